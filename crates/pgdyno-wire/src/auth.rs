@@ -1,0 +1,476 @@
+//! Answers to the server's authentication requests: password, MD5, SCRAM-SHA-256 with and without
+//! channel binding.
+//!
+//! [`Authenticator`] is given the body of each `R` message and appends the answer. It sends nothing
+//! itself, and it never puts the password into an error.
+//!
+//! Source: PostgreSQL documentation, "Frontend/Backend Protocol", sections "Start-up" and "SASL
+//! Authentication"; RFC 5802, RFC 7677; RFC 5929 section 4 for `tls-server-end-point`.
+
+use postgres_protocol::authentication::{md5_hash, sasl};
+
+use crate::frontend;
+
+const SCRAM: &str = "SCRAM-SHA-256";
+const SCRAM_PLUS: &str = "SCRAM-SHA-256-PLUS";
+
+/// libpq's `channel_binding`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BindingPolicy {
+    /// Never.
+    Disable,
+    /// Where the connection and the server can.
+    #[default]
+    Prefer,
+    /// Or there is no connection.
+    Require,
+}
+
+/// What the connection can bind a SCRAM exchange to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// There is no TLS.
+    NoTls,
+    /// There is TLS, but the server's certificate is signed in a way that has no `tls-server-end-point`.
+    Unavailable,
+    /// The hash of the server's certificate.
+    EndPoint(Vec<u8>),
+}
+
+/// The ways to authenticate that this module speaks; libpq's words in `require_auth`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The server asks for nothing (`trust`, `peer`, a client certificate).
+    None,
+    /// The password as it is.
+    Password,
+    /// The salted MD5 of the password.
+    Md5,
+    /// SCRAM-SHA-256, with or without channel binding.
+    ScramSha256,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::None, Self::Password, Self::Md5, Self::ScramSha256];
+
+    /// libpq's word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Password => "password",
+            Self::Md5 => "md5",
+            Self::ScramSha256 => "scram-sha-256",
+        }
+    }
+}
+
+/// Why authentication cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    /// The server wants a password and there is none.
+    #[error("server asks for a password and none was given")]
+    NoPassword,
+    /// GSSAPI, SSPI, Kerberos, OAuth and the like.
+    #[error(
+        "server asks for {0} authentication, which pgdyno does not speak; \
+         let pg_hba.conf offer scram-sha-256, md5, password, cert, peer or trust for this connection"
+    )]
+    Unsupported(String),
+    /// `require_auth` excludes what the server asks for.
+    #[error("server asks for authentication method '{}', which require_auth forbids", .0.name())]
+    Forbidden(Method),
+    /// `channel_binding=require`, and it cannot be had.
+    #[error("channel_binding=require, but {0}")]
+    NotBound(&'static str),
+    /// The SCRAM exchange failed: a broken message, or a server that does not know the password either.
+    #[error("SCRAM exchange failed: {0}")]
+    Scram(String),
+    /// The server said that all is well before it proved that it knows the password.
+    #[error("server ended the SCRAM exchange before it proved that it knows the password")]
+    Unproven,
+    /// An `R` message that makes no sense here.
+    #[error("server sent a malformed authentication request")]
+    Malformed,
+}
+
+/// What to do after a request was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Send what was appended, if anything, and await the next message.
+    Continue,
+    /// The server accepts us.
+    Done,
+}
+
+enum State {
+    Start,
+    /// The password or its hash is sent.
+    Answered,
+    ScramFirst(Box<sasl::ScramSha256>),
+    ScramFinal(Box<sasl::ScramSha256>),
+    ScramProven,
+    Finished,
+}
+
+/// One authentication, from the startup message to AuthenticationOk.
+///
+/// ```
+/// use pgdyno_wire::auth::{Authenticator, Binding, BindingPolicy, Progress};
+///
+/// let mut auth = Authenticator::new("me", Some(b"secret"), Binding::NoTls, BindingPolicy::Prefer);
+/// let mut out = Vec::new();
+/// assert_eq!(auth.answer(&[0, 0, 0, 3], &mut out), Ok(Progress::Continue)); // cleartext
+/// assert_eq!(out, b"p\0\0\0\x0bsecret\0");
+/// assert_eq!(auth.answer(&[0, 0, 0, 0], &mut out), Ok(Progress::Done));
+/// ```
+pub struct Authenticator {
+    user: String,
+    password: Option<Vec<u8>>,
+    binding: Binding,
+    policy: BindingPolicy,
+    allowed: Vec<Method>,
+    state: State,
+    bound: bool,
+    used_password: bool,
+}
+
+impl Authenticator {
+    /// An authentication that has not begun.
+    #[must_use]
+    pub fn new(user: &str, password: Option<&[u8]>, binding: Binding, policy: BindingPolicy) -> Self {
+        Self {
+            user: user.to_owned(),
+            password: password.map(<[u8]>::to_vec),
+            binding,
+            policy,
+            allowed: Method::ALL.to_vec(),
+            state: State::Start,
+            bound: false,
+            used_password: false,
+        }
+    }
+
+    /// Allows these methods only.
+    #[must_use]
+    pub fn allow(mut self, methods: &[Method]) -> Self {
+        self.allowed = methods.to_vec();
+        self
+    }
+
+    /// Whether the exchange was bound to the TLS connection.
+    #[must_use]
+    pub fn is_channel_bound(&self) -> bool {
+        self.bound
+    }
+
+    /// Whether the server asked for the password: after a refusal it tells a wrong one from a role that
+    /// may not connect at all.
+    #[must_use]
+    pub fn used_password(&self) -> bool {
+        self.used_password
+    }
+
+    /// Reads the body of an `R` message and appends the answer to `out`, where one is due.
+    ///
+    /// # Errors
+    /// See [`AuthError`]. The connection is then of no more use.
+    pub fn answer(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<Progress, AuthError> {
+        let (kind, data) = body.split_first_chunk::<4>().ok_or(AuthError::Malformed)?;
+        match (i32::from_be_bytes(*kind), &self.state) {
+            (0, _) => return self.finish(),
+            (3, State::Start) => {
+                let password = self.unbound_password(Method::Password)?;
+                frontend::password(out, &password);
+                self.state = State::Answered;
+            }
+            (5, State::Start) => {
+                let salt: [u8; 4] = data.try_into().map_err(|_| AuthError::Malformed)?;
+                let password = self.unbound_password(Method::Md5)?;
+                let hash = md5_hash(self.user.as_bytes(), &password, salt);
+                frontend::password(out, hash.as_bytes());
+                self.state = State::Answered;
+            }
+            (10, State::Start) => self.start_scram(data, out)?,
+            (11 | 12, _) => self.continue_scram(i32::from_be_bytes(*kind), data, out)?,
+            (2, _) => return Err(AuthError::Unsupported("Kerberos V5".into())),
+            (6, _) => return Err(AuthError::Unsupported("SCM credential".into())),
+            (7 | 8, _) => return Err(AuthError::Unsupported("GSSAPI".into())),
+            (9, _) => return Err(AuthError::Unsupported("SSPI".into())),
+            (3 | 5 | 10, _) => return Err(AuthError::Malformed),
+            (other, _) => return Err(AuthError::Unsupported(format!("an unknown ({other})"))),
+        }
+        Ok(Progress::Continue)
+    }
+
+    /// The password for a method that cannot bind to the channel.
+    fn unbound_password(&mut self, method: Method) -> Result<Vec<u8>, AuthError> {
+        self.permit(method)?;
+        if self.policy == BindingPolicy::Require {
+            return Err(AuthError::NotBound("the server asks for a method without channel binding"));
+        }
+        self.password()
+    }
+
+    fn permit(&self, method: Method) -> Result<(), AuthError> {
+        if self.allowed.contains(&method) { Ok(()) } else { Err(AuthError::Forbidden(method)) }
+    }
+
+    fn password(&mut self) -> Result<Vec<u8>, AuthError> {
+        self.used_password = true;
+        self.password.clone().filter(|p| !p.is_empty()).ok_or(AuthError::NoPassword)
+    }
+
+    fn start_scram(&mut self, mechanisms: &[u8], out: &mut Vec<u8>) -> Result<(), AuthError> {
+        let offered = |name: &str| mechanisms.split(|&b| b == 0).any(|m| m == name.as_bytes());
+        if !offered(SCRAM) && !offered(SCRAM_PLUS) {
+            let names: Vec<_> =
+                mechanisms.split(|&b| b == 0).filter(|m| !m.is_empty()).map(String::from_utf8_lossy).collect();
+            return Err(AuthError::Unsupported(format!("SASL {}", names.join(", "))));
+        }
+        self.permit(Method::ScramSha256)?;
+        let plus = offered(SCRAM_PLUS);
+        let (mechanism, binding) = match (&self.binding, self.policy) {
+            (Binding::EndPoint(hash), BindingPolicy::Prefer | BindingPolicy::Require) if plus => {
+                self.bound = true;
+                let binding = sasl::ChannelBinding::tls_server_end_point(hash.clone());
+                (SCRAM_PLUS, binding)
+            }
+            (Binding::NoTls, BindingPolicy::Require) => {
+                return Err(AuthError::NotBound(
+                    "the connection has no TLS to bind to; use sslmode=require or stronger over TCP",
+                ));
+            }
+            (Binding::Unavailable, BindingPolicy::Require) => {
+                return Err(AuthError::NotBound(
+                    "the signature of the server's certificate has no tls-server-end-point hash",
+                ));
+            }
+            (_, BindingPolicy::Require) => {
+                return Err(AuthError::NotBound("the server does not offer it"));
+            }
+            _ if !offered(SCRAM) => {
+                return Err(AuthError::Unsupported(format!("SASL {SCRAM_PLUS} alone")));
+            }
+            // "y": we could, and believe that the server cannot. If somebody in between took the offer
+            // away, the server notices by this.
+            (Binding::EndPoint(_), BindingPolicy::Prefer) => (SCRAM, sasl::ChannelBinding::unrequested()),
+            _ => (SCRAM, sasl::ChannelBinding::unsupported()),
+        };
+        let scram = sasl::ScramSha256::new(&self.password()?, binding);
+        frontend::sasl_initial_response(out, mechanism, scram.message());
+        self.state = State::ScramFirst(Box::new(scram));
+        Ok(())
+    }
+
+    fn continue_scram(&mut self, kind: i32, data: &[u8], out: &mut Vec<u8>) -> Result<(), AuthError> {
+        let failed = |e: std::io::Error| AuthError::Scram(e.to_string());
+        match (kind, std::mem::replace(&mut self.state, State::Finished)) {
+            (11, State::ScramFirst(mut scram)) => {
+                scram.update(data).map_err(failed)?;
+                frontend::sasl_response(out, scram.message());
+                self.state = State::ScramFinal(scram);
+            }
+            (12, State::ScramFinal(mut scram)) => {
+                scram.finish(data).map_err(failed)?;
+                self.state = State::ScramProven;
+            }
+            _ => return Err(AuthError::Malformed),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Progress, AuthError> {
+        match std::mem::replace(&mut self.state, State::Finished) {
+            State::ScramFirst(_) | State::ScramFinal(_) => return Err(AuthError::Unproven),
+            State::Finished => return Err(AuthError::Malformed),
+            State::Start => self.permit(Method::None)?,
+            State::Answered | State::ScramProven => {}
+        }
+        if self.policy == BindingPolicy::Require && !self.bound {
+            return Err(AuthError::NotBound("the server let us in without a SCRAM exchange"));
+        }
+        Ok(Progress::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    fn request(kind: i32, data: &[u8]) -> Vec<u8> {
+        [&kind.to_be_bytes(), data].concat()
+    }
+
+    fn authenticator(binding: Binding, policy: BindingPolicy) -> Authenticator {
+        Authenticator::new("md5_user", Some(b"password"), binding, policy)
+    }
+
+    fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+        let pad = |with: u8| -> Vec<u8> { (0..64).map(|i| key.get(i).copied().unwrap_or(0) ^ with).collect() };
+        let inner = Sha256::digest([&pad(0x36), text].concat());
+        Sha256::digest([&pad(0x5c), inner.as_slice()].concat()).into()
+    }
+
+    /// RFC 5802 section 3, the server's side, for the password `password`.
+    struct Server {
+        first_bare: String,
+        first: String,
+        stored_key: [u8; 32],
+        server_key: [u8; 32],
+        gs2: String,
+    }
+
+    impl Server {
+        /// Reads the body of a SASLInitialResponse.
+        fn new(body: &[u8]) -> (Self, String) {
+            let end = body.iter().position(|&b| b == 0).unwrap();
+            let mechanism = String::from_utf8(body[..end].to_vec()).unwrap();
+            let message = std::str::from_utf8(&body[end + 5..]).unwrap();
+            let at = message.find(",,").unwrap() + 2;
+            let nonce = &message[message.find("r=").unwrap() + 2..];
+            let salt = b"0123456789abcdef";
+            let mut block = hmac(b"password", &[salt.as_slice(), &[0, 0, 0, 1]].concat());
+            let mut salted = block;
+            for _ in 1..4096 {
+                block = hmac(b"password", &block);
+                salted.iter_mut().zip(block).for_each(|(s, b)| *s ^= b);
+            }
+            let this = Self {
+                first_bare: message[at..].to_owned(),
+                first: format!("r={nonce}server,s={},i=4096", STANDARD.encode(salt)),
+                stored_key: Sha256::digest(hmac(&salted, b"Client Key")).into(),
+                server_key: hmac(&salted, b"Server Key"),
+                gs2: message[..at].to_owned(),
+            };
+            (this, mechanism)
+        }
+
+        /// Checks the client's proof and answers with the server's signature.
+        fn finish(&self, body: &[u8], end_point: &[u8]) -> String {
+            let message = std::str::from_utf8(body).unwrap();
+            let (without_proof, proof) = message.split_once(",p=").unwrap();
+            let cbind = STANDARD.encode([self.gs2.as_bytes(), end_point].concat());
+            assert!(without_proof.starts_with(&format!("c={cbind},")));
+            let text = format!("{},{},{without_proof}", self.first_bare, self.first);
+            let signature = hmac(&self.stored_key, text.as_bytes());
+            let key: Vec<u8> = STANDARD.decode(proof).unwrap().iter().zip(signature).map(|(p, s)| p ^ s).collect();
+            assert_eq!(Sha256::digest(key).as_slice(), self.stored_key, "proof is wrong");
+            format!("v={}", STANDARD.encode(hmac(&self.server_key, text.as_bytes())))
+        }
+    }
+
+    #[test]
+    fn the_md5_answer_is_the_known_one() {
+        let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer);
+        let mut out = Vec::new();
+        auth.answer(&request(5, &[0x2a, 0x3d, 0x8f, 0xe0]), &mut out).unwrap();
+        assert_eq!(&out[5..], b"md562af4dd09bbb41884907a838a3233294\0");
+        assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(Progress::Done), "accepted");
+    }
+
+    #[test]
+    fn scram_proves_both_sides_with_and_without_binding() {
+        for (binding, policy, offer, mechanism, gs2, end_point) in [
+            (Binding::NoTls, BindingPolicy::Prefer, "SCRAM-SHA-256\0\0", SCRAM, "n,,", b"".as_slice()),
+            (Binding::EndPoint(b"hash".into()), BindingPolicy::Prefer, "SCRAM-SHA-256\0\0", SCRAM, "y,,", b""),
+            (
+                Binding::EndPoint(b"hash".into()),
+                BindingPolicy::Disable,
+                "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0",
+                SCRAM,
+                "n,,",
+                b"",
+            ),
+            (Binding::Unavailable, BindingPolicy::Prefer, "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", SCRAM, "n,,", b""),
+            (
+                Binding::EndPoint(b"hash".into()),
+                BindingPolicy::Require,
+                "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0",
+                SCRAM_PLUS,
+                "p=tls-server-end-point,,",
+                b"hash",
+            ),
+        ] {
+            let mut auth = authenticator(binding, policy);
+            let mut out = Vec::new();
+            auth.answer(&request(10, offer.as_bytes()), &mut out).unwrap();
+            let (server, named) = Server::new(&out[5..]);
+            assert_eq!((named.as_str(), server.gs2.as_str()), (mechanism, gs2));
+            out.clear();
+            auth.answer(&request(11, server.first.as_bytes()), &mut out).unwrap();
+            let last = server.finish(&out[5..], end_point);
+            out.clear();
+            auth.answer(&request(12, last.as_bytes()), &mut out).unwrap();
+            assert!(out.is_empty());
+            assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(Progress::Done));
+            assert_eq!(auth.is_channel_bound(), mechanism == SCRAM_PLUS);
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_the_password_is_refused() {
+        let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer);
+        let mut out = Vec::new();
+        auth.answer(&request(10, b"SCRAM-SHA-256\0\0"), &mut out).unwrap();
+        let (server, _) = Server::new(&out[5..]);
+        auth.answer(&request(11, server.first.as_bytes()), &mut out).unwrap();
+        let forged = format!("v={}", STANDARD.encode([7; 32]));
+        assert!(matches!(auth.answer(&request(12, forged.as_bytes()), &mut out), Err(AuthError::Scram(_))));
+
+        let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer);
+        auth.answer(&request(10, b"SCRAM-SHA-256\0\0"), &mut out).unwrap();
+        assert_eq!(auth.answer(&request(0, &[]), &mut out), Err(AuthError::Unproven));
+    }
+
+    #[test]
+    fn required_binding_sends_nothing_to_a_server_that_cannot() {
+        let end_point = || Binding::EndPoint(b"hash".into());
+        for (binding, kind, data) in [
+            (end_point(), 3, b"".as_slice()),
+            (end_point(), 5, b"salt"),
+            (end_point(), 10, b"SCRAM-SHA-256\0\0"),
+            (Binding::NoTls, 10, b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"),
+            (Binding::Unavailable, 10, b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"),
+            (end_point(), 0, b""),
+        ] {
+            let mut out = Vec::new();
+            let error =
+                authenticator(binding, BindingPolicy::Require).answer(&request(kind, data), &mut out).unwrap_err();
+            assert!(matches!(error, AuthError::NotBound(_)), "request {kind}: {error}");
+            assert!(out.is_empty(), "request {kind}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_named() {
+        let answer = |kind, data: &[u8]| {
+            authenticator(Binding::NoTls, BindingPolicy::Prefer)
+                .answer(&request(kind, data), &mut Vec::new())
+                .unwrap_err()
+        };
+        for (kind, name) in [(2, "Kerberos"), (7, "GSSAPI"), (9, "SSPI"), (77, "unknown (77)")] {
+            let text = answer(kind, b"").to_string();
+            assert!(text.contains(name), "{text}");
+        }
+        assert!(answer(10, b"OAUTHBEARER\0\0").to_string().contains("SASL OAUTHBEARER"));
+        assert_eq!(answer(5, b"abc"), AuthError::Malformed);
+        assert_eq!(answer(11, b""), AuthError::Malformed);
+        let mut nobody = Authenticator::new("u", None, Binding::NoTls, BindingPolicy::Prefer);
+        assert_eq!(nobody.answer(&request(3, b""), &mut Vec::new()), Err(AuthError::NoPassword));
+    }
+
+    #[test]
+    fn require_auth_keeps_the_password_from_a_weaker_method() {
+        let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer).allow(&[Method::ScramSha256]);
+        let mut out = Vec::new();
+        assert_eq!(auth.answer(&request(3, b""), &mut out), Err(AuthError::Forbidden(Method::Password)));
+        assert!(out.is_empty());
+        let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer).allow(&[Method::ScramSha256]);
+        assert_eq!(auth.answer(&request(0, b""), &mut out), Err(AuthError::Forbidden(Method::None)));
+    }
+}

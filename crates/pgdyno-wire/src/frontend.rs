@@ -1,0 +1,151 @@
+//! Messages that the client sends, each appended to a buffer.
+//!
+//! Source: PostgreSQL documentation, chapter "Frontend/Backend Protocol", section "Message Formats".
+
+/// The protocol version 3.0, as it stands in the startup message.
+pub const PROTOCOL_3_0: i32 = 196_608;
+const SSL_REQUEST: i32 = 80_877_103;
+const CANCEL_REQUEST: i32 = 80_877_102;
+
+/// Appends one message: its type byte, its length, and what `body` appends.
+#[inline]
+pub fn message(out: &mut Vec<u8>, tag: u8, body: impl FnOnce(&mut Vec<u8>)) {
+    out.push(tag);
+    with_length(out, body);
+}
+
+#[inline]
+fn with_length(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    body(out);
+    let len = (out.len() - start) as u32;
+    out[start..start + 4].copy_from_slice(&len.to_be_bytes());
+}
+
+/// Appends a string and its terminating zero byte. Bytes after a zero byte in `s` would be read as
+/// another field, so they are cut off.
+pub fn cstr(out: &mut Vec<u8>, s: &str) {
+    let bytes = s.as_bytes();
+    let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    out.extend_from_slice(&bytes[..end]);
+    out.push(0);
+}
+
+/// The startup message with its run-time parameters (`user`, `database`, …).
+pub fn startup<'a>(out: &mut Vec<u8>, params: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    with_length(out, |out| {
+        out.extend_from_slice(&PROTOCOL_3_0.to_be_bytes());
+        for (name, value) in params {
+            cstr(out, name);
+            cstr(out, value);
+        }
+        out.push(0);
+    });
+}
+
+/// Asks whether the server speaks TLS; it answers with one byte, `S` or `N`.
+pub fn ssl_request(out: &mut Vec<u8>) {
+    with_length(out, |out| out.extend_from_slice(&SSL_REQUEST.to_be_bytes()));
+}
+
+/// Asks, on a connection of its own, to cancel what the backend with this key is doing.
+pub fn cancel_request(out: &mut Vec<u8>, process_id: i32, secret_key: &[u8]) {
+    with_length(out, |out| {
+        out.extend_from_slice(&CANCEL_REQUEST.to_be_bytes());
+        out.extend_from_slice(&process_id.to_be_bytes());
+        out.extend_from_slice(secret_key);
+    });
+}
+
+/// A password, or the MD5 answer, as a zero-terminated string.
+pub fn password(out: &mut Vec<u8>, password: &[u8]) {
+    message(out, b'p', |out| {
+        out.extend_from_slice(password);
+        out.push(0);
+    });
+}
+
+/// The first answer of a SASL exchange.
+pub fn sasl_initial_response(out: &mut Vec<u8>, mechanism: &str, data: &[u8]) {
+    message(out, b'p', |out| {
+        cstr(out, mechanism);
+        out.extend_from_slice(&(data.len() as i32).to_be_bytes());
+        out.extend_from_slice(data);
+    });
+}
+
+/// Any further answer of a SASL exchange.
+pub fn sasl_response(out: &mut Vec<u8>, data: &[u8]) {
+    message(out, b'p', |out| out.extend_from_slice(data));
+}
+
+/// A simple query: one or more statements in one text.
+pub fn query(out: &mut Vec<u8>, sql: &str) {
+    message(out, b'Q', |out| cstr(out, sql));
+}
+
+/// Ends a group of extended-protocol messages; the server answers with ReadyForQuery.
+#[inline]
+pub fn sync(out: &mut Vec<u8>) {
+    out.extend_from_slice(&[b'S', 0, 0, 0, 4]);
+}
+
+/// Executes the unnamed portal and asks for all of its rows.
+#[inline]
+pub fn execute(out: &mut Vec<u8>) {
+    out.extend_from_slice(&[b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0]);
+}
+
+/// Says goodbye.
+pub fn terminate(out: &mut Vec<u8>) {
+    out.extend_from_slice(&[b'X', 0, 0, 0, 4]);
+}
+
+/// A piece of COPY data.
+pub fn copy_data(out: &mut Vec<u8>, data: &[u8]) {
+    message(out, b'd', |out| out.extend_from_slice(data));
+}
+
+/// The header of a CopyData message whose `len` bytes the caller sends itself.
+#[must_use]
+pub fn copy_data_header(len: usize) -> [u8; 5] {
+    let [a, b, c, d] = (len as u32 + 4).to_be_bytes();
+    [b'd', a, b, c, d]
+}
+
+/// Ends a COPY with success.
+pub fn copy_done(out: &mut Vec<u8>) {
+    out.extend_from_slice(&[b'c', 0, 0, 0, 4]);
+}
+
+/// Ends a COPY with an error that the server will report.
+pub fn copy_fail(out: &mut Vec<u8>, reason: &str) {
+    message(out, b'f', |out| cstr(out, reason));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_count_themselves_and_the_body() {
+        let mut out = Vec::new();
+        query(&mut out, "select 1");
+        assert_eq!(out, b"Q\x00\x00\x00\x0dselect 1\x00");
+    }
+
+    #[test]
+    fn a_startup_message_has_no_type_byte() {
+        let mut out = Vec::new();
+        startup(&mut out, [("user", "x")]);
+        assert_eq!(out, b"\x00\x00\x00\x10\x00\x03\x00\x00user\x00x\x00\x00");
+    }
+
+    #[test]
+    fn a_zero_byte_cannot_smuggle_in_a_second_field() {
+        let mut out = Vec::new();
+        cstr(&mut out, "a\0superuser");
+        assert_eq!(out, b"a\0");
+    }
+}

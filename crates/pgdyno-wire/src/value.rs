@@ -1,0 +1,220 @@
+//! Parameter values and their types.
+
+/// The type that a statement declares for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamType {
+    /// Left to the server; sent as text.
+    Unknown,
+    /// `int2`, sent as text.
+    Int2,
+    /// `int4`, sent in binary.
+    Int4,
+    /// `int8`, sent in binary.
+    Int8,
+    /// `text`.
+    Text,
+    /// `numeric`, sent as text.
+    Numeric,
+    /// `int4[]`, sent in binary.
+    Int4Array,
+}
+
+impl ParamType {
+    /// The type's OID in `pg_type`; 0 leaves it to the server.
+    #[must_use]
+    pub fn oid(self) -> u32 {
+        match self {
+            Self::Unknown => 0,
+            Self::Int2 => 21,
+            Self::Int4 => 23,
+            Self::Int8 => 20,
+            Self::Text => 25,
+            Self::Numeric => 1700,
+            Self::Int4Array => 1007,
+        }
+    }
+
+    /// The format code in a Bind message: 0 text, 1 binary.
+    #[must_use]
+    pub fn format(self) -> i16 {
+        match self {
+            Self::Unknown | Self::Int2 | Self::Text | Self::Numeric => 0,
+            Self::Int4 | Self::Int8 | Self::Int4Array => 1,
+        }
+    }
+
+    /// The name to cast a literal to in simple query mode; `None` where a plain literal will do.
+    #[must_use]
+    pub fn literal_cast(self) -> Option<&'static str> {
+        match self {
+            Self::Int4Array => Some("int4[]"),
+            Self::Int2 => Some("int2"),
+            Self::Unknown | Self::Int4 | Self::Int8 | Self::Text | Self::Numeric => None,
+        }
+    }
+}
+
+/// A value to bind. Its variant must fit the declared [`ParamType`]: integers to `Int2`/`Int4`/`Int8`,
+/// text to `Text`, `Numeric` and `Unknown`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// SQL NULL.
+    Null,
+    /// A 32-bit integer.
+    Int4(i32),
+    /// A 64-bit integer.
+    Int8(i64),
+    /// Text, or any value in its text form.
+    Text(&'a str),
+    /// An array of 32-bit integers.
+    Int4Array(&'a [i32]),
+}
+
+impl Value<'_> {
+    /// Appends length and value as they stand in a Bind message, in the format of `ty`.
+    #[inline]
+    pub(crate) fn bind(&self, ty: ParamType, out: &mut Vec<u8>) {
+        match (*self, ty) {
+            (Value::Null, _) => out.extend_from_slice(&(-1i32).to_be_bytes()),
+            (Value::Int4(v), ParamType::Int4) => fixed(out, v.to_be_bytes()),
+            (Value::Int4(v), ParamType::Int8) => fixed(out, i64::from(v).to_be_bytes()),
+            (Value::Int8(v), ParamType::Int8) => fixed(out, v.to_be_bytes()),
+            (Value::Int4Array(v), ParamType::Int4Array) => int4_array(out, v),
+            (value, _) => text(out, |out| value.write_text(out)),
+        }
+    }
+
+    /// Appends the value in its text form.
+    fn write_text(&self, out: &mut Vec<u8>) {
+        use std::io::Write;
+        // Writing to a Vec cannot fail.
+        match *self {
+            Value::Null => {}
+            Value::Int4(v) => drop(write!(out, "{v}")),
+            Value::Int8(v) => drop(write!(out, "{v}")),
+            Value::Text(v) => out.extend_from_slice(v.as_bytes()),
+            Value::Int4Array(v) => {
+                out.push(b'{');
+                for (i, v) in v.iter().enumerate() {
+                    let comma = if i == 0 { "" } else { "," };
+                    drop(write!(out, "{comma}{v}"));
+                }
+                out.push(b'}');
+            }
+        }
+    }
+
+    /// Appends the value as a literal of SQL, quoted where it must be.
+    pub(crate) fn write_literal(&self, ty: ParamType, out: &mut Vec<u8>) {
+        let cast = |out: &mut Vec<u8>| {
+            if let Some(name) = ty.literal_cast() {
+                out.extend_from_slice(b"::");
+                out.extend_from_slice(name.as_bytes());
+            }
+        };
+        match *self {
+            Value::Null => out.extend_from_slice(b"NULL"),
+            // A negative number after a minus sign would begin a comment.
+            Value::Int4(v) if v < 0 => parenthesised(out, |out| self.write_text(out)),
+            Value::Int8(v) if v < 0 => parenthesised(out, |out| self.write_text(out)),
+            Value::Int4(_) | Value::Int8(_) => {
+                self.write_text(out);
+                cast(out);
+            }
+            Value::Int4Array(_) => {
+                out.push(b'\'');
+                self.write_text(out);
+                out.push(b'\'');
+                cast(out);
+            }
+            Value::Text(v) if ty == ParamType::Numeric => out.extend_from_slice(v.as_bytes()),
+            Value::Text(v) => {
+                out.push(b'\'');
+                for &b in v.as_bytes() {
+                    if b == b'\'' {
+                        out.push(b'\'');
+                    }
+                    out.push(b);
+                }
+                out.push(b'\'');
+                cast(out);
+            }
+        }
+    }
+}
+
+fn parenthesised(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    out.push(b'(');
+    write(out);
+    out.push(b')');
+}
+
+#[inline]
+fn fixed<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
+    out.extend_from_slice(&(N as i32).to_be_bytes());
+    out.extend_from_slice(&bytes);
+}
+
+fn text(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    write(out);
+    let len = (out.len() - start - 4) as i32;
+    out[start..start + 4].copy_from_slice(&len.to_be_bytes());
+}
+
+/// One dimension, no NULLs, lower bound 1: `array_recv` of the server.
+fn int4_array(out: &mut Vec<u8>, values: &[i32]) {
+    let dimensions = i32::from(!values.is_empty());
+    let len = 12 + dimensions * 8 + values.len() as i32 * 8;
+    for word in [len, dimensions, 0, ParamType::Int4.oid() as i32] {
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+    if !values.is_empty() {
+        out.extend_from_slice(&(values.len() as i32).to_be_bytes());
+        out.extend_from_slice(&1i32.to_be_bytes());
+    }
+    for v in values {
+        fixed(out, v.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(value: Value<'_>, ty: ParamType) -> String {
+        let mut out = Vec::new();
+        value.write_literal(ty, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn literals_cannot_break_out_of_their_quotes_or_start_a_comment() {
+        assert_eq!(literal(Value::Text("O'Neil"), ParamType::Text), "'O''Neil'");
+        assert_eq!(literal(Value::Int4(-5), ParamType::Int4), "(-5)");
+        assert_eq!(literal(Value::Int4Array(&[1, -2]), ParamType::Int4Array), "'{1,-2}'::int4[]");
+        assert_eq!(literal(Value::Null, ParamType::Text), "NULL");
+        assert_eq!(literal(Value::Text("12.50"), ParamType::Numeric), "12.50");
+    }
+
+    #[test]
+    fn a_small_integer_fits_a_bigint_parameter() {
+        let mut out = Vec::new();
+        Value::Int4(-1).bind(ParamType::Int8, &mut out);
+        assert_eq!(out, [0, 0, 0, 8, 255, 255, 255, 255, 255, 255, 255, 255]);
+    }
+
+    #[test]
+    fn an_array_is_what_array_recv_reads() {
+        let mut out = Vec::new();
+        Value::Int4Array(&[7]).bind(ParamType::Int4Array, &mut out);
+        assert_eq!(
+            out,
+            [0, 0, 0, 28, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 23, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7]
+        );
+        out.clear();
+        Value::Int4Array(&[]).bind(ParamType::Int4Array, &mut out);
+        assert_eq!(out.len(), 4 + 12);
+    }
+}
