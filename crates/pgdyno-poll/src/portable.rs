@@ -1,0 +1,87 @@
+//! The `polling` crate: kqueue on macOS and the BSDs.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use polling::{Event, Events, PollMode};
+
+use crate::Ready;
+
+/// The poller of one thread.
+#[derive(Debug)]
+pub struct Poller {
+    poller: Arc<polling::Poller>,
+    events: Events,
+}
+
+/// Ends a poller's wait from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker(Arc<polling::Poller>);
+
+impl Waker {
+    /// Ends the wait; from any thread, as often as one likes.
+    pub fn wake(&self) {
+        // A failure leaves the poller to its timeout of an interval.
+        drop(self.0.notify());
+    }
+}
+
+impl Poller {
+    /// A poller that watches nothing yet.
+    ///
+    /// # Errors
+    /// When the system has no descriptor left.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { poller: Arc::new(polling::Poller::new()?), events: Events::new() })
+    }
+
+    /// What ends this poller's wait.
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        Waker(Arc::clone(&self.poller))
+    }
+
+    /// Watches a socket for bytes; `key` comes back with what happens.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn add(&self, fd: BorrowedFd<'_>, key: usize) -> io::Result<()> {
+        // SAFETY: the worker removes a socket from the poller before it closes it.
+        unsafe { self.poller.add_with_mode(fd.as_raw_fd(), Event::readable(key), PollMode::Level) }
+    }
+
+    /// Watches it for room to write as well, or no longer.
+    ///
+    /// # Errors
+    /// When the socket is not watched.
+    pub fn want_write(&self, fd: BorrowedFd<'_>, key: usize, write: bool) -> io::Result<()> {
+        let interest = Event::new(key, true, write);
+        self.poller.modify_with_mode(fd, interest, PollMode::Level)
+    }
+
+    /// Watches it no longer; to be called before it is closed.
+    ///
+    /// # Errors
+    /// When the socket is not watched.
+    pub fn remove(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
+        self.poller.delete(fd)
+    }
+
+    /// Waits until something happens, or `timeout` passes; appends what happened.
+    ///
+    /// # Errors
+    /// When the system refuses; an interrupted wait is none.
+    pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+        self.events.clear();
+        self.poller.wait(&mut self.events, timeout)?;
+        ready.extend(self.events.iter().map(|e| Ready {
+            key: e.key,
+            writable: e.writable,
+            readable: e.readable,
+            closed: false,
+        }));
+        Ok(())
+    }
+}
