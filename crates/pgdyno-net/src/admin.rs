@@ -1,0 +1,343 @@
+//! A small blocking client for everything that is not measured: DDL, probes, COPY.
+
+use std::io::{self, Write as _};
+
+use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
+use pgdyno_wire::{SqlState, frontend};
+
+use crate::channel::{Channel, ReceiveError};
+use crate::{CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Parameters};
+
+/// How much of a statement an error shows.
+const SQL_EXCERPT_CHARS: usize = 200;
+
+/// Why a statement failed. `sql` is its beginning.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    /// The server refused it.
+    #[error("{message}, in: {sql}")]
+    Server {
+        /// What was sent.
+        sql: String,
+        /// What the server says.
+        message: Box<ServerMessage>,
+    },
+    /// The connection broke.
+    #[error("lost the connection to {peer} during: {sql}: {reason}")]
+    Lost {
+        /// `host:port` or the socket's path.
+        peer: String,
+        /// What was sent.
+        sql: String,
+        /// What the server said at last, else what the system says.
+        reason: String,
+        /// The SQLSTATE of what the server said at last.
+        code: Option<SqlState>,
+    },
+    /// The server's bytes make no sense.
+    #[error("{peer} answered with garbage to: {sql}: {source}")]
+    Garbage {
+        /// `host:port` or the socket's path.
+        peer: String,
+        /// What was sent.
+        sql: String,
+        /// What is wrong.
+        source: DecodeError,
+    },
+    /// The result has not the shape that was asked for.
+    #[error("expected {expected}, and found {found}, in: {sql}")]
+    Shape {
+        /// What was sent.
+        sql: String,
+        /// Rows, columns or a COPY.
+        expected: &'static str,
+        /// What there was.
+        found: String,
+    },
+}
+
+impl AdminError {
+    /// The SQLSTATE, where the server refused, or said why before the connection broke.
+    #[must_use]
+    pub fn code(&self) -> Option<SqlState> {
+        match self {
+            Self::Server { message, .. } => Some(message.code),
+            Self::Lost { code, .. } => *code,
+            Self::Garbage { .. } | Self::Shape { .. } => None,
+        }
+    }
+
+    /// Whether the connection is of no more use.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost { .. } | Self::Garbage { .. })
+    }
+}
+
+/// The rows of a result, in text; `None` is NULL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Values, row by row.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+/// A blocking connection that speaks the simple query protocol.
+///
+/// Notices are dropped. When it is dropped itself it says goodbye.
+#[derive(Debug)]
+pub struct Admin {
+    channel: Channel,
+    parameters: Parameters,
+    cancel: CancelHandle,
+    peer: String,
+}
+
+/// What one simple query brought.
+#[derive(Default)]
+struct Answer {
+    rows: Rows,
+    /// The rows that the last command tag counts.
+    tag_rows: u64,
+}
+
+impl Admin {
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// See [`Connection::open`].
+    pub fn connect(options: &ConnectOptions) -> Result<Self, ConnectError> {
+        Ok(Connection::open(options)?.into())
+    }
+
+    /// What the server reported of itself.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// How to stop what the connection is doing, from any thread.
+    #[must_use]
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// `host:port` or the socket's path, for messages.
+    #[must_use]
+    pub fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// Runs one or more statements, without their results. Returns the rows that the last one's command
+    /// tag counts, 0 where it counts none.
+    ///
+    /// # Errors
+    /// With the first statement that fails; those before it, in the same text, are rolled back with it.
+    pub fn execute(&mut self, sql: &str) -> Result<u64, AdminError> {
+        Ok(self.simple(sql, false)?.tag_rows)
+    }
+
+    /// Runs one statement and brings its rows. Of several statements, the rows of the last one that has
+    /// any.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    pub fn query(&mut self, sql: &str) -> Result<Rows, AdminError> {
+        Ok(self.simple(sql, true)?.rows)
+    }
+
+    /// The first column of the only row; `None` is NULL or no row.
+    ///
+    /// # Errors
+    /// When the statement fails or brings more than one row.
+    pub fn query_opt(&mut self, sql: &str) -> Result<Option<String>, AdminError> {
+        let mut rows = self.query(sql)?.rows;
+        if rows.len() > 1 {
+            return Err(AdminError::Shape {
+                sql: shorten(sql),
+                expected: "at most one row",
+                found: format!("{} rows", rows.len()),
+            });
+        }
+        Ok(rows.pop().and_then(|row| row.into_iter().next().flatten()))
+    }
+
+    /// The first column of the only row.
+    ///
+    /// # Errors
+    /// When the statement fails, brings not exactly one row, or NULL.
+    pub fn query_one(&mut self, sql: &str) -> Result<String, AdminError> {
+        self.query_opt(sql)?.ok_or_else(|| AdminError::Shape {
+            sql: shorten(sql),
+            expected: "one row with a value",
+            found: "none".into(),
+        })
+    }
+
+    /// Begins a `COPY … FROM STDIN`. The writer must be finished, else the COPY fails when it is dropped.
+    ///
+    /// # Errors
+    /// When the server refuses the statement, or it is no COPY from the client.
+    pub fn copy_in(&mut self, sql: &str) -> Result<CopyWriter<'_>, AdminError> {
+        self.send_query(sql)?;
+        let mut refused = None;
+        loop {
+            let message = self.receive(sql)?;
+            match message.tag {
+                b'G' => return Ok(CopyWriter::new(self, shorten(sql))),
+                b'E' => refused = Some(ServerMessage::parse(message.body)),
+                b'Z' => break,
+                _ => {}
+            }
+        }
+        Err(match refused {
+            Some(message) => server_error(sql, message),
+            None => AdminError::Shape {
+                sql: shorten(sql),
+                expected: "a COPY … FROM STDIN",
+                found: "another statement".into(),
+            },
+        })
+    }
+
+    fn simple(&mut self, sql: &str, keep_rows: bool) -> Result<Answer, AdminError> {
+        self.send_query(sql)?;
+        let mut answer = Answer::default();
+        let mut error = None;
+        loop {
+            let message = self.receive(sql)?;
+            match message.tag {
+                b'T' if keep_rows => {
+                    answer.rows = Rows { columns: backend::column_names(message.body), rows: Vec::new() };
+                }
+                b'D' if keep_rows => answer.rows.rows.push(texts(DataRow::new(message.body))),
+                b'C' => answer.tag_rows = backend::rows_of_tag(message.body).unwrap_or(0),
+                b'E' => {
+                    error.get_or_insert_with(|| ServerMessage::parse(message.body));
+                }
+                // The server waits for data that there is not.
+                b'G' => {
+                    let mut out = Vec::new();
+                    frontend::copy_fail(&mut out, "no data: the statement was not sent as a COPY");
+                    self.send(&out, sql)?;
+                }
+                b'Z' => break,
+                _ => {}
+            }
+        }
+        error.map_or(Ok(answer), |message| Err(server_error(sql, message)))
+    }
+
+    fn send_query(&mut self, sql: &str) -> Result<(), AdminError> {
+        let mut out = Vec::with_capacity(sql.len() + 6);
+        frontend::query(&mut out, sql);
+        self.send(&out, sql)
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8], sql: &str) -> Result<(), AdminError> {
+        match self.channel.send(bytes) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.write_failed(&error, sql)),
+        }
+    }
+
+    /// The next message; a FATAL one ends the connection and is its error.
+    pub(crate) fn receive(&mut self, sql: &str) -> Result<Message<'_>, AdminError> {
+        let peer = &self.peer;
+        match self.channel.receive() {
+            Ok(message) if message.tag == b'E' => {
+                let error = ServerMessage::parse(message.body);
+                if error.is_fatal() {
+                    return Err(last_words(peer, sql, &error));
+                }
+                Ok(message)
+            }
+            Ok(message) => Ok(message),
+            Err(ReceiveError::Decode(source)) => {
+                Err(AdminError::Garbage { peer: peer.clone(), sql: shorten(sql), source })
+            }
+            Err(error) => Err(lost(peer, sql, error.to_string())),
+        }
+    }
+
+    /// Whether the server has said something, found out without waiting.
+    pub(crate) fn has_answer(&mut self, sql: &str) -> Result<bool, AdminError> {
+        self.channel.is_readable().map_err(|error| lost(&self.peer, sql, error.to_string()))
+    }
+
+    /// The stream, for data that is sent from where it lies.
+    pub(crate) fn transport(&mut self) -> &mut crate::Transport {
+        &mut self.channel.transport
+    }
+
+    /// The error after a failed write: what the server said before it hung up is worth more than the
+    /// broken pipe.
+    pub(crate) fn write_failed(&mut self, error: &io::Error, sql: &str) -> AdminError {
+        while let Ok(message) = self.channel.receive() {
+            if message.tag == b'E' {
+                return last_words(&self.peer, sql, &ServerMessage::parse(message.body));
+            }
+        }
+        lost(&self.peer, sql, error.to_string())
+    }
+}
+
+impl From<Connection> for Admin {
+    fn from(connection: Connection) -> Self {
+        Self {
+            cancel: connection.cancel_handle(),
+            channel: connection.channel,
+            parameters: connection.parameters,
+            peer: connection.peer,
+        }
+    }
+}
+
+impl Drop for Admin {
+    fn drop(&mut self) {
+        let mut goodbye = Vec::new();
+        frontend::terminate(&mut goodbye);
+        // A courtesy, so neither waiting for nor failing it is worth anything.
+        if self.channel.transport.set_nonblocking(true).is_ok() {
+            drop(self.channel.transport.write(&goodbye));
+        }
+    }
+}
+
+fn texts(row: DataRow<'_>) -> Vec<Option<String>> {
+    row.columns().map(|value| value.map(|bytes| String::from_utf8_lossy(bytes).into_owned())).collect()
+}
+
+fn lost(peer: &str, sql: &str, reason: String) -> AdminError {
+    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason, code: None }
+}
+
+fn last_words(peer: &str, sql: &str, said: &ServerMessage) -> AdminError {
+    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason: said.to_string(), code: Some(said.code) }
+}
+
+pub(crate) fn server_error(sql: &str, message: ServerMessage) -> AdminError {
+    AdminError::Server { sql: shorten(sql), message: Box::new(message) }
+}
+
+/// The beginning of a statement, on one line.
+fn shorten(sql: &str) -> String {
+    let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SQL_EXCERPT_CHARS) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_statement_is_shown_by_its_beginning() {
+        assert_eq!(shorten("select\n   1"), "select 1");
+        let long = shorten(&"ü".repeat(300));
+        assert_eq!(long.chars().count(), SQL_EXCERPT_CHARS + 1);
+    }
+}

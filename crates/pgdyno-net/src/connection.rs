@@ -1,0 +1,348 @@
+//! Opening a connection: which host, which address, which encryption.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::time::Instant;
+
+use pgdyno_wire::auth::Binding;
+use pgdyno_wire::backend::DataRow;
+use pgdyno_wire::frontend;
+
+use crate::address::Address;
+use crate::channel::Channel;
+use crate::encrypt::{Encryption, another_way_may_help, dialer, encrypt, ways};
+use crate::host::Host;
+use crate::session_attrs::SessionState;
+use crate::startup::{Attempt, StartupError};
+use crate::{CancelHandle, ConnectError, ConnectOptions, TargetSessionAttrs, Transport};
+
+/// What the server reported of itself, by ParameterStatus messages.
+#[derive(Clone, Debug, Default)]
+pub struct Parameters(BTreeMap<String, String>);
+
+impl Parameters {
+    /// The value of `server_version`, `in_hot_standby`, `server_encoding`, …
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// All names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+
+    /// `server_version` in the form of `server_version_num`: 150018, 180000 for `18beta1`. `None` for
+    /// what is no PostgreSQL version, or one older than 10.
+    #[must_use]
+    pub fn server_version_num(&self) -> Option<u32> {
+        let version = self.get("server_version")?;
+        let mut numbers = version.split(|c: char| !c.is_ascii_digit() && c != '.').next()?.split('.');
+        let major: u32 = numbers.next()?.parse().ok()?;
+        let minor: u32 = numbers.next().map_or(Ok(0), str::parse).ok()?;
+        (major >= 10).then_some(major * 10_000 + minor)
+    }
+}
+
+/// An open connection that has been let in and is ready for a query.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) channel: Channel,
+    pub(crate) parameters: Parameters,
+    pub(crate) peer: String,
+    cancel: CancelHandle,
+    tls: Option<TlsInfo>,
+}
+
+/// What TLS was agreed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsInfo {
+    /// `TLSv1.2` or `TLSv1.3`.
+    pub version: &'static str,
+    /// The cipher suite by its registered name.
+    pub cipher: &'static str,
+    /// Whether the authentication was bound to this connection (SCRAM-SHA-256-PLUS).
+    pub channel_bound: bool,
+}
+
+/// A connection taken apart, for an engine that drives it.
+#[derive(Debug)]
+pub struct Parts {
+    /// The stream, blocking until it is told otherwise.
+    pub transport: Transport,
+    /// Bytes of the server that were read already and belong before what the transport yields next.
+    /// Mostly empty.
+    pub input: Vec<u8>,
+    /// What the server reported of itself.
+    pub parameters: Parameters,
+    /// How to stop what the connection is doing.
+    pub cancel: CancelHandle,
+    /// `host:port` or the socket's path, for messages.
+    pub peer: String,
+    /// What TLS was agreed on, if any.
+    pub tls: Option<TlsInfo>,
+}
+
+impl Connection {
+    /// Opens a connection: tries hosts, addresses and ways of encryption in libpq's order, waiting for
+    /// each host no longer than `connect_timeout`.
+    ///
+    /// # Errors
+    /// See [`ConnectError`]; each names the server and the remedy.
+    pub fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
+        let mut hosts: Vec<&Host> = options.hosts.iter().collect();
+        if options.load_balance {
+            shuffle(&mut hosts);
+        }
+        let mut failures = Vec::new();
+        for wanted in options.target.rounds() {
+            failures.clear();
+            for host in &hosts {
+                if let Some(connection) = open_host(options, host, *wanted, &mut failures)? {
+                    return Ok(connection);
+                }
+            }
+        }
+        let unsuitable = |e: &ConnectError| matches!(e, ConnectError::Unsuitable { .. });
+        if failures.iter().any(unsuitable) {
+            return Err(ConnectError::NoSuitableHost { wanted: options.target.name(), reasons: failures });
+        }
+        Err(match failures.len() {
+            1 => failures.remove(0),
+            _ => ConnectError::All(failures),
+        })
+    }
+
+    /// What the server reported of itself.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// How to stop what the connection is doing, from any thread.
+    #[must_use]
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
+    }
+
+    /// `host:port` or the socket's path, for messages.
+    #[must_use]
+    pub fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// What TLS was agreed on; `None` without.
+    #[must_use]
+    pub fn tls(&self) -> Option<&TlsInfo> {
+        self.tls.as_ref()
+    }
+
+    /// Takes the connection apart.
+    #[must_use]
+    pub fn into_parts(self) -> Parts {
+        let (transport, input) = self.channel.into_parts();
+        Parts { transport, input, parameters: self.parameters, cancel: self.cancel, peer: self.peer, tls: self.tls }
+    }
+
+    /// Whether the server is a standby and whether it lets write.
+    fn session_state(&mut self) -> Option<SessionState> {
+        let on = |value: &str| value == "on" || value == "t";
+        let told = |name| self.parameters.get(name).map(on);
+        if let (Some(in_hot_standby), Some(read_only)) = (told("in_hot_standby"), told("default_transaction_read_only"))
+        {
+            return Some(SessionState { in_hot_standby, read_only });
+        }
+        // Servers before PostgreSQL 14 do not report it.
+        let mut out = Vec::new();
+        frontend::query(
+            &mut out,
+            "SELECT pg_catalog.pg_is_in_recovery(), \
+             pg_catalog.current_setting('default_transaction_read_only')",
+        );
+        self.channel.send(&out).ok()?;
+        let mut state = None;
+        loop {
+            let message = self.channel.receive().ok()?;
+            match message.tag {
+                b'D' => {
+                    let row = DataRow::new(message.body);
+                    state = Some(SessionState { in_hot_standby: on(row.text(0)?), read_only: on(row.text(1)?) });
+                }
+                b'Z' => return state,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Tries the addresses of one host. `Ok(None)` when the next host is to be tried; the reasons are then
+/// in `failures`.
+fn open_host(
+    options: &ConnectOptions,
+    host: &Host,
+    wanted: TargetSessionAttrs,
+    failures: &mut Vec<ConnectError>,
+) -> Result<Option<Connection>, ConnectError> {
+    let mut addresses = match Address::all_of(host) {
+        Ok(addresses) => addresses,
+        Err(source) => {
+            let host = host.name().to_owned();
+            failures.push(ConnectError::UnknownHost { host, source });
+            return Ok(None);
+        }
+    };
+    if options.load_balance {
+        shuffle(&mut addresses);
+    }
+    for address in addresses {
+        match open_address(options, host, &address) {
+            Ok(mut connection) => {
+                let state = match wanted {
+                    TargetSessionAttrs::Any => return Ok(Some(connection)),
+                    _ => connection.session_state(),
+                };
+                let reason = match state {
+                    Some(state) => wanted.refuse(state),
+                    None => Some("it does not say whether it is a standby"),
+                };
+                let Some(reason) = reason else {
+                    return Ok(Some(connection));
+                };
+                failures.push(ConnectError::Unsuitable { peer: connection.peer.clone(), reason });
+                return Ok(None);
+            }
+            Err(error) if !error.may_try_others() => return Err(error),
+            Err(error) => {
+                let next_host = matches!(error, ConnectError::NotReady { .. });
+                failures.push(error);
+                if next_host {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Tries the ways of encryption for one address. When all fail, the first failure is the one to show.
+fn open_address(options: &ConnectOptions, host: &Host, address: &Address) -> Result<Connection, ConnectError> {
+    let peer = match address {
+        Address::Unix(path) => path.clone(),
+        Address::Tcp(_) => host.describe(),
+    };
+    let attempt = Attempt { options, peer: &peer, password: options.password(host) };
+    let mut first = None;
+    let mut plain_tried = false;
+    for way in ways(options.tls.mode, address) {
+        if *way == Encryption::Plain && plain_tried {
+            break;
+        }
+        match open_encrypted(&attempt, host, address, *way, &mut plain_tried) {
+            Ok(connection) => return Ok(connection),
+            Err(failure) => {
+                let go_on = another_way_may_help(&failure);
+                first.get_or_insert(failure.error);
+                if !go_on {
+                    break;
+                }
+            }
+        }
+    }
+    // There is at least one way, and it either succeeded or left its failure.
+    Err(first.unwrap_or(ConnectError::All(Vec::new())))
+}
+
+/// One attempt, from the socket to ReadyForQuery. `plain` is set when it went on without TLS.
+fn open_encrypted(
+    attempt: &Attempt<'_>,
+    host: &Host,
+    address: &Address,
+    way: Encryption,
+    plain: &mut bool,
+) -> Result<Connection, StartupError> {
+    let early = |error| StartupError { error, before_auth: true };
+    let options = attempt.options;
+    let dialer = match way {
+        Encryption::Plain => None,
+        _ => dialer(&options.tls, host, address, attempt).map_err(early)?,
+    };
+    let deadline = options.connect_timeout.map(|t| Instant::now() + t);
+    let transport = address.connect(deadline, &options.keepalive).map_err(|source| {
+        early(match source.kind() {
+            std::io::ErrorKind::TimedOut => attempt.transport_error(source),
+            _ => ConnectError::Unreachable { peer: attempt.peer.to_owned(), source },
+        })
+    })?;
+    let (transport, binding) = match (transport, &dialer) {
+        (Transport::Tcp(tcp), Some(dialer)) => encrypt(dialer, way, tcp, deadline, attempt).map_err(early)?,
+        (transport, _) => (transport, Binding::NoTls),
+    };
+    let is_tls = matches!(transport, Transport::Tls(_));
+    *plain |= !is_tls;
+    let mut channel = Channel::new(transport, deadline);
+    let started = attempt.start(&mut channel, binding)?;
+    channel.clear_deadline().map_err(|e| early(attempt.transport_error(e)))?;
+    Ok(Connection {
+        tls: tls_info(&channel.transport, started.channel_bound),
+        channel,
+        parameters: Parameters(started.parameters),
+        peer: attempt.peer.to_owned(),
+        cancel: CancelHandle {
+            address: address.clone(),
+            process_id: started.process_id,
+            secret_key: started.secret_key,
+            keepalive: options.keepalive.clone(),
+            dialer: dialer.filter(|_| is_tls),
+        },
+    })
+}
+
+fn tls_info(transport: &Transport, channel_bound: bool) -> Option<TlsInfo> {
+    let Transport::Tls(stream) = transport else {
+        return None;
+    };
+    let session = stream.session();
+    Some(TlsInfo {
+        version: match session.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+            _ => "TLSv1.3",
+        },
+        cipher: session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).unwrap_or("unknown"),
+        channel_bound,
+    })
+}
+
+/// Puts `items` into a random order, another one in every process and call.
+fn shuffle<T>(items: &mut [T]) {
+    for i in (1..items.len()).rev() {
+        let random = std::hash::RandomState::new().build_hasher().finish();
+        items.swap(i, (random % (i as u64 + 1)) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_numbered_as_the_server_numbers_them() {
+        for (text, number) in [
+            ("15.18 (Debian 15.18-0+deb12u1)", Some(150_018)),
+            ("18.6", Some(180_006)),
+            ("18beta1", Some(180_000)),
+            ("9.6.24", None),
+            ("nonsense", None),
+        ] {
+            let parameters = Parameters([("server_version".to_owned(), text.to_owned())].into_iter().collect());
+            assert_eq!(parameters.server_version_num(), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn shuffling_loses_nothing() {
+        let mut items = [1, 2, 3, 4, 5];
+        shuffle(&mut items);
+        items.sort_unstable();
+        assert_eq!(items, [1, 2, 3, 4, 5]);
+    }
+}

@@ -1,0 +1,93 @@
+//! `key=value` connection strings.
+
+use super::{ConninfoError, Values, require_known};
+
+/// Reads `key = value` pairs: values may stand in single quotes, a backslash takes the next character
+/// as it is.
+pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
+    let mut values = Values::default();
+    let mut chars = text.chars().peekable();
+    loop {
+        while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+        if chars.peek().is_none() {
+            return Ok(values);
+        }
+        let mut name = String::new();
+        while let Some(c) = chars.next_if(|c| *c != '=' && !c.is_ascii_whitespace()) {
+            name.push(c);
+        }
+        while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+        if chars.next_if_eq(&'=').is_none() {
+            return Err(ConninfoError::Syntax(format!(
+                "'=' is missing after {}; write key=value pairs such as \
+                 \"host=db1 dbname=bench\", or postgresql://user@host:port/dbname",
+                // What follows a forgotten quote may be part of a password.
+                require_known(&name).map_or_else(|_| "one of its words".to_owned(), |name| format!("'{name}'"))
+            )));
+        }
+        while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+        let key = require_known(&name)?;
+        values.insert(key, value(key, &mut chars)?);
+    }
+}
+
+fn value(key: &str, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<String, ConninfoError> {
+    let mut value = String::new();
+    if chars.next_if_eq(&'\'').is_some() {
+        loop {
+            match chars.next() {
+                Some('\'') => return Ok(value),
+                Some('\\') => value.extend(chars.next()),
+                Some(c) => value.push(c),
+                None => {
+                    return Err(ConninfoError::Syntax(format!("the quoted value of {key} has no closing quote")));
+                }
+            }
+        }
+    }
+    while let Some(c) = chars.next_if(|c| !c.is_ascii_whitespace()) {
+        if c == '\\' {
+            value.extend(chars.next());
+        } else {
+            value.push(c);
+        }
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(&'static str, String)>, String> {
+        parse(text).map(|v| v.iter().map(|(k, v)| (k, v.to_owned())).collect()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn values_are_read_as_libpq_reads_them() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("  host=a  port=1 ", vec![("host", "a"), ("port", "1")]),
+            ("host = a", vec![("host", "a")]),
+            ("host=\nport=1", vec![("host", "port=1")]),
+            ("password='a b'", vec![("password", "a b")]),
+            (r"password='it\'s \\'", vec![("password", r"it's \")]),
+            (r"password=it\'s\ ok", vec![("password", "it's ok")]),
+            ("host=''", vec![("host", "")]),
+            ("host=''port=1", vec![("host", ""), ("port", "1")]),
+            ("host=a host=b", vec![("host", "b")]),
+            ("options='-c a=b'", vec![("options", "-c a=b")]),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
+            assert_eq!(read(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_refused_without_showing_a_password() {
+        for text in ["bench", "host a", "password='secret", "host=a secret", "=a"] {
+            let error = read(text).unwrap_err();
+            assert!(!error.contains("secret"), "{text}: {error}");
+        }
+    }
+}

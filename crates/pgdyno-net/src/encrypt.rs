@@ -1,0 +1,201 @@
+//! Which ways of encryption are tried, in which order, and what their failures mean.
+
+use std::net::TcpStream;
+use std::time::Instant;
+
+use pgdyno_wire::auth::Binding;
+use rustls::pki_types::ServerName;
+use rustls::{AlertDescription, CertificateError, Error};
+
+use crate::ConnectError;
+use crate::address::Address;
+use crate::host::{Host, Place};
+use crate::startup::{Attempt, StartupError, excerpt};
+use crate::tls::{DialError, Dialed, Dialer, SslMode, TlsSettings, end_point_hash};
+use crate::transport::Transport;
+
+/// One way to talk to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encryption {
+    /// Without TLS.
+    Plain,
+    /// With TLS, or without where the server has none.
+    IfOffered,
+    /// With TLS.
+    Tls,
+}
+
+/// The ways for an address, the preferred one first. There is no TLS over unix sockets.
+pub(crate) fn ways(mode: SslMode, address: &Address) -> &'static [Encryption] {
+    match mode {
+        _ if address.is_unix() => &[Encryption::Plain],
+        SslMode::Disable => &[Encryption::Plain],
+        SslMode::Allow => &[Encryption::Plain, Encryption::Tls],
+        SslMode::Prefer => &[Encryption::IfOffered, Encryption::Plain],
+        SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => &[Encryption::Tls],
+    }
+}
+
+/// Whether another way of encryption may succeed after this failure: TLS itself failed, or the server
+/// has a rule in `pg_hba.conf` that depends on it.
+pub(crate) fn another_way_may_help(failure: &StartupError) -> bool {
+    match &failure.error {
+        ConnectError::Certificate { .. } | ConnectError::Tls { .. } | ConnectError::TlsFile { .. } => true,
+        ConnectError::Refused { .. } | ConnectError::WrongPassword { .. } => failure.before_auth,
+        _ => false,
+    }
+}
+
+/// How to get TLS from `host`.
+pub(crate) fn dialer(
+    settings: &TlsSettings,
+    host: &Host,
+    address: &Address,
+    attempt: &Attempt<'_>,
+) -> Result<Option<Dialer>, ConnectError> {
+    let (Address::Tcp(ip), Place::Tcp { name, .. }) = (address, &host.place) else {
+        return Ok(None);
+    };
+    let config = settings
+        .config()
+        .map_err(|error| ConnectError::TlsFile { peer: attempt.peer.to_owned(), reason: error.to_string() })?;
+    // A name that no certificate can hold cannot be verified, but that may not be asked for.
+    let name = match ServerName::try_from(name.trim_end_matches('.').to_owned()) {
+        Ok(name) => name,
+        Err(_) if settings.mode == SslMode::VerifyFull => {
+            return Err(ConnectError::Certificate {
+                peer: attempt.peer.to_owned(),
+                reason: format!("'{name}' is not a host name that a certificate can hold"),
+            });
+        }
+        Err(_) => ServerName::from(ip.ip()),
+    };
+    Ok(Some(Dialer { config, name }))
+}
+
+/// Gets TLS on a fresh TCP connection, or finds out that there is none.
+pub(crate) fn encrypt(
+    dialer: &Dialer,
+    way: Encryption,
+    tcp: TcpStream,
+    deadline: Option<Instant>,
+    attempt: &Attempt<'_>,
+) -> Result<(Transport, Binding), ConnectError> {
+    match dialer.dial(tcp, deadline) {
+        Ok(Dialed::Tls(stream)) => {
+            let certificate = stream.session().peer_certificates().and_then(|c| c.first());
+            let binding =
+                certificate.and_then(|cert| end_point_hash(cert)).map_or(Binding::Unavailable, Binding::EndPoint);
+            Ok((Transport::Tls(stream), binding))
+        }
+        Ok(Dialed::Plain(tcp)) if way == Encryption::IfOffered => Ok((Transport::Tcp(tcp), Binding::NoTls)),
+        Ok(Dialed::Plain(_)) => {
+            Err(ConnectError::TlsNotOffered { peer: attempt.peer.to_owned(), sslmode: attempt.options.tls.mode.name() })
+        }
+        Err(error) => Err(attempt.dial_error(error)),
+    }
+}
+
+impl Attempt<'_> {
+    fn dial_error(&self, error: DialError) -> ConnectError {
+        match error {
+            DialError::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                self.tls_failed("the server broke the handshake off; its log says why".into())
+            }
+            DialError::Io(error) => self.transport_error(error),
+            DialError::Foreign(said) => self.not_postgres(format!("it says \"{}\"", excerpt(&said))),
+            DialError::Closed => self.not_postgres(
+                "it closed the connection without an answer (a PostgreSQL server that crashes does \
+                 so too: see its log)"
+                    .into(),
+            ),
+            DialError::ErrorMessage => self.tls_failed(
+                "the server answered with an error, which is not shown because anybody could have \
+                 sent it; see the server's log"
+                    .into(),
+            ),
+            DialError::NoAlpn => self.tls_failed(
+                "the server did not agree to speak PostgreSQL's protocol; \
+                 sslnegotiation=direct needs PostgreSQL 17, use sslnegotiation=postgres"
+                    .into(),
+            ),
+            DialError::Tls(error) => self.tls_error(&error),
+        }
+    }
+
+    fn tls_failed(&self, reason: String) -> ConnectError {
+        let peer = self.peer.to_owned();
+        ConnectError::Tls { peer, reason }
+    }
+
+    /// What an error of rustls means for the user.
+    pub(crate) fn tls_error(&self, error: &Error) -> ConnectError {
+        match error {
+            Error::InvalidCertificate(error) => {
+                ConnectError::Certificate { peer: self.peer.to_owned(), reason: certificate_reason(error) }
+            }
+            Error::AlertReceived(alert) => self.tls_failed(format!(
+                "the server refuses with alert {alert:?}{}",
+                match alert {
+                    AlertDescription::CertificateRequired
+                    | AlertDescription::CertificateUnknown
+                    | AlertDescription::UnknownCA
+                    | AlertDescription::DecryptError
+                    | AlertDescription::BadCertificate
+                    | AlertDescription::CertificateExpired
+                    | AlertDescription::CertificateRevoked =>
+                        "; give a client certificate that it trusts with sslcert= and sslkey=",
+                    AlertDescription::ProtocolVersion =>
+                        "; its ssl_min_protocol_version and ssl_max_protocol_version allow neither \
+                         TLSv1.2 nor TLSv1.3 as far as wanted here",
+                    _ => "; its log may say more",
+                }
+            )),
+            Error::InvalidMessage(_) => self.tls_failed("the server's answer is not TLS; check host and port".into()),
+            Error::PeerIncompatible(reason) => {
+                self.tls_failed(format!("there is no TLS version or cipher that both sides do ({reason:?})"))
+            }
+            other => self.tls_failed(other.to_string()),
+        }
+    }
+}
+
+/// A name of a certificate as a person writes it: rustls gives `DnsName("localhost")`.
+fn plain(name: &str) -> &str {
+    name.split_once('(').map_or(name, |(_, inner)| inner.trim_end_matches(')').trim_matches('"'))
+}
+
+fn certificate_reason(error: &CertificateError) -> String {
+    match error {
+        // A CA of the same name with another key gives a bad signature.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "it is not signed by a CA that is trusted here; name the CA's certificate with sslrootcert=".into()
+        }
+        CertificateError::NotValidForName => "it is made out for another host; connect by a name that \
+             stands in it, or use sslmode=verify-ca"
+            .into(),
+        CertificateError::NotValidForNameContext { expected, presented } => format!(
+            "it is made out for {}, not for {}; connect by a name that stands in it, or use \
+             sslmode=verify-ca",
+            if presented.is_empty() {
+                "no host name".to_owned()
+            } else {
+                presented.iter().map(|name| plain(name)).collect::<Vec<_>>().join(", ")
+            },
+            expected.to_str()
+        ),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "it has expired; renew it (and check this machine's clock)".into()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "it is not valid yet; check this machine's clock".into()
+        }
+        CertificateError::Revoked => "it is revoked".into(),
+        CertificateError::Other(other) if other.to_string().contains("UnsupportedCertVersion") => {
+            "it is an X.509 certificate of version 1, which is not supported; issue it anew with \
+             subjectAltName (openssl x509 -extfile), or use sslmode=require"
+                .into()
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,288 @@
+//! Why a connection could not be opened.
+
+use std::io;
+
+use pgdyno_wire::SqlState;
+use pgdyno_wire::auth::AuthError;
+use pgdyno_wire::backend::ServerMessage;
+
+/// Why a connection could not be opened: what was tried, on which server, and what would help. `peer` is
+/// `host:port` or a socket's path. No message holds a password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nothing listens, or no way leads there.
+    #[error("cannot connect to {peer}: {}", unreachable(.source))]
+    Unreachable {
+        /// The server.
+        peer: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The name of a host has no address.
+    #[error("cannot find an address for host '{host}': {source}; check its spelling and the name service")]
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No answer in time.
+    #[error(
+        "{peer} did not answer within {seconds} s (connect_timeout); check that it is a PostgreSQL server \
+         and not behind a firewall that drops packets, or raise connect_timeout"
+    )]
+    Timeout {
+        /// The server.
+        peer: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// The connection broke while it was being opened.
+    #[error("{peer} broke the connection off while it was being opened: {source}; the server's log may say why")]
+    Lost {
+        /// The server.
+        peer: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What answers there does not speak PostgreSQL's protocol.
+    #[error("{peer} is not a PostgreSQL server: {detail}; check host and port")]
+    NotPostgres {
+        /// The peer.
+        peer: String,
+        /// What it said instead.
+        detail: String,
+    },
+    /// The server asks for a password and there is none (`28P01` without one).
+    #[error(
+        "{peer} asks for a password of role '{user}' and none is given; \
+         set PGPASSWORD, add a line to ~/.pgpass, or put password= into the connection string"
+    )]
+    NoPassword {
+        /// The server.
+        peer: String,
+        /// The role.
+        user: String,
+    },
+    /// Wrong password (`28P01`).
+    #[error("{peer} refuses the password of role '{user}'; correct PGPASSWORD, ~/.pgpass or password=")]
+    WrongPassword {
+        /// The server.
+        peer: String,
+        /// The role.
+        user: String,
+        /// What the server says.
+        source: Box<ServerMessage>,
+    },
+    /// No line of `pg_hba.conf` lets this connection in, or the role may not log in (`28000`).
+    #[error("{peer} does not let role '{user}' in: {}; {hint}", .source.message)]
+    Refused {
+        /// The server.
+        peer: String,
+        /// The role.
+        user: String,
+        /// What the server says.
+        source: Box<ServerMessage>,
+        /// What would help.
+        hint: &'static str,
+    },
+    /// No such database (`3D000`).
+    #[error("{peer} has no database '{dbname}'; create it (createdb {dbname}) or name another with dbname=")]
+    NoDatabase {
+        /// The server.
+        peer: String,
+        /// The database.
+        dbname: String,
+        /// What the server says.
+        source: Box<ServerMessage>,
+    },
+    /// No connection slot is left (`53300`).
+    #[error(
+        "{peer} has no free connection: {}; use fewer clients, close other sessions, or raise \
+         max_connections (of the server, role or database)", .source.message
+    )]
+    TooManyConnections {
+        /// The server.
+        peer: String,
+        /// What the server says.
+        source: Box<ServerMessage>,
+    },
+    /// The server is starting up, shutting down or recovering (`57P03`).
+    #[error("{peer} does not accept connections now: {}; try again when it is up", .source.message)]
+    NotReady {
+        /// The server.
+        peer: String,
+        /// What the server says.
+        source: Box<ServerMessage>,
+    },
+    /// Any other refusal by the server.
+    #[error("{peer} refuses the connection: {source}")]
+    Server {
+        /// The server.
+        peer: String,
+        /// What the server says.
+        source: Box<ServerMessage>,
+    },
+    /// TLS is required and the server does not offer it.
+    #[error(
+        "{peer} does not offer TLS, and sslmode={sslmode} requires it; set ssl=on on the server, or use \
+         sslmode=prefer or disable where the network is trusted"
+    )]
+    TlsNotOffered {
+        /// The server.
+        peer: String,
+        /// libpq's word.
+        sslmode: &'static str,
+    },
+    /// The server's certificate will not do.
+    #[error("the certificate of {peer} will not do: {reason}")]
+    Certificate {
+        /// The server.
+        peer: String,
+        /// What is wrong, and the remedy.
+        reason: String,
+    },
+    /// No TLS could be agreed on, or it broke.
+    #[error("TLS with {peer} failed: {reason}")]
+    Tls {
+        /// The server.
+        peer: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file that TLS needs is missing or of no use.
+    #[error("cannot connect to {peer} with TLS: {reason}")]
+    TlsFile {
+        /// The server.
+        peer: String,
+        /// Which file, and the remedy.
+        reason: String,
+    },
+    /// The authentication cannot go on.
+    #[error("cannot authenticate to {peer} as '{user}': {source}")]
+    Auth {
+        /// The server.
+        peer: String,
+        /// The role.
+        user: String,
+        /// Why.
+        source: AuthError,
+    },
+    /// The server's state is not what `target_session_attrs` asks for.
+    #[error("{peer} will not do: {reason}")]
+    Unsuitable {
+        /// The server.
+        peer: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// No host satisfies `target_session_attrs`.
+    #[error("no server satisfies target_session_attrs={wanted}: {}", list(.reasons))]
+    NoSuitableHost {
+        /// What was asked for.
+        wanted: &'static str,
+        /// Why each host would not do.
+        reasons: Vec<ConnectError>,
+    },
+    /// Several addresses were tried.
+    #[error("{}", list(.0))]
+    All(Vec<ConnectError>),
+}
+
+fn list(errors: &[ConnectError]) -> String {
+    let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    texts.join("; ")
+}
+
+fn unreachable(error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::ConnectionRefused => "nothing listens there; start the server, or check host and port",
+        io::ErrorKind::NotFound => {
+            "there is no such socket; start the server, or check host (the socket's directory) and port"
+        }
+        io::ErrorKind::PermissionDenied => "this user may not use the socket or its directory",
+        io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
+            "no way leads there; check the address and the network"
+        }
+        _ => return error.to_string(),
+    };
+    format!("{remedy} ({error})")
+}
+
+impl ConnectError {
+    /// What a FATAL of the server during the start means.
+    pub(crate) fn from_server(peer: &str, user: &str, dbname: &str, message: ServerMessage) -> Self {
+        let (peer, user) = (peer.to_owned(), user.to_owned());
+        let source = Box::new(message);
+        match source.code {
+            SqlState::INVALID_PASSWORD => Self::WrongPassword { peer, user, source },
+            SqlState::INVALID_AUTHORIZATION => {
+                Self::Refused { peer, hint: refusal_hint(&source.message), user, source }
+            }
+            SqlState::INVALID_CATALOG_NAME => Self::NoDatabase { peer, dbname: dbname.to_owned(), source },
+            SqlState::TOO_MANY_CONNECTIONS => Self::TooManyConnections { peer, source },
+            SqlState::CANNOT_CONNECT_NOW => Self::NotReady { peer, source },
+            _ => Self::Server { peer, source },
+        }
+    }
+
+    /// The server's SQLSTATE, where it was the server that refused.
+    #[must_use]
+    pub fn code(&self) -> Option<SqlState> {
+        match self {
+            Self::WrongPassword { source, .. }
+            | Self::Refused { source, .. }
+            | Self::NoDatabase { source, .. }
+            | Self::TooManyConnections { source, .. }
+            | Self::NotReady { source, .. }
+            | Self::Server { source, .. } => Some(source.code),
+            _ => None,
+        }
+    }
+
+    /// Whether the same attempt may succeed later without a change: nothing listens yet, the server is
+    /// starting, it has no free connection, it did not answer.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Timeout { .. }
+            | Self::Lost { .. }
+            | Self::TooManyConnections { .. }
+            | Self::NotReady { .. } => true,
+            Self::All(errors) => errors.iter().any(Self::is_transient),
+            _ => false,
+        }
+    }
+
+    /// Whether other addresses and hosts are worth a try after this one. As libpq has it, a server that
+    /// answered and refused ends the search.
+    pub(crate) fn may_try_others(&self) -> bool {
+        !matches!(
+            self,
+            Self::NoPassword { .. }
+                | Self::WrongPassword { .. }
+                | Self::Refused { .. }
+                | Self::NoDatabase { .. }
+                | Self::TooManyConnections { .. }
+                | Self::Server { .. }
+                | Self::Auth { .. }
+        )
+    }
+}
+
+/// `28000` covers several cases that the text alone tells apart; the words are the untranslated ones.
+fn refusal_hint(message: &str) -> &'static str {
+    if message.contains("pg_hba.conf") {
+        "add a line for this client to the server's pg_hba.conf and reload it, or change user, \
+         database or sslmode"
+    } else if message.contains("does not exist") {
+        "create the role (createuser) or name another with user="
+    } else if message.contains("not permitted to log in") {
+        "give the role LOGIN (ALTER ROLE … LOGIN) or name another with user="
+    } else if message.contains("certificate") {
+        "give a client certificate that the server's CA signed for this role with sslcert= and sslkey="
+    } else {
+        "check user=, pg_hba.conf and pg_ident.conf"
+    }
+}

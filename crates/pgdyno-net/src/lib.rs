@@ -1,0 +1,50 @@
+//! Where and how to connect: libpq's connection strings, transports, TLS, and a small blocking client.
+//!
+//! This crate does not know what a workload is, and it does not poll: the load engine takes the
+//! [`Transport`] of an open [`Connection`] and drives it itself.
+//!
+//! - [`ConnectOptions`] is what a connection string, the environment, the service file and the password
+//!   file say together;
+//! - [`Connection`] is opened from it: transport, TLS, authentication, choice of the host;
+//! - [`CancelHandle`] stops what a connection is doing, from any thread;
+//! - [`Admin`] runs SQL and COPY over a connection, for all that is not measured.
+//!
+//! ```no_run
+//! use pgdyno_net::{Admin, ConnectOptions, Env};
+//!
+//! let options = ConnectOptions::resolve("host=db1 dbname=bench", &Env::from_process())?;
+//! let mut admin = Admin::connect(&options)?;
+//! let rows = admin.query("SELECT version()")?;
+//! println!("{:?}", rows.rows[0][0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod address;
+mod admin;
+mod cancel;
+mod channel;
+mod connection;
+mod conninfo;
+mod copy;
+mod encrypt;
+mod error;
+mod host;
+mod options;
+pub mod quote;
+mod secret;
+mod session_attrs;
+mod startup;
+mod tls;
+mod transport;
+
+pub use admin::{Admin, AdminError, Rows};
+pub use cancel::CancelHandle;
+pub use connection::{Connection, Parameters, Parts, TlsInfo};
+pub use conninfo::{ConninfoError, Env};
+pub use copy::CopyWriter;
+pub use error::ConnectError;
+pub use options::ConnectOptions;
+pub use secret::Secret;
+pub use session_attrs::TargetSessionAttrs;
+pub use tls::TlsStream;
+pub use transport::Transport;

@@ -1,0 +1,438 @@
+//! A connection, resolved: everything that is needed to open it.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pgdyno_wire::auth::{BindingPolicy, Method};
+
+use crate::conninfo::{self, PassFile, Values};
+use crate::host::{self, Host, Passwords, Place};
+use crate::tls::TlsSettings;
+use crate::{ConninfoError, Env, Secret, TargetSessionAttrs};
+
+/// The name that a server shows for our sessions, where none is given.
+const APPLICATION_NAME: &str = "pgdyno";
+
+/// Where and how to connect, after libpq's rules. `Debug` and `Display` hold no password.
+#[derive(Clone, Debug)]
+pub struct ConnectOptions {
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) load_balance: bool,
+    pub(crate) target: TargetSessionAttrs,
+    pub(crate) user: String,
+    dbname: String,
+    passwords: Passwords,
+    /// Run-time parameters of the startup message, `user` and `database` not among them.
+    pub(crate) parameters: Vec<(&'static str, String)>,
+    pub(crate) connect_timeout: Option<Duration>,
+    pub(crate) keepalive: Keepalive,
+    pub(crate) channel_binding: BindingPolicy,
+    pub(crate) allowed_methods: Vec<Method>,
+    pub(crate) tls: Arc<TlsSettings>,
+    warnings: Vec<String>,
+}
+
+/// TCP's own watch over a connection; `None` leaves a value to the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Keepalive {
+    pub(crate) enabled: bool,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) interval: Option<Duration>,
+    pub(crate) count: Option<u32>,
+    pub(crate) user_timeout_ms: Option<u32>,
+}
+
+impl ConnectOptions {
+    /// Reads a libpq URI or `key=value` string, and merges the service file, the `PG*` variables and the
+    /// password file of `env`, with libpq's precedence. An empty string leaves all to `env`.
+    ///
+    /// # Errors
+    /// When the string or a file that belongs to it makes no sense. No message holds a password.
+    pub fn resolve(dsn: &str, env: &Env) -> Result<Self, ConninfoError> {
+        let values = conninfo::merge(dsn, env)?;
+        let user = values.non_empty("user").or(env.user()).ok_or(ConninfoError::NoUser)?.to_owned();
+        let (file, warning) = passfile(&values, env);
+        refuse_what_cannot_be_honoured(&values)?;
+        let number = |key| number::<i64>(&values, key);
+        let positive = |n: i64| u64::try_from(n).ok().filter(|n| *n > 0);
+        let seconds = |key| Ok(number(key)?.and_then(positive).map(Duration::from_secs));
+        Ok(Self {
+            hosts: host::hosts(&values)?,
+            load_balance: choice(&values, "load_balance_hosts", &["disable", "random"])? == 1,
+            target: match values.non_empty("target_session_attrs") {
+                Some(text) => TargetSessionAttrs::parse(text)?,
+                None => TargetSessionAttrs::Any,
+            },
+            dbname: values.non_empty("dbname").unwrap_or(&user).to_owned(),
+            user,
+            passwords: Passwords {
+                given: values.non_empty("password").map(|p| Secret::new(p.to_owned())),
+                file: Arc::new(file),
+            },
+            parameters: parameters(&values, env),
+            connect_timeout: seconds("connect_timeout")?,
+            keepalive: Keepalive {
+                enabled: number("keepalives")?.unwrap_or(1) != 0,
+                idle: seconds("keepalives_idle")?,
+                interval: seconds("keepalives_interval")?,
+                count: number("keepalives_count")?.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0),
+                user_timeout_ms: number("tcp_user_timeout")?.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0),
+            },
+            channel_binding: match choice(&values, "channel_binding", &["prefer", "disable", "require"])? {
+                0 => BindingPolicy::Prefer,
+                1 => BindingPolicy::Disable,
+                _ => BindingPolicy::Require,
+            },
+            allowed_methods: allowed_methods(&values)?,
+            tls: Arc::new(TlsSettings::resolve(&values, env)?),
+            warnings: warning.into_iter().collect(),
+        })
+    }
+
+    /// A server's socket in `directory`, without a password: the private server.
+    #[must_use]
+    pub fn for_socket(directory: &Path, port: u16, user: &str, dbname: &str) -> Self {
+        Self {
+            hosts: vec![Host { place: Place::Socket(directory.to_string_lossy().into_owned()), port }],
+            load_balance: false,
+            target: TargetSessionAttrs::Any,
+            user: user.to_owned(),
+            dbname: dbname.to_owned(),
+            passwords: Passwords::default(),
+            parameters: parameters(&Values::default(), &Env::default()),
+            connect_timeout: None,
+            keepalive: Keepalive { enabled: true, idle: None, interval: None, count: None, user_timeout_ms: None },
+            channel_binding: BindingPolicy::Prefer,
+            allowed_methods: Method::ALL.to_vec(),
+            tls: Arc::new(TlsSettings::disabled()),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whether `env` says where to connect: any of `PGHOST`, `PGHOSTADDR`, `PGPORT`, `PGSERVICE`,
+    /// `PGDATABASE` and `PGUSER` is set.
+    #[must_use]
+    pub fn names_a_server(env: &Env) -> bool {
+        ["PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"]
+            .iter()
+            .any(|name| env.var(name).is_some_and(|value| !value.is_empty()))
+    }
+
+    /// The same for another database of the same server.
+    #[must_use]
+    pub fn with_database(&self, name: &str) -> Self {
+        Self { dbname: name.to_owned(), ..self.clone() }
+    }
+
+    /// The same with another name in `pg_stat_activity`.
+    #[must_use]
+    pub fn with_application_name(&self, name: &str) -> Self {
+        let mut this = self.clone();
+        this.parameters.retain(|(key, _)| *key != "application_name");
+        this.parameters.push(("application_name", name.to_owned()));
+        this
+    }
+
+    /// The same, giving up on a host after `timeout`, unless the connection string says when.
+    #[must_use]
+    pub fn with_default_connect_timeout(&self, timeout: Duration) -> Self {
+        Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self.clone() }
+    }
+
+    /// The role to connect as.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn dbname(&self) -> &str {
+        &self.dbname
+    }
+
+    /// Whether all hosts are sockets or loopback addresses: client and server share a machine.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.hosts.iter().all(|host| match &host.place {
+            Place::DefaultSocket | Place::Socket(_) => true,
+            Place::Tcp { addr: Some(ip), .. } => ip.is_loopback(),
+            Place::Tcp { name, addr: None } => {
+                name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+            }
+        })
+    }
+
+    /// What the user should know, such as a password file that is ignored.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The password for `host`: the given one, else that of the password file.
+    pub(crate) fn password(&self, host: &Host) -> Option<&Secret> {
+        self.passwords
+            .given
+            .as_ref()
+            .or_else(|| self.passwords.file.password(host.passfile_name(), host.port, &self.dbname, &self.user))
+    }
+}
+
+/// `host=… port=… dbname=… user=…`: what identifies the target, never the password.
+impl std::fmt::Display for ConnectOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let hosts: Vec<_> = self.hosts.iter().map(Host::name).collect();
+        let ports: Vec<_> = self.hosts.iter().map(|h| h.port.to_string()).collect();
+        let same = ports.iter().all(|port| *port == ports[0]);
+        write!(
+            f,
+            "host={} port={} dbname={} user={}",
+            hosts.join(","),
+            if same { ports[0].clone() } else { ports.join(",") },
+            self.dbname,
+            self.user
+        )
+    }
+}
+
+fn passfile(values: &Values, env: &Env) -> (PassFile, Option<String>) {
+    if values.non_empty("password").is_some() {
+        return (PassFile::default(), None);
+    }
+    let path = values.non_empty("passfile").map(PathBuf::from).or_else(|| env.home().map(|home| home.join(".pgpass")));
+    path.map_or_else(Default::default, |path| PassFile::read(&path))
+}
+
+/// What goes into the startup message. Texts are exchanged in UTF-8 unless another encoding is asked for.
+fn parameters(values: &Values, env: &Env) -> Vec<(&'static str, String)> {
+    let encoding = values.non_empty("client_encoding").filter(|encoding| *encoding != "auto").unwrap_or("UTF8");
+    let application = values
+        .non_empty("application_name")
+        .or(values.non_empty("fallback_application_name"))
+        .unwrap_or(APPLICATION_NAME);
+    let mut parameters = vec![("client_encoding", encoding.to_owned()), ("application_name", application.to_owned())];
+    for key in ["options", "replication"] {
+        parameters.extend(values.non_empty(key).map(|v| (key, v.to_owned())));
+    }
+    for (name, value) in conninfo::startup_variables(env) {
+        parameters.push((name, value.to_owned()));
+    }
+    parameters
+}
+
+/// libpq can do these and pgdyno cannot; to pass them over would weaken what the user asked for.
+fn refuse_what_cannot_be_honoured(values: &Values) -> Result<(), ConninfoError> {
+    let refuse = |what: &str| Err(ConninfoError::Unsupported(what.to_owned()));
+    match values.non_empty("gssencmode") {
+        None | Some("disable" | "prefer") => {}
+        Some("require") => {
+            return refuse(
+                "gssencmode=require is not supported: pgdyno does not speak GSSAPI; use TLS \
+                 (sslmode=require or stronger) instead",
+            );
+        }
+        Some(other) => {
+            return Err(ConninfoError::Invalid {
+                name: "gssencmode",
+                value: other.to_owned(),
+                expected: "disable or prefer".into(),
+            });
+        }
+    }
+    if values.non_empty("requirepeer").is_some() {
+        return refuse("requirepeer is not supported; leave it out");
+    }
+    for key in ["scram_client_key", "scram_server_key"] {
+        if values.non_empty(key).is_some() {
+            return refuse("scram_client_key and scram_server_key are not supported; give a password");
+        }
+    }
+    if let Some(version @ ("3.2" | "latest")) = values.non_empty("min_protocol_version") {
+        return Err(ConninfoError::Unsupported(format!(
+            "min_protocol_version={version} is not supported: pgdyno speaks protocol 3.0"
+        )));
+    }
+    Ok(())
+}
+
+/// `require_auth`: a list of methods, or of methods that are excluded by a `!`.
+fn allowed_methods(values: &Values) -> Result<Vec<Method>, ConninfoError> {
+    let Some(text) = values.non_empty("require_auth") else {
+        return Ok(Method::ALL.to_vec());
+    };
+    let words: Vec<_> = text.split(',').map(str::trim).collect();
+    let excluding = words.iter().all(|word| word.starts_with('!'));
+    let mut listed = Vec::new();
+    for word in &words {
+        let name = if excluding { &word[1..] } else { word };
+        // Methods of libpq that pgdyno never uses may be listed: they change nothing here.
+        if ["gss", "sspi", "oauth"].contains(&name) {
+            continue;
+        }
+        let method = Method::ALL.into_iter().find(|m| m.name() == name);
+        listed.push(method.ok_or_else(|| {
+            ConninfoError::Invalid {
+                name: "require_auth",
+                value: text.to_owned(),
+                expected: "a list of password, md5, scram-sha-256, none, either all with a leading '!' \
+                       or all without"
+                    .into(),
+            }
+        })?);
+    }
+    Ok(Method::ALL.into_iter().filter(|method| listed.contains(method) != excluding).collect())
+}
+
+/// A number, or `None` where the parameter is absent or empty.
+pub(crate) fn number<T: FromStr>(values: &Values, key: &'static str) -> Result<Option<T>, ConninfoError> {
+    match values.non_empty(key) {
+        None => Ok(None),
+        Some(text) => text.trim().parse().map(Some).map_err(|_| ConninfoError::Invalid {
+            name: key,
+            value: text.to_owned(),
+            expected: "a whole number".into(),
+        }),
+    }
+}
+
+/// The index of the value in `words`; 0, the default, where the parameter is absent or empty.
+pub(crate) fn choice(values: &Values, key: &'static str, words: &[&str]) -> Result<usize, ConninfoError> {
+    match values.non_empty(key) {
+        None => Ok(0),
+        Some(text) => words.iter().position(|word| *word == text).ok_or_else(|| ConninfoError::Invalid {
+            name: key,
+            value: text.to_owned(),
+            expected: words.join(", "),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(vars: &[(&str, &str)]) -> Env {
+        Env::new(vars.iter().copied(), None, Some("os"))
+    }
+
+    fn shown(dsn: &str) -> String {
+        ConnectOptions::resolve(dsn, &env(&[])).map_or_else(|e| e.to_string(), |o| o.to_string())
+    }
+
+    #[test]
+    fn hosts_and_ports_are_paired() {
+        for (dsn, expected) in [
+            ("", "host=/var/run/postgresql port=5432 dbname=os user=os"),
+            ("user=u", "host=/var/run/postgresql port=5432 dbname=u user=u"),
+            ("host=a,b port=1", "host=a,b port=1 dbname=os user=os"),
+            ("host=a,b port=1,2", "host=a,b port=1,2 dbname=os user=os"),
+            ("host=a,b port=,2", "host=a,b port=5432,2 dbname=os user=os"),
+            ("hostaddr=::1", "host=::1 port=5432 dbname=os user=os"),
+            (
+                "host=a,b port=1,2,3",
+                "connection string names 2 hosts and 3 ports; give one for each host, or one for all",
+            ),
+            ("host=a,b hostaddr=::1", "connection string names 2 hosts and 1 host addresses; give one for each host"),
+            (
+                "hostaddr=nonsense",
+                "connection parameter hostaddr must be an IPv4 or IPv6 address, but 'nonsense' was given",
+            ),
+            (
+                "connect_timeout=soon",
+                "connection parameter connect_timeout must be a whole number, but 'soon' was given",
+            ),
+            (
+                "channel_binding=maybe",
+                "connection parameter channel_binding must be prefer, disable, require, but 'maybe' was given",
+            ),
+        ] {
+            assert_eq!(shown(dsn), expected, "{dsn}");
+        }
+        let error = shown("postgresql://u:pass/word@host/db");
+        assert!(error.contains("percent-encoded") && !error.contains("pass/"), "{error}");
+    }
+
+    #[test]
+    fn nothing_shows_the_password() {
+        let vars = [("PGPASSWORD", "hunter1")];
+        let from_env = ConnectOptions::resolve("host=a", &env(&vars)).unwrap();
+        let given = ConnectOptions::resolve("postgresql://u:hunter2@a/d", &env(&vars)).unwrap();
+        assert_eq!(from_env.password(&from_env.hosts[0]).unwrap().reveal(), "hunter1");
+        assert_eq!(given.password(&given.hosts[0]).unwrap().reveal(), "hunter2");
+        for options in [from_env, given] {
+            let shown = format!("{options} {options:?}");
+            assert!(!shown.contains("hunter"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn the_password_file_is_asked_for_host_and_database() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(".pgpass");
+        std::fs::write(&path, "localhost:*:*:u:socket\na:1:d:u:for-d\na:1:e:u:for-e\n::1:*:*:u:v6\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let env = Env::new([], Some(home.path()), Some("u"));
+        let resolve = |dsn| ConnectOptions::resolve(dsn, &env).unwrap();
+        let password = |options: &ConnectOptions| options.password(&options.hosts[0]).map(|p| p.reveal().clone());
+        let options = resolve("host=a port=1 dbname=d");
+        assert_eq!(password(&options).as_deref(), Some("for-d"));
+        assert_eq!(password(&options.with_database("e")).as_deref(), Some("for-e"));
+        assert_eq!(password(&resolve("")).as_deref(), Some("socket"));
+        assert_eq!(password(&resolve("host=/tmp")).as_deref(), Some("socket"));
+        assert_eq!(password(&resolve("host=/elsewhere")), None);
+        assert_eq!(password(&resolve("host=a port=1 dbname=d password=x")).as_deref(), Some("x"));
+
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let options = resolve("host=a port=1 dbname=d");
+        assert_eq!(password(&options), None);
+        assert_eq!(options.warnings().len(), 1);
+    }
+
+    #[test]
+    fn what_would_be_weakened_is_refused_and_what_means_nothing_here_is_not() {
+        for dsn in [
+            "gssencmode=require",
+            "requirepeer=postgres",
+            "scram_client_key=x",
+            "min_protocol_version=3.2",
+            "require_auth=md5,!none",
+        ] {
+            assert!(ConnectOptions::resolve(dsn, &env(&[])).is_err(), "{dsn}");
+        }
+        for dsn in [
+            "gssencmode=prefer krbsrvname=postgres gsslib=gssapi gssdelegation=1",
+            "sslcompression=0 max_protocol_version=3.2 oauth_scope=x",
+            "require_auth=!password,!gss",
+        ] {
+            assert!(ConnectOptions::resolve(dsn, &env(&[])).is_ok(), "{dsn}");
+        }
+        let methods = |dsn| ConnectOptions::resolve(dsn, &env(&[])).unwrap().allowed_methods;
+        assert_eq!(methods("require_auth=scram-sha-256"), [Method::ScramSha256]);
+        assert_eq!(methods("require_auth=!password,!md5"), [Method::None, Method::ScramSha256]);
+    }
+
+    #[test]
+    fn the_startup_message_carries_what_libpq_sends() {
+        let env = env(&[("PGTZ", "UTC"), ("PGOPTIONS", "-c a=b")]);
+        let parameters = |dsn| ConnectOptions::resolve(dsn, &env).unwrap().parameters;
+        assert_eq!(
+            parameters("fallback_application_name=f"),
+            [
+                ("client_encoding", "UTF8".to_owned()),
+                ("application_name", "f".to_owned()),
+                ("options", "-c a=b".to_owned()),
+                ("timezone", "UTC".to_owned()),
+            ]
+        );
+        assert_eq!(parameters("")[1].1, "pgdyno");
+    }
+
+    #[test]
+    fn a_server_is_named_by_the_environment_or_not() {
+        assert!(!ConnectOptions::names_a_server(&env(&[("PGPASSWORD", "x"), ("PGHOST", "")])));
+        assert!(ConnectOptions::names_a_server(&env(&[("PGSERVICE", "x")])));
+    }
+}

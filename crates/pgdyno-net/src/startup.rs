@@ -1,0 +1,169 @@
+//! From a fresh transport to the first ReadyForQuery.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use pgdyno_wire::auth::{AuthError, Authenticator, Binding, Progress};
+use pgdyno_wire::backend::{self, ServerMessage};
+use pgdyno_wire::frontend;
+
+use crate::channel::{Channel, ReceiveError};
+use crate::{ConnectError, ConnectOptions, Secret};
+
+/// What the server told during the start.
+pub(crate) struct Started {
+    pub(crate) parameters: BTreeMap<String, String>,
+    pub(crate) process_id: i32,
+    pub(crate) secret_key: Secret<Vec<u8>>,
+    pub(crate) channel_bound: bool,
+}
+
+/// A refusal, and whether it came before the server knew who we are: only then another way of
+/// encryption is worth a try.
+pub(crate) struct StartupError {
+    pub(crate) error: ConnectError,
+    pub(crate) before_auth: bool,
+}
+
+/// Names a peer, so that all errors of one attempt read alike.
+pub(crate) struct Attempt<'a> {
+    pub(crate) options: &'a ConnectOptions,
+    pub(crate) peer: &'a str,
+    pub(crate) password: Option<&'a Secret>,
+}
+
+impl Attempt<'_> {
+    /// Sends the startup message, authenticates, and reads on to ReadyForQuery.
+    pub(crate) fn start(&self, channel: &mut Channel, binding: Binding) -> Result<Started, StartupError> {
+        let options = self.options;
+        let mut out = Vec::new();
+        let identity = [("user", options.user()), ("database", options.dbname())];
+        let parameters = options.parameters.iter().map(|(k, v)| (*k, v.as_str()));
+        frontend::startup(&mut out, identity.into_iter().chain(parameters));
+        let password = self.password.map(|p| p.reveal().as_bytes());
+        let mut auth = Authenticator::new(options.user(), password, binding, options.channel_binding)
+            .allow(&options.allowed_methods);
+        let mut before_auth = true;
+        let fail = |error, before_auth| StartupError { error, before_auth };
+        channel.send(&out).map_err(|e| fail(self.transport_error(e), true))?;
+        let mut started = Started {
+            parameters: BTreeMap::new(),
+            process_id: 0,
+            secret_key: Secret::new(Vec::new()),
+            channel_bound: false,
+        };
+        let mut heard = false;
+        loop {
+            out.clear();
+            let message = match channel.receive() {
+                Ok(message) => message,
+                Err(error) => {
+                    return Err(fail(self.receive_error(error, channel.unread(), heard), before_auth));
+                }
+            };
+            match message.tag {
+                b'R' if before_auth => match auth.answer(message.body, &mut out) {
+                    Ok(Progress::Continue) => {}
+                    Ok(Progress::Done) => {
+                        before_auth = false;
+                        started.channel_bound = auth.is_channel_bound();
+                    }
+                    Err(error) => return Err(fail(self.auth_error(error), true)),
+                },
+                b'E' => {
+                    let error = self.refusal(ServerMessage::parse(message.body), &auth);
+                    return Err(fail(error, before_auth));
+                }
+                b'S' => {
+                    if let Some((name, value)) = backend::parameter_status(message.body) {
+                        started.parameters.insert(name.into(), value.into());
+                    }
+                }
+                b'K' => {
+                    if let Some((process_id, key)) = backend::backend_key(message.body) {
+                        started.process_id = process_id;
+                        started.secret_key = Secret::new(key.to_vec());
+                    }
+                }
+                b'Z' if !before_auth => return Ok(started),
+                // Notices; options of a newer protocol that the server does not know.
+                b'N' | b'v' => {}
+                tag => {
+                    let detail = format!("it sent message '{}' out of turn", tag.escape_ascii());
+                    return Err(fail(self.not_postgres(detail), before_auth));
+                }
+            }
+            heard = true;
+            if !out.is_empty() {
+                channel.send(&out).map_err(|e| fail(self.transport_error(e), before_auth))?;
+            }
+        }
+    }
+
+    fn refusal(&self, message: ServerMessage, auth: &Authenticator) -> ConnectError {
+        // A server that offers SCRAM to a role without a password, and one that got a wrong one, say the
+        // same; the one case where we know better is that none was asked for.
+        let error = ConnectError::from_server(self.peer, self.options.user(), self.options.dbname(), message);
+        match error {
+            ConnectError::WrongPassword { peer, source, .. } if !auth.used_password() => {
+                ConnectError::Server { peer, source }
+            }
+            other => other,
+        }
+    }
+
+    fn auth_error(&self, source: AuthError) -> ConnectError {
+        let (peer, user) = (self.peer.to_owned(), self.options.user().to_owned());
+        match source {
+            AuthError::NoPassword => ConnectError::NoPassword { peer, user },
+            source => ConnectError::Auth { peer, user, source },
+        }
+    }
+
+    pub(crate) fn not_postgres(&self, detail: String) -> ConnectError {
+        ConnectError::NotPostgres { peer: self.peer.to_owned(), detail }
+    }
+
+    /// What a failed read means. `heard` is whether a message came before.
+    fn receive_error(&self, error: ReceiveError, unread: &[u8], heard: bool) -> ConnectError {
+        match error {
+            ReceiveError::Io(error) => self.transport_error(error),
+            // No answer to our first bytes: another protocol's server that gave up on us.
+            ReceiveError::Closed if !heard && unread.is_empty() => self.not_postgres(
+                "it closed the connection without an answer (a PostgreSQL server that crashes does \
+                 so too: see its log)"
+                    .into(),
+            ),
+            ReceiveError::Closed if heard => {
+                ConnectError::Lost { peer: self.peer.to_owned(), source: io::ErrorKind::UnexpectedEof.into() }
+            }
+            ReceiveError::Closed | ReceiveError::Decode(_) => {
+                self.not_postgres(format!("it says \"{}\"", excerpt(unread)))
+            }
+        }
+    }
+
+    /// What a failed read or write means.
+    pub(crate) fn transport_error(&self, source: io::Error) -> ConnectError {
+        let peer = self.peer.to_owned();
+        match source.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+                ConnectError::Timeout { peer, seconds: self.options.connect_timeout.map_or(0, |t| t.as_secs()) }
+            }
+            _ => {
+                let inner = source.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
+                match inner {
+                    Some(error) => self.tls_error(error),
+                    None => ConnectError::Lost { peer, source },
+                }
+            }
+        }
+    }
+}
+
+/// The first line of what a foreign server said, made printable.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    let line = bytes.split(|b| *b == b'\r' || *b == b'\n').next();
+    let line = line.unwrap_or_default();
+    line[..line.len().min(60)].escape_ascii().to_string()
+}

@@ -1,0 +1,191 @@
+//! From libpq's `ssl*` parameters to a configuration of rustls.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
+
+use super::settings::{FileSetting, Roots, SslMode, TlsSettings};
+use super::verify::{Chain, Verifier};
+
+/// The name that PostgreSQL's protocol is registered under for ALPN.
+pub(crate) const ALPN: &[u8] = b"postgresql";
+
+/// Why the files that TLS needs cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TlsFileError {
+    #[error(
+        "sslmode={0} needs trusted certificates, and there is no {1}; put the CA's certificate there, name \
+         it with sslrootcert=, or use the system's with sslrootcert=system"
+    )]
+    NoRoots(&'static str, String),
+    #[error("cannot use {what} {path}: {reason}", path = .path.display())]
+    File { what: &'static str, path: PathBuf, reason: String },
+    #[error("the system has no trusted certificates: {0}; name a file with sslrootcert=")]
+    NoSystemRoots(String),
+    #[error("cannot set TLS up: {0}")]
+    Rustls(String),
+}
+
+/// The configuration, and whether it verifies whom it talks to.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsConfig {
+    pub(crate) client: Arc<ClientConfig>,
+    pub(crate) direct: bool,
+}
+
+impl TlsConfig {
+    /// Reads the files.
+    pub(super) fn load(settings: &TlsSettings) -> Result<Self, TlsFileError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions: Vec<_> =
+            [settings.tls12.then_some(&rustls::version::TLS12), settings.tls13.then_some(&rustls::version::TLS13)]
+                .into_iter()
+                .flatten()
+                .collect();
+        let failed = |error: rustls::Error| TlsFileError::Rustls(error.to_string());
+        let verifier =
+            Verifier { chain: chain(settings, &provider)?, algorithms: provider.signature_verification_algorithms };
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions)
+            .map_err(failed)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
+        let mut client = match client_certificate(settings)? {
+            None => builder.with_no_client_auth(),
+            Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(failed)?,
+        };
+        client.enable_sni = settings.sni;
+        client.alpn_protocols = vec![ALPN.to_vec()];
+        Ok(Self { client: Arc::new(client), direct: settings.direct })
+    }
+}
+
+/// What the server's certificate must chain up to. As libpq has it, a root file that exists is used in
+/// every `sslmode`, and must exist for `verify-ca` and `verify-full`.
+fn chain(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Option<Chain>, TlsFileError> {
+    let needs_roots = settings.mode >= SslMode::VerifyCa;
+    let trusted = match &settings.roots {
+        Roots::System => system_roots()?,
+        Roots::File(path) if path.exists() => certificates("sslrootcert", path)?,
+        Roots::File(path) if needs_roots => {
+            return Err(TlsFileError::NoRoots(settings.mode.name(), path.display().to_string()));
+        }
+        Roots::None if needs_roots => {
+            let file = "~/.postgresql/root.crt".to_owned();
+            return Err(TlsFileError::NoRoots(settings.mode.name(), file));
+        }
+        Roots::File(_) | Roots::None => return Ok(None),
+    };
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(trusted.iter().cloned());
+    if store.is_empty() {
+        return Err(TlsFileError::Rustls("none of the trusted certificates can be used".into()));
+    }
+    let mut webpki = WebPkiServerVerifier::builder_with_provider(store.into(), provider.clone());
+    let lists = revocations(settings)?;
+    if !lists.is_empty() {
+        webpki = webpki.with_crls(lists).allow_unknown_revocation_status();
+    }
+    Ok(Some(Chain {
+        webpki: webpki.build().map_err(|error| TlsFileError::Rustls(error.to_string()))?,
+        trusted,
+        check_name: settings.mode == SslMode::VerifyFull,
+    }))
+}
+
+fn system_roots() -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
+    let found = rustls_native_certs::load_native_certs();
+    if found.certs.is_empty() {
+        let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
+        return Err(TlsFileError::NoSystemRoots(errors.join(", ")));
+    }
+    Ok(found.certs)
+}
+
+fn revocations(settings: &TlsSettings) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsFileError> {
+    let mut files = Vec::new();
+    if let Some(FileSetting { path, named }) = &settings.revocations
+        && (*named || path.exists())
+    {
+        files.push(path.clone());
+    }
+    if let Some(dir) = &settings.revocation_dir {
+        let entries = std::fs::read_dir(dir).map_err(|e| unusable("sslcrldir", dir, &e))?;
+        files.extend(entries.flatten().map(|entry| entry.path()).filter(|p| p.is_file()));
+    }
+    let mut lists = Vec::new();
+    for path in files {
+        lists.extend(read_all("sslcrl", &path)?);
+    }
+    Ok(lists)
+}
+
+type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn client_certificate(settings: &TlsSettings) -> Result<Option<Identity>, TlsFileError> {
+    let Some(certificate) = &settings.certificate else {
+        return Ok(None);
+    };
+    if !certificate.named && !certificate.path.exists() {
+        return Ok(None);
+    }
+    let chain = certificates("sslcert", &certificate.path)?;
+    let key = settings.key.as_ref().ok_or_else(|| TlsFileError::File {
+        what: "sslcert",
+        path: certificate.path.clone(),
+        reason: "there is no key for it; name it with sslkey=".into(),
+    })?;
+    check_permissions(&key.path)?;
+    let pem = PrivateKeyDer::from_pem_file(&key.path).map_err(|error| TlsFileError::File {
+        what: "sslkey",
+        path: key.path.clone(),
+        reason: format!("{error}; it must be an unencrypted key in PEM"),
+    })?;
+    Ok(Some((chain, pem)))
+}
+
+/// libpq's rule: a key of ours is for us alone; one of root's may be read by a group.
+fn check_permissions(path: &Path) -> Result<(), TlsFileError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = std::fs::metadata(path).map_err(|e| unusable("sslkey", path, &e))?;
+    let forbidden = if metadata.uid() == 0 { 0o037 } else { 0o077 };
+    if metadata.mode() & forbidden != 0 {
+        return Err(TlsFileError::File {
+            what: "sslkey",
+            path: path.to_owned(),
+            reason: "others may access it; chmod 0600 it".into(),
+        });
+    }
+    Ok(())
+}
+
+fn certificates(what: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
+    let found = read_all(what, path)?;
+    if found.is_empty() {
+        return Err(TlsFileError::File {
+            what,
+            path: path.to_owned(),
+            reason: "it holds no certificate in PEM".into(),
+        });
+    }
+    Ok(found)
+}
+
+fn read_all<T: PemObject>(what: &'static str, path: &Path) -> Result<Vec<T>, TlsFileError> {
+    let text = std::fs::read(path).map_err(|e| unusable(what, path, &e))?;
+    T::pem_slice_iter(&text).collect::<Result<_, _>>().map_err(|error| TlsFileError::File {
+        what,
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+fn unusable(what: &'static str, path: &Path, error: &io::Error) -> TlsFileError {
+    TlsFileError::File { what, path: path.to_owned(), reason: error.to_string() }
+}
