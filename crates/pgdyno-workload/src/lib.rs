@@ -1,0 +1,106 @@
+//! What a workload is: data and pure functions. A workload never sees a socket, a clock or a terminal.
+//!
+//! - [`Workload`] is the contract; [`Meta`] says what it is called and which [`Param`]s it takes;
+//! - [`Table`] and [`RowSource`] say what is loaded: a chunk of rows is a pure function of its number;
+//! - [`ClientScript`] is what one client does: it draws a transaction and steps through it;
+//! - [`Check`] is a question to the database that shows whether its data is still right;
+//! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
+//!
+//! A new workload is a directory in `pgdyno-workloads` and one line in its registry.
+
+mod capabilities;
+mod check;
+mod copy;
+mod params;
+mod rng;
+mod script;
+mod table;
+
+pub use capabilities::Capabilities;
+pub use check::{Check, CheckCost, Expect};
+pub use copy::CopyBuf;
+pub use params::{Param, ParamError, ParamKind, Params, When};
+pub use rng::Rng;
+pub use script::{Batch, Begin, ClientContext, ClientId, ClientScript, Next, Reply, TxnId, Verdict};
+pub use table::{Routine, RowCount, RowSource, Table};
+
+use pgdyno_wire::Statement;
+
+/// The name and parameters of a workload, known without a server.
+#[derive(Debug)]
+pub struct Meta {
+    /// What the user types: `tpcb-like`, `tproc-c`.
+    pub id: &'static str,
+    /// One line for `pgdyno list workloads`.
+    pub summary: &'static str,
+    /// Raised whenever the loaded rows change, so that old data is not taken for new.
+    pub version: u32,
+    /// The name of the data set; workloads with the same one share their tables (`pgbench`, `tproc-c`).
+    pub dataset: &'static str,
+    /// What the size is called: `scale` or `warehouses`. Empty for a workload without data.
+    pub scale_name: &'static str,
+    /// A query for the loaded size, for data without a stamp (made by `pgbench -i`, say).
+    pub scale_query: Option<&'static str>,
+    /// What it can be told.
+    pub params: &'static [Param],
+}
+
+impl Meta {
+    /// Whether it needs a server at all.
+    #[must_use]
+    pub fn needs_server(&self) -> bool {
+        !self.dataset.is_empty()
+    }
+}
+
+/// One kind of transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Txn {
+    /// `new-order`, `select-only`.
+    pub name: &'static str,
+    /// Its share of the mix; shares are relative to their sum.
+    pub weight: f64,
+    /// SELECT, INSERT, UPDATE and DELETE statements in one transaction, for QPS.
+    pub queries: u32,
+    /// Whether committed transactions of this kind are counted as NOPM.
+    pub is_new_order: bool,
+}
+
+/// A workload with its parameters bound.
+pub trait Workload: Send + Sync {
+    /// Name, version, parameters.
+    fn meta(&self) -> &'static Meta;
+    /// What it was told, every parameter of [`Meta::params`] with its value. Those marked [`When::Load`] are
+    /// part of the loaded data's identity.
+    fn params(&self) -> &Params;
+    /// Scale factor or warehouses; 0 for a workload without data.
+    fn scale(&self) -> u64;
+    /// Tables to load, in the order of their creation.
+    fn tables(&self, caps: &Capabilities) -> Vec<Table>;
+    /// Stored procedures and functions.
+    fn routines(&self, _caps: &Capabilities) -> Vec<Routine> {
+        Vec::new()
+    }
+    /// Conditions that hold after the load and after every run.
+    fn checks(&self) -> Vec<Check>;
+    /// Kinds of transactions, in the order of their [`TxnId`]s.
+    fn txns(&self) -> Vec<Txn>;
+    /// Statements, in the order of their ids.
+    fn statements(&self, caps: &Capabilities) -> Vec<Statement>;
+    /// A query for the server's own count of New-Orders, to hold against the client's.
+    fn new_order_count_query(&self) -> Option<&'static str> {
+        None
+    }
+    /// SQL that a run starts with, once, such as emptying a history table; each stands alone.
+    fn before_run(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Bytes of tables and indexes once loaded, estimated.
+    fn data_bytes(&self) -> u64;
+    /// What one client does.
+    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript>;
+    /// What a user should know before this run with so many clients: pgbench's and HammerDB's habits.
+    fn advice(&self, _clients: u32) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,76 @@
+//! Tables, their rows, and stored routines.
+
+use crate::CopyBuf;
+
+/// How many rows a table holds right after the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowCount {
+    /// Exactly so many.
+    Exact(u64),
+    /// Drawn at random between these.
+    Between(u64, u64),
+}
+
+impl RowCount {
+    /// Whether `rows` fits.
+    #[must_use]
+    pub fn admits(self, rows: u64) -> bool {
+        match self {
+            Self::Exact(n) => rows == n,
+            Self::Between(low, high) => (low..=high).contains(&rows),
+        }
+    }
+
+    /// The number in the middle, for progress.
+    #[must_use]
+    pub fn expected(self) -> u64 {
+        match self {
+            Self::Exact(n) => n,
+            Self::Between(low, high) => low.midpoint(high),
+        }
+    }
+}
+
+impl std::fmt::Display for RowCount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exact(n) => write!(f, "{n}"),
+            Self::Between(low, high) => write!(f, "{low} to {high}"),
+        }
+    }
+}
+
+/// A table to create and load.
+pub struct Table {
+    /// Its name, without a schema.
+    pub name: &'static str,
+    /// `CREATE TABLE …`, without constraints that need an index.
+    pub ddl: String,
+    /// What follows once the rows are there: primary keys and indexes. Each stands alone.
+    pub indexes: Vec<String>,
+    /// What cannot be made until all tables have their indexes: foreign keys.
+    pub foreign_keys: Vec<String>,
+    /// Rows right after the load.
+    pub rows: RowCount,
+    /// Bytes of heap and indexes, estimated: larger tables are loaded first.
+    pub bytes: u64,
+    /// Where the rows come from; `None` for a table that starts empty.
+    pub source: Option<Box<dyn RowSource>>,
+}
+
+/// Rows in chunks, each a pure function of its number: any number of loaders give the same table.
+pub trait RowSource: Send + Sync {
+    /// How many chunks there are.
+    fn chunks(&self) -> u64;
+    /// Appends the rows of one chunk, `0..chunks()`, in COPY's text format.
+    fn write(&self, chunk: u64, out: &mut CopyBuf);
+}
+
+/// A stored procedure or function.
+#[derive(Clone, Debug)]
+pub struct Routine {
+    /// Name and argument types, as `DROP ROUTINE` wants them.
+    pub signature: &'static str,
+    /// `CREATE OR REPLACE …`.
+    pub ddl: String,
+}
