@@ -1,0 +1,135 @@
+//! Intervals of a run and the totals of its measured window.
+
+use crate::Part;
+
+/// What part of a run a time belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Warming up: recorded, not counted.
+    Ramp,
+    /// The measured window.
+    Measure,
+    /// After the window: transactions in flight may end, none begins.
+    Drain,
+}
+
+impl Phase {
+    /// The name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ramp => "ramp",
+            Self::Measure => "measure",
+            Self::Drain => "drain",
+        }
+    }
+}
+
+/// What one engine thread used in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerUsage {
+    /// CPU time of the thread in user mode.
+    pub user_ns: u64,
+    /// CPU time of the thread in the kernel.
+    pub sys_ns: u64,
+    /// Time that the thread was ready to run and had no CPU; 0 where the system does not tell.
+    pub run_delay_ns: u64,
+}
+
+impl WorkerUsage {
+    /// CPU time, user and kernel.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns + self.sys_ns
+    }
+
+    /// Adds another usage.
+    pub fn add(&mut self, other: Self) {
+        self.user_ns += other.user_ns;
+        self.sys_ns += other.sys_ns;
+        self.run_delay_ns += other.run_delay_ns;
+    }
+}
+
+/// What all threads counted in one interval.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    /// Number from 0.
+    pub index: u64,
+    /// The phase; an interval never spans two.
+    pub phase: Phase,
+    /// Begin, since the start of the run.
+    pub start_ns: u64,
+    /// End, since the start of the run.
+    pub end_ns: u64,
+    /// The sum over the threads.
+    pub part: Part,
+    /// Transactions in flight at the end, over all threads.
+    pub in_flight: u64,
+    /// By thread.
+    pub workers: Vec<WorkerUsage>,
+}
+
+impl Interval {
+    /// Its length in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9
+    }
+
+    /// Committed transactions a second.
+    #[must_use]
+    pub fn tps(&self) -> f64 {
+        let committed: u64 = self.part.txns.iter().map(|t| t.committed).sum();
+        if self.seconds() > 0.0 { committed as f64 / self.seconds() } else { 0.0 }
+    }
+}
+
+/// The sum of the intervals of one phase.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// What was counted.
+    pub part: Part,
+    /// Begin of the first interval.
+    pub start_ns: u64,
+    /// End of the last interval.
+    pub end_ns: u64,
+    /// How many intervals.
+    pub intervals: u64,
+    /// Transactions in flight when the first interval began.
+    pub in_flight_at_start: u64,
+    /// Transactions in flight when the last interval ended.
+    pub in_flight_at_end: u64,
+    /// By thread.
+    pub workers: Vec<WorkerUsage>,
+}
+
+impl Totals {
+    /// Adds the next interval; `in_flight_before` is the gauge at the end of the interval before it.
+    pub fn add(&mut self, interval: &Interval, in_flight_before: u64) {
+        if self.intervals == 0 {
+            self.start_ns = interval.start_ns;
+            self.in_flight_at_start = in_flight_before;
+        }
+        self.intervals += 1;
+        self.end_ns = interval.end_ns;
+        self.in_flight_at_end = interval.in_flight;
+        self.part.merge(&interval.part);
+        self.workers.resize(self.workers.len().max(interval.workers.len()), WorkerUsage::default());
+        for (mine, theirs) in self.workers.iter_mut().zip(&interval.workers) {
+            mine.add(*theirs);
+        }
+    }
+
+    /// Length in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9
+    }
+
+    /// Share of the time that each thread was on a CPU, 0 to 1.
+    pub fn busy(&self) -> impl Iterator<Item = f64> {
+        let wall_ns = (self.end_ns - self.start_ns).max(1) as f64;
+        self.workers.iter().map(move |w| w.cpu_ns() as f64 / wall_ns)
+    }
+}

@@ -1,0 +1,19 @@
+//! What is measured: counters and latency histograms of every transaction and statement.
+//!
+//! One [`Recorder`] belongs to one engine thread. Once a second it hands over its [`Part`]; the parts of
+//! all threads merge into an [`Interval`], the intervals of the measured window into [`Totals`]. Nothing is
+//! shared and nothing is locked while transactions run.
+//!
+//! This crate reads no clock: times are arguments, in nanoseconds.
+
+mod identity;
+mod interval;
+mod latency;
+mod recorder;
+mod steady;
+
+pub use identity::{BrokenIdentity, broken_identities};
+pub use interval::{Interval, Phase, Totals, WorkerUsage};
+pub use latency::{Latency, Percentiles};
+pub use recorder::{Part, Recorder, StmtPart, TxnPart};
+pub use steady::{Steadiness, steadiness};

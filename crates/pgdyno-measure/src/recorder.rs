@@ -1,0 +1,290 @@
+//! What one engine thread counts in one interval.
+
+use pgdyno_wire::ErrorClass;
+
+use crate::Latency;
+
+/// Counters and latencies of one kind of transaction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TxnPart {
+    /// Transactions that were begun.
+    pub started: u64,
+    /// Transactions whose work is committed.
+    pub committed: u64,
+    /// Transactions that the workload itself rolled back (TPC-C clause 2.4.1.4).
+    pub rolled_back: u64,
+    /// Transactions that failed for good, by class, in the order of [`ErrorClass::ALL`].
+    pub failed: [u64; ErrorClass::ALL.len()],
+    /// Transactions that were tried more than once.
+    pub retried: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Transactions that the schedule asked for and that were not begun, being later than the limit.
+    pub skipped: u64,
+    /// Transactions that took longer than the latency limit.
+    pub late: u64,
+    /// Service time: first byte sent to ReadyForQuery, of completed transactions.
+    pub service: Latency,
+    /// Response time: intended start to ReadyForQuery. Kept only where a schedule makes it differ from
+    /// the service time.
+    pub response: Option<Latency>,
+}
+
+impl TxnPart {
+    fn new(scheduled: bool) -> Self {
+        Self { response: scheduled.then(Latency::default), ..Self::default() }
+    }
+
+    /// Transactions that ended without an error.
+    #[must_use]
+    pub fn completed(&self) -> u64 {
+        self.committed + self.rolled_back
+    }
+
+    /// Transactions that failed for good, whatever the class.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failed.iter().sum()
+    }
+
+    /// The latency that a user waits: response time where there is a schedule, else service time.
+    #[must_use]
+    pub fn response_or_service(&self) -> &Latency {
+        self.response.as_ref().unwrap_or(&self.service)
+    }
+
+    /// Adds another part of the same kind.
+    pub fn merge(&mut self, other: &Self) {
+        self.started += other.started;
+        self.committed += other.committed;
+        self.rolled_back += other.rolled_back;
+        for (mine, theirs) in self.failed.iter_mut().zip(other.failed) {
+            *mine += theirs;
+        }
+        self.retried += other.retried;
+        self.retries += other.retries;
+        self.skipped += other.skipped;
+        self.late += other.late;
+        self.service.merge(&other.service);
+        match (&mut self.response, &other.response) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+            (_, None) => {}
+        }
+    }
+}
+
+/// Counters and latencies of one statement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StmtPart {
+    /// Times that it failed.
+    pub failed: u64,
+    /// From its sending, or the end of the statement before it in the same batch, to its end.
+    pub latency: Latency,
+}
+
+impl StmtPart {
+    /// Adds another part of the same statement.
+    pub fn merge(&mut self, other: &Self) {
+        self.failed += other.failed;
+        self.latency.merge(&other.latency);
+    }
+}
+
+/// Everything that one thread, or all of them, counted in some time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// By kind of transaction.
+    pub txns: Vec<TxnPart>,
+    /// By statement.
+    pub stmts: Vec<StmtPart>,
+    /// Connections that were lost.
+    pub lost: u64,
+    /// Connections that were made anew after a loss.
+    pub reconnected: u64,
+    /// The longest time that a client was without its connection.
+    pub outage_ns_max: u64,
+}
+
+impl Part {
+    /// An empty part for so many kinds of transactions and statements.
+    #[must_use]
+    pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
+        Self {
+            txns: (0..txns).map(|_| TxnPart::new(scheduled)).collect(),
+            stmts: vec![StmtPart::default(); stmts],
+            ..Self::default()
+        }
+    }
+
+    /// Adds another part of the same shape; an empty one takes the other's shape.
+    pub fn merge(&mut self, other: &Self) {
+        self.txns.resize_with(self.txns.len().max(other.txns.len()), TxnPart::default);
+        self.stmts.resize_with(self.stmts.len().max(other.stmts.len()), StmtPart::default);
+        for (mine, theirs) in self.txns.iter_mut().zip(&other.txns) {
+            mine.merge(theirs);
+        }
+        for (mine, theirs) in self.stmts.iter_mut().zip(&other.stmts) {
+            mine.merge(theirs);
+        }
+        self.lost += other.lost;
+        self.reconnected += other.reconnected;
+        self.outage_ns_max = self.outage_ns_max.max(other.outage_ns_max);
+    }
+
+    /// All kinds of transactions as one.
+    #[must_use]
+    pub fn all(&self) -> TxnPart {
+        let mut all = TxnPart::default();
+        for txn in &self.txns {
+            all.merge(txn);
+        }
+        all
+    }
+}
+
+/// The part that a thread is writing.
+#[derive(Debug)]
+pub struct Recorder {
+    part: Part,
+    scheduled: bool,
+    in_flight: u64,
+}
+
+impl Recorder {
+    /// A recorder for so many kinds of transactions and statements; `scheduled` when a rate is given, so
+    /// that response and service time differ.
+    #[must_use]
+    pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
+        Self { part: Part::new(txns, stmts, scheduled), scheduled, in_flight: 0 }
+    }
+
+    /// Hands over what was counted since the last call.
+    pub fn take(&mut self) -> Part {
+        let empty = Part::new(self.part.txns.len(), self.part.stmts.len(), self.scheduled);
+        std::mem::replace(&mut self.part, empty)
+    }
+
+    /// Transactions that were begun and did not end yet.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// A transaction began.
+    #[inline]
+    pub fn started(&mut self, txn: usize) {
+        self.part.txns[txn].started += 1;
+        self.in_flight += 1;
+    }
+
+    /// A scheduled transaction was given up before it began.
+    pub fn skipped(&mut self, txn: usize) {
+        self.part.txns[txn].skipped += 1;
+    }
+
+    /// A transaction was tried again.
+    pub fn retried(&mut self, txn: usize, first_retry: bool) {
+        let txn = &mut self.part.txns[txn];
+        txn.retries += 1;
+        txn.retried += u64::from(first_retry);
+    }
+
+    /// A transaction ended well: `committed`, or rolled back as the workload wants it.
+    #[inline]
+    pub fn completed(&mut self, txn: usize, committed: bool, service_ns: u64, response_ns: u64, late: bool) {
+        let txn = &mut self.part.txns[txn];
+        if committed {
+            txn.committed += 1;
+        } else {
+            txn.rolled_back += 1;
+        }
+        txn.late += u64::from(late);
+        txn.service.record(service_ns);
+        if let Some(response) = &mut txn.response {
+            response.record(response_ns);
+        }
+        self.in_flight -= 1;
+    }
+
+    /// A transaction failed for good.
+    pub fn failed(&mut self, txn: usize, class: ErrorClass) {
+        self.part.txns[txn].failed[class as usize] += 1;
+        self.in_flight -= 1;
+    }
+
+    /// A statement ended well.
+    #[inline]
+    pub fn statement(&mut self, stmt: usize, latency_ns: u64) {
+        self.part.stmts[stmt].latency.record(latency_ns);
+    }
+
+    /// A statement failed.
+    pub fn statement_failed(&mut self, stmt: usize) {
+        self.part.stmts[stmt].failed += 1;
+    }
+
+    /// A connection was lost.
+    pub fn lost(&mut self) {
+        self.part.lost += 1;
+    }
+
+    /// A connection was made anew, after so long without one.
+    pub fn reconnected(&mut self, outage_ns: u64) {
+        self.part.reconnected += 1;
+        self.part.outage_ns_max = self.part.outage_ns_max.max(outage_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn taking_a_part_leaves_an_empty_one_and_the_gauge() {
+        let mut recorder = Recorder::new(1, 1, true);
+        recorder.started(0);
+        recorder.started(0);
+        recorder.completed(0, true, 10, 20, false);
+        assert_eq!(recorder.take().txns[0].committed, 1);
+        assert_eq!(recorder.in_flight(), 1);
+        assert_eq!(recorder.take().txns[0].started, 0);
+    }
+
+    #[test]
+    fn error_classes_are_counted_where_their_names_say() {
+        let mut recorder = Recorder::new(1, 0, false);
+        for (i, class) in ErrorClass::ALL.into_iter().enumerate() {
+            recorder.started(0);
+            recorder.failed(0, class);
+            assert_eq!(class as usize, i);
+        }
+        assert_eq!(recorder.take().txns[0].failed, [1; ErrorClass::ALL.len()]);
+    }
+
+    proptest! {
+        /// Every counter of a merged part is the sum of its parts: no field is forgotten or assigned.
+        #[test]
+        fn merging_adds_every_field(ops in proptest::collection::vec((0usize..2, 0u8..6, 1u64..1_000_000), 0..60), cut in 0usize..60) {
+            let apply = |ops: &[(usize, u8, u64)]| {
+                let mut r = Recorder::new(2, 2, true);
+                for &(i, op, ns) in ops {
+                    match op {
+                        0 => { r.started(i); r.completed(i, true, ns, ns * 2, ns > 500) }
+                        1 => { r.started(i); r.completed(i, false, ns, ns, false) }
+                        2 => { r.started(i); r.failed(i, ErrorClass::ALL[ns as usize % 7]) }
+                        3 => { r.skipped(i); r.retried(i, ns % 2 == 0) }
+                        4 => { r.statement(i, ns); r.statement_failed(i) }
+                        _ => { r.lost(); r.reconnected(ns) }
+                    }
+                }
+                r.take()
+            };
+            let cut = cut.min(ops.len());
+            let mut merged = apply(&ops[..cut]);
+            merged.merge(&apply(&ops[cut..]));
+            prop_assert!(merged == apply(&ops));
+        }
+    }
+}
