@@ -1,0 +1,102 @@
+//! Opening the connections of all clients before the run begins.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, Parts, Transport};
+
+use crate::Control;
+
+/// Connections that are opened at the same time: enough to hide round trips and the server's forks, few
+/// enough for its listen queue.
+const CONNECTS_AT_ONCE: usize = 16;
+
+/// One client's connection.
+pub(crate) struct Link {
+    pub(crate) transport: Transport,
+    pub(crate) cancel: CancelHandle,
+    /// Bytes that came with the start, before any reading.
+    pub(crate) input: Vec<u8>,
+    /// Whether the socket took less than it was given, so that the poller watches for room.
+    pub(crate) blocked: bool,
+}
+
+impl Link {
+    /// Opens one, ready for an event loop.
+    pub(crate) fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
+        let Parts { transport, input, cancel, peer, .. } = Connection::open(options)?.into_parts();
+        transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
+        Ok(Self { transport, cancel, input, blocked: false })
+    }
+}
+
+/// Why not all clients could connect.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectFailed {
+    /// The server, or the way to it, refused.
+    #[error("failed to connect client {} of {clients}", connected + 1)]
+    Refused {
+        /// Clients that had connected by then.
+        connected: usize,
+        /// Clients that were to connect.
+        clients: usize,
+        /// What was said.
+        source: ConnectError,
+    },
+    /// The user ended the run while clients were connecting.
+    #[error("interrupted while connecting, after {connected} of {clients} clients")]
+    Interrupted {
+        /// Clients that had connected by then.
+        connected: usize,
+        /// Clients that were to connect.
+        clients: usize,
+    },
+}
+
+/// Opens `clients` connections, several at a time; `progress` hears how many there are.
+///
+/// # Errors
+/// With the first refusal, all connections are closed again.
+pub fn connect_all(
+    options: &ConnectOptions,
+    clients: usize,
+    control: &Control,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Links, ConnectFailed> {
+    let (links, failure) = (Mutex::new(Vec::with_capacity(clients)), Mutex::new(None));
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..CONNECTS_AT_ONCE.min(clients) {
+            scope.spawn(|| {
+                while next.fetch_add(1, Ordering::Relaxed) < clients
+                    && !control.is_stopping()
+                    && locked(&failure).is_none()
+                {
+                    match Link::open(options) {
+                        Ok(link) => {
+                            let mut links = locked(&links);
+                            links.push(link);
+                            progress(links.len());
+                        }
+                        Err(error) => {
+                            locked(&failure).get_or_insert(error);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let links = links.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
+        None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
+        None => Ok(Links(links)),
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Open connections, one for each client.
+pub struct Links(pub(crate) Vec<Link>);

@@ -1,0 +1,44 @@
+//! Errors of the server, by SQLSTATE.
+
+use std::collections::BTreeMap;
+
+use pgdyno_wire::{ErrorClass, SqlState};
+
+/// One SQLSTATE that was met, with the first message that came with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorSample {
+    /// How often, retried ones included.
+    pub count: u64,
+    /// The server's words, the first time.
+    pub message: String,
+}
+
+/// Errors by SQLSTATE.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorLog {
+    samples: BTreeMap<SqlState, ErrorSample>,
+    /// The first error that ends the whole run: the server's disk is full, say.
+    fatal: Option<String>,
+}
+
+impl ErrorLog {
+    pub(crate) fn note(&mut self, code: SqlState, message: impl Fn() -> String) {
+        let sample = self.samples.entry(code).or_insert_with(|| ErrorSample { count: 0, message: message() });
+        sample.count += 1;
+        if code.class() == ErrorClass::Resources && code != SqlState::TOO_MANY_CONNECTIONS && self.fatal.is_none() {
+            self.fatal = Some(message());
+        }
+    }
+}
+
+impl ErrorLog {
+    /// Everything noted so far; the log is empty afterwards.
+    pub(crate) fn take(&mut self) -> BTreeMap<SqlState, ErrorSample> {
+        std::mem::take(&mut self.samples)
+    }
+
+    /// The error that ends the run, once.
+    pub(crate) fn take_fatal(&mut self) -> Option<String> {
+        self.fatal.take()
+    }
+}

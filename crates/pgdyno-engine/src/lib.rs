@@ -1,0 +1,36 @@
+//! The load engine: every client a state machine, one event loop per thread.
+//!
+//! - [`Client`](client::Client) is one virtual client with pgbench's states; bytes in, bytes out, time is an
+//!   argument. It holds no socket and reads no clock.
+//! - [`Fleet`](fleet::Fleet) is the clients of one thread, their timers and their recorder; sans-IO as well.
+//! - `worker` is the only place with a poller, sockets and the clock: read → `Fleet::receive` → write →
+//!   sleep to the nearest deadline.
+//! - [`run`] deals clients over threads, merges what the workers hand over once a second, and ends the run.
+//! - [`sim`] drives a fleet against a scripted server in virtual time, for tests.
+//!
+//! What is measured, and how, stands in docs/metrics.md.
+
+pub mod client;
+mod connect;
+mod control;
+mod errors;
+pub mod fleet;
+mod limits;
+pub mod pacer;
+mod reconnect;
+mod rules;
+mod run;
+pub mod sim;
+mod tick;
+mod usage;
+mod worker;
+
+pub use connect::{ConnectFailed, connect_all};
+pub use control::Control;
+pub use errors::ErrorSample;
+pub use limits::{FileLimit, raise_file_limit};
+pub use pacer::{Arrivals, Rate};
+pub use rules::{Rules, RunSpec};
+pub use run::{Backend, Ended, Event, RunError, RunOutcome, run};
+pub use tick::Tick;
+pub use usage::{ProcessUsage, process_usage};

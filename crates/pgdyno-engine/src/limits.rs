@@ -1,0 +1,54 @@
+//! The limit of open files, which thousands of clients run into.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Descriptors beside the clients' own: listings, logs, control connections.
+const SPARE_FILES: u64 = 64;
+
+/// What came of [`raise_file_limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileLimit {
+    /// It was high enough.
+    Enough,
+    /// It was raised.
+    Raised {
+        /// What it was.
+        from: u64,
+        /// What it is now.
+        to: u64,
+    },
+    /// It cannot be raised as far as it must.
+    TooLow {
+        /// What is needed.
+        needed: u64,
+        /// The hard limit.
+        hard: u64,
+    },
+}
+
+/// Raises the soft limit of open files so that `clients` connections fit, as far as the hard one allows.
+#[must_use]
+pub fn raise_file_limit(clients: u32) -> FileLimit {
+    let needed = u64::from(clients) + SPARE_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    let soft = limit.current.unwrap_or(u64::MAX);
+    let hard = limit.maximum.unwrap_or(u64::MAX);
+    if soft >= needed {
+        return FileLimit::Enough;
+    }
+    if hard >= needed && setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum }).is_ok() {
+        return FileLimit::Raised { from: soft, to: needed };
+    }
+    FileLimit::TooLow { needed, hard }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_clients_always_fit_and_four_billion_never() {
+        assert!(matches!(raise_file_limit(1), FileLimit::Enough | FileLimit::Raised { .. }));
+        assert!(matches!(raise_file_limit(u32::MAX), FileLimit::TooLow { needed, .. } if needed > u64::from(u32::MAX)));
+    }
+}

@@ -1,0 +1,69 @@
+//! What a run is told.
+
+use pgdyno_wire::QueryMode;
+
+use crate::Rate;
+
+/// What every client obeys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Tries of a transaction that meets 40001 or 40P01, the first included; 0 is no limit. pgbench's
+    /// `--max-tries`.
+    pub max_tries: u32,
+    /// A transaction that takes longer is counted as late; with a rate, one that would start later than
+    /// this is skipped. pgbench's `--latency-limit`.
+    pub latency_limit_ns: Option<u64>,
+    /// Transactions of each client; `None` is no limit. pgbench's `-t`.
+    pub transactions: Option<u64>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { max_tries: 1, latency_limit_ns: None, transactions: None }
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSpec {
+    /// Clients over all threads, at least 1.
+    pub clients: u32,
+    /// Engine threads, at least 1; cut to the number of clients.
+    pub threads: usize,
+    /// How statements are sent.
+    pub mode: QueryMode,
+    /// The open loop's rate; `None` is a closed loop.
+    pub rate: Option<Rate>,
+    /// What every client obeys.
+    pub rules: Rules,
+    /// Warm-up before the measured window.
+    pub ramp_ns: u64,
+    /// Length of the measured window; `None` with a number of transactions instead.
+    pub measure_ns: Option<u64>,
+    /// Length of an interval.
+    pub interval_ns: u64,
+    /// How long transactions in flight at the end may take before they are cancelled.
+    pub grace_ns: u64,
+    /// How long a lost connection is tried again; 0 is never.
+    pub reconnect_ns: u64,
+    /// The seed of all random streams of the run.
+    pub seed: u64,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        Self {
+            clients: 1,
+            threads: 1,
+            mode: QueryMode::Prepared,
+            rate: None,
+            rules: Rules::default(),
+            ramp_ns: 0,
+            measure_ns: Some(10_000_000_000),
+            interval_ns: 1_000_000_000,
+            grace_ns: 5_000_000_000,
+            reconnect_ns: 0,
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! One run: clients dealt over threads, intervals merged, an end in every case.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use pgdyno_measure::{Interval, Part, Phase, Totals, WorkerUsage};
+use pgdyno_net::ConnectOptions;
+use pgdyno_wire::{SqlState, Statement};
+use pgdyno_workload::{ClientContext, ClientId, ClientScript, Rng, Workload};
+
+use crate::connect::{ConnectFailed, connect_all};
+use crate::errors::ErrorSample;
+use crate::fleet::Fleet;
+use crate::pacer::Pacer;
+use crate::reconnect;
+use crate::usage::{ProcessUsage, process_usage};
+use crate::worker::{Channels, Reconnector, Report, Timing, Worker};
+use crate::{Control, RunSpec};
+use pgdyno_poll::Poller;
+
+/// What the clients talk to.
+#[derive(Clone, Copy)]
+pub enum Backend<'a> {
+    /// Nothing: scripts whose transactions send nothing.
+    None,
+    /// A server.
+    Server(&'a ConnectOptions),
+}
+
+/// What happens in a run, as it happens.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// All clients are connected and the first transactions begin.
+    Started {
+        /// How long connecting took.
+        connect_ns: u64,
+    },
+    /// An interval ended.
+    Interval(&'a Interval),
+    /// A client lost its connection.
+    Lost {
+        /// What the system or the server said.
+        why: &'a str,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// As planned.
+    Complete,
+    /// Because it was asked to.
+    Interrupted,
+    /// Because no client had a connection left; what the last one was told.
+    ServerLost(String),
+    /// Because of an error that makes going on senseless, such as a full disk.
+    Fatal(String),
+}
+
+/// What a run brought.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// The warm-up.
+    pub ramp: Totals,
+    /// The measured window.
+    pub measured: Totals,
+    /// What ended after the window.
+    pub drain: Totals,
+    /// How long connecting all clients took.
+    pub connect_ns: u64,
+    /// Engine threads.
+    pub threads: usize,
+    /// Clients that were without a connection at the end.
+    pub clients_lost: usize,
+    /// Clients that were given up because none of their transactions could succeed.
+    pub clients_aborted: usize,
+    /// Transactions that were cancelled because they did not end in time.
+    pub cancelled_in_flight: usize,
+    /// Errors of the server by SQLSTATE, retried ones included.
+    pub errors: BTreeMap<SqlState, ErrorSample>,
+    /// CPU of the process within the measured window, and its memory.
+    pub process: ProcessUsage,
+}
+
+/// Why a run could not take place.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Not all clients could connect.
+    #[error(transparent)]
+    Connect(#[from] ConnectFailed),
+    /// The system gave no poller or no thread.
+    #[error("failed to set up engine thread {index}")]
+    Thread {
+        /// Which thread.
+        index: usize,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Connects the clients of `workload`, lets them run as `spec` says, and merges what they counted.
+/// `on_event` hears of it as it happens, on the calling thread.
+///
+/// # Errors
+/// When the run could not begin. What goes wrong later is part of the outcome.
+pub fn run(
+    workload: &dyn Workload,
+    statements: Vec<Statement>,
+    backend: Backend<'_>,
+    spec: &RunSpec,
+    control: &Control,
+    on_connect: &(dyn Fn(usize) + Sync),
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<RunOutcome, RunError> {
+    let begun = Instant::now();
+    let mut links = match backend {
+        Backend::None => Vec::new(),
+        Backend::Server(options) => connect_all(options, spec.clients as usize, control, on_connect)?.0,
+    };
+    let connect_ns = begun.elapsed().as_nanos() as u64;
+
+    let threads = spec.threads.clamp(1, spec.clients.max(1) as usize);
+    let statements: Arc<[Statement]> = statements.into();
+    let txns = workload.txns().len();
+    let (reports, inbox) = mpsc::channel();
+    on_event(Event::Started { connect_ns });
+    let timing = Timing {
+        origin: Instant::now(),
+        ramp_ns: spec.ramp_ns,
+        measure_ns: spec.measure_ns,
+        interval_ns: spec.interval_ns,
+        grace_ns: spec.grace_ns,
+        reconnect_ns: spec.reconnect_ns,
+    };
+
+    let outcome = std::thread::scope(|scope| {
+        let mut first = 0;
+        for index in 0..threads {
+            let setup_failed = |source| {
+                control.kill();
+                RunError::Thread { index, source }
+            };
+            // In blocks, the remainder to the first threads, as pgbench deals them.
+            let count = (spec.clients as usize - first).div_ceil(threads - index);
+            let scripts = (first..first + count).map(|i| client_script(workload, spec, i)).collect();
+            let pacer = Pacer::new(spec.rate, index, threads, Rng::derive(spec.seed, "pacer", &[index as u64]));
+            let fleet = Fleet::new(scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer);
+            let links = links.drain(..count.min(links.len())).collect();
+            let poller = Poller::new().map_err(setup_failed)?;
+            let waker = poller.waker();
+            control.register(waker.clone());
+            let reconnector = match backend {
+                Backend::Server(options) if spec.reconnect_ns > 0 => {
+                    let (requests, incoming) = mpsc::channel();
+                    let (outgoing, answers) = mpsc::channel();
+                    scope.spawn(move || reconnect::serve(options, control, &incoming, &outgoing, &waker));
+                    Some(Reconnector { requests, answers })
+                }
+                _ => None,
+            };
+            let worker = Worker::new(
+                index,
+                fleet,
+                links,
+                poller,
+                timing,
+                Channels { control, reports: reports.clone(), reconnector },
+            );
+            std::thread::Builder::new()
+                .name(format!("pgdyno-{index}"))
+                .spawn_scoped(scope, move || worker.run())
+                .map_err(setup_failed)?;
+            first += count;
+        }
+        drop(reports);
+        Ok(Coordinator::new(threads, timing, control).collect(&inbox, on_event))
+    });
+    control.forget_wakers();
+    outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
+}
+
+fn client_script(workload: &dyn Workload, spec: &RunSpec, index: usize) -> Box<dyn ClientScript> {
+    workload.client(&ClientContext {
+        id: ClientId(index as u32),
+        clients: spec.clients,
+        rng: Rng::derive(spec.seed, "client", &[index as u64]),
+    })
+}
+
+/// An interval's place in the run: the phase in order, the number within the worker's count.
+type Place = (u8, u64);
+
+fn place(phase: Phase, index: u64) -> Place {
+    (phase as u8, index)
+}
+
+/// An interval that is being merged.
+struct Open {
+    interval: Interval,
+    /// Transactions in flight at its end, by worker; `None` where the worker did not close it.
+    in_flight: Vec<Option<u64>>,
+}
+
+/// Merges what the workers hand over.
+struct Coordinator<'a> {
+    threads: usize,
+    timing: Timing,
+    control: &'a Control,
+    /// Intervals that not all workers have passed yet.
+    open: BTreeMap<Place, Open>,
+    /// Up to where each worker has come. On an early end they need not close the same intervals.
+    passed: Vec<Option<Place>>,
+    /// Transactions in flight, by worker, at the end of the last interval that was closed.
+    in_flight: Vec<u64>,
+    at_measure_start: Option<ProcessUsage>,
+    outcome: RunOutcome,
+    last_loss: Option<String>,
+}
+
+impl<'a> Coordinator<'a> {
+    fn new(threads: usize, timing: Timing, control: &'a Control) -> Self {
+        let outcome = RunOutcome {
+            ended: Ended::Complete,
+            ramp: Totals::default(),
+            measured: Totals::default(),
+            drain: Totals::default(),
+            connect_ns: 0,
+            threads,
+            clients_lost: 0,
+            clients_aborted: 0,
+            cancelled_in_flight: 0,
+            errors: BTreeMap::new(),
+            process: ProcessUsage::default(),
+        };
+        Self {
+            threads,
+            timing,
+            control,
+            open: BTreeMap::new(),
+            passed: vec![None; threads],
+            in_flight: vec![0; threads],
+            at_measure_start: None,
+            outcome,
+            last_loss: None,
+        }
+    }
+
+    fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(Event<'_>)) -> RunOutcome {
+        let measure_start = self.timing.origin + Duration::from_nanos(self.timing.ramp_ns);
+        loop {
+            if self.at_measure_start.is_none() && Instant::now() >= measure_start {
+                self.at_measure_start = Some(process_usage());
+            }
+            let edge = self.timing.origin + Duration::from_nanos(self.timing.next_edge(self.timing.origin.elapsed()));
+            match inbox.recv_timeout(edge.saturating_duration_since(Instant::now())) {
+                Ok(report) => self.take(report, on_event),
+                Err(RecvTimeoutError::Timeout) => self.control.wake(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        for open in std::mem::take(&mut self.open).into_values() {
+            self.close(open, on_event);
+        }
+        if self.outcome.ended == Ended::Complete {
+            let clients_gone = self.outcome.clients_lost > 0 && self.cut_short();
+            if let (true, Some(why)) = (clients_gone, self.last_loss.take()) {
+                self.outcome.ended = Ended::ServerLost(why);
+            } else if self.control.is_stopping() {
+                self.outcome.ended = Ended::Interrupted;
+            }
+        }
+        self.outcome
+    }
+
+    /// Whether the measured window ended before its time.
+    fn cut_short(&self) -> bool {
+        let planned = self.timing.measure_ns.map_or(u64::MAX, |ns| self.timing.ramp_ns.saturating_add(ns));
+        self.outcome.measured.end_ns < planned
+    }
+
+    fn take(&mut self, report: Report, on_event: &mut dyn FnMut(Event<'_>)) {
+        match report {
+            Report::Part { worker, index, phase, start, end, part, usage, in_flight } => {
+                let threads = self.threads;
+                let open = self.open.entry(place(phase, index)).or_insert_with(|| {
+                    let workers = vec![WorkerUsage::default(); threads];
+                    let interval = Interval {
+                        index,
+                        phase,
+                        start_ns: start.0,
+                        end_ns: end.0,
+                        part: Part::default(),
+                        in_flight: 0,
+                        workers,
+                    };
+                    Open { interval, in_flight: vec![None; threads] }
+                });
+                open.interval.end_ns = open.interval.end_ns.max(end.0);
+                open.interval.part.merge(&part);
+                open.interval.workers[worker].add(usage);
+                open.in_flight[worker] = Some(in_flight);
+                self.passed[worker] = Some(place(phase, index));
+                let all_passed = self.passed.iter().copied().min().flatten();
+                while let Some(entry) = self.open.first_entry().filter(|entry| Some(*entry.key()) <= all_passed) {
+                    let open = entry.remove();
+                    self.close(open, on_event);
+                }
+            }
+            Report::Lost { why } => {
+                on_event(Event::Lost { why: &why });
+                self.last_loss = Some(why);
+            }
+            Report::Fatal(why) => {
+                if self.outcome.ended == Ended::Complete {
+                    self.outcome.ended = Ended::Fatal(why);
+                }
+                self.control.stop();
+            }
+            Report::Done { errors, unfinished, aborted, lost } => {
+                for (code, sample) in errors {
+                    let known = self
+                        .outcome
+                        .errors
+                        .entry(code)
+                        .or_insert_with(|| ErrorSample { count: 0, message: sample.message });
+                    known.count += sample.count;
+                }
+                self.outcome.cancelled_in_flight += unfinished;
+                self.outcome.clients_aborted += aborted;
+                self.outcome.clients_lost += lost;
+            }
+        }
+    }
+
+    fn close(&mut self, Open { mut interval, in_flight }: Open, on_event: &mut dyn FnMut(Event<'_>)) {
+        let before = self.in_flight.iter().sum();
+        for (mine, closed) in self.in_flight.iter_mut().zip(in_flight) {
+            *mine = closed.unwrap_or(*mine);
+        }
+        interval.in_flight = self.in_flight.iter().sum();
+        let totals = match interval.phase {
+            Phase::Ramp => &mut self.outcome.ramp,
+            Phase::Measure => {
+                if let Some(start) = self.at_measure_start {
+                    self.outcome.process = process_usage().since(start);
+                }
+                &mut self.outcome.measured
+            }
+            Phase::Drain => &mut self.outcome.drain,
+        };
+        totals.add(&interval, before);
+        on_event(Event::Interval(&interval));
+    }
+}

@@ -1,0 +1,85 @@
+//! What the engine's threads and the whole process use of the machine.
+
+use pgdyno_measure::WorkerUsage;
+
+/// CPU and memory of the process so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessUsage {
+    /// CPU time in user mode.
+    pub user_ns: u64,
+    /// CPU time in the kernel.
+    pub sys_ns: u64,
+    /// The largest resident memory so far.
+    pub rss_bytes_max: u64,
+}
+
+impl ProcessUsage {
+    /// What was used since `earlier`; the memory stays what it is.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            sys_ns: self.sys_ns.saturating_sub(earlier.sys_ns),
+            rss_bytes_max: self.rss_bytes_max,
+        }
+    }
+
+    /// CPU time, user and kernel.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns + self.sys_ns
+    }
+}
+
+fn rusage(who: libc::c_int) -> libc::rusage {
+    // SAFETY: all zero is a valid rusage, and getrusage fills it in or leaves it.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(who, &raw mut usage);
+        usage
+    }
+}
+
+fn ns(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000
+}
+
+/// What the process has used so far.
+#[must_use]
+pub fn process_usage() -> ProcessUsage {
+    let usage = rusage(libc::RUSAGE_SELF);
+    // Kibibytes on Linux and the BSDs, bytes on macOS.
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    ProcessUsage {
+        user_ns: ns(usage.ru_utime),
+        sys_ns: ns(usage.ru_stime),
+        rss_bytes_max: usage.ru_maxrss as u64 * unit,
+    }
+}
+
+/// What the calling thread has used so far.
+#[cfg(target_os = "linux")]
+pub(crate) fn thread_usage() -> WorkerUsage {
+    let usage = rusage(libc::RUSAGE_THREAD);
+    // "time on the CPU, time waiting for one, time slices", in ns.
+    let run_delay_ns = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
+        .unwrap_or(0);
+    WorkerUsage { user_ns: ns(usage.ru_utime), sys_ns: ns(usage.ru_stime), run_delay_ns }
+}
+
+/// What the calling thread has used so far; here user and kernel are not told apart.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn thread_usage() -> WorkerUsage {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    WorkerUsage { user_ns: time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64, sys_ns: 0, run_delay_ns: 0 }
+}
+
+pub(crate) fn usage_since(now: WorkerUsage, earlier: WorkerUsage) -> WorkerUsage {
+    WorkerUsage {
+        user_ns: now.user_ns.saturating_sub(earlier.user_ns),
+        sys_ns: now.sys_ns.saturating_sub(earlier.sys_ns),
+        run_delay_ns: now.run_delay_ns.saturating_sub(earlier.run_delay_ns),
+    }
+}

@@ -1,0 +1,481 @@
+//! One engine thread: the only place with a poller, sockets and the clock.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use pgdyno_measure::{Part, Phase, WorkerUsage};
+use pgdyno_wire::frontend;
+
+use crate::connect::Link;
+use crate::errors::ErrorSample;
+use crate::fleet::Fleet;
+use crate::reconnect::{Answer, Request};
+use crate::usage::{thread_usage, usage_since};
+use crate::{Control, Tick};
+use pgdyno_poll::{Poller, Ready};
+
+/// Bytes that one read may bring. Shared by all clients of a thread.
+const RECEIVE_BYTES: usize = 256 * 1024;
+/// Clients without a server that go on between two looks at sockets and timers.
+const RUN_AT_ONCE: usize = 256;
+/// Cancel requests on their way at the same time.
+const CANCELS_AT_ONCE: usize = 16;
+
+/// What a worker tells the coordinator.
+pub(crate) enum Report {
+    /// What was counted in one interval.
+    Part {
+        worker: usize,
+        index: u64,
+        phase: Phase,
+        start: Tick,
+        end: Tick,
+        part: Part,
+        usage: WorkerUsage,
+        in_flight: u64,
+    },
+    /// A client lost its connection.
+    Lost { why: String },
+    /// An error that ends the run.
+    Fatal(String),
+    /// The worker is done.
+    Done { errors: Vec<(pgdyno_wire::SqlState, ErrorSample)>, unfinished: usize, aborted: usize, lost: usize },
+}
+
+/// The phases' lengths, the same for all workers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) origin: Instant,
+    pub(crate) ramp_ns: u64,
+    pub(crate) measure_ns: Option<u64>,
+    pub(crate) interval_ns: u64,
+    pub(crate) grace_ns: u64,
+    pub(crate) reconnect_ns: u64,
+}
+
+impl Timing {
+    /// The first planned end of an interval after `elapsed`, since the origin. A worker that was cut short has
+    /// edges of its own.
+    pub(crate) fn next_edge(&self, elapsed: Duration) -> u64 {
+        let now = elapsed.as_nanos() as u64;
+        let (start, end) = match self.measure_ns {
+            _ if now < self.ramp_ns => (0, Some(self.ramp_ns)),
+            Some(measure_ns) if now < self.ramp_ns.saturating_add(measure_ns) => {
+                (self.ramp_ns, Some(self.ramp_ns + measure_ns))
+            }
+            _ => (self.ramp_ns, None),
+        };
+        let edge = start + ((now - start) / self.interval_ns + 1) * self.interval_ns;
+        end.map_or(edge, |end| edge.min(end))
+    }
+}
+
+/// Whom a worker speaks with.
+pub(crate) struct Channels<'a> {
+    pub(crate) control: &'a Control,
+    pub(crate) reports: Sender<Report>,
+    pub(crate) reconnector: Option<Reconnector>,
+}
+
+/// The way to the thread that makes connections anew.
+pub(crate) struct Reconnector {
+    pub(crate) requests: Sender<Request>,
+    pub(crate) answers: Receiver<Answer>,
+}
+
+pub(crate) struct Worker<'a> {
+    index: usize,
+    fleet: Fleet,
+    links: Vec<Option<Link>>,
+    poller: Poller,
+    timing: Timing,
+    channels: Channels<'a>,
+    /// Clients whose connection is being made anew.
+    reviving: usize,
+    buffer: Vec<u8>,
+    phase: Phase,
+    /// End of the phase, where it has one.
+    phase_end: Option<Tick>,
+    interval: u64,
+    interval_start: Tick,
+    /// The next end of an interval or of the phase.
+    next_edge: Tick,
+    usage: WorkerUsage,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(
+        index: usize,
+        fleet: Fleet,
+        links: Vec<Link>,
+        poller: Poller,
+        timing: Timing,
+        channels: Channels<'a>,
+    ) -> Self {
+        let mut worker = Self {
+            index,
+            fleet,
+            links: links.into_iter().map(Some).collect(),
+            poller,
+            timing,
+            channels,
+            reviving: 0,
+            buffer: vec![0; RECEIVE_BYTES],
+            phase: Phase::Ramp,
+            phase_end: None,
+            interval: 0,
+            interval_start: Tick(0),
+            next_edge: Tick(0),
+            usage: WorkerUsage::default(),
+        };
+        if timing.ramp_ns > 0 {
+            worker.enter(Phase::Ramp, Tick(0), Some(timing.ramp_ns));
+        } else {
+            worker.enter(Phase::Measure, Tick(0), timing.measure_ns);
+        }
+        worker
+    }
+
+    fn now(&self) -> Tick {
+        Tick(self.timing.origin.elapsed().as_nanos() as u64)
+    }
+
+    /// Runs to the end. An error is one of the poller's, which nothing can be done about.
+    pub(crate) fn run(mut self) -> io::Result<()> {
+        self.usage = thread_usage();
+        for i in 0..self.fleet.len() {
+            let now = self.now();
+            self.attach(i, now)?;
+            self.fleet.advance(i, now);
+            self.write(i, now);
+        }
+        let mut ready = Vec::new();
+        let mut now = self.now();
+        loop {
+            self.pass_edges(now);
+            if self.phase != Phase::Drain
+                && (self.channels.control.is_stopping() || self.fleet.active() + self.reviving == 0)
+            {
+                self.cut(now);
+            }
+            if self.is_drained(now) {
+                break;
+            }
+            self.poller.wait(self.timeout(now), &mut ready)?;
+            if ready.is_empty() {
+                now = self.now();
+            }
+            for event in ready.drain(..) {
+                self.on_ready(event, &mut now)?;
+            }
+            while let Some(i) = self.fleet.fire_one(now) {
+                self.write(i, now);
+            }
+            if self.fleet.has_runnable() {
+                self.run_some(&mut now);
+            }
+            if self.reviving > 0 {
+                self.take_revived(now);
+            }
+            if let Some(fatal) = self.fleet.take_fatal() {
+                self.tell(Report::Fatal(fatal));
+            }
+        }
+        self.finish();
+        Ok(())
+    }
+
+    /// Takes up the connection of client `i`.
+    fn attach(&mut self, i: usize, now: Tick) -> io::Result<()> {
+        let Some(link) = self.links.get_mut(i).and_then(Option::as_mut) else {
+            return Ok(());
+        };
+        self.poller.add(link.transport.as_fd(), i)?;
+        let input = std::mem::take(&mut link.input);
+        if let Err(error) = self.fleet.receive(i, now, &input) {
+            self.lose(i, now, &error.to_string());
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing left to wait for, or no time.
+    fn is_drained(&self, now: Tick) -> bool {
+        self.phase == Phase::Drain
+            && (self.fleet.active() == 0
+                || self.channels.control.is_killing()
+                || self.phase_end.is_some_and(|end| now >= end))
+    }
+
+    /// Lets clients go on that wait for nothing, a few at a time and within the interval.
+    fn run_some(&mut self, now: &mut Tick) {
+        for _ in 0..RUN_AT_ONCE {
+            *now = self.now();
+            if *now >= self.next_edge {
+                return;
+            }
+            let Some(i) = self.fleet.run_one(*now) else { return };
+            self.write(i, *now);
+        }
+    }
+
+    /// How long nothing is to be done. 0 while a client can go on at once.
+    fn timeout(&self, now: Tick) -> Option<Duration> {
+        if self.fleet.has_runnable() {
+            return Some(Duration::ZERO);
+        }
+        let next = match self.fleet.next_deadline() {
+            Some(deadline) => deadline.min(self.next_edge),
+            None if self.phase == Phase::Drain => self.next_edge,
+            // The coordinator wakes all threads at the edges: arming a timer for each wait would cost more.
+            None => return None,
+        };
+        // Handling the last events took time, which an arrival does not wait for.
+        Some(Duration::from_nanos(next.since(self.now().max(now))))
+    }
+
+    #[inline]
+    fn on_ready(&mut self, event: Ready, now: &mut Tick) -> io::Result<()> {
+        let i = event.key;
+        if event.writable {
+            *now = self.now();
+            self.write(i, *now);
+        }
+        if !event.readable {
+            return Ok(());
+        }
+        loop {
+            let Some(link) = &mut self.links[i] else {
+                return Ok(());
+            };
+            let read = link.transport.read(&mut self.buffer);
+            // One reading of the clock for each read: what it brings ended now, and what follows starts now.
+            *now = self.now();
+            self.pass_edges(*now);
+            match read {
+                Ok(0) => {
+                    self.lose(i, *now, "server closed the connection unexpectedly");
+                    return Ok(());
+                }
+                Ok(count) => {
+                    let drained = count < self.buffer.len()
+                        && !event.closed
+                        && !self.links[i].as_ref().is_some_and(|l| l.transport.is_tls());
+                    if let Err(error) = self.fleet.receive(i, *now, &self.buffer[..count]) {
+                        self.lose(i, *now, &error.to_string());
+                        return Ok(());
+                    }
+                    self.write(i, *now);
+                    if drained {
+                        return Ok(());
+                    }
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => {
+                    self.lose(i, *now, &e.to_string());
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Sends what client `i` has to say, as far as the socket takes it.
+    #[inline]
+    fn write(&mut self, i: usize, now: Tick) {
+        let out = self.fleet.output(i);
+        let Some(link) = self.links.get_mut(i).and_then(Option::as_mut) else {
+            return;
+        };
+        if out.is_empty() && !link.transport.wants_write() {
+            return;
+        }
+        let was_blocked = std::mem::take(&mut link.blocked);
+        match send(link, out) {
+            Ok(all_sent) => {
+                link.blocked = !all_sent;
+                if was_blocked != link.blocked {
+                    // A socket that is in the poller can be changed there, or it is closed already, and
+                    // then the next read tells.
+                    drop(self.poller.want_write(link.transport.as_fd(), i, link.blocked));
+                }
+            }
+            Err(e) => self.lose(i, now, &e.to_string()),
+        }
+    }
+
+    fn lose(&mut self, i: usize, now: Tick, why: &str) {
+        if let Some(link) = self.links[i].take() {
+            drop(self.poller.remove(link.transport.as_fd()));
+        }
+        let mattered = !matches!(self.fleet.state(i), crate::client::State::Finished | crate::client::State::Aborted);
+        self.fleet.lose(i, now);
+        if !mattered || self.phase == Phase::Drain {
+            return;
+        }
+        self.tell(Report::Lost { why: why.to_owned() });
+        if let Some(reconnector) = &self.channels.reconnector {
+            let until = Instant::now() + Duration::from_nanos(self.timing.reconnect_ns);
+            self.reviving += usize::from(reconnector.requests.send(Request { client: i, until }).is_ok());
+        }
+    }
+
+    fn take_revived(&mut self, now: Tick) {
+        while self.reviving > 0 {
+            let Some(Ok(answer)) = self.channels.reconnector.as_ref().map(|r| r.answers.try_recv()) else {
+                return;
+            };
+            self.reviving -= 1;
+            let Some(link) = answer.link.filter(|_| self.phase != Phase::Drain) else {
+                continue;
+            };
+            let client = answer.client;
+            self.links[client] = Some(link);
+            if self.attach(client, now).is_ok() {
+                self.fleet.reconnect(client, now);
+                self.write(client, now);
+            }
+        }
+    }
+
+    /// Closes every interval and phase whose end has come.
+    #[inline]
+    fn pass_edges(&mut self, now: Tick) {
+        while now >= self.next_edge {
+            let edge = self.next_edge;
+            self.close_interval(edge);
+            if self.phase_end.is_some_and(|end| edge >= end) {
+                match self.phase {
+                    Phase::Ramp => self.enter(Phase::Measure, edge, self.timing.measure_ns),
+                    Phase::Measure => self.drain(edge, now),
+                    Phase::Drain => {
+                        self.next_edge = Tick(u64::MAX);
+                        return;
+                    }
+                }
+            } else {
+                self.set_edge();
+            }
+        }
+    }
+
+    /// Ends the phase now, whatever was planned.
+    fn cut(&mut self, now: Tick) {
+        self.close_interval(now);
+        self.drain(now, now);
+    }
+
+    fn drain(&mut self, from: Tick, now: Tick) {
+        self.enter(Phase::Drain, from, Some(self.timing.grace_ns));
+        self.fleet.stop(now);
+    }
+
+    fn enter(&mut self, phase: Phase, from: Tick, length_ns: Option<u64>) {
+        self.phase = phase;
+        self.phase_end = length_ns.map(|ns| from.after(ns));
+        self.interval_start = from;
+        self.set_edge();
+    }
+
+    fn set_edge(&mut self) {
+        let end = self.interval_start.after(self.timing.interval_ns);
+        self.next_edge = self.phase_end.map_or(end, |phase_end| phase_end.min(end));
+    }
+
+    fn close_interval(&mut self, end: Tick) {
+        let usage = thread_usage();
+        let report = Report::Part {
+            worker: self.index,
+            index: self.interval,
+            phase: self.phase,
+            start: self.interval_start,
+            end,
+            part: self.fleet.recorder().take(),
+            usage: usage_since(usage, self.usage),
+            in_flight: self.fleet.recorder().in_flight(),
+        };
+        self.usage = usage;
+        self.interval += 1;
+        self.interval_start = end;
+        self.tell(report);
+    }
+
+    /// Cancels what is still running on the server, says goodbye on the other connections, and reports.
+    fn finish(mut self) {
+        let now = self.now();
+        self.close_interval(now.max(self.interval_start));
+        let unfinished: Vec<usize> = self.fleet.busy().collect();
+        let running: Vec<_> =
+            unfinished.iter().filter_map(|&i| self.links[i].as_ref().map(|link| link.cancel.clone())).collect();
+        std::thread::scope(|scope| {
+            for chunk in running.chunks(running.len().div_ceil(CANCELS_AT_ONCE).max(1)) {
+                // A cancel request that fails leaves nothing to do: closing the connection is next.
+                scope.spawn(move || chunk.iter().for_each(|cancel| drop(cancel.cancel())));
+            }
+        });
+        let mut goodbye = Vec::new();
+        frontend::terminate(&mut goodbye);
+        for link in self.links.iter_mut().flatten() {
+            drop(link.transport.write_all(&goodbye));
+        }
+        let count = |wanted: fn(crate::client::State) -> bool| {
+            (0..self.fleet.len()).filter(|&i| wanted(self.fleet.state(i))).count()
+        };
+        let aborted = count(|s| s == crate::client::State::Aborted);
+        let lost = count(|s| matches!(s, crate::client::State::Lost(_)));
+        let errors = self.fleet.errors().into_iter().collect();
+        self.tell(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
+    }
+
+    fn tell(&self, report: Report) {
+        // The coordinator listens until all workers are done.
+        drop(self.channels.reports.send(report));
+    }
+}
+
+/// Writes `out` and drops what was taken; whether all of it was.
+#[inline]
+fn send(link: &mut Link, out: &mut Vec<u8>) -> io::Result<bool> {
+    let mut sent = 0;
+    while sent < out.len() {
+        match link.transport.write(&out[sent..]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => sent += count,
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    if sent == out.len() {
+        out.clear();
+    } else {
+        out.drain(..sent);
+    }
+    match link.transport.flush() {
+        Ok(()) => {}
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+        Err(e) => return Err(e),
+    }
+    Ok(out.is_empty() && !link.transport.wants_write())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_those_of_the_phases_and_the_intervals_within_them() {
+        let ms = Duration::from_millis;
+        let timing = Timing {
+            origin: Instant::now(),
+            ramp_ns: 1_500_000_000,
+            measure_ns: Some(2_200_000_000),
+            interval_ns: 1_000_000_000,
+            grace_ns: 0,
+            reconnect_ns: 0,
+        };
+        let edges = [0, 999, 1000, 1499, 1500, 2500, 3500, 3699, 3700].map(|at| timing.next_edge(ms(at)) / 1_000_000);
+        assert_eq!(edges, [1000, 1000, 1500, 1500, 2500, 3500, 3700, 3700, 4500]);
+    }
+}
