@@ -1,0 +1,19 @@
+//! The built-in workloads: data and pure functions, each in a directory of its own.
+//!
+//! - `pgbench`: `tpcb-like`, `simple-update` and `select-only` on pgbench's own tables;
+//! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
+//! - `noop`: no server at all, to measure pgdyno itself.
+//!
+//! [`registry`] knows them all. This crate opens no connection and reads no clock.
+//!
+//! ```
+//! let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "4")])?;
+//! assert_eq!(workload.scale(), 4);
+//! assert_eq!(workload.txns().len(), 5);
+//! # Ok::<(), pgdyno_workloads::registry::BuildError>(())
+//! ```
+
+mod noop;
+mod pgbench;
+pub mod registry;
+mod tproc_c;

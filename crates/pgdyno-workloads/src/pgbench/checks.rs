@@ -1,0 +1,50 @@
+//! The balance identity: what a run adds to one sum it adds to the others.
+//!
+//! The sums themselves may differ before the run: `simple-update`, ours or pgbench's `-N`, leaves branches
+//! and tellers alone, and a run begins by emptying the history. So each check is a difference of sums,
+//! taken after [`before_run`](pgdyno_workload::Workload::before_run) and again after the run, and must not
+//! have changed. On a database fresh from its load all sums are zero, and so the identity holds as such.
+
+use pgdyno_workload::{Check, CheckCost, Expect};
+
+use super::script::Builtin;
+
+pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
+    let check = |name, condition, cost, sql: &str| Check {
+        name,
+        condition,
+        sql: sql.to_owned(),
+        expect: Expect::UnchangedByRun,
+        cost,
+    };
+    let branches_and_tellers = match builtin {
+        Builtin::TpcbLike => check(
+            "branches-tellers-history",
+            "sum(bbalance), sum(tbalance) and sum(history.delta) grow alike",
+            CheckCost::Cheap,
+            "select b.sum - h.sum as branches_minus_history, t.sum - h.sum as tellers_minus_history \
+             from (select coalesce(sum(bbalance), 0) as sum from pgbench_branches) b, \
+             (select coalesce(sum(tbalance), 0) as sum from pgbench_tellers) t, \
+             (select coalesce(sum(delta), 0) as sum from pgbench_history) h",
+        ),
+        Builtin::SimpleUpdate | Builtin::SelectOnly => check(
+            "branches-tellers",
+            "sum(bbalance) and sum(tbalance) stay as they are",
+            CheckCost::Cheap,
+            "select b.sum as branches, t.sum as tellers \
+             from (select coalesce(sum(bbalance), 0) as sum from pgbench_branches) b, \
+             (select coalesce(sum(tbalance), 0) as sum from pgbench_tellers) t",
+        ),
+    };
+    vec![
+        branches_and_tellers,
+        check(
+            "accounts-history",
+            "sum(abalance) grows by sum(history.delta)",
+            CheckCost::Expensive,
+            "select a.sum - h.sum as accounts_minus_history \
+             from (select coalesce(sum(abalance), 0) as sum from pgbench_accounts) a, \
+             (select coalesce(sum(delta), 0) as sum from pgbench_history) h",
+        ),
+    ]
+}

@@ -1,0 +1,98 @@
+//! The rows of `pgbench -i`: balances of zero, fillers blank (accounts) or NULL (the others).
+
+use pgdyno_workload::{CopyBuf, RowSource};
+
+use super::{ACCOUNTS, BRANCHES, TELLERS};
+
+/// Rows of the small tables in one chunk.
+const SMALL_CHUNK: u64 = 100_000;
+
+/// One chunk for each unit of scale.
+pub(super) struct Accounts {
+    pub(super) scale: u64,
+}
+
+impl RowSource for Accounts {
+    fn chunks(&self) -> u64 {
+        self.scale
+    }
+
+    fn write(&self, chunk: u64, out: &mut CopyBuf) {
+        let first = chunk * ACCOUNTS;
+        for k in first..first + ACCOUNTS {
+            // An empty filler is padded with blanks by the server.
+            out.int((k + 1) as i64).int((k / ACCOUNTS + 1) as i64).int(0).plain(b"").end_row();
+        }
+    }
+}
+
+pub(super) struct Tellers {
+    pub(super) scale: u64,
+}
+
+impl RowSource for Tellers {
+    fn chunks(&self) -> u64 {
+        (TELLERS * self.scale).div_ceil(SMALL_CHUNK)
+    }
+
+    fn write(&self, chunk: u64, out: &mut CopyBuf) {
+        for k in small_chunk(chunk, TELLERS * self.scale) {
+            out.int((k + 1) as i64).int((k / TELLERS + 1) as i64).int(0).null().end_row();
+        }
+    }
+}
+
+pub(super) struct Branches {
+    pub(super) scale: u64,
+}
+
+impl RowSource for Branches {
+    fn chunks(&self) -> u64 {
+        (BRANCHES * self.scale).div_ceil(SMALL_CHUNK)
+    }
+
+    fn write(&self, chunk: u64, out: &mut CopyBuf) {
+        for k in small_chunk(chunk, BRANCHES * self.scale) {
+            out.int((k + 1) as i64).int(0).null().end_row();
+        }
+    }
+}
+
+fn small_chunk(chunk: u64, rows: u64) -> std::ops::Range<u64> {
+    let first = chunk * SMALL_CHUNK;
+    first..(first + SMALL_CHUNK).min(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(source: &dyn RowSource, chunk: u64) -> String {
+        let mut buf = CopyBuf::new();
+        source.write(chunk, &mut buf);
+        String::from_utf8(buf.bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn accounts_go_on_where_the_last_chunk_ended() {
+        let rows = text(&Accounts { scale: 3 }, 2);
+        assert_eq!(rows.lines().next(), Some("200001\t3\t0\t"));
+        assert_eq!(rows.lines().last(), Some("300000\t3\t0\t"));
+    }
+
+    #[test]
+    fn small_tables_hold_ten_and_one_rows_for_each_unit() {
+        assert_eq!(text(&Branches { scale: 2 }, 0), "1\t0\t\\N\n2\t0\t\\N\n", "branches");
+        let tellers = text(&Tellers { scale: 2 }, 0);
+        assert_eq!(tellers.lines().nth(9), Some("10\t1\t0\t\\N"));
+        assert_eq!(tellers.lines().nth(10), Some("11\t2\t0\t\\N"));
+        assert_eq!(tellers.lines().count(), 20);
+    }
+
+    #[test]
+    fn chunks_of_a_small_table_cover_it_without_overlap() {
+        let source = Tellers { scale: 25_001 };
+        let rows: usize = (0..source.chunks()).map(|chunk| text(&source, chunk).lines().count()).sum();
+        assert_eq!(rows, 250_010);
+    }
+}

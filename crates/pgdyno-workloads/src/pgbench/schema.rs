@@ -1,0 +1,68 @@
+//! The four tables, as `pgbench -i` of version 15 makes them.
+
+use pgdyno_workload::{RowCount, RowSource, Table};
+
+use super::{ACCOUNTS, BIGINT_SCALE, BRANCHES, TELLERS, rows};
+
+/// Rows in a block of 8 KiB at fillfactor 100, and bytes of index for a row, measured on PostgreSQL 15.
+const ACCOUNTS_PER_BLOCK: u64 = 61;
+const INDEX_BYTES_PER_ACCOUNT: u64 = 22;
+const BLOCK_BYTES: u64 = 8192;
+
+pub(super) fn tables(scale: u64) -> Vec<Table> {
+    let aid = if scale >= BIGINT_SCALE { "bigint" } else { "int" };
+    vec![
+        table(
+            "pgbench_history",
+            format!(
+                "create table pgbench_history(tid int, bid int, aid {aid}, delta int, \
+                 mtime timestamp, filler char(22))"
+            ),
+            0,
+            None,
+        ),
+        table(
+            "pgbench_tellers",
+            "create table pgbench_tellers(tid int not null, bid int, tbalance int, \
+             filler char(84)) with (fillfactor=100)"
+                .to_owned(),
+            TELLERS * scale,
+            Some(("tid", Box::new(rows::Tellers { scale }))),
+        ),
+        table(
+            "pgbench_accounts",
+            format!(
+                "create table pgbench_accounts(aid {aid} not null, bid int, abalance int, \
+                 filler char(84)) with (fillfactor=100)"
+            ),
+            ACCOUNTS * scale,
+            Some(("aid", Box::new(rows::Accounts { scale }))),
+        ),
+        table(
+            "pgbench_branches",
+            "create table pgbench_branches(bid int not null, bbalance int, \
+             filler char(88)) with (fillfactor=100)"
+                .to_owned(),
+            BRANCHES * scale,
+            Some(("bid", Box::new(rows::Branches { scale }))),
+        ),
+    ]
+}
+
+fn table(name: &'static str, ddl: String, rows: u64, keyed: Option<(&'static str, Box<dyn RowSource>)>) -> Table {
+    let (indexes, source) = match keyed {
+        Some((key, source)) => (vec![format!("alter table {name} add primary key ({key})")], Some(source)),
+        None => (Vec::new(), None),
+    };
+    Table { name, ddl, indexes, foreign_keys: Vec::new(), rows: RowCount::Exact(rows), bytes: bytes(rows), source }
+}
+
+/// Heap and primary key. Rows of the two small tables are shorter (their filler is NULL), which does
+/// not matter beside the accounts.
+fn bytes(rows: u64) -> u64 {
+    rows.div_ceil(ACCOUNTS_PER_BLOCK) * BLOCK_BYTES + rows * INDEX_BYTES_PER_ACCOUNT
+}
+
+pub(super) fn data_bytes(scale: u64) -> u64 {
+    bytes(ACCOUNTS * scale) + bytes(TELLERS * scale) + bytes(BRANCHES * scale)
+}

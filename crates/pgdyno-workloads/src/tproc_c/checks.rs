@@ -1,0 +1,165 @@
+//! The twelve consistency conditions of clause 3.3.2, each as a query for the rows that break it.
+//!
+//! All are set-based: each large table is read at most twice and joined by hash or merge, so the cost grows
+//! with the data and no faster.
+
+use pgdyno_workload::{Check, CheckCost, Expect};
+
+struct Condition {
+    clause: &'static str,
+    holds: &'static str,
+    cost: CheckCost,
+    sql: &'static str,
+}
+
+pub(super) fn checks() -> Vec<Check> {
+    CONDITIONS
+        .iter()
+        .map(|condition| Check {
+            name: condition.clause,
+            condition: condition.holds,
+            sql: condition.sql.to_owned(),
+            expect: Expect::NoRow,
+            cost: condition.cost,
+        })
+        .collect()
+}
+
+/// Districts without any undelivered order have no row in new_order; the clauses say that conditions 2
+/// and 3 do not concern them.
+const CONDITIONS: [Condition; 12] = [
+    Condition {
+        clause: "3.3.2.1",
+        holds: "w_ytd = sum(d_ytd) of the warehouse's districts",
+        cost: CheckCost::Cheap,
+        sql: "SELECT w_id, w_ytd, d.ytd AS sum_d_ytd
+  FROM warehouse
+  FULL JOIN (SELECT d_w_id, sum(d_ytd) AS ytd FROM district GROUP BY d_w_id) AS d ON d_w_id = w_id
+ WHERE w_ytd IS DISTINCT FROM d.ytd",
+    },
+    Condition {
+        clause: "3.3.2.2",
+        holds: "d_next_o_id - 1 = max(o_id) = max(no_o_id) of the district",
+        cost: CheckCost::Cheap,
+        sql: "SELECT d_w_id, d_id, d_next_o_id, o.last AS max_o_id, n.last AS max_no_o_id
+  FROM district
+ CROSS JOIN LATERAL (SELECT max(o_id) AS last FROM orders
+                      WHERE o_w_id = d_w_id AND o_d_id = d_id) AS o
+ CROSS JOIN LATERAL (SELECT max(no_o_id) AS last FROM new_order
+                      WHERE no_w_id = d_w_id AND no_d_id = d_id) AS n
+ WHERE d_next_o_id - 1 IS DISTINCT FROM o.last OR n.last <> o.last",
+    },
+    Condition {
+        clause: "3.3.2.3",
+        holds: "max(no_o_id) - min(no_o_id) + 1 = rows in new_order of the district",
+        cost: CheckCost::Cheap,
+        sql: "SELECT no_w_id, no_d_id, max(no_o_id) - min(no_o_id) + 1 AS span, count(*) AS rows
+  FROM new_order
+ GROUP BY no_w_id, no_d_id
+HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
+    },
+    Condition {
+        clause: "3.3.2.4",
+        holds: "sum(o_ol_cnt) = rows in order_line of the district",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, d_id, o.lines AS sum_o_ol_cnt, l.lines AS order_line_rows
+  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, sum(o_ol_cnt) AS lines
+          FROM orders GROUP BY o_w_id, o_d_id) AS o
+  FULL JOIN (SELECT ol_w_id AS w_id, ol_d_id AS d_id, count(*) AS lines
+               FROM order_line GROUP BY ol_w_id, ol_d_id) AS l USING (w_id, d_id)
+ WHERE o.lines IS DISTINCT FROM l.lines",
+    },
+    Condition {
+        clause: "3.3.2.5",
+        holds: "o_carrier_id is null if and only if the order has a row in new_order",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, d_id, o_id, o_carrier_id, n.o_id IS NOT NULL AS in_new_order
+  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, o_id, o_carrier_id, true AS in_orders FROM orders) AS o
+  FULL JOIN (SELECT no_w_id AS w_id, no_d_id AS d_id, no_o_id AS o_id FROM new_order) AS n
+       USING (w_id, d_id, o_id)
+ WHERE in_orders IS NULL OR (o_carrier_id IS NULL) <> (n.o_id IS NOT NULL)",
+    },
+    Condition {
+        clause: "3.3.2.6",
+        holds: "o_ol_cnt = rows in order_line of the order",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, d_id, o_id, o_ol_cnt, coalesce(lines, 0) AS order_line_rows
+  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, o_id, o_ol_cnt FROM orders) AS o
+  FULL JOIN (SELECT ol_w_id AS w_id, ol_d_id AS d_id, ol_o_id AS o_id, count(*) AS lines
+               FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l USING (w_id, d_id, o_id)
+ WHERE o_ol_cnt IS DISTINCT FROM lines",
+    },
+    Condition {
+        clause: "3.3.2.7",
+        holds: "ol_delivery_d is null if and only if the order's o_carrier_id is null",
+        cost: CheckCost::Expensive,
+        sql: "SELECT ol_w_id, ol_d_id, ol_o_id, ol_number, ol_delivery_d, o_carrier_id
+  FROM order_line
+  LEFT JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id
+ WHERE o_id IS NULL OR (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)",
+    },
+    Condition {
+        clause: "3.3.2.8",
+        holds: "w_ytd = sum(h_amount) of the warehouse",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, w_ytd, h.amount AS sum_h_amount
+  FROM warehouse
+  FULL JOIN (SELECT h_w_id, sum(h_amount) AS amount FROM history GROUP BY h_w_id) AS h
+       ON h_w_id = w_id
+ WHERE w_ytd IS DISTINCT FROM h.amount",
+    },
+    Condition {
+        clause: "3.3.2.9",
+        holds: "d_ytd = sum(h_amount) of the district",
+        cost: CheckCost::Expensive,
+        sql: "SELECT d_w_id, d_id, d_ytd, h.amount AS sum_h_amount
+  FROM district
+  FULL JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS amount FROM history GROUP BY h_w_id, h_d_id) AS h
+       ON h_w_id = d_w_id AND h_d_id = d_id
+ WHERE d_ytd IS DISTINCT FROM h.amount",
+    },
+    Condition {
+        clause: "3.3.2.10",
+        holds: "c_balance = sum(ol_amount) of the customer's delivered lines - sum(h_amount)",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, d_id, c_id, c_balance,
+       coalesce(delivered.amount, 0) - coalesce(paid.amount, 0) AS delivered_minus_paid
+  FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance FROM customer) AS c
+  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(ol_amount) AS amount
+               FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+              WHERE ol_delivery_d IS NOT NULL
+              GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
+  FULL JOIN (SELECT h_c_w_id AS w_id, h_c_d_id AS d_id, h_c_id AS c_id, sum(h_amount) AS amount
+               FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS paid USING (w_id, d_id, c_id)
+ WHERE c_balance IS DISTINCT FROM coalesce(delivered.amount, 0) - coalesce(paid.amount, 0)",
+    },
+    // The clause gives the number right after the load, 2100. Each delivery adds one, and one to the
+    // customer's c_delivery_cnt, a smallint that starts again at 0 after 32767.
+    Condition {
+        clause: "3.3.2.11",
+        holds: "rows in orders - rows in new_order of the district = 2100 + sum(c_delivery_cnt)",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, d_id, orders_rows - coalesce(new_order_rows, 0) AS delivered_orders,
+       2100 + deliveries AS loaded_and_counted
+  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, count(*) AS orders_rows
+          FROM orders GROUP BY o_w_id, o_d_id) AS o
+  LEFT JOIN (SELECT no_w_id AS w_id, no_d_id AS d_id, count(*) AS new_order_rows
+               FROM new_order GROUP BY no_w_id, no_d_id) AS n USING (w_id, d_id)
+  FULL JOIN (SELECT c_w_id AS w_id, c_d_id AS d_id, sum(c_delivery_cnt) AS deliveries
+               FROM customer GROUP BY c_w_id, c_d_id) AS c USING (w_id, d_id)
+ WHERE ((orders_rows - coalesce(new_order_rows, 0) - 2100 - deliveries) % 32768) IS DISTINCT FROM 0",
+    },
+    Condition {
+        clause: "3.3.2.12",
+        holds: "c_balance + c_ytd_payment = sum(ol_amount) of the customer's delivered lines",
+        cost: CheckCost::Expensive,
+        sql: "SELECT w_id, d_id, c_id, balance_and_paid, coalesce(amount, 0) AS delivered
+  FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance + c_ytd_payment AS balance_and_paid
+          FROM customer) AS c
+  FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(ol_amount) AS amount
+               FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+              WHERE ol_delivery_d IS NOT NULL
+              GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
+ WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
+    },
+];

@@ -1,0 +1,55 @@
+//! The deck of cards that a terminal draws its transactions from (clause 5.2.4.2).
+
+use pgdyno_workload::Rng;
+
+use super::txns::Kind;
+
+const CARDS: usize = 100;
+
+/// A hundred cards in a random order, put into a new one when all are drawn: so each hundred transactions
+/// of a terminal hold the mix exactly.
+#[derive(Clone, Debug)]
+pub(super) struct Deck {
+    cards: [Kind; CARDS],
+    drawn: usize,
+}
+
+impl Deck {
+    pub(super) fn new() -> Self {
+        let mut cards = [Kind::NewOrder; CARDS];
+        let kinds = Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, kind.cards()));
+        for (card, kind) in cards.iter_mut().zip(kinds) {
+            *card = kind;
+        }
+        Self { cards, drawn: CARDS }
+    }
+
+    #[inline]
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> Kind {
+        if self.drawn == CARDS {
+            rng.shuffle(&mut self.cards);
+            self.drawn = 0;
+        }
+        let card = self.cards[self.drawn];
+        self.drawn += 1;
+        card
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hundred_draws_hold_the_mix_and_no_two_hundreds_the_same_order() {
+        let (mut deck, mut rng) = (Deck::new(), Rng::new(1));
+        let mut hundred = || (0..CARDS).map(|_| deck.draw(&mut rng)).collect::<Vec<_>>();
+        let (first, second) = (hundred(), hundred());
+        for drawn in [&first, &second] {
+            for (kind, cards) in Kind::ALL.into_iter().zip([45, 43, 4, 4, 4]) {
+                assert_eq!(drawn.iter().filter(|k| **k == kind).count(), cards);
+            }
+        }
+        assert_ne!(first, second);
+    }
+}

@@ -1,0 +1,13 @@
+//! The built-in workloads: what holds for all of them, and each on a real server.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod pgbench;
+mod registry;
+#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
+mod skipped;
+#[expect(clippy::disallowed_methods, reason = "a real server is waited for")]
+mod support;
+mod tproc_c;
+mod tproc_c_concurrency;
+mod tproc_c_procedures;

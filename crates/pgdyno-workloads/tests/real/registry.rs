@@ -1,0 +1,97 @@
+//! What holds for every workload in the registry.
+
+use pgdyno_wire::{QueryMode, Session};
+use pgdyno_workload::{Batch, Capabilities, ClientContext, ClientId, CopyBuf, Next, Reply, Rng};
+use pgdyno_workloads::registry;
+
+#[test]
+fn every_workload_has_a_page_that_names_its_parameters_and_checks() {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/workloads");
+    for entry in registry::all() {
+        let path = docs.join(format!("{}.md", entry.meta.id));
+        let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        let workload = registry::build(entry.meta.id, []).unwrap();
+        let names = entry.meta.params.iter().map(|p| p.name);
+        let checks = workload.checks();
+        let checks = checks.iter().map(|c| match c.name.starts_with("3.3.2.") {
+            true => "3.3.2.1 to 3.3.2.12",
+            false => c.name,
+        });
+        for name in names.chain(checks) {
+            assert!(page.contains(name), "{path:?} does not mention {name}");
+        }
+    }
+}
+
+/// A transaction ends within a few steps, sends only statements that exist, and the same stream gives the
+/// same transactions.
+#[test]
+fn scripts_are_finite_and_repeatable() {
+    let caps = Capabilities::default();
+    for entry in registry::all() {
+        let workload = registry::build(entry.meta.id, []).unwrap();
+        let (statements, txns) = (workload.statements(&caps), workload.txns());
+        assert!(!txns.is_empty(), "{}", entry.meta.id);
+        let sent = |seed| {
+            let mut script = workload.client(&ClientContext { id: ClientId(3), clients: 7, rng: Rng::new(seed) });
+            let mut out = Vec::new();
+            for _ in 0..300 {
+                let begin = script.begin();
+                assert!(usize::from(begin.txn.0) < txns.len(), "{}", entry.meta.id);
+                let mut steps = 0;
+                loop {
+                    let mut session = Session::new(QueryMode::Simple, statements.len());
+                    let mut batch = Batch::new(&mut session, &statements, &mut out);
+                    let next = script.step(Reply::default(), &mut batch);
+                    batch.close();
+                    steps += 1;
+                    assert!(steps < 100, "{} does not end", entry.meta.id);
+                    match next {
+                        Next::Finish(_) => break,
+                        Next::Await => assert!(session.is_busy()),
+                        Next::Sleep(_) => assert!(!session.is_busy()),
+                    }
+                }
+            }
+            out
+        };
+        assert_eq!(sent(1), sent(1), "{}", entry.meta.id);
+        if entry.meta.needs_server() {
+            assert_ne!(sent(1), sent(2), "{}", entry.meta.id);
+        }
+    }
+}
+
+#[test]
+fn chunks_hold_the_promised_rows_in_any_order() {
+    for entry in registry::all() {
+        let workload = registry::build(entry.meta.id, []).unwrap();
+        for table in workload.tables(&Capabilities::default()) {
+            let mut rows = 0;
+            if let Some(source) = &table.source {
+                assert!(source.chunks() > 0, "{}: no chunk", table.name);
+                for chunk in (0..source.chunks()).rev() {
+                    let (mut one, mut again) = (CopyBuf::new(), CopyBuf::new());
+                    source.write(chunk, &mut one);
+                    source.write(chunk, &mut again);
+                    assert!(one.bytes() == again.bytes(), "{} {chunk}", table.name);
+                    rows += one.rows();
+                }
+            }
+            assert!(table.rows.admits(rows), "{}: {rows} rows", table.name);
+        }
+    }
+}
+
+#[test]
+fn advice_is_given_where_clients_outnumber_the_data() {
+    let advice = |id, given: &[(&str, &str)], clients| {
+        let workload = registry::build(id, given.iter().copied()).unwrap();
+        workload.advice(clients).concat()
+    };
+    assert!(advice("tproc-c", &[], 2).contains("2 clients share 1 home warehouse:"));
+    assert_eq!(advice("tproc-c", &[("warehouses", "2")], 2), "");
+    assert_eq!(advice("tproc-c", &[("all-warehouses", "true")], 2), "");
+    assert!(advice("tpcb-like", &[("scale", "3")], 4).contains("4 clients update the 3 rows"));
+    assert_eq!(advice("simple-update", &[], 4), "");
+}
