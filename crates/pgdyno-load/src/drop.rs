@@ -1,0 +1,101 @@
+//! Removing what was loaded.
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::Workload;
+
+use crate::inventory::Inventory;
+use crate::{LoadError, stamp, state};
+
+/// What was dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Tables, and with force whatever else bore their names, each with its kind: `table orders`.
+    pub relations: Vec<String>,
+    /// Procedures and functions, with the types of their arguments.
+    pub routines: Vec<String>,
+    /// Whether there was a stamp.
+    pub stamp: bool,
+}
+
+impl Dropped {
+    /// Whether there was nothing to drop.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.relations.is_empty() && self.routines.is_empty() && !self.stamp
+    }
+}
+
+/// Drops the data set of `workload`: tables and routines that bear its mark, and its stamp, in one
+/// transaction; whatever its scale. With `force`, also what bears the names of its tables and routines and
+/// is not ours. What depends on them makes it fail: nothing is dropped in cascade.
+///
+/// # Errors
+/// [`LoadError::Foreign`] without `force` when there is something that is not ours; nothing is dropped then.
+pub fn drop_data(admin: &mut Admin, workload: &dyn Workload, force: bool) -> Result<Dropped, LoadError> {
+    let meta = workload.meta();
+    if !meta.needs_server() {
+        return Err(LoadError::NoData(meta.id));
+    }
+    let caps = state::capabilities(admin);
+    admin.execute("begin").map_err(LoadError::Catalog)?;
+    let dropped = lock(admin, meta.dataset)
+        .and_then(|()| Inventory::take(admin, workload, &caps))
+        .and_then(|inventory| drop_all(admin, &inventory, meta.dataset, force));
+    let end = admin.execute(if dropped.is_ok() { "commit" } else { "rollback" });
+    let dropped = dropped?;
+    end.map_err(LoadError::Catalog)?;
+    Ok(dropped)
+}
+
+/// Within a transaction: takes the lock that loads of the data set hold, until the transaction's end.
+pub(crate) fn lock(admin: &mut Admin, dataset: &'static str) -> Result<(), LoadError> {
+    let got = admin.query_one(&format!("select pg_try_advisory_xact_lock({})", lock_key(dataset)));
+    if got.map_err(LoadError::Catalog)? == "t" { Ok(()) } else { Err(LoadError::Busy { dataset }) }
+}
+
+/// The two numbers of the advisory lock, as SQL. Advisory locks are per database, the data per schema.
+pub(crate) fn lock_key(dataset: &str) -> String {
+    format!("hashtext('pgdyno'), hashtext(current_schema() || '.' || {})", quote::literal(dataset))
+}
+
+/// Within a transaction: drops what `inventory` holds, and the stamp.
+pub(crate) fn drop_all(
+    admin: &mut Admin,
+    inventory: &Inventory,
+    dataset: &str,
+    force: bool,
+) -> Result<Dropped, LoadError> {
+    let foreign = inventory.foreign();
+    if !force && !foreign.is_empty() {
+        return Err(LoadError::Foreign { schema: inventory.schema.clone(), objects: foreign });
+    }
+    let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
+    for sql in inventory.drop_sql() {
+        admin.execute(&sql).map_err(|source| refusal(source, objects))?;
+    }
+    let stamp = inventory.has_stamps && forget(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?;
+    Ok(Dropped {
+        relations: inventory.relations.iter().map(|o| o.title()).collect(),
+        routines: inventory.routines.iter().map(|o| o.name.clone()).collect(),
+        stamp,
+    })
+}
+
+fn refusal(source: AdminError, objects: impl Fn() -> String) -> LoadError {
+    if source.code() == Some(SqlState::DEPENDENT_OBJECTS) {
+        LoadError::Needed { objects: objects(), source }
+    } else {
+        LoadError::Catalog(source)
+    }
+}
+
+/// Removes the stamp, and the table of the stamps with the last one. Returns whether there was one.
+fn forget(admin: &mut Admin, schema: &str, dataset: &str) -> Result<bool, AdminError> {
+    let gone = admin.execute(&stamp::delete_sql(schema, dataset))? > 0;
+    let others = admin.query_one(&format!("select count(*) from {schema}.{}", stamp::TABLE))?;
+    if others == "0" {
+        admin.execute(&format!("drop table {schema}.{}", stamp::TABLE))?;
+    }
+    Ok(gone)
+}

@@ -1,0 +1,144 @@
+//! Why data could not be looked at, loaded or dropped.
+
+use pgdyno_net::{AdminError, ConnectError};
+use pgdyno_wire::SqlState;
+
+use crate::{Phase, Stamp};
+
+/// Why data could not be looked at, loaded or dropped.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A connection could not be opened.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// `current_schema()` is NULL.
+    #[error("no schema of the search_path exists, so there is no place for tables; create one or set search_path")]
+    NoSchema,
+    /// The workload has no tables.
+    #[error("workload {0} has no data")]
+    NoData(&'static str),
+    /// Somebody else's tables bear the names of the data set's.
+    #[error(
+        "{} in schema {schema} {} not loaded by pgdyno and would be dropped; \
+         use another database or schema, or drop {} with --force", .objects.join(", "), is(.objects), them(.objects)
+    )]
+    Foreign {
+        /// The schema.
+        schema: String,
+        /// What is in the way, each with its kind: `table customer`.
+        objects: Vec<String>,
+    },
+    /// The data set is there already, the same or with other parameters.
+    #[error("the database holds {found}{}; --replace drops it and loads anew", but_wanted(.found, .wanted))]
+    Exists {
+        /// What is there.
+        found: Box<Stamp>,
+        /// What was to be loaded.
+        wanted: Box<Stamp>,
+    },
+    /// Another pgdyno loads or drops the same data set.
+    #[error(
+        "another session loads or drops data set {dataset} in this schema right now (it holds the advisory lock); \
+         wait for it or end it"
+    )]
+    Busy {
+        /// The data set.
+        dataset: &'static str,
+    },
+    /// Something depends on what must be dropped.
+    #[error("cannot drop {objects}: {source}; drop what depends on it first, pgdyno does not")]
+    Needed {
+        /// What was to be dropped.
+        objects: String,
+        /// What the server says.
+        source: AdminError,
+    },
+    /// The server's disk is full (`53100`).
+    #[error(
+        "the server's disk is full: failed to {}{}: {source}; free space there or ask for a smaller size; \
+         `pgdyno drop` removes what was loaded so far", .phase.attempt(), of(.table)
+    )]
+    DiskFull {
+        /// When.
+        phase: Phase,
+        /// The table, where it was about one.
+        table: Option<String>,
+        /// What the server says.
+        source: AdminError,
+    },
+    /// A connection broke.
+    #[error("failed to {}{}: {source}; what was loaded so far counts for nothing: see to the server and load again",
+        .phase.attempt(), of(.table))]
+    Lost {
+        /// When.
+        phase: Phase,
+        /// The table, where it was about one.
+        table: Option<String>,
+        /// What happened.
+        source: AdminError,
+    },
+    /// The server refused a statement.
+    #[error("failed to {}{}: {source}", .phase.attempt(), of(.table))]
+    Failed {
+        /// When.
+        phase: Phase,
+        /// The table, where it was about one.
+        table: Option<String>,
+        /// What the server says.
+        source: AdminError,
+    },
+    /// The server took another number of rows than the workload announces.
+    #[error("table {table} got {found} rows and should have {expected}; this is a mistake of the workload")]
+    RowCount {
+        /// The table.
+        table: String,
+        /// What was announced.
+        expected: String,
+        /// What the server counted.
+        found: u64,
+    },
+    /// The catalog could not be read, or what is there not be dropped.
+    #[error("failed to find out what data there is: {0}")]
+    Catalog(#[source] AdminError),
+    /// The stop flag was set.
+    #[error("interrupted; what was loaded so far counts for nothing, and the next load drops it")]
+    Interrupted,
+}
+
+impl LoadError {
+    /// A statement of `phase` failed.
+    pub(crate) fn of(phase: Phase, table: Option<&str>, source: AdminError) -> Self {
+        let table = table.map(str::to_owned);
+        if source.code() == Some(SqlState::DISK_FULL) {
+            Self::DiskFull { phase, table, source }
+        } else if source.is_lost() {
+            Self::Lost { phase, table, source }
+        } else {
+            Self::Failed { phase, table, source }
+        }
+    }
+}
+
+fn of(table: &Option<String>) -> String {
+    table.as_ref().map(|table| format!(" of table {table}")).unwrap_or_default()
+}
+
+fn is(objects: &[String]) -> &'static str {
+    if objects.len() == 1 { "was" } else { "were" }
+}
+
+fn them(objects: &[String]) -> &'static str {
+    if objects.len() == 1 { "it" } else { "them" }
+}
+
+fn but_wanted(found: &Stamp, wanted: &Stamp) -> String {
+    if found.identity == wanted.identity {
+        return " already".to_owned();
+    }
+    let what = if found.params == wanted.params {
+        format!("version {} of its rows", wanted.version)
+    } else {
+        wanted.params.clone()
+    };
+    format!(", and {what} was asked for")
+}

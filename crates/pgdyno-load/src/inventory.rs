@@ -1,0 +1,132 @@
+//! What is in the schema that bears the names of a data set, or its mark.
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_workload::{Capabilities, Workload};
+
+use crate::{LoadError, stamp};
+
+/// A relation or routine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Object {
+    /// What `DROP` calls it: `table`, `view`, `routine`.
+    pub(crate) kind: &'static str,
+    /// Its name; a routine's with the types of its arguments.
+    pub(crate) name: String,
+    /// The name as SQL has it, without a schema.
+    sql: String,
+    /// The identity in its mark; `None` where it is not ours.
+    pub(crate) identity: Option<String>,
+}
+
+impl Object {
+    pub(crate) fn title(&self) -> String {
+        format!("{} {}", self.kind, self.name)
+    }
+}
+
+/// What there is.
+#[derive(Debug)]
+pub(crate) struct Inventory {
+    /// The schema, quoted where need be.
+    pub(crate) schema: String,
+    /// Whether there is a table of stamps.
+    pub(crate) has_stamps: bool,
+    pub(crate) relations: Vec<Object>,
+    pub(crate) routines: Vec<Object>,
+}
+
+impl Inventory {
+    /// Looks for the names of `workload`'s tables and routines, and for everything with the mark of its data set.
+    pub(crate) fn take(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Self, LoadError> {
+        let schema = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
+        let schema = schema.ok_or(LoadError::NoSchema)?;
+        let relations = relations(admin, workload, caps).map_err(LoadError::Catalog)?;
+        let routines = routines(admin, workload, caps, &schema).map_err(LoadError::Catalog)?;
+        let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::TABLE)));
+        let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
+        Ok(Self { schema, has_stamps, relations, routines })
+    }
+
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.relations.iter().chain(&self.routines)
+    }
+
+    /// What is not ours, in words.
+    pub(crate) fn foreign(&self) -> Vec<String> {
+        self.objects().filter(|object| object.identity.is_none()).map(Object::title).collect()
+    }
+
+    /// SQL that drops all of it, in one order that respects what depends on each other. Nothing else goes:
+    /// the server refuses where something else depends on it.
+    pub(crate) fn drop_sql(&self) -> Vec<String> {
+        let named = |kind: &str| -> Vec<String> {
+            let objects = self.objects().filter(|object| object.kind == kind);
+            objects.map(|object| format!("{}.{}", self.schema, object.sql)).collect()
+        };
+        let kinds = ["routine", "view", "materialized view", "foreign table", "table", "sequence", "index", "type"];
+        let all = kinds.map(|kind| (kind, named(kind)));
+        let some = all.iter().filter(|(_, names)| !names.is_empty());
+        some.map(|(kind, names)| format!("drop {kind} {}", names.join(", "))).collect()
+    }
+}
+
+fn relations(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<Object>, AdminError> {
+    let dataset = workload.meta().dataset;
+    let names: Vec<_> = workload.tables(caps).iter().map(|table| quote::literal(table.name)).collect();
+    let rows = admin.query(&format!(
+        "select c.relname, quote_ident(c.relname), d.description, c.relkind from pg_class c \
+         left join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0 \
+         where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and (c.relname = any (array[{}]::name[]) or d.description like {}) order by 1",
+        names.join(", "),
+        quote::literal(&format!("{}%", stamp::mark(dataset, ""))),
+    ))?;
+    let object = |row: &[Option<String>]| Object {
+        kind: match row[3].as_deref() {
+            Some("v") => "view",
+            Some("m") => "materialized view",
+            Some("f") => "foreign table",
+            Some("S") => "sequence",
+            Some("i" | "I") => "index",
+            Some("c") => "type",
+            _ => "table",
+        },
+        name: row[0].clone().unwrap_or_default(),
+        sql: row[1].clone().unwrap_or_default(),
+        identity: identity(row[2].as_deref(), dataset),
+    };
+    Ok(rows.rows.iter().map(|row| object(row)).collect())
+}
+
+fn routines(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    schema: &str,
+) -> Result<Vec<Object>, AdminError> {
+    let dataset = workload.meta().dataset;
+    let routines = workload.routines(caps);
+    let signatures: Vec<_> = routines.iter().map(|r| quote::literal(&format!("{schema}.{}", r.signature))).collect();
+    let rows = admin.query(&format!(
+        "select p.proname || a.types, quote_ident(p.proname) || a.types, d.description from pg_proc p \
+         cross join lateral (select '(' || coalesce(string_agg(format_type(t, null), ', ' order by n), '') || ')' \
+         from unnest(p.proargtypes) with ordinality as u (t, n)) as a (types) \
+         left join pg_description d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass and d.objsubid = 0 \
+         where p.pronamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and (p.oid = any (array(select to_regprocedure(s)::oid from unnest(array[{}]::text[]) s)) \
+         or d.description like {}) order by 1",
+        signatures.join(", "),
+        quote::literal(&format!("{}%", stamp::mark(dataset, ""))),
+    ))?;
+    let object = |row: &[Option<String>]| Object {
+        kind: "routine",
+        name: row[0].clone().unwrap_or_default(),
+        sql: row[1].clone().unwrap_or_default(),
+        identity: identity(row[2].as_deref(), dataset),
+    };
+    Ok(rows.rows.iter().map(|row| object(row)).collect())
+}
+
+fn identity(comment: Option<&str>, dataset: &str) -> Option<String> {
+    stamp::marked(comment?, dataset).map(str::to_owned)
+}

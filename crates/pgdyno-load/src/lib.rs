@@ -1,0 +1,40 @@
+//! The life of the data: found, loaded, stamped, checked, dropped.
+//!
+//! It prints nothing and decides nothing for the user: what is in the way of a load stays, unless
+//! [`LoadOptions`] say that it may go.
+//!
+//! - [`state`] says what is there: nothing, the data of a workload, other data, half a load, somebody else's;
+//! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at last;
+//! - [`check`] asks whether the data is right, after the load, before a run and after it;
+//! - [`drop_data`] removes what was loaded, and nothing else.
+//!
+//! Two marks make the data known. Each table and routine carries a comment, `loaded by pgdyno: …`, from the
+//! transaction on that created it: it goes away with the table, and survives `pg_dump`. The [`Stamp`], a row of
+//! the table `pgdyno_stamp`, says what the data is; it is complete only once all else is done. Everything
+//! is in the schema that `current_schema()` names. PostgreSQL 12 and later.
+
+mod check;
+mod copy;
+mod drop;
+mod error;
+mod halt;
+mod inventory;
+mod load;
+mod loaders;
+mod progress;
+mod report;
+mod routines;
+mod schedule;
+mod session;
+mod stamp;
+mod state;
+
+pub use check::{Baseline, CheckError, CheckReport, CheckResult, Moment, check};
+pub use drop::{Dropped, drop_data};
+pub use error::LoadError;
+pub use load::{LoadOptions, load};
+pub use progress::{Phase, Progress};
+pub use report::{LoadReport, PhaseReport, TableReport};
+pub use routines::refresh_routines;
+pub use stamp::{Stamp, identity};
+pub use state::{DataState, state};

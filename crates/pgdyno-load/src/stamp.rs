@@ -1,0 +1,174 @@
+//! The row that says what data is in the database.
+
+use std::fmt;
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_workload::{When, Workload};
+use sha2::{Digest as _, Sha256};
+
+/// The table of the stamps, in the schema of the data.
+pub(crate) const TABLE: &str = "pgdyno_stamp";
+
+/// What every mark on a table or routine begins with.
+const MARK: &str = "loaded by pgdyno: ";
+
+/// What a data set is, and when it was loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its name: `pgbench`, `tproc-c`.
+    pub dataset: String,
+    /// The workload that loaded it.
+    pub workload: String,
+    /// The version of its rows.
+    pub version: u32,
+    /// Scale factor or warehouses.
+    pub scale: u64,
+    /// All parameters that shape the rows: `seed=1 warehouses=10`.
+    pub params: String,
+    /// See [`identity`].
+    pub identity: String,
+    /// Rows of each table right after the load, in the order of the workload; zeros before its end.
+    pub rows: Vec<(String, u64)>,
+    /// The version of the pgdyno that loaded it.
+    pub pgdyno: String,
+    /// When the load began, as the server's clock and time zone have it. Empty before that.
+    pub begun_at: String,
+    /// When it was complete.
+    pub loaded_at: Option<String>,
+}
+
+impl Stamp {
+    /// What a load of `workload` would make, with tables of these names.
+    pub(crate) fn planned(workload: &dyn Workload, tables: &[&str]) -> Self {
+        let meta = workload.meta();
+        Self {
+            dataset: meta.dataset.to_owned(),
+            workload: meta.id.to_owned(),
+            version: meta.version,
+            scale: workload.scale(),
+            params: load_params(workload),
+            identity: identity(workload),
+            rows: tables.iter().map(|name| ((*name).to_owned(), 0)).collect(),
+            pgdyno: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// `data set tproc-c with seed=1 warehouses=10, loaded 2026-01-01 00:00:00+00 by pgdyno 0.1.0`.
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "data set {} with {} (version {} of its rows)", self.dataset, self.params, self.version)?;
+        match &self.loaded_at {
+            Some(at) => write!(f, ", loaded {at} by pgdyno {}", self.pgdyno),
+            None if self.begun_at.is_empty() => Ok(()),
+            None => write!(f, ", begun {} by pgdyno {} and not finished", self.begun_at, self.pgdyno),
+        }
+    }
+}
+
+/// What makes two loads the same: 16 hexadecimal digits of a hash over the data set's name, the version of its
+/// rows, and all parameters that shape them. Workloads that share a data set share it.
+#[must_use]
+pub fn identity(workload: &dyn Workload) -> String {
+    let meta = workload.meta();
+    let text = format!("{}\n{}\n{}", meta.dataset, meta.version, load_params(workload));
+    Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// `seed=1 warehouses=10`, by name.
+fn load_params(workload: &dyn Workload) -> String {
+    let shapes_rows = |name| workload.meta().params.iter().any(|p| p.name == name && p.when == When::Load);
+    let params = workload.params().iter().filter(|(name, _)| shapes_rows(*name));
+    params.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// The comment on a table or routine of a data set.
+pub(crate) fn mark(dataset: &str, identity: &str) -> String {
+    format!("{MARK}{dataset} {identity}")
+}
+
+/// The identity in a comment, where it is our mark of this data set.
+pub(crate) fn marked<'a>(comment: &'a str, dataset: &str) -> Option<&'a str> {
+    let (found, identity) = comment.strip_prefix(MARK)?.split_once(' ')?;
+    (found == dataset).then_some(identity)
+}
+
+/// SQL that creates the table of the stamps where it is not there.
+pub(crate) fn create_sql(schema: &str) -> String {
+    format!(
+        "create table if not exists {schema}.{TABLE} (dataset text primary key, workload text not null, \
+         version int not null, scale bigint not null, params text not null, identity text not null, \
+         tables text[] not null, rows bigint[] not null, pgdyno text not null, \
+         begun_at timestamptz not null default now(), loaded_at timestamptz, \
+         complete boolean not null default false)"
+    )
+}
+
+/// SQL that says that a load has begun, instead of what was said of the data set before.
+pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
+    format!(
+        "{}; insert into {schema}.{TABLE} (dataset, workload, version, scale, params, identity, tables, rows, pgdyno) \
+         values ({}, {}, {}, {}, {}, {}, array[{}]::text[], array[{}]::bigint[], {})",
+        delete_sql(schema, &stamp.dataset),
+        quote::literal(&stamp.dataset),
+        quote::literal(&stamp.workload),
+        stamp.version,
+        stamp.scale,
+        quote::literal(&stamp.params),
+        quote::literal(&stamp.identity),
+        stamp.rows.iter().map(|(name, _)| quote::literal(name)).collect::<Vec<_>>().join(", "),
+        rows_list(stamp),
+        quote::literal(&stamp.pgdyno),
+    )
+}
+
+/// SQL that says that the load is complete.
+pub(crate) fn complete_sql(schema: &str, stamp: &Stamp) -> String {
+    format!(
+        "update {schema}.{TABLE} set complete = true, loaded_at = now(), rows = array[{}]::bigint[] \
+         where dataset = {} and identity = {}",
+        rows_list(stamp),
+        quote::literal(&stamp.dataset),
+        quote::literal(&stamp.identity),
+    )
+}
+
+/// SQL that forgets a data set.
+pub(crate) fn delete_sql(schema: &str, dataset: &str) -> String {
+    format!("delete from {schema}.{TABLE} where dataset = {}", quote::literal(dataset))
+}
+
+fn rows_list(stamp: &Stamp) -> String {
+    stamp.rows.iter().map(|(_, rows)| rows.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The stamp of a data set, and whether it is complete. The table of the stamps must be there.
+pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<(Stamp, bool)>, AdminError> {
+    let dataset = quote::literal(dataset);
+    let rows = admin.query(&format!(
+        "select dataset, workload, version, scale, params, identity, pgdyno, begun_at::timestamptz(0)::text, \
+         loaded_at::timestamptz(0)::text, complete::text from {schema}.{TABLE} where dataset = {dataset}"
+    ))?;
+    let Some(row) = rows.rows.into_iter().next() else {
+        return Ok(None);
+    };
+    let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
+    let tables = admin.query(&format!(
+        "select t, r from {schema}.{TABLE}, unnest(tables, rows) as u (t, r) where dataset = {dataset}"
+    ))?;
+    let number = |text: &Option<String>| text.as_deref().and_then(|n| n.parse().ok()).unwrap_or_default();
+    let stamp = Stamp {
+        dataset: text(0),
+        workload: text(1),
+        version: text(2).parse().unwrap_or_default(),
+        scale: text(3).parse().unwrap_or_default(),
+        params: text(4),
+        identity: text(5),
+        rows: tables.rows.into_iter().map(|r| (r[0].clone().unwrap_or_default(), number(&r[1]))).collect(),
+        pgdyno: text(6),
+        begun_at: text(7),
+        loaded_at: row.get(8).cloned().flatten(),
+    };
+    Ok(Some((stamp, text(9) == "true")))
+}

@@ -1,0 +1,76 @@
+//! The built-in workloads, loaded.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::server::{self, Server};
+use crate::{CAPS, connect, how, load_with};
+use pgdyno_load::{DataState, LoadOptions, Moment, check, state};
+use pgdyno_net::Admin;
+use pgdyno_workloads::registry;
+
+#[test]
+fn tproc_c_meets_every_condition_after_its_load() {
+    if !server::available("tproc_c_meets_every_condition_after_its_load") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 2GB");
+    let target = server.database("tprocc");
+    let workload = registry::build("tproc-c", []).unwrap();
+    let report = load_with(&target, workload.as_ref(), &how(2)).unwrap();
+    let mut admin = connect(&target);
+    assert_eq!(state(&mut admin, workload.as_ref()).unwrap(), DataState::Complete(report.stamp));
+    let asked =
+        check(&mut admin, workload.as_ref(), &CAPS, Moment::AfterLoad, &|_, _, _| {}, &AtomicBool::new(false)).unwrap();
+    let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+    assert_eq!(asked.checks.len(), 9 + 12);
+    let expected = workload.data_bytes();
+    assert!(asked.data_bytes.abs_diff(expected) < expected / 10, "{} of {expected}", asked.data_bytes);
+    admin.query("call pgdyno_stock_level(1, 1, 10)").unwrap();
+}
+
+fn columns(admin: &mut Admin) -> String {
+    admin
+        .query_one(
+            "select string_agg(concat_ws(' ', c.relname, c.reloptions, a.attname, \
+             format_type(a.atttypid, a.atttypmod), a.attnotnull), E'\\n' order by c.relname, a.attnum) \
+             from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 \
+             where c.relname like 'pgbench%'",
+        )
+        .unwrap()
+}
+
+fn rows(admin: &mut Admin) -> Vec<String> {
+    ["accounts", "branches", "tellers", "history"]
+        .map(|table| {
+            format!("select coalesce(md5(string_agg(t::text, '|' order by t::text)), '') from pgbench_{table} t")
+        })
+        .map(|sql| admin.query_one(&sql).unwrap())
+        .to_vec()
+}
+
+#[test]
+fn pgbenchs_own_tables_are_known_as_foreign_and_are_the_same_as_ours() {
+    if !server::available("pgbenchs_own_tables_are_known_as_foreign_and_are_the_same_as_ours") {
+        return;
+    }
+    let server = Server::start("");
+    let (ours, theirs) = (server.database("ours"), server.database("theirs"));
+    let workload = registry::build("tpcb-like", []).unwrap();
+    load_with(&ours, workload.as_ref(), &how(2)).unwrap();
+    server.pgbench_init("theirs");
+    let (mut ours_admin, mut theirs_admin) = (connect(&ours), connect(&theirs));
+    assert_eq!(columns(&mut ours_admin), columns(&mut theirs_admin));
+    assert_eq!(rows(&mut ours_admin), rows(&mut theirs_admin));
+
+    // Workloads of one data set share it.
+    let select_only = registry::build("select-only", []).unwrap();
+    assert!(matches!(state(&mut ours_admin, select_only.as_ref()).unwrap(), DataState::Complete(_)));
+    assert_eq!(state(&mut theirs_admin, workload.as_ref()).unwrap(), DataState::Foreign { scale: Some(1) });
+    load_with(&theirs, workload.as_ref(), &how(2)).unwrap_err();
+    load_with(&theirs, workload.as_ref(), &LoadOptions { force: true, ..how(2) }).unwrap();
+
+    // pgbench replaces our tables; our stamp must not be believed then.
+    server.pgbench_init("ours");
+    assert_eq!(state(&mut ours_admin, workload.as_ref()).unwrap(), DataState::Foreign { scale: Some(1) });
+}

@@ -1,0 +1,158 @@
+//! What a load makes.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use crate::sample::Sample;
+use crate::server::{self, Server};
+use crate::{CAPS, connect, how, load_with};
+use pgdyno_load::{DataState, LoadError, Phase, Progress, identity, load, state};
+use pgdyno_net::ConnectError;
+
+#[test]
+fn any_number_of_loaders_makes_the_same_frozen_tables() {
+    if !server::available("any_number_of_loaders_makes_the_same_frozen_tables") {
+        return;
+    }
+    let server = Server::start("");
+    let mut prints = Vec::new();
+    for loaders in [1, 4] {
+        let target = server.database(&format!("loaders{loaders}"));
+        let sample = Sample::new(&[]);
+        let report = load_with(&target, &sample, &how(loaders)).unwrap();
+        assert_eq!(report.loaders, loaders);
+        assert_eq!(report.notes, [""; 0]);
+        let shares: Vec<_> = report.tables.iter().map(|t| (t.name.as_str(), t.rows, t.loaders > 1)).collect();
+        assert_eq!(shares, [("journal", 0, false), ("big", 100_000, loaders == 4), ("small", 10, false)]);
+        assert!(report.data_bytes > 5_000_000, "{}", report.data_bytes);
+
+        let mut admin = connect(&target);
+        assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Complete(report.stamp));
+        let print = "select (select md5(string_agg(b::text, '|' order by id)) from big b) || \
+                     (select md5(string_agg(s::text, '|' order by id)) from small s)";
+        prints.push(admin.query_one(print).unwrap());
+        assert_eq!(admin.query_one("select note from big where id = 100000").unwrap(), "a\tb\\c\nd");
+
+        // Visible to all, as the planner sees it, and frozen, as the pages say.
+        let pages = "select string_agg(relname, ' ') from pg_class where relname in ('big', 'small') \
+                     and (relallvisible = 0 or relallvisible < relpages * 0.95)";
+        assert_eq!(admin.query_opt(pages).unwrap(), None);
+        admin.execute("create extension pg_visibility").unwrap();
+        let thawed = "select count(*) from pg_visibility('big') where not (all_visible and all_frozen)";
+        assert_eq!(admin.query_one(thawed).unwrap(), "0", "{loaders} loaders");
+
+        let constraints = "select string_agg(contype::text, '' order by contype) from pg_constraint \
+                           where connamespace = 'public'::regnamespace and conrelid <> 'pgdyno_stamp'::regclass";
+        assert_eq!(admin.query_one(constraints).unwrap(), "fpp");
+        assert_eq!(admin.query_one("select count(*) from pg_indexes where tablename = 'big'").unwrap(), "2");
+        assert_eq!(admin.query_one("select sample_sum(7, 'x')").unwrap(), "7");
+        assert_eq!(
+            admin
+                .query_one("select count(distinct starelid) from pg_statistic where starelid = 'big'::regclass")
+                .unwrap(),
+            "1"
+        );
+    }
+    assert_eq!(prints[0], prints[1]);
+}
+
+#[test]
+fn a_table_that_one_loader_fills_costs_no_wal_under_wal_level_minimal() {
+    if !server::available("a_table_that_one_loader_fills_costs_no_wal_under_wal_level_minimal") {
+        return;
+    }
+    let server = Server::start("wal_level = minimal\nmax_wal_senders = 0\nwal_skip_threshold = 0");
+    let mut admin = connect(&server.options());
+    let before = admin.query_one("select pg_current_wal_lsn()").unwrap();
+    let report = load_with(&server.options(), &Sample::new(&[]), &how(1)).unwrap();
+    let wal = admin.query_one(&format!("select pg_current_wal_lsn() - '{before}'")).unwrap();
+    assert!(wal.parse::<u64>().unwrap() < report.data_bytes / 4, "{wal} bytes of WAL for {}", report.data_bytes);
+}
+
+#[test]
+fn progress_counts_every_row_and_names_every_phase() {
+    if !server::available("progress_counts_every_row_and_names_every_phase") {
+        return;
+    }
+    let server = Server::start("");
+    for loaders in [1, 4] {
+        let told = Mutex::new((Vec::new(), 0, 0, Vec::new()));
+        let progress = |progress: &Progress<'_>| {
+            let mut told = told.lock().unwrap();
+            match *progress {
+                Progress::Plan { tables, rows_expected, loaders: l } => {
+                    assert_eq!((tables, rows_expected, l), (3, 100_010, loaders));
+                }
+                Progress::Phase(phase) => told.0.push(phase),
+                Progress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {
+                    (told.1, told.2) = (told.1.max(rows), told.2.max(bytes));
+                }
+                Progress::Table { .. } => {}
+                Progress::Step { phase, done, total } => told.3.push((phase, done, total)),
+            }
+        };
+        let target = server.database(&format!("progress{loaders}"));
+        let report =
+            load(&target, &Sample::new(&[]), &CAPS, &how(loaders), &progress, &AtomicBool::new(false)).unwrap();
+        let (phases, rows, bytes, steps) = told.into_inner().unwrap();
+        assert_eq!((rows, bytes), (100_000, report.tables[1].copy_bytes));
+        let told: std::collections::BTreeSet<_> = phases.iter().copied().collect();
+        assert_eq!(told.len(), phases.len(), "each once: {phases:?}");
+        assert!(told.iter().copied().eq(report.phases.iter().map(|p| p.phase)), "{told:?}");
+        assert_eq!(told.contains(&Phase::Freeze), loaders == 4);
+        for (phase, last) in [(Phase::Indexes, 3), (Phase::Analyze, 3), (Phase::ForeignKeys, 1)] {
+            let mut done: Vec<_> = steps.iter().filter(|s| s.0 == phase).map(|s| (s.1, s.2)).collect();
+            done.sort_unstable();
+            assert!(done.into_iter().eq((1..=last).map(|n| (n, last))), "{phase}: {steps:?}");
+        }
+    }
+}
+
+#[test]
+fn the_identity_is_that_of_the_rows() {
+    let of = |given: &[(&'static str, &str)]| identity(&Sample::new(given));
+    assert_eq!(of(&[]), of(&[("scale", "01"), ("mood", "7")]));
+    assert_ne!(of(&[]), of(&[("scale", "2")]));
+    assert_ne!(of(&[]), of(&[("seed", "2")]));
+    let built = |id: &str, scale| identity(pgdyno_workloads::registry::build(id, [("scale", scale)]).unwrap().as_ref());
+    assert_eq!(built("tpcb-like", "5"), built("select-only", "5"));
+    assert_ne!(built("tpcb-like", "5"), built("tpcb-like", "6"));
+    assert_eq!(of(&[]).len(), 16);
+}
+
+#[test]
+fn an_ordinary_role_with_limits_loads_into_its_own_schema() {
+    if !server::available("an_ordinary_role_with_limits_loads_into_its_own_schema") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("shared");
+    let mut admin = connect(&target);
+    admin
+        .execute(
+            "create role plain login connection limit 3; create schema \"My Schema\" authorization plain; \
+             create table big (precious int); \
+             alter role plain set statement_timeout = '100ms'; \
+             alter role plain set idle_session_timeout = '100ms'; \
+             alter role plain set search_path = \"My Schema\", public",
+        )
+        .unwrap();
+    let plain = server.as_role("plain", "shared");
+    // Its rows alone take longer than that.
+    let sample = Sample::new(&[("scale", "10")]);
+
+    // One connection more than the role may have: nothing is touched.
+    let error = load_with(&plain, &sample, &how(3)).unwrap_err();
+    assert!(matches!(error, LoadError::Connect(ConnectError::TooManyConnections { .. })), "{error}");
+    crate::await_alone(&mut admin);
+
+    let report = load_with(&plain, &sample, &how(2)).unwrap();
+    assert!(report.notes.iter().any(|note| note.contains("pg_checkpoint")), "{:?}", report.notes);
+    assert_eq!(admin.query_one("select count(*) from \"My Schema\".big").unwrap(), "1000000");
+    assert_eq!(admin.query_one("select count(*) from public.big").unwrap(), "0", "another schema is not ours");
+
+    admin.execute("alter role plain set search_path = nowhere; alter role plain reset idle_session_timeout").unwrap();
+    crate::await_alone(&mut admin);
+    let error = state(&mut connect(&plain), &sample).unwrap_err();
+    assert!(matches!(error, LoadError::NoSchema), "{error}");
+}

@@ -1,0 +1,53 @@
+//! Loading, checking and dropping on a real server.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod builtin;
+mod check;
+mod in_the_way;
+mod interrupted;
+mod loaded;
+mod sample;
+mod server;
+#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
+mod skipped;
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use pgdyno_load::{LoadError, LoadOptions, LoadReport, Progress, load};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_workload::{Capabilities, Workload};
+
+/// The server of these tests.
+const CAPS: Capabilities = Capabilities { server_version_num: 150_000, distributed_tables: false };
+
+/// Nothing may be dropped.
+fn how(loaders: usize) -> LoadOptions {
+    LoadOptions { loaders, force: false, replace: false }
+}
+
+/// A load that nobody watches or stops.
+fn load_with(target: &ConnectOptions, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadReport, LoadError> {
+    load(target, workload, &CAPS, how, &|_: &Progress<'_>| {}, &AtomicBool::new(false))
+}
+
+fn connect(target: &ConnectOptions) -> Admin {
+    Admin::connect(target).unwrap()
+}
+
+/// All connections of a load must end: none may go on with a statement.
+fn await_alone(admin: &mut Admin) {
+    let others = "select coalesce(string_agg(state || ': ' || query, '; '), '') from pg_stat_activity \
+                  where application_name = 'pgdyno' and pid <> pg_backend_pid()";
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let others = admin.query_one(others).unwrap();
+        if others.is_empty() {
+            return;
+        }
+        assert!(!others.contains("active:"), "still running: {others}");
+        assert!(Instant::now() < deadline, "still connected: {others}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,139 @@
+//! A private PostgreSQL for one test: started on a temporary directory, gone with its value.
+
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, ConnectOptions};
+
+const BIN: &str = "/usr/lib/postgresql/15/bin";
+/// Each server has its own directory for its socket and listens nowhere else.
+const PORT: u16 = 5432;
+
+/// PostgreSQL refuses to run as root; then it runs as `postgres`, who must own what it writes.
+fn account() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap();
+    let line = passwd.lines().find(|l| l.starts_with("postgres:")).unwrap();
+    let fields: Vec<_> = line.split(':').collect();
+    Some((fields[2].parse().unwrap(), fields[3].parse().unwrap()))
+}
+
+/// Gives a file to the server's account.
+pub(crate) fn hand_over(path: &Path) {
+    if let Some((uid, gid)) = account() {
+        chown(path, Some(uid), Some(gid)).unwrap();
+    }
+}
+
+/// A program of PostgreSQL, as the account that servers run as.
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(Path::new(BIN).join(program));
+    if let Some((uid, gid)) = account() {
+        command.uid(uid).gid(gid);
+    }
+    command.env_clear().env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
+    command
+}
+
+/// Runs it to a successful end.
+pub(crate) fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Whether there is a PostgreSQL to test with; says so if there is none.
+pub(crate) fn available(test: &str) -> bool {
+    let there = Path::new(BIN).join("postgres").exists();
+    if !there {
+        crate::skipped::skipped(&format!("{test}: no PostgreSQL in {BIN}"));
+    }
+    there
+}
+
+/// A running server.
+pub(crate) struct Server {
+    dir: tempfile::TempDir,
+    child: Child,
+}
+
+impl Server {
+    /// A fresh cluster with these lines at the end of its `postgresql.conf`.
+    pub(crate) fn start(conf: &str) -> Self {
+        let dir = tempfile::Builder::new().prefix("pgdyno").tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        hand_over(dir.path());
+        let (path, data) = (dir.path().to_str().unwrap(), dir.path().join("data"));
+        run(command("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"]));
+        let settings = format!(
+            "\nport = {PORT}\nlisten_addresses = ''\nunix_socket_directories = '{path}'\nfsync = off\n\
+             shared_buffers = 64MB\nlogging_collector = off\nautovacuum = off\n{conf}\n"
+        );
+        let file = data.join("postgresql.conf");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text + &settings).unwrap();
+        let log = std::fs::File::create(dir.path().join("log")).unwrap();
+        let child = command("postgres").arg("-D").arg(&data).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let mut server = Self { dir, child };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Admin::connect(&server.options()).is_err() {
+            let log = || std::fs::read_to_string(server.dir.path().join("log")).unwrap();
+            assert!(server.child.try_wait().unwrap().is_none(), "{}", log());
+            assert!(Instant::now() < deadline, "no start: {}", log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server
+    }
+
+    /// The directory of its socket, its log and its data.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The superuser over the socket, in database `postgres`.
+    pub(crate) fn options(&self) -> ConnectOptions {
+        ConnectOptions::for_socket(self.dir.path(), PORT, "postgres", "postgres")
+    }
+
+    /// Another role.
+    pub(crate) fn as_role(&self, role: &str, database: &str) -> ConnectOptions {
+        ConnectOptions::for_socket(self.dir.path(), PORT, role, database)
+    }
+
+    /// A new database, for one test among several on one server.
+    pub(crate) fn database(&self, name: &str) -> ConnectOptions {
+        let mut admin = Admin::connect(&self.options()).unwrap();
+        admin.execute(&format!("create database {name}")).unwrap();
+        self.options().with_database(name)
+    }
+
+    /// `pgbench -i` of the real pgbench.
+    pub(crate) fn pgbench_init(&self, database: &str) {
+        run(command("pgbench").args(["-i", "-q", "-U", "postgres", "-h"]).arg(self.dir()).arg(database));
+    }
+
+    /// `pg_dump` of one database, `pg_restore` into another.
+    pub(crate) fn dump_and_restore(&self, from: &str, to: &str) {
+        let file = self.dir().join("dump");
+        let client = |program| {
+            let mut command = command(program);
+            command.args(["-U", "postgres", "-h"]).arg(self.dir()).arg("-d");
+            command
+        };
+        run(client("pg_dump").args([from, "-Fc", "-f"]).arg(&file));
+        run(client("pg_restore").arg(to).arg(&file));
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // An immediate shutdown: nothing of the directory is kept.
+        let pid = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::QUIT);
+        drop(self.child.wait());
+    }
+}
