@@ -1,0 +1,162 @@
+//! The private server of one run: started, and gone with its owner.
+
+use std::io;
+use std::path::PathBuf;
+
+use pgdyno_net::Secret;
+
+use crate::account::AccountError;
+use crate::find::Want;
+use crate::handle::Handle;
+use crate::portable::PortableError;
+use crate::prepare::{EmbeddedOptions, Warning, prepare};
+use crate::private::{PasswordError, PrivateServer};
+use crate::version::PgVersion;
+
+/// What a start is busy with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The portable PostgreSQL is being downloaded and unpacked, about 15 MB.
+    Fetching {
+        /// Its major version.
+        major: u32,
+    },
+    /// initdb runs.
+    Initialising {
+        /// The version of the server.
+        version: PgVersion,
+    },
+    /// The server starts.
+    Starting {
+        /// Its version.
+        version: PgVersion,
+    },
+}
+
+/// Why there is no private server.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    /// There is nobody whom it could run as.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    /// None is installed, and the portable one cannot be had.
+    #[error(transparent)]
+    Portable(#[from] PortableError),
+    /// Its place cannot be used.
+    #[error("cannot use {} for the private server; set XDG_CACHE_HOME to a place on a disk that you may write", .path.display())]
+    Place {
+        /// The place.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A setting that cannot be given.
+    #[error("cannot set '{name}' for the private server: {reason}")]
+    Setting {
+        /// Its name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The supervisor does not start.
+    #[error("cannot start {} as the supervisor of the private server", .program.display())]
+    Supervisor {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It has no password, so that TCP is of no use.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// PostgreSQL does not start, or does not stay.
+    #[error("the private PostgreSQL {version} ({}) failed: {what}{}", .bindir.display(), log_text(.log))]
+    Start {
+        /// Its version.
+        version: String,
+        /// Its programs.
+        bindir: PathBuf,
+        /// What happened.
+        what: String,
+        /// The last lines of its log.
+        log: Vec<String>,
+    },
+}
+
+fn log_text(log: &[String]) -> String {
+    if log.is_empty() { String::new() } else { format!("; its log ends:\n  {}", log.join("\n  ")) }
+}
+
+/// A private server that ends with this value or with this process, however that ends.
+#[derive(Debug)]
+pub struct Embedded {
+    handle: Handle,
+    server: PrivateServer,
+    password: Option<Secret>,
+    warnings: Vec<Warning>,
+}
+
+impl Embedded {
+    /// Starts one and waits until it accepts connections. Takes a second or two, and more where
+    /// PostgreSQL must be downloaded first. `progress` is told each step as it begins.
+    ///
+    /// # Errors
+    /// When PostgreSQL cannot be had or does not start; then nothing is left of it.
+    pub fn start(
+        want: Want,
+        options: &EmbeddedOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, EmbeddedError> {
+        let (spec, warnings) = prepare(want, options, false, progress)?;
+        let mut handle = Handle::spawn(&options.supervisor, &spec)?;
+        let server = handle.await_ready(&spec, progress)?;
+        let password = match options.tcp {
+            true => Some(server.set_password()?),
+            false => None,
+        };
+        Ok(Self { handle, server, password, warnings })
+    }
+
+    /// What it is and how it is reached.
+    #[must_use]
+    pub fn server(&self) -> &PrivateServer {
+        &self.server
+    }
+
+    /// The superuser's password for TCP, if that was asked for.
+    #[must_use]
+    pub fn password(&self) -> Option<&Secret> {
+        self.password.as_ref()
+    }
+
+    /// What should be known before its numbers are believed.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// The last lines of its log.
+    #[must_use]
+    pub fn log_tail(&self) -> Vec<String> {
+        self.handle.log_tail()
+    }
+
+    /// Whether it is still there. Does not wait and asks no server: to be called when connections fail.
+    ///
+    /// # Errors
+    /// When it died, with the end of its log.
+    pub fn check(&mut self) -> Result<(), EmbeddedError> {
+        match self.handle.death() {
+            None => Ok(()),
+            Some((what, log)) => Err(EmbeddedError::Start {
+                version: self.server.installation.version.text.clone(),
+                bindir: self.server.installation.bindir.clone(),
+                what,
+                log,
+            }),
+        }
+    }
+
+    /// Ends it, and returns when its processes and directories are gone. Dropping it does the same.
+    pub fn stop(self) {}
+}

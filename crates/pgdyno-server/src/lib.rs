@@ -1,0 +1,43 @@
+//! The server under test: a private PostgreSQL that pgdyno starts by itself, or what is known of any other.
+//!
+//! It measures nothing and prints nothing.
+//!
+//! - [`search`] finds the PostgreSQLs of this machine, [`portable`] fetches one where there is none;
+//! - [`Embedded`] is the private server of one run, [`kept`] the one that stays between runs. Both have a
+//!   supervisor, a process of this same program: its `main` calls [`supervise_main`] when its first argument
+//!   is [`SUPERVISE`];
+//! - [`sizing`] fits it to the [`Machine`];
+//! - [`capabilities`] and [`facts`] ask any live server what it is, a [`Sample`] what it has done.
+
+mod account;
+mod embedded;
+mod find;
+mod handle;
+mod instance;
+pub mod kept;
+mod machine;
+mod places;
+pub mod portable;
+mod postmaster;
+mod prepare;
+mod private;
+mod probe;
+mod process;
+mod sample;
+pub mod sizing;
+mod startup;
+mod supervise;
+mod version;
+
+pub use account::{Account, AccountError};
+pub use embedded::{Embedded, EmbeddedError, Progress};
+pub use find::{Installation, Origin, Search, Want, WantError, search};
+pub use machine::Machine;
+pub use places::{NoPlace, Places};
+pub use prepare::{EmbeddedOptions, Warning};
+pub use private::{PasswordError, PrivateServer, SUPERUSER};
+pub use probe::{EffectiveSetting, ServerFacts, Tls, capabilities, facts};
+pub use sample::{Counters, Sample, Work};
+pub use sizing::Setting;
+pub use supervise::{SUPERVISE, supervise_main};
+pub use version::PgVersion;

@@ -1,0 +1,208 @@
+//! Processes of a PostgreSQL that nobody waits for: which they are, and their end.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What `postmaster.pid` tells. Source: PostgreSQL, `src/include/utils/pidfile.h`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PidFile {
+    /// The postmaster's process id.
+    pub(crate) pid: i32,
+    /// The id of the System V shared memory segment by which it guards its data directory.
+    pub(crate) shm_id: Option<i32>,
+    /// Whether connections are accepted.
+    pub(crate) ready: bool,
+}
+
+impl PidFile {
+    /// Reads it from a data directory. `None` while there is none, or only half of one.
+    pub(crate) fn read(data: &Path) -> Option<Self> {
+        Self::parse(&std::fs::read_to_string(data.join("postmaster.pid")).ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let pid = lines.next()?.trim().parse().ok().filter(|pid| *pid > 1)?;
+        // Data directory, start time, port, socket directory and listen address stand between.
+        let shm = lines.nth(5);
+        Some(Self {
+            pid,
+            shm_id: shm.and_then(|keys| keys.split_whitespace().nth(1)?.parse().ok()),
+            ready: lines.next().is_some_and(|status| status.trim() == "ready"),
+        })
+    }
+}
+
+/// Sends a signal. One to a process that is gone is no error.
+pub(crate) fn send(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        // The only other error is that the process is somebody else's: then it is not ours.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Whether this process is a living postmaster of this data directory, and not one that has its number now.
+pub(crate) fn is_postmaster_of(pid: i32, data: &Path) -> bool {
+    // A postmaster changes into its data directory. A zombie has no directory any more.
+    #[cfg(target_os = "linux")]
+    {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let cwd = std::fs::read_link(format!("/proc/{pid}/cwd"));
+        let same_place = matches!((cwd, data.canonicalize()), (Ok(cwd), Ok(data)) if cwd == data);
+        same_place && name.trim_end() == "postgres"
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let output = std::process::Command::new("ps").args(["-o", "command=", "-p", &pid.to_string()]).output();
+        output.is_ok_and(|output| {
+            let command = String::from_utf8_lossy(&output.stdout);
+            command.contains("postgres") && command.contains(&*data.to_string_lossy())
+        })
+    }
+}
+
+/// The processes whose parent is `pid`.
+pub(crate) fn children_of(pid: i32) -> Vec<i32> {
+    #[cfg(target_os = "linux")]
+    {
+        let Ok(entries) = std::fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter(|candidate: &i32| {
+                std::fs::read_to_string(format!("/proc/{candidate}/stat")).ok().and_then(|stat| {
+                    // The name stands in parentheses and may hold anything; state and parent follow.
+                    let (_, rest) = stat.rsplit_once(')')?;
+                    rest.split_whitespace().nth(1)?.parse::<i32>().ok()
+                }) == Some(pid)
+            })
+            .collect()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let output = std::process::Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
+        let Ok(output) = output else {
+            return Vec::new();
+        };
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter_map(|line| {
+                let mut numbers = line.split_whitespace().map(str::parse::<i32>);
+                let child = numbers.next()?.ok()?;
+                (numbers.next()?.ok()? == pid).then_some(child)
+            })
+            .collect()
+    }
+}
+
+/// Kills a postmaster and its children at once. Its backends lead sessions of their own, so that no signal
+/// to a process group reaches them.
+pub(crate) fn kill_with_children(postmaster: i32) {
+    let children = children_of(postmaster);
+    send(postmaster, Signal::KILL);
+    for child in children {
+        send(child, Signal::KILL);
+    }
+}
+
+/// Ends the postmaster of a data directory whose keeper is dead, if it still runs, and removes what it
+/// would leave in the kernel.
+pub(crate) fn end_stray(data: &Path) {
+    let Some(file) = PidFile::read(data) else {
+        return;
+    };
+    let gone_within = |patience: Duration| {
+        let deadline = Instant::now() + patience;
+        while is_postmaster_of(file.pid, data) {
+            if Instant::now() > deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        true
+    };
+    if is_postmaster_of(file.pid, data) {
+        send(file.pid, Signal::QUIT);
+        if !gone_within(Duration::from_secs(2)) {
+            kill_with_children(file.pid);
+            gone_within(Duration::from_secs(5));
+        }
+    }
+    release_shared_memory(data);
+}
+
+/// Removes the shared memory segment of a postmaster that could not do it itself, as it was killed.
+/// One that ended properly has removed its `postmaster.pid` too.
+pub(crate) fn release_shared_memory(data: &Path) {
+    let Some(file) = PidFile::read(data) else {
+        return;
+    };
+    let (Some(id), Ok(meta)) = (file.shm_id, std::fs::metadata(data)) else {
+        return;
+    };
+    if is_postmaster_of(file.pid, data) {
+        return;
+    }
+    let uid = std::os::unix::fs::MetadataExt::uid(&meta);
+    // Backends that were killed a moment ago may hold it still.
+    for _ in 0..100 {
+        // SAFETY: `shmid_ds` is plain data, and both calls get a pointer to one that lives.
+        unsafe {
+            let mut about: libc::shmid_ds = std::mem::zeroed();
+            // Segments are numbered anew after a reboot: only one of the server's own account that
+            // nobody uses can be the one that was left.
+            if libc::shmctl(id, libc::IPC_STAT, &mut about) != 0 || about.shm_perm.uid != uid {
+                return;
+            }
+            if about.shm_nattch == 0 {
+                libc::shmctl(id, libc::IPC_RMID, &mut about);
+                return;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pid_file_is_read_in_every_state() {
+        let starting = "4711\n/data\n1700000000\n5433\n/run\n\n";
+        assert_eq!(PidFile::parse(starting), Some(PidFile { pid: 4711, shm_id: None, ready: false }));
+        let ready = format!("{starting}   123456     65537\nready   \n");
+        assert_eq!(PidFile::parse(&ready), Some(PidFile { pid: 4711, shm_id: Some(65537), ready: true }));
+        let recovering = format!("{starting}   123456     65537\nstarting\n");
+        assert!(!PidFile::parse(&recovering).unwrap().ready);
+        for half in ["", "47x", "-1\n", "1\n"] {
+            assert_eq!(PidFile::parse(half), None);
+        }
+    }
+
+    #[test]
+    fn a_child_is_found_by_its_parent() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        assert!(children_of(std::process::id() as i32).contains(&pid));
+        assert!(!is_postmaster_of(pid, Path::new("/")));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!children_of(std::process::id() as i32).contains(&pid));
+    }
+
+    #[test]
+    fn nothing_is_done_to_a_process_that_only_has_the_number() {
+        let data = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        std::fs::write(data.path().join("postmaster.pid"), format!("{}\n{}\n", child.id(), data.path().display()))
+            .unwrap();
+        end_stray(data.path());
+        assert_eq!(child.try_wait().unwrap(), None, "it was killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,168 @@
+//! Settings of the private server, sized to its machine. Pure: the same facts give the same settings.
+
+use serde::{Deserialize, Serialize};
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A setting of the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value, as `postgresql.conf` takes it, without quotes.
+    pub value: String,
+    /// Why it is so, in a few words.
+    pub why: String,
+}
+
+impl Setting {
+    /// A setting and its reason.
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), why: why.into() }
+    }
+}
+
+/// What the settings depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Memory that may be used, in bytes.
+    pub ram_bytes: u64,
+    /// Processors that may be used.
+    pub cpus: u32,
+    /// Free space where the data will be, in bytes.
+    pub disk_free_bytes: u64,
+    /// Size of the file system that shared memory between processes comes from (`/dev/shm`), in bytes,
+    /// where there is one. Containers often have 64 MB.
+    pub shm_bytes: Option<u64>,
+    /// Connections that the caller will open at the same time.
+    pub connections: u32,
+    /// Whether the library of `pg_stat_statements` is there.
+    pub has_pg_stat_statements: bool,
+}
+
+/// The settings for a server with these facts.
+///
+/// What makes data safe (`fsync`, `full_page_writes`, `synchronous_commit`) stays as PostgreSQL has it,
+/// and is listed so that it is seen. Source: PostgreSQL documentation, "Server Configuration" and
+/// "Populating a Database".
+#[must_use]
+pub fn settings(facts: &Facts) -> Vec<Setting> {
+    let ram = facts.ram_bytes.max(256 * MIB);
+    let shared_buffers = (ram / 4).clamp(64 * MIB, 16 * GIB);
+    let maintenance_work_mem = (ram / 16).clamp(64 * MIB, 2 * GIB);
+    // Half of what is free may go to WAL at the worst moment: max_wal_size is no hard limit.
+    let max_wal_size = (facts.disk_free_bytes / 8).clamp(512 * MIB, 16 * GIB);
+    // 3 for superusers, which PostgreSQL sets aside, and some for what is not measured: the admin
+    // connection, samplers, a psql.
+    let max_connections = facts.connections.saturating_add(20).max(100);
+    let work_mem = (ram / 4 / u64::from(max_connections)).clamp(4 * MIB, 64 * MIB);
+    let workers = facts.cpus.max(8);
+
+    let mut settings = Vec::new();
+    let mut set = |name: &str, value: String, why: &str| {
+        settings.push(Setting::new(name, value, why));
+    };
+    set("shared_buffers", size(shared_buffers), "a quarter of the memory, at most 16 GB");
+    set("effective_cache_size", size(ram / 4 * 3), "three quarters of the memory");
+    set("maintenance_work_mem", size(maintenance_work_mem), "a sixteenth of the memory, at most 2 GB");
+    set("work_mem", size(work_mem), "a quarter of the memory over all connections, 4 to 64 MB");
+    set("max_connections", max_connections.to_string(), "the clients and 20 more, at least 100");
+    set("max_wal_size", size(max_wal_size), "an eighth of the free disk, at most 16 GB");
+    set("min_wal_size", size(max_wal_size / 4), "WAL files are reused, not made anew");
+    set("checkpoint_timeout", "15min".to_owned(), "a short run is not split by a checkpoint");
+    set("wal_level", "minimal".to_owned(), "no standby will read its WAL, and loads into new tables need not write it");
+    set("max_wal_senders", "0".to_owned(), "wal_level minimal asks for it");
+    set("random_page_cost", "1.1".to_owned(), "the data are cached or on solid state disks");
+    if facts.cpus > 8 {
+        set("max_worker_processes", workers.to_string(), "one per processor");
+        set("max_parallel_workers", workers.to_string(), "one per processor");
+    }
+    if facts.shm_bytes.is_some_and(|bytes| bytes < 512 * MIB) {
+        // With the default, parallel queries would fail with "could not resize shared memory segment".
+        set("dynamic_shared_memory_type", "mmap".to_owned(), "/dev/shm is too small for parallel queries");
+    }
+    if facts.has_pg_stat_statements {
+        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "statistics per statement can be had");
+        set("pg_stat_statements.track", "none".to_owned(), "they cost time, so they are kept only when asked for");
+    }
+    for name in ["fsync", "full_page_writes", "synchronous_commit"] {
+        set(name, "on".to_owned(), "as in production: commits survive a crash");
+    }
+    settings
+}
+
+/// A size as PostgreSQL writes it, rounded down to a megabyte.
+fn size(bytes: u64) -> String {
+    if bytes.is_multiple_of(GIB) { format!("{}GB", bytes / GIB) } else { format!("{}MB", bytes / MIB) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAPTOP: Facts = Facts {
+        ram_bytes: 16 * GIB,
+        cpus: 8,
+        disk_free_bytes: 200 * GIB,
+        shm_bytes: Some(8 * GIB),
+        connections: 16,
+        has_pg_stat_statements: true,
+    };
+
+    fn value(facts: &Facts, name: &str) -> Option<String> {
+        settings(facts).into_iter().find(|setting| setting.name == name).map(|setting| setting.value)
+    }
+
+    #[test]
+    fn a_laptop_gets_a_quarter_of_its_memory() {
+        for (name, expected) in [
+            ("shared_buffers", "4GB"),
+            ("effective_cache_size", "12GB"),
+            ("maintenance_work_mem", "1GB"),
+            ("work_mem", "40MB"),
+            ("max_connections", "100"),
+            ("max_wal_size", "16GB"),
+            ("min_wal_size", "4GB"),
+        ] {
+            assert_eq!(value(&LAPTOP, name).as_deref(), Some(expected), "{name}");
+        }
+        assert_eq!(value(&LAPTOP, "max_worker_processes"), None);
+        assert_eq!(value(&LAPTOP, "dynamic_shared_memory_type"), None);
+    }
+
+    #[test]
+    fn large_and_small_machines_stay_within_bounds() {
+        let large = Facts { ram_bytes: 1024 * GIB, cpus: 128, ..LAPTOP };
+        assert_eq!(value(&large, "shared_buffers").as_deref(), Some("16GB"));
+        assert_eq!(value(&large, "max_worker_processes").as_deref(), Some("128"));
+        let small = Facts {
+            ram_bytes: 0,
+            disk_free_bytes: 0,
+            shm_bytes: Some(64 * MIB),
+            has_pg_stat_statements: false,
+            ..LAPTOP
+        };
+        assert_eq!(value(&small, "shared_buffers").as_deref(), Some("64MB"));
+        assert_eq!(value(&small, "work_mem").as_deref(), Some("4MB"));
+        assert_eq!(value(&small, "max_wal_size").as_deref(), Some("512MB"));
+        assert_eq!(value(&small, "min_wal_size").as_deref(), Some("128MB"));
+        assert_eq!(value(&small, "dynamic_shared_memory_type").as_deref(), Some("mmap"));
+        assert_eq!(value(&small, "shared_preload_libraries"), None);
+    }
+
+    #[test]
+    fn every_client_finds_a_place() {
+        let crowd = Facts { connections: 5000, ..LAPTOP };
+        assert_eq!(value(&crowd, "max_connections").as_deref(), Some("5020"));
+        assert_eq!(value(&crowd, "work_mem").as_deref(), Some("4MB"));
+    }
+
+    #[test]
+    fn what_makes_commits_safe_stays_on() {
+        for name in ["fsync", "full_page_writes", "synchronous_commit"] {
+            assert_eq!(value(&LAPTOP, name).as_deref(), Some("on"), "{name}");
+        }
+    }
+}
