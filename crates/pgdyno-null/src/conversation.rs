@@ -1,0 +1,130 @@
+//! The server's half of one connection, sans-IO.
+
+use pgdyno_wire::{backend, frontend};
+
+const SSL_REQUEST: i32 = 80_877_103;
+const GSS_REQUEST: i32 = 80_877_104;
+
+/// What a connection has said so far.
+#[derive(Default)]
+pub(crate) struct Conversation {
+    started: bool,
+    /// The beginning of a message that has not come as a whole.
+    pending: Vec<u8>,
+}
+
+impl Conversation {
+    /// Appends the answer to `bytes`; whether the client wants to go on.
+    pub(crate) fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        if self.pending.is_empty() {
+            let (used, goes_on) = self.digest(bytes, out);
+            self.pending.extend_from_slice(&bytes[used..]);
+            return goes_on;
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.extend_from_slice(bytes);
+        let (used, goes_on) = self.digest(&pending, out);
+        pending.drain(..used);
+        self.pending = pending;
+        goes_on
+    }
+
+    fn digest(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
+        let mut used = 0;
+        while !self.started {
+            let Some((len, body)) = bytes[used..].split_first_chunk::<4>() else {
+                return (used, true);
+            };
+            let len = u32::from_be_bytes(*len) as usize;
+            if len < 8 {
+                return (used, false);
+            }
+            let Some(body) = body.get(..len - 4) else {
+                return (used, true);
+            };
+            used += len;
+            match body.first_chunk::<4>().map(|code| i32::from_be_bytes(*code)) {
+                Some(SSL_REQUEST | GSS_REQUEST) => out.push(b'N'),
+                Some(frontend::PROTOCOL_3_0..) => {
+                    self.started = true;
+                    greet(out);
+                }
+                // A cancel request: nothing ever runs here.
+                _ => return (used, false),
+            }
+        }
+        while let Ok(Some(message)) = backend::next_message(&bytes[used..]) {
+            used += message.len;
+            match message.tag {
+                b'P' => out.extend_from_slice(b"1\0\0\0\x04"),
+                b'B' => out.extend_from_slice(b"2\0\0\0\x04"),
+                b'C' => out.extend_from_slice(b"3\0\0\0\x04"),
+                b'D' => out.extend_from_slice(ROW_DESCRIPTION),
+                b'E' => out.extend_from_slice(ROW_AND_TAG),
+                b'S' => out.extend_from_slice(READY),
+                b'Q' => {
+                    out.extend_from_slice(ROW_DESCRIPTION);
+                    out.extend_from_slice(ROW_AND_TAG);
+                    out.extend_from_slice(READY);
+                }
+                b'X' => return (used, false),
+                _ => {}
+            }
+        }
+        (used, true)
+    }
+}
+
+/// One column `n` of type int4, in text.
+const ROW_DESCRIPTION: &[u8] = b"T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0";
+/// The row (1) and `SELECT 1`.
+const ROW_AND_TAG: &[u8] = b"D\0\0\0\x0b\0\x01\0\0\0\x011C\0\0\0\x0dSELECT 1\0";
+const READY: &[u8] = b"Z\0\0\0\x05I";
+
+fn greet(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"R\0\0\0\x08\0\0\0\0");
+    for (name, value) in [
+        ("server_version", crate::VERSION),
+        ("client_encoding", "UTF8"),
+        ("standard_conforming_strings", "on"),
+        ("integer_datetimes", "on"),
+    ] {
+        frontend::message(out, b'S', |out| {
+            frontend::cstr(out, name);
+            frontend::cstr(out, value);
+        });
+    }
+    out.extend_from_slice(b"K\0\0\0\x0c\0\0\0\x01\0\0\0\x01");
+    out.extend_from_slice(READY);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_select_is_answered_byte_by_byte_as_in_one_piece() {
+        let mut sent = Vec::new();
+        frontend::ssl_request(&mut sent);
+        frontend::startup(&mut sent, [("user", "x")]);
+        frontend::query(&mut sent, "select 1");
+        frontend::sync(&mut sent);
+        let (mut whole, mut pieces) = (Vec::new(), Vec::new());
+        assert!(Conversation::default().answer(&sent, &mut whole));
+        let mut conversation = Conversation::default();
+        assert!(sent.iter().all(|b| conversation.answer(&[*b], &mut pieces)));
+        assert_eq!(whole, pieces);
+        let mut tags = Vec::new();
+        let mut rest = &whole[1..];
+        while let Some(message) = backend::next_message(rest).unwrap() {
+            tags.push(message.tag as char);
+            rest = &rest[message.len..];
+        }
+        assert_eq!((whole[0], tags.iter().collect::<String>(), rest.len()), (b'N', "RSSSSKZTDCZZ".to_owned(), 0));
+    }
+
+    #[test]
+    fn garbage_ends_the_conversation() {
+        assert!(!Conversation::default().answer(&[0; 8], &mut Vec::new()));
+    }
+}
