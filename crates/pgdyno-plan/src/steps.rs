@@ -1,0 +1,123 @@
+//! The plan in words: what happens, in order.
+
+use crate::{Arrivals, LoadChoice, Pace, Plan};
+
+/// One step of the life cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// `prepare`, `load`, `check`, `warm up`, `measure`, `report`.
+    pub name: &'static str,
+    /// What it will do.
+    pub what: String,
+}
+
+/// The steps of `plan`.
+#[must_use]
+pub fn steps(plan: &Plan) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut step = |name, what: String| steps.push(Step { name, what });
+    let has_data = !plan.scale_name.is_empty();
+    let size = format!("{} {} (about {})", plan.scale_name, plan.scale, bytes(plan.data_bytes_estimated));
+    step(
+        "prepare",
+        match plan.target.as_str() {
+            "none" => "no server: the workload measures pgdyno itself".to_owned(),
+            "null" => "start a null server, which answers every query at once".to_owned(),
+            "embedded" => "start a private PostgreSQL, or use the one that `pgdyno server start` keeps".to_owned(),
+            target if target.starts_with("embedded:") => {
+                format!("start a private PostgreSQL {}", target.trim_start_matches("embedded:"))
+            }
+            target => format!("connect to {target}"),
+        },
+    );
+    if has_data {
+        step(
+            "load",
+            match plan.load {
+                LoadChoice::Never => format!("nothing: {size} must be there"),
+                LoadChoice::IfMissing => format!("{size} on {} connections, unless it is there", plan.loaders),
+                LoadChoice::Always => format!("{size} on {} connections, anew", plan.loaders),
+            },
+        );
+        if plan.checks {
+            step("check", "rows and sizes, and the workload's consistency conditions".to_owned());
+        }
+    }
+    let pace = match plan.pace {
+        Pace::ClosedLoop => "as fast as the server answers".to_owned(),
+        Pace::Rate { per_s, arrivals: Arrivals::Poisson } => format!("{per_s} transactions a second, Poisson arrivals"),
+        Pace::Rate { per_s, arrivals: Arrivals::Uniform } => format!("{per_s} transactions a second, uniform arrivals"),
+    };
+    let drive = format!(
+        "{} on {}, query mode {}, {pace}",
+        plural(plan.clients as usize, "client"),
+        plural(plan.threads, "thread"),
+        plan.mode
+    );
+    if plan.ramp_s > 0.0 {
+        step("warm up", format!("{} s, not counted", plan.ramp_s));
+    }
+    step(
+        "measure",
+        match (plan.time_s, plan.transactions) {
+            (Some(seconds), _) => format!("{seconds} s: {drive}"),
+            (None, Some(n)) => format!("{n} transactions of each client: {drive}"),
+            (None, None) => format!("until interrupted: {drive}"),
+        },
+    );
+    if has_data && plan.checks {
+        step("check", "the consistency conditions again".to_owned());
+    }
+    step("report", "summary, and a run directory with the record".to_owned());
+    steps
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
+fn bytes(n: u64) -> String {
+    let mib = n as f64 / f64::from(1 << 20);
+    if mib >= 1024.0 { format!("{:.1} GiB", mib / 1024.0) } else { format!("{mib:.0} MiB") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::example;
+
+    fn words(plan: &Plan) -> String {
+        steps(plan).iter().map(|s| format!("{}: {}\n", s.name, s.what)).collect()
+    }
+
+    #[test]
+    fn a_plan_reads_as_a_list_of_steps() {
+        insta::assert_snapshot!(words(&example()), @r"
+        prepare: start a private PostgreSQL, or use the one that `pgdyno server start` keeps
+        load: warehouses 10 (about 954 MiB) on 2 connections, unless it is there
+        check: rows and sizes, and the workload's consistency conditions
+        warm up: 5 s, not counted
+        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        check: the consistency conditions again
+        report: summary, and a run directory with the record
+        ");
+    }
+
+    #[test]
+    fn a_workload_without_data_loads_and_checks_nothing() {
+        let plan = Plan {
+            workload: "noop".into(),
+            scale_name: String::new(),
+            target: "none".into(),
+            ramp_s: 0.0,
+            time_s: None,
+            transactions: Some(1000),
+            ..example()
+        };
+        insta::assert_snapshot!(words(&plan), @r"
+        prepare: no server: the workload measures pgdyno itself
+        measure: 1000 transactions of each client: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        report: summary, and a run directory with the record
+        ");
+    }
+}
