@@ -1,0 +1,370 @@
+//! The schema of `run.json`.
+//!
+//! Names end in their unit. A field that is absent was not measured; a field is never filled with a guess.
+//! Fields are only ever added within one format version; anything else raises it.
+
+use std::collections::BTreeMap;
+
+use pgdyno_plan::Plan;
+use serde::{Deserialize, Serialize};
+
+/// The version of the schema that this crate writes, and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// As planned.
+    Complete,
+    /// Ended early by the user, or never ended: pgdyno was killed, or runs still. What was measured stands.
+    Interrupted,
+    /// The numbers cannot be trusted: an identity does not hold, clients were lost, or a check failed.
+    Invalid,
+    /// It could not begin, or broke off.
+    Failed,
+}
+
+impl Status {
+    /// The word in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::Invalid => "invalid",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// The name of the run directory.
+    pub id: String,
+    /// How it ended.
+    pub status: Status,
+    /// Why, where it did not end as planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Exit code of the program; see docs/exit-codes.md.
+    #[serde(default)]
+    pub exit_code: u8,
+    /// Version of pgdyno.
+    pub pgdyno_version: String,
+    /// Begin of the run, UTC, RFC 3339.
+    pub started_at: String,
+    /// Begin of the measured window, UTC, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_at: Option<String>,
+    /// End of the run, UTC, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// What was to be done.
+    pub plan: Plan,
+    /// Hash of the plan: the same for runs that may be compared without a second look.
+    pub plan_hash: String,
+    /// The driver.
+    pub client: ClientRecord,
+    /// The server; absent for a workload without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerRecord>,
+    /// The load, where this run loaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadRecord>,
+    /// Checks before and after the run.
+    #[serde(default)]
+    pub checks: Vec<CheckSet>,
+    /// The figures; absent when nothing was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+    /// By kind of transaction.
+    #[serde(default)]
+    pub transactions: Vec<TransactionRecord>,
+    /// By statement.
+    #[serde(default)]
+    pub statements: Vec<StatementRecord>,
+    /// Errors of the server by SQLSTATE, retried ones included.
+    #[serde(default)]
+    pub errors: Vec<ErrorRecord>,
+    /// What a reader must know before trusting the figures.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// The driver: the machine that pgdyno runs on, and what it used of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientRecord {
+    /// Operating system and kernel.
+    pub os: String,
+    /// The processor's name.
+    pub cpu: String,
+    /// CPUs that the process may use.
+    pub cpus: usize,
+    /// Memory of the machine.
+    pub memory_bytes: u64,
+    /// Engine threads.
+    #[serde(default)]
+    pub threads: usize,
+    /// Share of the measured window that each engine thread was on a CPU, 0 to 1.
+    #[serde(default)]
+    pub thread_busy: Vec<f64>,
+    /// Share of the measured window that the engine threads waited for a CPU, mean, 0 to 1.
+    #[serde(default)]
+    pub run_delay: f64,
+    /// CPU time of the whole process in the measured window, user mode.
+    #[serde(default)]
+    pub cpu_user_s: f64,
+    /// CPU time of the whole process in the measured window, kernel.
+    #[serde(default)]
+    pub cpu_sys_s: f64,
+    /// The largest resident memory.
+    #[serde(default)]
+    pub rss_bytes_max: u64,
+}
+
+/// The server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerRecord {
+    /// What it calls itself: `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …`.
+    pub version: String,
+    /// `server_version_num`.
+    pub version_num: u32,
+    /// How it was reached or made: `private, from /usr/lib/postgresql/15/bin`, `given`.
+    pub origin: String,
+    /// Whether it runs on the driver's machine, as far as that can be told.
+    pub local: bool,
+    /// TLS version and cipher of the clients' connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<String>,
+    /// Settings that bear on the figures, as the server shows them.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// All settings that are not at their default, as the server shows them; none that could hold a secret.
+    #[serde(default)]
+    pub settings_changed: BTreeMap<String, String>,
+    /// Size of the database before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database_bytes: Option<u64>,
+    /// Size of the database after the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database_bytes_after: Option<u64>,
+    /// Whether a standby must confirm each commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronous_standbys: Option<u64>,
+}
+
+/// A load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// Connections.
+    pub loaders: usize,
+    /// From the first CREATE TABLE to the stamp.
+    pub seconds: f64,
+    /// Seconds by phase, in their order.
+    pub phases: Vec<(String, f64)>,
+    /// By table.
+    pub tables: Vec<LoadTable>,
+}
+
+/// A loaded table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadTable {
+    /// Its name.
+    pub name: String,
+    /// Rows that were loaded.
+    pub rows: u64,
+    /// Bytes of COPY data.
+    pub copy_bytes: u64,
+    /// Seconds of COPY, added up over its loaders.
+    pub copy_s: f64,
+}
+
+/// All checks at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckSet {
+    /// `after load`, `before run`, `after run`.
+    pub when: String,
+    /// The checks.
+    pub checks: Vec<CheckRecord>,
+}
+
+/// A check.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckRecord {
+    /// The clause or a name.
+    pub name: String,
+    /// What must hold.
+    pub condition: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// The first rows that break it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<String>,
+}
+
+/// Figures of a latency distribution, in nanoseconds, to three digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyRecord {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// The least.
+    pub min: u64,
+    /// The median.
+    pub p50: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p99_9: u64,
+    /// The greatest.
+    pub max: u64,
+}
+
+/// The figures of the measured window. Each formula stands in docs/metrics.md.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Committed transactions a second.
+    pub tps: f64,
+    /// Committed New-Orders a minute, for workloads that have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nopm: Option<f64>,
+    /// Committed and rolled-back transactions a minute, as the server counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tpm: Option<f64>,
+    /// The same as the client counts them.
+    pub tpm_client: f64,
+    /// SELECT, INSERT, UPDATE and DELETE statements a second.
+    pub qps: f64,
+    /// Transactions whose work is committed.
+    pub committed: u64,
+    /// Transactions that the workload itself rolled back.
+    pub rolled_back: u64,
+    /// Transactions that failed for good.
+    pub failed: u64,
+    /// Failed transactions by class.
+    #[serde(default)]
+    pub failed_by_class: BTreeMap<String, u64>,
+    /// Transactions that were tried more than once.
+    pub retried: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Arrivals that were skipped for being later than the latency limit.
+    pub skipped: u64,
+    /// Transactions above the latency limit.
+    pub late: u64,
+    /// Connections lost.
+    pub connections_lost: u64,
+    /// Connections made anew.
+    pub reconnected: u64,
+    /// The longest time that a client was without its connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage_s_max: Option<f64>,
+    /// Transactions that were cancelled at the end.
+    pub cancelled_in_flight: u64,
+    /// Length of the measured window.
+    pub duration_s: f64,
+    /// Time that connecting all clients took.
+    pub connect_s: f64,
+    /// Intended start to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_latency_ns: Option<LatencyRecord>,
+    /// First byte sent to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_latency_ns: Option<LatencyRecord>,
+    /// CPU time of pgdyno for each completed transaction, user and kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cpu_us_per_tx: Option<f64>,
+    /// Share of block reads that shared buffers answered, in the measured window, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hit_ratio: Option<f64>,
+    /// WAL written in the measured window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wal_bytes: Option<u64>,
+    /// New-Orders that the server's own tables count over the whole run, to hold against the client's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_orders_by_server: Option<u64>,
+    /// The client's count of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_orders_by_client: Option<u64>,
+    /// Whether throughput held steady; absent for short runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steadiness: Option<SteadyRecord>,
+}
+
+/// How throughput went over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRecord {
+    /// Standard deviation of the intervals over their mean.
+    pub variation: f64,
+    /// Change from the first to the last third, as a share of the mean.
+    pub trend: f64,
+    /// Whether that is more than noise.
+    pub drifts: bool,
+}
+
+/// One kind of transaction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionRecord {
+    /// Its name.
+    pub name: String,
+    /// Its planned share of the mix, 0 to 1.
+    pub share_planned: f64,
+    /// Its share of what was completed, 0 to 1.
+    pub share: f64,
+    /// Committed.
+    pub committed: u64,
+    /// Rolled back by the workload.
+    pub rolled_back: u64,
+    /// Failed for good.
+    pub failed: u64,
+    /// Tried more than once.
+    pub retried: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Skipped.
+    pub skipped: u64,
+    /// Above the latency limit.
+    pub late: u64,
+    /// Intended start to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_latency_ns: Option<LatencyRecord>,
+    /// First byte sent to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_latency_ns: Option<LatencyRecord>,
+}
+
+/// One statement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatementRecord {
+    /// Its text.
+    pub sql: String,
+    /// Times that it ended well.
+    pub executed: u64,
+    /// Times that it failed.
+    pub failed: u64,
+    /// From its sending to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<LatencyRecord>,
+}
+
+/// Errors with one SQLSTATE.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorRecord {
+    /// The SQLSTATE.
+    pub sqlstate: String,
+    /// How often, in the whole run.
+    pub count: u64,
+    /// The first message.
+    pub message: String,
+}

@@ -1,0 +1,283 @@
+//! The run directory and the list of results beside it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use pgdyno_measure::Interval;
+
+use crate::record::{FORMAT_VERSION, RunRecord};
+use crate::{csv, hlog};
+
+/// Why the store could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system refused.
+    #[error("failed to {what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No run can be stored there.
+    #[error("failed to write to the results directory {}: {source}; name another one with --out", path.display())]
+    Unwritable {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A record of a newer pgdyno.
+    #[error(
+        "{} is a record of format {found}, and this pgdyno knows formats up to {FORMAT_VERSION}; read it with a newer \
+         pgdyno, and keep the file: this one does not touch it", path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// Not a record.
+    #[error("{} is not a run record: {why}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// No such run.
+    #[error("no run '{name}' in {}; `pgdyno list runs` names those that are there", results.display())]
+    NoSuchRun {
+        /// What was asked for.
+        name: String,
+        /// Where.
+        results: PathBuf,
+    },
+}
+
+fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
+    move |source| StoreError::Io { what, path: path.to_owned(), source }
+}
+
+/// The name of a run: its UTC start, its workload, and a few characters that tell two of one second apart.
+#[must_use]
+pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
+    // A path given as a workload keeps its last part only.
+    let name: String = workload
+        .rsplit('/')
+        .next()
+        .unwrap_or(workload)
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .collect();
+    format!("{}-{name}-{:06x}", started.strftime("%Y%m%dT%H%M%SZ"), salt & 0xff_ffff)
+}
+
+/// The directory of one run, while it is written.
+///
+/// Everything is appended or replaced as a whole: whatever happens to pgdyno or the disk, what was written
+/// before stays readable.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    results: PathBuf,
+    intervals: File,
+    latency: File,
+    txns: Vec<String>,
+    /// The first failure to write; the run goes on without its record.
+    failure: Option<String>,
+}
+
+/// What there must be room for before a run begins: a record without figures, and headers.
+const PROBE_BYTES: usize = 64 << 10;
+
+/// Whether runs can be stored in `results`, which need not be there yet. Asked before anything is loaded.
+///
+/// # Errors
+/// When the system refuses.
+pub fn admit(results: &Path) -> Result<(), StoreError> {
+    let refused = |source| StoreError::Unwritable { path: results.to_owned(), source };
+    // A run that cannot start leaves no empty directory: the nearest one that is there is tried.
+    let absolute = std::path::absolute(results).map_err(refused)?;
+    let there = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);
+    let probe = there.join(format!(".pgdyno-{}", std::process::id()));
+    // A full disk takes an empty file still.
+    let written = fs::write(&probe, [0; PROBE_BYTES]);
+    // Where it could not even be made there is none to remove.
+    let removed = fs::remove_file(&probe);
+    written.and(removed).map_err(refused)
+}
+
+impl RunDir {
+    /// Makes `results/id/` with its files. `txns` names the transactions for `latency.hlog`.
+    ///
+    /// # Errors
+    /// When the directory or a file cannot be made.
+    pub fn create(
+        results: &Path,
+        id: &str,
+        txns: &[String],
+        started: std::time::SystemTime,
+    ) -> Result<Self, StoreError> {
+        let path = results.join(id);
+        fs::create_dir_all(&path).map_err(io_error("create the run directory", &path))?;
+        let create = |name: &str, header: &[u8]| {
+            let path = path.join(name);
+            let mut file = File::create(&path).map_err(io_error("create", &path))?;
+            file.write_all(header).map_err(io_error("write", &path))?;
+            Ok(file)
+        };
+        let intervals = create("intervals.csv", csv::INTERVALS_HEADER.as_bytes())?;
+        let header = hlog::header(started).map_err(io_error("write", &path))?;
+        let latency = create("latency.hlog", &header)?;
+        Ok(Self { results: results.to_owned(), path, intervals, latency, txns: txns.to_vec(), failure: None })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a finished interval. A failure does not end the run; [`RunDir::failure`] tells of it.
+    pub fn interval(&mut self, interval: &Interval) {
+        let csv = self.intervals.write_all(csv::interval_line(interval).as_bytes());
+        let hlog = hlog::lines(interval, &self.txns).and_then(|lines| self.latency.write_all(&lines));
+        if let (Err(e), None) = (csv.and(hlog), &self.failure) {
+            self.failure = Some(format!("intervals could not be written to {}: {e}", self.path.display()));
+        }
+    }
+
+    /// The first failure to write an interval.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    /// Writes `run.json`: whole, or the old one stays.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn record(&self, record: &RunRecord) -> Result<(), StoreError> {
+        write_record(&self.path.join("run.json"), record)
+    }
+
+    /// Appends the run's line to `results.csv`, in one write, so that runs side by side do not mix.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn list(&self, record: &RunRecord) -> Result<(), StoreError> {
+        let path = self.results.join("results.csv");
+        // Of two runs that both find no file, one makes it, with its header, as a whole.
+        if !path.exists() {
+            let fresh = self.path.join("results.csv.tmp");
+            fs::write(&fresh, csv::RESULTS_HEADER).map_err(io_error("write", &fresh))?;
+            let linked = fs::hard_link(&fresh, &path);
+            fs::remove_file(&fresh).map_err(io_error("remove", &fresh))?;
+            match linked {
+                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(io_error("create", &path)(e)),
+                _ => {}
+            }
+        }
+        let mut file = OpenOptions::new().append(true).open(&path).map_err(io_error("open", &path))?;
+        file.write_all(csv::result_line(record).as_bytes()).map_err(io_error("append to", &path))
+    }
+}
+
+/// Writes a record to a file of its own: whole, or not at all. A file of a newer format is left alone.
+///
+/// # Errors
+/// When the system refuses, or a newer record stands there.
+pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
+    if let Err(newer @ StoreError::Newer { .. }) = read_record(path) {
+        return Err(newer);
+    }
+    let mut json = serde_json::to_string_pretty(record)
+        .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
+    json.push('\n');
+    let fresh = path.with_extension("json.tmp");
+    let write = || {
+        let mut file = File::create(&fresh)?;
+        file.write_all(json.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)
+    };
+    write().map_err(|source| {
+        // The half-written file is of no use; that it cannot be removed adds nothing to the error.
+        let _ = fs::remove_file(&fresh);
+        io_error("write", path)(source)
+    })
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// When it cannot be read, is no record, or one of a newer format.
+pub fn read_record(path: &Path) -> Result<RunRecord, StoreError> {
+    let malformed = |why: String| StoreError::Malformed { path: path.to_owned(), why };
+    let text = fs::read_to_string(path).map_err(io_error("read", path))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| malformed(e.to_string()))?;
+    let version = value.get("format_version").and_then(serde_json::Value::as_u64);
+    match version.ok_or_else(|| malformed("it has no format_version".to_owned()))? {
+        found if found > u64::from(FORMAT_VERSION) => Err(StoreError::Newer { path: path.to_owned(), found }),
+        _ => serde_json::from_value(value).map_err(|e| malformed(e.to_string())),
+    }
+}
+
+/// The `run.json` that a user means: a run directory, a record file, a run's id or a unique beginning of
+/// it, or `last`.
+///
+/// # Errors
+/// When there is none, or several.
+pub fn find_run(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
+    let given = Path::new(name);
+    if given.is_file() {
+        return Ok(given.to_owned());
+    }
+    if given.join("run.json").is_file() {
+        return Ok(given.join("run.json"));
+    }
+    let runs = list_runs(results)?;
+    let missing = || StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() };
+    if name == "last" {
+        return runs.last().map(|path| path.join("run.json")).ok_or_else(missing);
+    }
+    let file_name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut fitting = runs.iter().filter(|path| file_name(path).starts_with(name) || file_name(path).ends_with(name));
+    match (fitting.next(), fitting.next()) {
+        (Some(path), None) => Ok(path.join("run.json")),
+        (Some(a), Some(b)) => Err(StoreError::Malformed {
+            path: given.to_owned(),
+            why: format!("it could be {} or {}", file_name(a), file_name(b)),
+        }),
+        (None, _) => Err(missing()),
+    }
+}
+
+/// The run directories in `results`, oldest first.
+///
+/// # Errors
+/// When `results` cannot be read; that it is not there is an empty list.
+pub fn list_runs(results: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = match fs::read_dir(results) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(io_error("read", results))?,
+    };
+    let mut runs: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .filter(|path| path.join("run.json").is_file())
+        .collect();
+    runs.sort();
+    // Names tell the second only. Runs of the same one are told apart by what their records say.
+    let second = |path: &Path| path.file_name().map(|name| name.to_string_lossy().chars().take(16).collect::<String>());
+    for runs in runs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|runs| runs.len() > 1) {
+        runs.sort_by_cached_key(|path| {
+            read_record(&path.join("run.json")).ok().and_then(|r| r.started_at.parse::<jiff::Timestamp>().ok())
+        });
+    }
+    Ok(runs)
+}
