@@ -1,0 +1,63 @@
+//! One line for each kind of transaction, and one for all of them together.
+
+use std::io::{self, Write};
+
+use pgdyno_results::{LatencyRecord, RunRecord};
+
+use crate::Look;
+
+pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "id,transaction,share,committed,rolled_back,failed,retried,retries,skipped,late,per_s,{},{}",
+        latency_header("response"),
+        latency_header("service")
+    )?;
+    let Some(summary) = &record.summary else { return Ok(()) };
+    let per_s = |n: u64| if summary.duration_s > 0.0 { n as f64 / summary.duration_s } else { 0.0 };
+    for t in &record.transactions {
+        writeln!(
+            out,
+            "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}",
+            record.id,
+            t.name,
+            t.share,
+            t.committed,
+            t.rolled_back,
+            t.failed,
+            t.retried,
+            t.retries,
+            t.skipped,
+            t.late,
+            per_s(t.committed),
+            latency(t.response_latency_ns.as_ref()),
+            latency(t.service_latency_ns.as_ref()),
+        )?;
+    }
+    writeln!(
+        out,
+        "{},all,1.000000,{},{},{},{},{},{},{},{:.3},{},{}",
+        record.id,
+        summary.committed,
+        summary.rolled_back,
+        summary.failed,
+        summary.retried,
+        summary.retries,
+        summary.skipped,
+        summary.late,
+        summary.tps,
+        latency(summary.response_latency_ns.as_ref()),
+        latency(summary.service_latency_ns.as_ref()),
+    )
+}
+
+fn latency_header(kind: &str) -> String {
+    ["mean", "min", "p50", "p90", "p95", "p99", "p99_9", "max"].map(|p| format!("{kind}_latency_ns_{p}")).join(",")
+}
+
+fn latency(latency: Option<&LatencyRecord>) -> String {
+    latency.map_or_else(
+        || ",".repeat(7),
+        |l| format!("{:.0},{},{},{},{},{},{},{}", l.mean, l.min, l.p50, l.p90, l.p95, l.p99, l.p99_9, l.max),
+    )
+}

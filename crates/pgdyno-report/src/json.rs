@@ -1,0 +1,12 @@
+//! The record itself.
+
+use std::io::{self, Write};
+
+use pgdyno_results::RunRecord;
+
+use crate::Look;
+
+pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, record)?;
+    writeln!(out)
+}

@@ -1,0 +1,34 @@
+//! A run record rendered for people and for programs: one file a format, each a pure function of the
+//! record. What a fresh run prints and what `pgdyno report` remakes later go the same way.
+//!
+//! A new format is a file with a `render` function and a row in [`FORMATS`].
+
+mod csv;
+mod json;
+mod markdown;
+mod text;
+pub mod units;
+
+use std::io::{self, Write};
+
+use pgdyno_results::RunRecord;
+
+/// How the text may look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Whether it may hold colours and bold type.
+    pub colour: bool,
+}
+
+/// Renders a record.
+pub type Render = fn(&RunRecord, Look, &mut dyn Write) -> io::Result<()>;
+
+/// All formats by name.
+pub const FORMATS: &[(&str, Render)] =
+    &[("text", text::render), ("json", json::render), ("csv", csv::render), ("markdown", markdown::render)];
+
+/// The renderer of a format.
+#[must_use]
+pub fn format(name: &str) -> Option<Render> {
+    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
+}

@@ -1,0 +1,35 @@
+//! For a pull request or a page.
+
+use std::io::{self, Write};
+
+use pgdyno_results::RunRecord;
+
+use crate::Look;
+use crate::text::{LATENCY_COLUMNS, headline, latency_rows, line_of_server};
+
+pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "### {}\n", record.id)?;
+    writeln!(out, "{} — **{}**\n", line_of_server(record), record.status.name())?;
+    if let Some(reason) = &record.reason {
+        writeln!(out, "{reason}\n")?;
+    }
+    let headline = headline(record);
+    if !headline.is_empty() {
+        writeln!(out, "| {} |", headline.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" | "))?;
+        writeln!(out, "|{}", " ---: |".repeat(headline.len()))?;
+        writeln!(out, "| {} |\n", headline.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" | "))?;
+    }
+    let rows = latency_rows(record);
+    if !rows.is_empty() {
+        writeln!(out, "| transaction | {} |", LATENCY_COLUMNS.join(" | "))?;
+        writeln!(out, "| --- |{}", " ---: |".repeat(LATENCY_COLUMNS.len()))?;
+        for (name, cells) in rows {
+            writeln!(out, "| {name} | {} |", cells.join(" | "))?;
+        }
+        writeln!(out)?;
+    }
+    for warning in &record.warnings {
+        writeln!(out, "- warning: {warning}")?;
+    }
+    Ok(())
+}

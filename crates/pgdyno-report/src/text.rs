@@ -1,0 +1,298 @@
+//! The summary for a person at a terminal.
+
+use std::io::{self, Write};
+
+use pgdyno_plan::{Arrivals, Pace};
+use pgdyno_results::{LatencyRecord, RunRecord, Status, Summary};
+
+use crate::Look;
+use crate::units::{bytes, count, duration, ms, percent, rate};
+
+pub(crate) const LATENCY_COLUMNS: [&str; 10] =
+    ["share", "committed", "failed", "per s", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "p99.9 ms", "max ms"];
+
+pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    writeln!(out, "{}", paint.bold(&what_ran(record)))?;
+    writeln!(out, "{}", line_of_server(record))?;
+    writeln!(out, "{}", line_of_drive(record))?;
+    if record.status != Status::Complete {
+        writeln!(out, "{}", paint.red(&format!("status: {}", record.status.name())))?;
+        if let Some(reason) = &record.reason {
+            writeln!(out, "  {reason}")?;
+        }
+    }
+    if let Some(summary) = &record.summary {
+        writeln!(out)?;
+        let figures: Vec<String> =
+            headline(record).into_iter().map(|(name, value)| format!("{} {name}", paint.bold(&value))).collect();
+        writeln!(out, "  {}", figures.join("   "))?;
+        writeln!(out)?;
+        table(record, summary, out)?;
+        statements(record, out)?;
+        counters(record, summary, out)?;
+    }
+    for set in &record.checks {
+        let broken: Vec<_> = set.checks.iter().filter(|c| !c.holds).collect();
+        let all = set.checks.len();
+        if broken.is_empty() {
+            writeln!(out, "checks {}: all {all} hold", set.when)?;
+        } else {
+            writeln!(out, "{}", paint.red(&format!("checks {}: {} of {all} broken", set.when, broken.len())))?;
+            for check in broken {
+                writeln!(out, "  {} does not hold: {}", check.name, check.condition)?;
+                for violation in &check.violations {
+                    writeln!(out, "    {violation}")?;
+                }
+            }
+        }
+    }
+    for warning in &record.warnings {
+        writeln!(out, "{} {warning}", paint.yellow("warning:"))?;
+    }
+    Ok(())
+}
+
+fn what_ran(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let size =
+        if plan.scale_name.is_empty() { String::new() } else { format!(", {} {}", plan.scale_name, count(plan.scale)) };
+    format!("{}{size}", plan.workload)
+}
+
+/// The server in one line.
+pub(crate) fn line_of_server(record: &RunRecord) -> String {
+    let Some(server) = &record.server else { return "no server: pgdyno itself is measured".to_owned() };
+    let version = server.version.split(" on ").next().unwrap_or(&server.version);
+    let size = server.database_bytes.map_or_else(String::new, |n| format!(", database {}", bytes(n)));
+    let buffers = server.settings.get("shared_buffers").map_or_else(String::new, |v| format!(", shared_buffers {v}"));
+    let durability: Vec<String> = ["fsync", "full_page_writes", "synchronous_commit"]
+        .iter()
+        .filter_map(|name| server.settings.get(*name).filter(|v| *v != "on").map(|v| format!(", {name} {v}")))
+        .collect();
+    let tls = server.tls.as_ref().map_or_else(String::new, |tls| format!(", {tls}"));
+    format!("{version} ({}){size}{buffers}{}{tls}", server.origin, durability.concat())
+}
+
+fn line_of_drive(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let pace = match plan.pace {
+        Pace::ClosedLoop => "closed loop".to_owned(),
+        Pace::Rate { per_s, arrivals } => {
+            let how = match arrivals {
+                Arrivals::Poisson => "Poisson",
+                Arrivals::Uniform => "uniform",
+            };
+            format!("{}/s offered, {how} arrivals", rate(per_s))
+        }
+    };
+    let plural =
+        |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
+    let mut line = format!(
+        "{} on {}, {}, {pace}",
+        plural(plan.clients as usize, "client"),
+        plural(record.client.threads.max(1), "thread"),
+        plan.mode
+    );
+    if let Some(summary) = &record.summary {
+        line += &format!("; measured {}", duration(summary.duration_s));
+        if plan.ramp_s > 0.0 {
+            line += &format!(" after {} of warm-up", duration(plan.ramp_s));
+        }
+    }
+    line
+}
+
+/// The figures that a run is known by: name and value.
+pub(crate) fn headline(record: &RunRecord) -> Vec<(&'static str, String)> {
+    let Some(s) = &record.summary else { return Vec::new() };
+    let mut figures = Vec::new();
+    if let Some(nopm) = s.nopm {
+        figures.push(("NOPM", count(nopm.round() as u64)));
+        match s.tpm {
+            Some(tpm) => figures.push(("TPM", count(tpm.round() as u64))),
+            None => figures.push(("TPM (client)", count(s.tpm_client.round() as u64))),
+        }
+    }
+    figures.push(("TPS", rate(s.tps)));
+    if s.nopm.is_none() && s.qps > 0.0 && (s.qps - s.tps).abs() > 1e-9 {
+        figures.push(("QPS", rate(s.qps)));
+    }
+    if let Some(l) = &s.response_latency_ns {
+        figures.push(("ms mean", ms(l.mean as u64)));
+        figures.push(("ms p99", ms(l.p99)));
+    }
+    figures
+}
+
+fn cells(l: Option<&LatencyRecord>) -> Vec<String> {
+    l.map_or_else(|| vec!["-".to_owned(); 6], |l| [l.p50, l.p90, l.p95, l.p99, l.p99_9, l.max].map(ms).to_vec())
+}
+
+/// One row for each kind of transaction, and one for all where there are several; with a rate, the service
+/// times of all in a row of their own.
+pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
+    let Some(summary) = &record.summary else { return Vec::new() };
+    let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
+    let row = |share: String, committed: u64, failed: u64, l: Option<&LatencyRecord>| {
+        let mut row = vec![share, count(committed), count(failed), per_s(committed)];
+        row.extend(cells(l));
+        row
+    };
+    let mut rows: Vec<_> = record
+        .transactions
+        .iter()
+        .map(|t| (t.name.clone(), row(percent(t.share), t.committed, t.failed, t.response_latency_ns.as_ref())))
+        .collect();
+    if rows.len() > 1 {
+        rows.push((
+            "all".to_owned(),
+            row("100.0 %".to_owned(), summary.committed, summary.failed, summary.response_latency_ns.as_ref()),
+        ));
+    }
+    if matches!(record.plan.pace, Pace::Rate { .. }) {
+        let mut service = vec![String::new(); 4];
+        service.extend(cells(summary.service_latency_ns.as_ref()));
+        rows.push(("service time".to_owned(), service));
+    }
+    rows
+}
+
+fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let rows = latency_rows(record);
+    let first = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("transaction".len());
+    let width = |i: usize| {
+        rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(LATENCY_COLUMNS[i].len())
+    };
+    let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
+        let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
+        format!("  {name:<first$}{cells}")
+    };
+    writeln!(out, "{}", line("transaction", &mut LATENCY_COLUMNS.into_iter()))?;
+    for (name, cells) in &rows {
+        writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str)))?;
+    }
+    if summary.response_latency_ns.is_some() && matches!(record.plan.pace, Pace::Rate { .. }) {
+        writeln!(out, "  (response times count from the intended start, service times from the first byte sent)")?;
+    }
+    writeln!(out)
+}
+
+/// Several statements in a transaction have latencies of their own.
+fn statements(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    // Within a pipeline all replies come at once: the first statement would seem to take all of the time.
+    if record.plan.params.get("pipeline").is_some_and(|value| value == "true") {
+        return Ok(());
+    }
+    let used: Vec<_> = record.statements.iter().filter(|s| s.executed + s.failed > 0).collect();
+    if used.len() <= record.transactions.len() {
+        return Ok(());
+    }
+    writeln!(out, "  {:>8}  {:>8}  {:>8}  {:>10}  statement", "mean ms", "p99 ms", "max ms", "executed")?;
+    for s in used {
+        let text: String = s.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(100).collect();
+        let [mean, p99, max] = s
+            .latency_ns
+            .as_ref()
+            .map_or(["-".into(), "-".into(), "-".into()], |l| [ms(l.mean as u64), ms(l.p99), ms(l.max)]);
+        writeln!(out, "  {mean:>8}  {p99:>8}  {max:>8}  {:>10}  {text}", count(s.executed))?;
+    }
+    writeln!(out)
+}
+
+fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let mut facts = Vec::new();
+    if s.rolled_back > 0 {
+        facts.push(format!("{} rolled back as the workload wants it", count(s.rolled_back)));
+    }
+    if s.retried > 0 {
+        facts.push(format!("{} retried ({} retries)", count(s.retried), count(s.retries)));
+    }
+    if s.skipped > 0 {
+        facts.push(format!("{} skipped", count(s.skipped)));
+    }
+    if s.late > 0 {
+        facts.push(format!("{} above the latency limit", count(s.late)));
+    }
+    for (class, n) in &s.failed_by_class {
+        facts.push(format!("{} failed ({class})", count(*n)));
+    }
+    if s.cancelled_in_flight > 0 {
+        facts.push(format!("{} cancelled at the end", count(s.cancelled_in_flight)));
+    }
+    if let Some(outage) = s.outage_s_max {
+        facts.push(format!("{} reconnected, longest outage {}", count(s.reconnected), duration(outage)));
+    }
+    if !facts.is_empty() {
+        writeln!(out, "transactions: {}", facts.join(", "))?;
+    }
+    for e in &record.errors {
+        writeln!(out, "error {} × {}: {}", e.sqlstate, count(e.count), e.message)?;
+    }
+    if let (Some(server), Some(client)) = (s.new_orders_by_server, s.new_orders_by_client) {
+        let verdict = if server == client { "the same" } else { "NOT the same" };
+        writeln!(
+            out,
+            "New-Orders of the whole run: {} by the client's count, {} in the server's tables: {verdict}",
+            count(client),
+            count(server)
+        )?;
+    }
+    let mut server = Vec::new();
+    if let Some(ratio) = s.cache_hit_ratio {
+        server.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
+    }
+    if let Some(wal) = s.wal_bytes {
+        server.push(format!("WAL {}", bytes(wal)));
+    }
+    if let (Some(before), Some(after)) =
+        record.server.as_ref().map_or((None, None), |server| (server.database_bytes, server.database_bytes_after))
+    {
+        server.push(format!("database grew by {}", bytes(after.saturating_sub(before))));
+    }
+    if !server.is_empty() {
+        writeln!(out, "server: {}", server.join(", "))?;
+    }
+    let mut client = Vec::new();
+    if let Some(us) = s.client_cpu_us_per_tx {
+        client.push(format!("{us:.1} µs CPU a transaction"));
+    }
+    if let Some(busiest) = record.client.thread_busy.iter().copied().reduce(f64::max) {
+        client.push(format!("busiest thread {} on CPU", percent(busiest)));
+    }
+    if record.client.run_delay > 0.0005 {
+        client.push(format!("{} waiting for one", percent(record.client.run_delay)));
+    }
+    client.push(format!("peak memory {}", bytes(record.client.rss_bytes_max)));
+    writeln!(out, "client: {}", client.join(", "))?;
+    if let Some(steady) = &s.steadiness {
+        let verdict = if steady.drifts { "drifts" } else { "steady" };
+        writeln!(
+            out,
+            "throughput: {verdict}, {} variation between intervals, {:+.1} % from first to last third",
+            percent(steady.variation),
+            steady.trend * 100.0
+        )?;
+    }
+    Ok(())
+}
+
+struct Paint(bool);
+
+impl Paint {
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    fn red(&self, text: &str) -> String {
+        self.wrap("1;31", text)
+    }
+
+    fn yellow(&self, text: &str) -> String {
+        self.wrap("33", text)
+    }
+}
