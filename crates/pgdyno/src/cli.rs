@@ -1,0 +1,151 @@
+//! The command line as clap sees it. These types end here: commands turn them into plans.
+
+mod run;
+mod target;
+
+pub(crate) use run::{OutArgs, RunArgs, WorkloadArgs};
+pub(crate) use target::TargetArgs;
+
+use clap::{Args, Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  pgdyno run tproc-c                       the whole life cycle on a private, temporary PostgreSQL
+  pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench sslmode=verify-full\"
+  pgdyno run select-only -s 100 -c 16 -R 5000   an open loop of 5,000 transactions a second
+  pgdyno plan tproc-c -w 100               what a run would do, without doing it
+  pgdyno report last --format markdown     a summary again, from its record
+  pgdyno server start                      a private PostgreSQL that stays between runs";
+
+/// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
+#[derive(Debug, Parser)]
+#[command(name = "pgdyno", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Prepare, load, check, drive, check again and report
+    Run(RunArgs),
+    /// Print every step that `run` would carry out with the same arguments; touches nothing
+    Plan(RunArgs),
+    /// Create and load a workload's data
+    Load(LoadArgs),
+    /// Check a workload's data
+    Check(DataArgs),
+    /// Drop a workload's data
+    Drop(DropArgs),
+    /// List what there is
+    List {
+        #[command(subcommand)]
+        what: List,
+    },
+    /// Make a report from a run's record
+    Report(ReportArgs),
+    /// Keep a private PostgreSQL running between runs
+    Server {
+        #[command(subcommand)]
+        action: Server,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Connections that load [default: the CPUs of this machine, at most 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) loaders: Option<u16>,
+    /// Replace other data that pgdyno loaded
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Replace even tables that pgdyno did not make
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DropArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Drop even tables that pgdyno did not make
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum List {
+    /// Workloads and their parameters
+    Workloads,
+    /// Runs in the results directory, oldest first
+    Runs {
+        #[command(flatten)]
+        out: OutArgs,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// A run directory, a run.json, the beginning or end of a run's name, or `last`
+    pub(crate) run: String,
+    /// How it is written
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Server {
+    /// Start it
+    Start {
+        /// Also listen on 127.0.0.1, with a random password
+        #[arg(long)]
+        tcp: bool,
+        /// `embedded`, or `embedded:18` for a major version
+        #[arg(long, default_value = "embedded")]
+        target: pgdyno_server::Want,
+        /// Connections that it is to admit
+        #[arg(long, default_value_t = 200)]
+        connections: u32,
+        /// A setting of PostgreSQL, as NAME=VALUE
+        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = target::setting)]
+        settings: Vec<(String, String)>,
+    },
+    /// Stop it and remove its data
+    Stop {
+        /// Keep the data for the next start
+        #[arg(long)]
+        keep_data: bool,
+    },
+    /// Tell whether it runs, and how to reach it
+    Status,
+    /// Run a null server, which answers every query at once: a client's ceiling
+    Null {
+        /// Listen on this port of 127.0.0.1; 0 takes a free one
+        #[arg(long, conflicts_with = "socket_dir")]
+        port: Option<u16>,
+        /// Listen on a socket in this directory, as port 5432
+        #[arg(long, value_name = "DIR")]
+        socket_dir: Option<std::path::PathBuf>,
+        /// Microseconds that each reply keeps the server's CPU busy
+        #[arg(long, value_name = "US", default_value_t = 0)]
+        spin_us: u64,
+        /// End with standard input, as the server of a run does
+        #[arg(long, hide = true)]
+        until_eof: bool,
+    },
+}

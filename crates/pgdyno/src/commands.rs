@@ -1,0 +1,60 @@
+//! One file for each command.
+
+mod check;
+mod drop;
+mod list;
+mod load;
+mod plan;
+mod report;
+mod run;
+mod server;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::cli::{Cli, Command};
+use crate::exit_code::Code;
+use crate::failure::Result;
+
+/// Does what was asked.
+pub(crate) fn run(cli: Cli) -> Result<Code> {
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Load(args) => load::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Drop(args) => drop::run(&args),
+        Command::List { what } => list::run(&what),
+        Command::Report(args) => report::run(&args),
+        Command::Server { action } => server::run(action),
+    }
+}
+
+/// Help, the version, or what is wrong with the arguments. clap's own exit code for the latter is 2, which
+/// here is an error during a run.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // Where the stream is gone there is nobody to tell.
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Who says nothing asks what there is to say.
+        let _ = print(error.render().to_string().as_bytes());
+        return Code::Success.into();
+    }
+    let _ = error.print();
+    if error.use_stderr() { Code::Start.into() } else { Code::Success.into() }
+}
+
+/// Writes to standard output. A reader that has gone, such as `head`, is no error.
+fn print(bytes: &[u8]) -> Result<()> {
+    use crate::failure::OrFail;
+    match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.or_fail(Code::Start),
+    }
+}
+
+/// Whether standard output may hold colours.
+fn look() -> pgdyno_report::Look {
+    use std::io::IsTerminal;
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    pgdyno_report::Look { colour: wanted && std::io::stdout().is_terminal() }
+}

@@ -1,0 +1,29 @@
+//! `pgdyno drop`: drop what pgdyno loaded.
+
+use pgdyno_load::drop_data;
+
+use crate::cli::DropArgs;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::life::choose;
+
+use super::check::Place;
+
+pub(crate) fn run(args: &DropArgs) -> Result<Code> {
+    // What goes must be named: no default drops anything.
+    if args.data.workload.workload.is_none() {
+        let error = "no workload is named, and drop has no default";
+        return Err(
+            Failure::new(Code::Start, error).hint("name the workload whose data is to go: `pgdyno drop tpcb-like`")
+        );
+    }
+    let workload = choose::workload(&args.data.workload, None)?;
+    let place = Place::reach(&args.data, &*workload)?;
+    let mut admin = place.admin()?;
+    let dropped = drop_data(&mut admin, &*workload, args.force).or_fail(Code::Load)?;
+    let names = [dropped.relations, dropped.routines].concat();
+    let text =
+        if names.is_empty() { "nothing to drop\n".to_owned() } else { format!("dropped {}\n", names.join(", ")) };
+    super::print(text.as_bytes())?;
+    Ok(Code::Success)
+}

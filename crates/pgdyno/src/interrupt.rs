@@ -1,0 +1,50 @@
+//! Ctrl-C and SIGTERM: the first ends the run cleanly, the second at once.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use pgdyno_engine::Control;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+
+/// What the user has asked for so far.
+#[derive(Debug, Default)]
+pub(crate) struct Interrupt {
+    /// Ends a run, cleanly or at once.
+    pub(crate) control: Control,
+    /// Whether everything is to end at once, what follows a run included.
+    pub(crate) at_once: AtomicBool,
+}
+
+/// Listens from now on. Commands look at what is returned.
+pub(crate) fn listen() -> Result<Arc<Interrupt>> {
+    let interrupt = Arc::new(Interrupt::default());
+    let mut signals = Signals::new([SIGINT, SIGTERM]).or_fail(Code::Start)?;
+    let listener = Arc::clone(&interrupt);
+    thread::Builder::new()
+        .name("pgdyno-signals".to_owned())
+        .spawn(move || {
+            for (nth, signal) in signals.forever().enumerate() {
+                match nth {
+                    0 => {
+                        let _ = writeln!(std::io::stderr(), "\nending; once more to end at once");
+                        listener.control.stop();
+                    }
+                    1 => {
+                        let _ = writeln!(std::io::stderr(), "ending at once");
+                        listener.at_once.store(true, Ordering::Release);
+                        listener.control.kill();
+                    }
+                    // Whatever hangs, a third time is meant: the private server's supervisor cleans up.
+                    _ => drop(signal_hook::low_level::emulate_default_handler(signal)),
+                }
+            }
+        })
+        .or_fail(Code::Start)?;
+    Ok(interrupt)
+}

@@ -1,0 +1,196 @@
+//! The drive itself: the engine runs, the view and the record hear of it, the server is sampled at the
+//! window's samples.
+
+use std::time::{Duration, Instant};
+
+use pgdyno_engine::{Arrivals, Backend, Control, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec, run};
+use pgdyno_measure::Phase;
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::{Pace, Plan};
+use pgdyno_server::{Sample, Work};
+use pgdyno_workload::{Capabilities, Workload};
+
+use super::record::Recording;
+use crate::exit_code::Code;
+use crate::failure::{Failure, Result};
+use crate::progress::Progress;
+
+/// How long transactions in flight may take after the window.
+const GRACE_NS: u64 = 5_000_000_000;
+
+/// How long sessions that have ended may take to report what they did.
+const SETTLING: Duration = Duration::from_secs(3);
+
+/// What a drive brought.
+pub(crate) struct Driven {
+    pub(crate) outcome: RunOutcome,
+    /// What the server counted of the measured window. Sessions report up to a second late.
+    pub(crate) window: Option<Work>,
+    /// What the server counted from before the first client connected until after the last had gone: exact,
+    /// but for this program's own few statements.
+    pub(crate) whole: Option<Work>,
+}
+
+/// The engine's orders from the plan.
+fn spec(plan: &Plan) -> RunSpec {
+    let ns = |seconds: f64| (seconds * 1e9) as u64;
+    RunSpec {
+        clients: plan.clients,
+        threads: plan.threads,
+        // The plan's mode came from a parsed one.
+        mode: plan.mode.parse().unwrap_or_default(),
+        rate: match plan.pace {
+            Pace::ClosedLoop => None,
+            Pace::Rate { per_s, arrivals } => Some(Rate {
+                per_s,
+                arrivals: match arrivals {
+                    pgdyno_plan::Arrivals::Poisson => Arrivals::Poisson,
+                    pgdyno_plan::Arrivals::Uniform => Arrivals::Uniform,
+                },
+            }),
+        },
+        rules: Rules {
+            max_tries: plan.max_tries,
+            latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
+            transactions: plan.transactions,
+        },
+        ramp_ns: ns(plan.ramp_s),
+        measure_ns: plan.time_s.map(ns),
+        interval_ns: 1_000_000_000,
+        grace_ns: GRACE_NS,
+        reconnect_ns: ns(plan.reconnect_s),
+        seed: plan.seed,
+    }
+}
+
+/// Samples of the server's own counters.
+struct Samples {
+    admin: Option<Admin>,
+    before: Option<Sample>,
+    window: (Option<Sample>, Option<Sample>),
+}
+
+impl Samples {
+    fn new(admin: Option<Admin>) -> Self {
+        let mut samples = Self { admin, before: None, window: (None, None) };
+        samples.before = samples.take();
+        samples
+    }
+
+    fn take(&mut self) -> Option<Sample> {
+        match Sample::take(self.admin.as_mut()?) {
+            Ok(sample) => sample,
+            // The connection is gone: the run will tell why.
+            Err(_) => {
+                self.admin = None;
+                None
+            }
+        }
+    }
+
+    /// The measured window opens.
+    fn open(&mut self) {
+        if self.window.0.is_none() {
+            self.window.0 = self.take();
+        }
+    }
+
+    /// It closes.
+    fn close(&mut self) {
+        if self.window.1.is_none() {
+            self.window.1 = self.take();
+        }
+    }
+
+    /// All clients are gone: waits until their sessions have reported, which is when the counters stand still.
+    fn settle(&mut self) -> Option<Sample> {
+        let patience = Instant::now() + SETTLING;
+        let mut last = self.take()?;
+        loop {
+            std::thread::sleep(Duration::from_millis(100));
+            let next = self.take()?;
+            // Asking counts as up to two transactions itself.
+            let still = next.since(&last).is_none_or(|work| work.transactions() <= 3);
+            if still || Instant::now() > patience {
+                return Some(next);
+            }
+            last = next;
+        }
+    }
+}
+
+fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
+    last?.since(first?)
+}
+
+/// Drives, on `options` if there is a server; `sampler` is a connection for statistics where it keeps any.
+/// An error means that the run could not begin.
+#[expect(clippy::too_many_arguments, reason = "each is one of the parties of a run")]
+pub(crate) fn drive(
+    plan: &Plan,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    options: Option<&ConnectOptions>,
+    sampler: Option<Admin>,
+    control: &Control,
+    progress: &Progress,
+    recording: &mut Recording,
+) -> Result<Driven> {
+    let mut samples = Samples::new(sampler);
+    let backend = options.map_or(Backend::None, Backend::Server);
+    let no_ramp = plan.ramp_s <= 0.0;
+    let ran = run(
+        workload,
+        workload.statements(caps),
+        backend,
+        &spec(plan),
+        control,
+        &|connected| progress.connecting(connected, plan.clients),
+        &mut |event| match event {
+            Event::Started { .. } => {
+                if no_ramp {
+                    samples.open();
+                }
+            }
+            Event::Interval(interval) => {
+                let end_ns = plan.ramp_s * 1e9;
+                match interval.phase {
+                    Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(),
+                    Phase::Ramp => {}
+                    Phase::Measure if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
+                        samples.close()
+                    }
+                    Phase::Measure => {}
+                    Phase::Drain => samples.close(),
+                }
+                progress.interval(interval, plan);
+                recording.interval(interval);
+            }
+            Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
+        },
+    );
+    progress.clear();
+    let outcome = ran.map_err(|error| match &error {
+        RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Failure::new(Code::Interrupted, error),
+        RunError::Connect(_) | RunError::Thread { .. } => Failure::new(Code::Start, error),
+    })?;
+    samples.close();
+    let after = samples.settle();
+    Ok(Driven {
+        outcome,
+        window: between(samples.window.0.as_ref(), samples.window.1.as_ref()),
+        whole: between(samples.before.as_ref(), after.as_ref()),
+    })
+}
+
+/// In words, why a run ended early; `None` when it did not.
+pub(crate) fn early_end(ended: &Ended) -> Option<String> {
+    match ended {
+        Ended::Complete => None,
+        Ended::Interrupted => Some("ended by the user; what was measured until then stands".to_owned()),
+        Ended::ServerLost(why) => Some(format!(
+            "the server was lost: {why}; what was measured until then stands (--reconnect TIME goes on trying)"
+        )),
+        Ended::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
+    }
+}

@@ -1,0 +1,162 @@
+//! The record of a run while it goes: what is known so far is on disk at every moment.
+
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use jiff::Timestamp;
+use pgdyno_measure::{Interval, Phase, Totals};
+use pgdyno_plan::Plan;
+use pgdyno_results::{ClientRecord, FORMAT_VERSION, Names, RunDir, RunRecord, Status, run_id, summarize};
+use pgdyno_server::Machine;
+use pgdyno_wire::ErrorClass;
+use pgdyno_workload::{Capabilities, Workload};
+
+use super::choose;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+
+/// `run.json` is renewed so often while a run goes: a pgdyno that is killed loses less than this of the
+/// summary, and nothing of the intervals.
+const RENEWAL: Duration = Duration::from_secs(10);
+
+/// The record and its directory.
+pub(crate) struct Recording {
+    pub(crate) record: RunRecord,
+    directory: RunDir,
+    names: Names,
+    /// The measured window so far.
+    measured: Totals,
+    in_flight: u64,
+    tps: Vec<f64>,
+    renewed: Instant,
+}
+
+impl Recording {
+    /// Makes the run directory. From now on a killed pgdyno leaves a record that says `interrupted`.
+    pub(crate) fn begin(plan: &Plan, workload: &dyn Workload, results: &Path) -> Result<Self> {
+        let (now, clock) = (Timestamp::now(), SystemTime::now());
+        let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
+        let names = names(workload, &Capabilities::default());
+        let txns: Vec<String> = names.txns.iter().map(|(name, ..)| name.clone()).collect();
+        let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
+        let record = RunRecord {
+            format_version: FORMAT_VERSION,
+            id,
+            status: Status::Interrupted,
+            reason: Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned()),
+            exit_code: Code::Interrupted as u8,
+            pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: now.to_string(),
+            measured_at: None,
+            ended_at: None,
+            plan: plan.clone(),
+            plan_hash: choose::hash(plan),
+            client: client(),
+            server: None,
+            load: None,
+            checks: Vec::new(),
+            summary: None,
+            transactions: Vec::new(),
+            statements: Vec::new(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+        };
+        directory.record(&record).or_fail(Code::Start)?;
+        let (measured, renewed) = (Totals::default(), Instant::now());
+        Ok(Self { record, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Statements may depend on what the server can do.
+    pub(crate) fn server_can(&mut self, workload: &dyn Workload, caps: &Capabilities) {
+        self.names = names(workload, caps);
+    }
+
+    /// An interval ended.
+    pub(crate) fn interval(&mut self, interval: &Interval) {
+        self.directory.interval(interval);
+        if interval.phase == Phase::Measure {
+            if self.measured.intervals == 0 {
+                let ago = jiff::SignedDuration::from_secs_f64(interval.seconds());
+                self.record.measured_at = Some((Timestamp::now() - ago).to_string());
+            }
+            self.measured.add(interval, self.in_flight);
+            self.tps.push(interval.tps());
+        }
+        self.in_flight = interval.in_flight;
+        if self.renewed.elapsed() >= RENEWAL {
+            self.renewed = Instant::now();
+            let cpu_ns = self.measured.workers.iter().map(pgdyno_measure::WorkerUsage::cpu_ns).sum();
+            summarize(&mut self.record, &self.measured, &self.names, cpu_ns);
+            // A disk that is full now may have room at the end; until then the old record stands.
+            let _ = self.directory.record(&self.record);
+        }
+    }
+
+    /// Fills in the figures of the measured window.
+    pub(crate) fn summarize(&mut self, measured: &Totals, process_cpu_ns: u64) {
+        summarize(&mut self.record, measured, &self.names, process_cpu_ns);
+    }
+
+    /// Throughput of each whole interval of the measured window.
+    pub(crate) fn tps_by_interval(&self) -> &[f64] {
+        &self.tps
+    }
+
+    /// Names of the transactions, in the order of the counters.
+    pub(crate) fn txn_names(&self) -> Vec<&str> {
+        self.names.txns.iter().map(|(name, ..)| name.as_str()).collect()
+    }
+
+    /// Writes the end: the record, the line in `results.csv`, and `json` if it is wanted. What cannot be
+    /// written is told, and does not spoil the rest.
+    pub(crate) fn end(
+        &mut self,
+        status: Status,
+        reason: Option<String>,
+        code: Code,
+        json: Option<&Path>,
+    ) -> Vec<String> {
+        self.record.status = status;
+        self.record.reason = reason;
+        self.record.exit_code = code as u8;
+        self.record.ended_at = Some(Timestamp::now().to_string());
+        if let Some(failure) = self.directory.failure() {
+            self.record.warnings.push(failure.to_owned());
+        }
+        let mut troubles = Vec::new();
+        let mut attempt = |result: std::result::Result<(), pgdyno_results::StoreError>| {
+            troubles.extend(result.err().map(|error| error.to_string()));
+        };
+        attempt(self.directory.record(&self.record));
+        attempt(self.directory.list(&self.record));
+        if let Some(path) = json {
+            attempt(pgdyno_results::write_record(path, &self.record));
+        }
+        troubles
+    }
+}
+
+fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
+    Names {
+        txns: workload.txns().iter().map(|t| (t.name.to_owned(), t.weight, t.queries, t.is_new_order)).collect(),
+        statements: workload.statements(caps).iter().map(|s| s.sql().to_owned()).collect(),
+        classes: ErrorClass::ALL.iter().map(|class| class.name()).collect(),
+    }
+}
+
+fn client() -> ClientRecord {
+    let machine = Machine::look();
+    let kernel = machine.kernel.clone();
+    ClientRecord {
+        os: machine.os.clone().map_or_else(|| kernel.clone(), |os| format!("{os}, {kernel}")),
+        cpu: machine.cpu_model.clone().unwrap_or_else(|| machine.architecture.clone()),
+        cpus: machine.usable_cpus() as usize,
+        memory_bytes: machine.usable_ram_bytes().unwrap_or_default(),
+        ..ClientRecord::default()
+    }
+}

@@ -1,0 +1,79 @@
+//! What a reader must know before trusting the figures. Rules: docs/metrics.md.
+
+use pgdyno_engine::RunOutcome;
+use pgdyno_plan::{Pace, Plan};
+use pgdyno_report::units;
+use pgdyno_results::RunRecord;
+
+/// A thread that was on a CPU for more of the time than this was the bottleneck, or near it.
+const BUSY: f64 = 0.9;
+/// Threads that waited for a CPU for more of the time than this measured their own waiting.
+const STARVED: f64 = 0.05;
+/// An open loop that achieved less of its rate than this was overloaded.
+const ACHIEVED: f64 = 0.99;
+/// A measured window shorter than this, in seconds, is too short to be quoted.
+const SHORT_S: f64 = 10.0;
+
+/// Warnings that follow from the figures.
+pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let Some(summary) = &record.summary else { return warnings };
+    // Without a server, or with a null one, the driver is what is measured.
+    let real = !matches!(plan.target.as_str(), "none" | "null");
+    let busiest = record.client.thread_busy.iter().copied().fold(0.0, f64::max);
+    if busiest > BUSY && real {
+        warnings.push(format!(
+            "the driver was the bottleneck: its busiest thread was on a CPU for {} of the time; give more --threads, or a \
+             larger or separate machine",
+            units::percent(busiest)
+        ));
+    }
+    if record.client.run_delay > STARVED {
+        warnings.push(format!(
+            "the driver's threads waited for a CPU for {} of the time: latencies hold that waiting; other programs, or the \
+             server itself, want the same CPUs",
+            units::percent(record.client.run_delay)
+        ));
+    }
+    if let Pace::Rate { per_s, .. } = plan.pace {
+        let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
+        if achieved < ACHIEVED {
+            warnings.push(format!(
+                "{} of the offered {} transactions a second were achieved: response times grow with the length of the run",
+                units::percent(achieved),
+                units::rate(per_s)
+            ));
+        }
+    }
+    if summary.duration_s < SHORT_S && plan.time_s.is_some() && real {
+        warnings.push(format!(
+            "{} is short: checkpoints, autovacuum and a cold cache are not in the figures",
+            units::duration(summary.duration_s)
+        ));
+    }
+    if summary.steadiness.is_some_and(|s| s.drifts) {
+        warnings.push(
+            "throughput drifts over the measured window: warm up for longer (--ramp) or measure for longer (--time)"
+                .to_owned(),
+        );
+    }
+    for (name, dangerous) in [("fsync", "off"), ("full_page_writes", "off")] {
+        let value = record.server.as_ref().and_then(|server| server.settings.get(name));
+        if value.is_some_and(|value| value == dangerous) {
+            warnings.push(format!(
+                "{name} is {dangerous}: this server may lose data, and its figures are no server's that may not"
+            ));
+        }
+    }
+    if outcome.clients_lost > 0 {
+        warnings
+            .push(format!("{} of {} clients were without a connection at the end", outcome.clients_lost, plan.clients));
+    }
+    if outcome.clients_aborted > 0 {
+        warnings.push(format!(
+            "{} of {} clients were given up, because none of their transactions succeeded",
+            outcome.clients_aborted, plan.clients
+        ));
+    }
+    warnings
+}

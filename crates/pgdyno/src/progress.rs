@@ -1,0 +1,192 @@
+//! What the user sees while it goes on: a line that changes on a terminal, one line a second on a pipe,
+//! nothing with `--quiet`. All of it goes to standard error.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pgdyno_measure::{Interval, Phase};
+use pgdyno_plan::Plan;
+use pgdyno_report::units;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Terminal,
+    Pipe,
+    Quiet,
+}
+
+/// The view.
+pub(crate) struct Progress {
+    kind: Kind,
+    /// What goes on now, on a terminal.
+    bar: Mutex<Option<ProgressBar>>,
+    load: Mutex<LoadView>,
+}
+
+/// The rows of a load: expected in all, and sent of each table.
+struct LoadView {
+    expected: u64,
+    tables: BTreeMap<String, u64>,
+    begun: Instant,
+    told: Instant,
+}
+
+/// Two lines about a load on a pipe are at least so far apart.
+const PIPE_PAUSE: Duration = Duration::from_secs(1);
+
+impl Progress {
+    /// A view as standard error and `quiet` want it.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let kind = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Kind::Quiet,
+            (false, true) => Kind::Terminal,
+            (false, false) => Kind::Pipe,
+        };
+        let now = Instant::now();
+        let load = LoadView { expected: 0, tables: BTreeMap::new(), begun: now, told: now };
+        Self { kind, bar: Mutex::new(None), load: Mutex::new(load) }
+    }
+
+    /// Something is being done, or worth knowing.
+    pub(crate) fn note(&self, text: &str) {
+        if self.kind != Kind::Quiet {
+            self.line(text);
+        }
+    }
+
+    /// A warning: said even when quiet.
+    pub(crate) fn warn(&self, text: &str) {
+        self.line(&format!("warning: {text}"));
+    }
+
+    /// A line that stays, above the one that changes.
+    fn line(&self, text: &str) {
+        let print = || drop(writeln!(std::io::stderr(), "{text}"));
+        // Where standard error is gone there is nobody to tell.
+        match &*locked(&self.bar) {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// The line that changes: how far of how much, where that is known, and words.
+    fn show(&self, far: Option<(u64, u64)>, text: String) {
+        let mut bar = locked(&self.bar);
+        let bar = bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        let template = if far.is_some() { "{bar:30} {msg}" } else { "{spinner} {msg}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("━╸ "));
+        }
+        let (position, length) = far.unwrap_or((0, 0));
+        bar.set_length(length);
+        bar.set_position(position.min(length));
+        bar.set_message(text);
+    }
+
+    /// A table's rows so far.
+    pub(crate) fn loaded(&self, table: &str, rows: u64) {
+        let mut view = self.lock();
+        view.tables.insert(table.to_owned(), rows);
+        let (done, all) = (view.tables.values().sum(), view.expected);
+        let seconds = view.begun.elapsed().as_secs_f64();
+        let per_s = done as f64 / seconds.max(1e-3);
+        let left = all.saturating_sub(done) as f64 / per_s.max(1.0);
+        let mut text = format!("{} of {} rows", units::count(done), units::count(all));
+        // The first rows of a table say nothing about the rest.
+        if seconds >= 1.0 {
+            text += &format!(", {} rows/s, {} left", units::rate(per_s), units::duration(left));
+        }
+        match self.kind {
+            Kind::Terminal => self.show(Some((done, all)), text),
+            Kind::Pipe if view.told.elapsed() >= PIPE_PAUSE => {
+                view.told = Instant::now();
+                drop(writeln!(std::io::stderr(), "load: {text}"));
+            }
+            Kind::Pipe | Kind::Quiet => {}
+        }
+    }
+
+    /// A load of so many rows begins.
+    pub(crate) fn load_begins(&self, expected: u64) {
+        let now = Instant::now();
+        // The first figures are told when there is something to reckon from.
+        *self.lock() = LoadView { expected, tables: BTreeMap::new(), begun: now, told: now };
+    }
+
+    /// So many statements of several are done.
+    pub(crate) fn step(&self, what: &str, done: usize, of: usize) {
+        if self.kind == Kind::Terminal {
+            self.show(Some((done as u64, of as u64)), format!("{what}, {done} of {of} done"));
+        }
+    }
+
+    /// A load goes on to its next phase.
+    pub(crate) fn loading(&self, phase: &str) {
+        match self.kind {
+            Kind::Quiet => {}
+            Kind::Terminal => self.show(None, format!("load: {phase}")),
+            Kind::Pipe => drop(writeln!(std::io::stderr(), "load: {phase}")),
+        }
+    }
+
+    /// Clients are connecting.
+    pub(crate) fn connecting(&self, connected: usize, clients: u32) {
+        if self.kind == Kind::Terminal {
+            let far = (connected as u64, u64::from(clients));
+            self.show(Some(far), format!("{connected} of {clients} clients connected"));
+        }
+    }
+
+    /// An interval of the run ended.
+    pub(crate) fn interval(&self, interval: &Interval, plan: &Plan) {
+        if self.kind == Kind::Quiet || interval.seconds() < 0.05 {
+            return;
+        }
+        let all = interval.part.all();
+        let latency = all
+            .response_or_service()
+            .percentiles()
+            .map_or_else(String::new, |p| format!(", lat {} ms p99 {} ms", units::ms(p.mean as u64), units::ms(p.p99)));
+        let phase = match interval.phase {
+            Phase::Ramp => " (warm-up)",
+            Phase::Measure => "",
+            Phase::Drain => " (ending)",
+        };
+        let at = interval.end_ns as f64 / 1e9;
+        let tps = units::rate(interval.tps());
+        match self.kind {
+            Kind::Terminal => {
+                let whole = plan.time_s.map(|time| ((plan.ramp_s + time) * 10.0) as u64);
+                let text = format!("{at:.0} s{phase}, {tps} tps{latency}, {} failed", all.failures());
+                self.show(whole.map(|whole| ((at * 10.0) as u64, whole)), text);
+            }
+            Kind::Pipe => {
+                let line = format!("progress: {at:.1} s{phase}, {tps} tps{latency}, {} failed", all.failures());
+                drop(writeln!(std::io::stderr(), "{line}"));
+            }
+            Kind::Quiet => {}
+        }
+    }
+
+    /// The changing line goes.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = locked(&self.bar).take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LoadView> {
+        locked(&self.load)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

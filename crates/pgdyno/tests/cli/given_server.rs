@@ -1,0 +1,336 @@
+//! The life cycle on a PostgreSQL that somebody else runs: ways to reach it, what is refused, other programs' data.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pgdyno_net::{Admin, ConnectOptions};
+
+use crate::pki::{Pki, write_key};
+use crate::program::{Home, Ran, Running, eventually, finish};
+use crate::server::{self, Server};
+
+pub(crate) const TRUST: &str = "local all all trust\nhost all all all trust\n";
+const PASSWORD: &str = "geheim,'und=so weiter";
+
+/// A database on a server, and a home to work on it from.
+pub(crate) struct Place {
+    pub(crate) home: Home,
+    pub(crate) server: Server,
+    pub(crate) database: &'static str,
+}
+
+impl Place {
+    /// A server with these lines in its configuration and `pg_hba.conf`, where there is a PostgreSQL.
+    pub(crate) fn new(test: &str, conf: &str, hba: &str) -> Option<Self> {
+        server::available(test).then(|| Self {
+            home: Home::new(),
+            server: Server::start(conf, hba),
+            database: "postgres",
+        })
+    }
+
+    /// The same with another database.
+    pub(crate) fn into_database(self, database: &'static str) -> Self {
+        Self { database, ..self }
+    }
+
+    /// The server by its socket.
+    pub(crate) fn target(&self) -> String {
+        let Self { server, database, .. } = self;
+        format!("host={} port={} user=postgres dbname={database}", server.dir().display(), server.port)
+    }
+
+    fn args<'a>(&self, target: &'a str, args: &'a str) -> Vec<&'a str> {
+        args.split(' ').chain(["--target", target]).collect()
+    }
+
+    /// Runs the program on it.
+    pub(crate) fn run(&self, args: &str) -> Ran {
+        let target = self.target();
+        self.home.run(&self.args(&target, args))
+    }
+
+    /// Starts it.
+    pub(crate) fn start(&self, args: &str) -> Running {
+        let target = self.target();
+        self.home.start(&self.args(&target, args))
+    }
+
+    /// Asks the server for one value.
+    pub(crate) fn ask(&self, sql: &str) -> String {
+        self.server.admin().query_one(sql).unwrap()
+    }
+
+    pub(crate) fn execute(&self, sql: &str) {
+        self.server.admin().execute(sql).unwrap();
+    }
+
+    fn tables(&self) -> String {
+        self.ask("select count(*) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace")
+    }
+}
+
+/// No file under `path` holds `text`.
+fn assert_nowhere(text: &str, path: &Path) {
+    for entry in std::fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_nowhere(text, &path);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!bytes.windows(text.len()).any(|window| window == text.as_bytes()), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_run_over_tls_and_scram_names_them_and_never_the_password() {
+    let conf = "ssl = on\nssl_cert_file = '%/server.crt'\nssl_key_file = '%/server.key'\nssl_ca_file = '%/ca.crt'\n";
+    let hba = "local all postgres trust\nhostssl all bench all scram-sha-256\n";
+    let Some(mut place) = Place::new("TLS and SCRAM", "", hba) else { return };
+    let pki = Pki::new();
+    pki.issue("server", "server", &["localhost", "127.0.0.1"], |_| {});
+    for name in ["server.crt", "server.key", "ca.crt"] {
+        let path = place.server.dir().join(name);
+        write_key(&path, &std::fs::read_to_string(pki.path(name)).unwrap());
+        server::hand_over(&path);
+    }
+    let file = place.server.dir().join("data/postgresql.conf");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text + &conf.replace('%', place.server.dir().to_str().unwrap())).unwrap();
+    place.server.crash();
+    place.server.restart();
+    let quoted = PASSWORD.replace('\'', "''");
+    place.execute(&format!("set password_encryption = 'scram-sha-256'; create role bench login password '{quoted}'"));
+    place.execute("create database bench owner bench");
+
+    // In a home of its own: the file that is named in the target must not be looked into for the password.
+    let (port, root) = (place.server.port, pki.path("ca.crt"));
+    let root = root.to_str().unwrap();
+    let escaped = PASSWORD.replace('\'', "\\'");
+    let words = format!(
+        "host=localhost port={port} user=bench dbname=bench password='{escaped}' sslmode=verify-full sslrootcert={root} \
+         channel_binding=require"
+    );
+    let encoded = PASSWORD.replace('\'', "%27").replace(',', "%2C").replace('=', "%3D").replace(' ', "%20");
+    let uri = format!("postgresql://bench:{encoded}@127.0.0.1:{port}/bench?sslmode=verify-full&sslrootcert={root}");
+    for (nth, target) in [words.as_str(), &uri].into_iter().enumerate() {
+        let mut running =
+            place.home.start(&["run", "tpcb-like", "-s", "1", "-T", "2", "--ramp", "0", "--target", target]);
+        running.until_it_says("progress:", 1);
+        assert!(crate::program::descendants(running.pid()).iter().all(|p| !p.args.contains("geheim")));
+        let ran = running.end().ok().prints(&["TLSv1.3", "given"]);
+        assert!(!ran.stdout.contains("geheim") && !ran.stderr.contains("geheim"));
+        let run = place.home.runs().pop().unwrap();
+        assert!(run.text("/server/tls").starts_with("TLSv1.3"), "{}", run.text("/server/tls"));
+        assert_eq!(run.text("/status"), "complete");
+        // Its tables are a role's who is no superuser.
+        assert_eq!(run.record.get("load").is_some(), nth == 0);
+        assert_eq!(run.checks_that_hold().last(), Some(&"after the run"));
+    }
+    assert_nowhere("geheim", place.home.path());
+
+    std::fs::copy(Pki::new().path("ca.crt"), pki.path("other.crt")).unwrap();
+    // What does not hold is refused, and the password is in none of the refusals.
+    let cases: [(&str, &str, &[&str]); 5] = [
+        ("geheim", "falsch", &["password authentication failed", "\"bench\""]),
+        ("host=localhost", "hostaddr=127.0.0.1 host=db.example", &["certificate", "db.example"]),
+        ("ca.crt", "other.crt", &["certificate"]),
+        ("ca.crt", "absent.crt", &["absent.crt"]),
+        ("sslmode=verify-full", "sslmode=disable", &["no pg_hba.conf entry"]),
+    ];
+    let words = words.replace(" channel_binding=require", "");
+    for (from, to, said) in cases {
+        let ran = place.home.run(&["run", "--target", &words.replace(from, to)]).ended(1);
+        assert!(!ran.stderr.contains("geheim") && !ran.stderr.contains("weiter"), "{}", ran.stderr);
+        ran.says(said);
+    }
+    assert_eq!(place.home.runs().len(), 2, "a run that cannot start leaves no record");
+}
+
+#[test]
+fn it_is_reached_as_libpq_would_and_refusals_name_the_host_and_the_remedy() {
+    let hba = "local all postgres trust\nhost all all all scram-sha-256\n";
+    let Some(place) = Place::new("ways to reach a server", "max_connections = 20\n", hba) else { return };
+    place.execute("set password_encryption = 'scram-sha-256'; alter role postgres password 'geheim'");
+    let (dir, port) = (place.server.dir().display().to_string(), place.server.port.to_string());
+    let args = ["run", "select-only", "-c", "2", "-t", "5", "-q"];
+    let with_env = |vars: &[(&str, &str)], args: &[&str]| {
+        let mut command = place.home.command(args);
+        command.envs(vars.iter().copied());
+        finish(command)
+    };
+    let socket = [("PGHOST", dir.as_str()), ("PGPORT", &port), ("PGUSER", "postgres")];
+    with_env(&socket, &[&args[..], &["-s", "1"]].concat()).ok();
+    let tcp = [("PGHOST", "127.0.0.1"), ("PGPORT", &port), ("PGUSER", "postgres"), ("PGPASSWORD", "geheim")];
+    with_env(&tcp, &args).ok();
+    let ipv6 = [("PGHOST", "::1"), ("PGPORT", &port), ("PGUSER", "postgres"), ("PGPASSWORD", "geheim")];
+    with_env(&ipv6, &args).ok();
+    // The target counts before the environment, and adds to it.
+    with_env(&tcp, &[&args[..], &["--target", "host=localhost dbname=postgres"]].concat()).ok();
+
+    let passfile = place.home.join("pass");
+    write_key(&passfile, &format!("127.0.0.1:{port}:*:postgres:geheim\n"));
+    let services = place.home.join("services");
+    std::fs::write(&services, format!("[bench]\nhost=127.0.0.1\nport={port}\nuser=postgres\n")).unwrap();
+    let service = [
+        ("PGSERVICE", "bench"),
+        ("PGSERVICEFILE", services.to_str().unwrap()),
+        ("PGPASSFILE", passfile.to_str().unwrap()),
+        ("PGDATABASE", "postgres"),
+    ];
+    with_env(&service, &args).ok();
+    let runs = place.home.runs();
+    assert_eq!(runs.iter().filter(|run| run.record.get("load").is_some()).count(), 1, "the first of them loaded");
+    assert!(runs.iter().all(|run| run.at("/server/local") == true));
+    assert_eq!(runs.iter().filter(|run| run.text("/plan/target").contains("127.0.0.1")).count(), 2);
+
+    let refusals: &[(String, &[&str])] = &[
+        (format!("host=127.0.0.1 port={port} user=postgres password=falsch"), &["127.0.0.1", "password"]),
+        (format!("host=127.0.0.1 port={port} user=postgres"), &["127.0.0.1", "password", "PGPASSWORD"]),
+        (format!("host={dir} port={port} user=nobody_here"), &[&dir, "pg_hba.conf"]),
+        (format!("host={dir} port={port} user=postgres dbname=absent"), &[&dir, "\"absent\"", "does not exist"]),
+        ("host=127.0.0.1 port=1 user=postgres".to_owned(), &["127.0.0.1:1", "nothing listens there"]),
+        ("host=/nonexistent".to_owned(), &["/nonexistent/.s.PGSQL.5432", "start the server"]),
+        ("host=no-such-host.invalid".to_owned(), &["no-such-host.invalid"]),
+    ];
+    for (target, words) in refusals {
+        for command in ["run", "load", "check", "drop"] {
+            let ran = place.home.run(&[command, "tpcb-like", "--target", target]).ended(1);
+            assert_eq!(ran.stdout, "", "{target}");
+            ran.says(words);
+        }
+    }
+
+    // Too many clients are refused before anything is loaded.
+    place.execute("create database empty");
+    let target = format!("{} dbname=empty", place.target().replace(" dbname=postgres", ""));
+    let ran = place.home.run(&["run", "select-only", "-s", "1", "-c", "50", "--target", &target]).ended(1);
+    ran.says(&["50 clients", "max_connections is 20", "--clients"]);
+    let tables = "select count(*) from pg_class where relnamespace = 'public'::regnamespace";
+    let empty = ConnectOptions::for_socket(place.server.dir(), place.server.port, "postgres", "empty");
+    assert_eq!(Admin::connect(&empty).unwrap().query_one(tables).unwrap(), "0");
+    assert_eq!(place.home.runs().len(), runs.len(), "a run that cannot start leaves no record");
+}
+
+#[test]
+fn pgbench_drives_our_data_and_we_drive_its() {
+    let Some(place) = Place::new("pgbench's data", "", TRUST) else { return };
+    if !Path::new(server::BIN).join("pgbench").exists() {
+        crate::skipped::skipped(&format!("pgbench's data: no pgbench in {}", server::BIN));
+        return;
+    }
+    let pgbench = |database: &str, args: &[&str]| {
+        let mut command = server::command("pgbench");
+        command.arg("-h").arg(place.server.dir()).args(["-p", &place.server.port.to_string(), "-U", "postgres"]);
+        finish({
+            command.args(args).arg(database);
+            command
+        })
+    };
+    let target = |database: &str| place.target().replace("dbname=postgres", &format!("dbname={database}"));
+    for database in ["theirs", "ours"] {
+        place.execute(&format!("create database {database}"));
+    }
+
+    pgbench("theirs", &["-i", "-q", "-s", "2"]).ok();
+    for workload in ["tpcb-like", "simple-update", "select-only"] {
+        let args = ["run", workload, "-c", "2", "-t", "20", "--target", &target("theirs")];
+        place.home.run(&args).ok().says(&["not loaded by pgdyno", "scale 2"]);
+        let run = place.home.runs().pop().unwrap();
+        assert_eq!((run.number("/plan/scale"), run.number("/summary/committed")), (2.0, 40.0));
+        assert!(run.record.get("load").is_none());
+        assert_eq!(run.checks_that_hold(), ["after the run"]);
+    }
+    // It is nobody's to replace without being told so.
+    let refused = |args: &[&str], words: &[&str]| {
+        let target = target("theirs");
+        place.home.run(&[args, &["--target", &target]].concat()).ended(11).says(words);
+    };
+    refused(&["run", "-s", "3"], &["data of another program", "scale 2", "scale 3 is asked for"]);
+    refused(&["run", "-s", "3", "--replace"], &["not loaded by pgdyno", "pgbench_accounts", "--force"]);
+    refused(&["load", "tpcb-like", "-s", "3"], &["not loaded by pgdyno", "pgbench_accounts", "--force"]);
+    refused(&["drop", "tpcb-like"], &["not loaded by pgdyno", "pgbench_accounts", "--force"]);
+    pgbench("theirs", &["-t", "10"]).ok();
+    place.home.run(&["drop", "tpcb-like", "--force", "--target", &target("theirs")]).ok().prints(&["dropped"]);
+
+    place.home.run(&["load", "tpcb-like", "-s", "2", "--target", &target("ours")]).ok();
+    for args in [&["-c", "2", "-t", "10"][..], &["-N", "-t", "10"], &["-S", "-M", "prepared", "-t", "10"]] {
+        pgbench("ours", args).ok().prints(&["scaling factor: 2", "number of failed transactions: 0"]);
+    }
+    let args = ["run", "-c", "2", "-t", "10", "--target", &target("ours")];
+    place.home.run(&args).ok();
+    assert!(place.home.runs().pop().unwrap().record.get("load").is_none());
+}
+
+#[test]
+fn a_load_that_was_interrupted_is_loaded_anew() {
+    let Some(place) = Place::new("an interrupted load", "max_wal_size = 4GB\n", TRUST) else { return };
+    let mut running = place.start("load tpcb-like -s 200");
+    running.until_it_says("load: rows", 1);
+    running.signal(rustix::process::Signal::INT);
+    running.end().ended(130).says(&["interrupted", "counts for nothing"]);
+    let others = "select count(*) from pg_stat_activity where application_name = 'pgdyno' and pid <> pg_backend_pid()";
+    eventually("its sessions end", Duration::from_secs(10), || place.ask(others) == "0");
+    place.run("run tpcb-like --no-load -t 1").ended(11).says(&["never finished", "--no-load"]);
+    place.run("check tpcb-like").ended(1).says(&["pgdyno load tpcb-like"]);
+    place.run("run tpcb-like -s 1 -c 2 -t 10").ok().says(&["never finished", "loading anew"]);
+    assert_eq!(place.ask("select count(*) from pgbench_accounts"), "100000");
+}
+
+#[test]
+fn broken_data_is_told_by_row_before_the_run_and_after() {
+    let Some(place) = Place::new("broken data", "", TRUST) else { return };
+    place.run("load tproc-c -w 2").ok();
+    place.execute("update warehouse set w_ytd = w_ytd + 1 where w_id = 2");
+    let contents = || {
+        place.ask(
+            "select md5(string_agg(t::text, '|' order by t.w_id)) || (select count(*) from orders) || \
+             (select count(*) from history) from warehouse t",
+        )
+    };
+    let before = contents();
+    let words = ["broken before the run", "3.3.2.1", "w_id=2", "--replace"];
+    let ran = place.run("run tproc-c -c 2 -T 1 --ramp 0").ended(12).says(&words);
+    assert!(!ran.stderr.contains("w_id=1"), "that one is right: {}", ran.stderr);
+    place.run("check tproc-c").ended(12).prints(&["BROKEN 3.3.2.1 ", "w_id=2", "holds  3.3.2.2 "]);
+    assert_eq!(contents(), before, "the data is as it was");
+    let run = place.home.the_run();
+    assert_eq!((run.text("/status"), run.number("/exit_code")), ("failed", 12.0));
+    assert!(run.record.get("summary").is_none());
+
+    place.run("run tproc-c -c 2 -T 1 --ramp 0 --no-check").ok();
+    place.execute("update warehouse set w_ytd = w_ytd - 1 where w_id = 2");
+    let mut running = place.start("run tproc-c -c 2 -T 3 --ramp 0");
+    running.until_it_says("progress:", 1);
+    place.execute("update warehouse set w_ytd = w_ytd + 1 where w_id = 1");
+    running.end().ended(12).prints(&["status: invalid", "broken after the run", "3.3.2.1", "w_id=1", "NOPM"]);
+    let run = place.home.runs().pop().unwrap();
+    assert_eq!((run.text("/status"), run.number("/exit_code")), ("invalid", 12.0));
+    assert!(run.number("/summary/committed") > 0.0);
+
+    // The identity of pgbench's tables is broken by whoever else writes to them.
+    let mut running = place.start("run tpcb-like -s 1 -c 2 -T 3 --ramp 0");
+    running.until_it_says("progress:", 1);
+    place.execute("update pgbench_tellers set tbalance = tbalance + 1000 where tid = 3");
+    running.end().ended(12).prints(&[
+        "branches-tellers-history",
+        "was branches_minus_history=0",
+        "tellers_minus_history=1000",
+    ]);
+}
+
+#[test]
+fn tables_that_pgdyno_did_not_make_stay() {
+    let Some(place) = Place::new("foreign tables", "", TRUST) else { return };
+    place.execute("create table warehouse (contents text); insert into warehouse values ('treasure')");
+    for args in ["run tproc-c -w 1 --replace", "load tproc-c -w 1", "drop tproc-c"] {
+        place.run(args).ended(11).says(&["table warehouse in schema public was not loaded by pgdyno", "--force"]);
+    }
+    for args in ["run tproc-c -w 1", "run tproc-c", "run tproc-c --no-load"] {
+        place.run(args).ended(11).says(&["another program", "pgdyno_new_order()", "--target", "--force"]);
+    }
+    assert_eq!((place.ask("select contents from warehouse"), place.tables()), ("treasure".to_owned(), "1".to_owned()));
+    place.run("load tproc-c -w 1 --force").ok();
+    assert_eq!(place.ask("select count(*) from warehouse"), "1");
+}

@@ -1,0 +1,20 @@
+//! The program from outside: exit code, standard output and error, files, processes; without a server, against
+//! the null server, on private servers, and on a server that is given.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod disk_full;
+mod given_server;
+mod no_server;
+mod null_server;
+#[path = "../../../pgdyno-net/tests/real/pki.rs"]
+mod pki;
+mod private_server;
+mod program;
+mod report;
+#[path = "../../../pgdyno-net/tests/real/server.rs"]
+#[expect(dead_code, reason = "shared with the tests of other crates")]
+mod server;
+#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
+mod skipped;
+mod trouble;

@@ -1,0 +1,266 @@
+//! Arguments, plans, and the workload without a server.
+
+use crate::program::{Home, Ran, Run, Running, finish, json};
+
+#[test]
+fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
+    let home = Home::new();
+    let help = home.run(&[]).ok();
+    assert_eq!(help.stderr, "");
+    let help = help.prints(&["Usage: pgdyno <COMMAND>", "pgdyno run tproc-c", "-V, --version"]);
+    assert_eq!(home.run(&["--help"]).ok().stdout, help.stdout);
+    for command in ["run", "plan", "load", "check", "drop", "report", "server start"] {
+        let args: Vec<_> = command.split(' ').chain(["--help"]).collect();
+        home.run(&args).ok().prints(&["Usage:", "Options:"]);
+    }
+    for group in ["list", "server"] {
+        home.run(&[group]).ok().prints(&["Usage:"]);
+    }
+    let version = home.run(&["--version"]).ok().stdout;
+    assert_eq!(version, format!("pgdyno {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
+    let home = Home::new();
+    let cases: &[(&str, &[&str])] = &[
+        ("rum", &["unrecognized subcommand 'rum'", "'run'"]),
+        ("run tpcb-lik", &["unknown workload 'tpcb-lik'", "did you mean tpcb-like?", "pgdyno list workloads"]),
+        ("run orders", &["unknown workload 'orders'", "tproc-c", "pgdyno list workloads"]),
+        ("run --clint 3", &["unexpected argument '--clint'", "'--clients'"]),
+        ("run -T 5m", &["'5m'", "minutes or milliseconds", "min or ms"]),
+        ("run -T 5d", &["'5d'", "unknown unit 'd'", "ms, s, min, h"]),
+        ("run -T 0", &["--time must be above 0"]),
+        ("run -T -5", &["'-5'", "--time", "negative"]),
+        ("run --ramp -1", &["'-1'", "--ramp", "negative"]),
+        ("run --reconnect soon", &["'soon'", "--reconnect", "known are ms, s, min, h"]),
+        ("run -s 0", &["scale must be a whole number between 1 and", "'0'"]),
+        ("run -s -1", &["scale must be a whole number between 1 and", "'-1'"]),
+        ("run -s many", &["scale must be a whole number", "'many'"]),
+        ("run -s 2147483648", &["scale must be a whole number between 1 and", "'2147483648'"]),
+        ("run -s 99999999999999999999", &["scale must be a whole number", "'99999999999999999999'"]),
+        ("run tproc-c -w 0", &["warehouses must be a whole number between 1 and", "'0'"]),
+        ("run tproc-c -w -7", &["warehouses must be a whole number between 1 and", "'-7'"]),
+        ("run tproc-c -w 2147483648", &["warehouses must be a whole number between 1 and", "'2147483648'"]),
+        ("run tproc-c -s 3", &["tproc-c has no parameter 'scale'", "warehouses"]),
+        ("run tpcb-like -w 3", &["tpcb-like has no parameter 'warehouses'", "scale"]),
+        ("run -s 3 -w 3", &["'--scale <N>' cannot be used with '--warehouses <N>'"]),
+        ("run --param colour=blue", &["no parameter 'colour'", "pipeline"]),
+        ("run --param pipeline=perhaps", &["pipeline", "'perhaps'"]),
+        ("run --param scale", &["'scale'", "NAME=VALUE"]),
+        ("run tproc-c --call telephone", &["call", "'telephone'"]),
+        ("run -c 0", &["'0'", "--clients", "1..=1000000"]),
+        ("run -c -4", &["'-4'", "--clients", "1..=1000000"]),
+        ("run -j 0", &["'0'", "--threads"]),
+        ("run -t 0", &["'0'", "--transactions"]),
+        ("run -t 5 -T 5", &["'--transactions <N>' cannot be used with '--time <TIME>'"]),
+        ("run -R 0", &["'0'", "--rate", "above 0"]),
+        ("run -R -3", &["'-3'", "--rate", "above 0"]),
+        ("run --arrivals bursts -R 5", &["'bursts'", "poisson, uniform"]),
+        ("run -L 0", &["'0'", "--latency-limit", "above 0"]),
+        ("run -M telepathic", &["'telepathic'", "--mode", "prepared"]),
+        ("run --max-tries 0 -t 5", &["--max-tries=0 needs an end", "--time"]),
+        ("run --loaders 0", &["'0'", "--loaders"]),
+        ("run --no-load --replace", &["cannot be used with"]),
+        ("run --target banana", &["connection string is malformed", "host=db1 dbname=bench"]),
+        ("run --target hots=db1", &["connection parameter 'hots' does not exist", "'host'"]),
+        ("run --target port=nine", &["a port is not a number between 1 and 65535"]),
+        ("run --target sslmode=maybe", &["sslmode", "maybe", "verify-full"]),
+        ("run --target embedded:banana", &["embedded:banana", "'embedded:18'"]),
+        ("run --target embedded:9", &["embedded:9", "12 or newer"]),
+        ("run --target null --set jit=off", &["--set", "private server"]),
+        ("run --set jit", &["'jit'", "NAME=VALUE"]),
+        ("run noop --target null", &["noop measures pgdyno itself", "--target"]),
+        ("load noop", &["noop has no data"]),
+        ("drop", &["drop has no default", "pgdyno drop tpcb-like"]),
+        ("load --target null", &["null server keeps no data"]),
+        ("check", &["no target is given", "pgdyno server start"]),
+        ("report", &["<RUN>"]),
+        ("report last --format xml", &["'xml'", "text, json, csv, markdown"]),
+        ("server null", &["--port or --socket-dir"]),
+    ];
+    for (args, words) in cases {
+        let args: Vec<_> = args.split(' ').collect();
+        home.run(&args).ended(1).says(words);
+        if args[0] == "run" {
+            let plan: Vec<_> = ["plan"].iter().chain(&args[1..]).copied().collect();
+            home.run(&plan).ended(1).says(words);
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_plan_tells_every_step_and_touches_nothing() {
+    let home = Home::new();
+    let plan = ["plan", "tproc-c", "-w", "7", "-c", "3", "-T", "2min", "--target", "host=db1 password=geheim"];
+    let ran = home.run(&plan).ok();
+    assert!(!ran.stdout.contains("geheim"), "{}", ran.stdout);
+    ran.prints(&["warehouses 7", "3 clients on ", "120 s", "db1", "1. prepare", "7. report"]);
+    let hash = |args: &[&str]| home.run(args).ok().stdout.split(' ').nth(1).unwrap().to_owned();
+    assert_eq!(hash(&plan), hash(&plan), "the same arguments are the same plan");
+    assert_ne!(hash(&plan), hash(&["plan", "tproc-c", "-w", "8", "-c", "3", "-T", "2min"]));
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn lists_are_complete_and_an_empty_one_says_so() {
+    let home = Home::new();
+    home.run(&["list", "workloads"]).ok().prints(&[
+        "tpcb-like",
+        "simple-update",
+        "select-only",
+        "tproc-c",
+        "noop",
+        "warehouses",
+        "[default: 1]",
+    ]);
+    home.run(&["list", "runs"]).ok().prints(&["no runs in pgdyno-results"]);
+    home.run(&["list", "runs", "--out", "elsewhere"]).ok().prints(&["no runs in elsewhere"]);
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+/// The lines of a results.csv after its header.
+fn results(home: &Home, path: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(home.join(path)).unwrap();
+    let mut lines = text.lines().map(str::to_owned);
+    let columns = |line: &str| line.matches(',').count();
+    let header = lines.next().unwrap();
+    assert!(header.starts_with("id,started_at,status,"), "{header}");
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.iter().all(|line| !line.starts_with("id,") && columns(line) == columns(&header)), "{lines:?}");
+    lines
+}
+
+#[test]
+fn a_run_leaves_a_directory_of_plain_files_and_a_line_in_the_list() {
+    let home = Home::new();
+    let ran = home.run(&["run", "noop", "-c", "3", "-t", "100"]).ok();
+    let run = home.the_run();
+    assert_eq!((run.number("/summary/committed"), run.text("/status")), (300.0, "complete"));
+    assert_eq!((run.number("/format_version"), run.number("/exit_code")), (1.0, 0.0));
+    let id = run.path.file_name().unwrap().to_str().unwrap();
+    assert_eq!(run.text("/id"), id);
+    let ran = ran.prints(&["noop", "TPS", &format!("record: pgdyno-results/{id}")]);
+    assert_eq!(run.committed_by_intervals(), 300);
+    let hlog = std::fs::read_to_string(run.path.join("latency.hlog")).unwrap();
+    assert!(hlog.starts_with("#[") && hlog.contains("Tag=noop"), "{hlog}");
+    assert_eq!(std::fs::read_dir(&run.path).unwrap().count(), 3, "nothing temporary is left");
+    assert_eq!(results(&home, "pgdyno-results/results.csv").len(), 1);
+
+    // Its report is what the run printed.
+    let report = home.run(&["report", "last"]).ok().stdout;
+    assert!(ran.stdout.contains(&report), "{}\nis not in\n{}", report, ran.stdout);
+
+    home.run(&["run", "noop", "-t", "1", "-q", "--out", "else/where"]).ok();
+    assert_eq!(results(&home, "else/where/results.csv").len(), 1);
+    home.run(&["list", "runs"]).ok().prints(&[id, "complete", "3 clients"]);
+}
+
+#[test]
+fn runs_side_by_side_share_the_list() {
+    let home = Home::new();
+    let running: Vec<_> = (0..6).map(|_| home.start(&["run", "noop", "-t", "10", "-q"])).collect();
+    for run in running {
+        run.end().ok();
+    }
+    let ids: std::collections::BTreeSet<_> = results(&home, "pgdyno-results/results.csv")
+        .iter()
+        .map(|line| line.split(',').next().unwrap().to_owned())
+        .collect();
+    assert_eq!((ids.len(), home.runs().len()), (6, 6));
+}
+
+#[test]
+fn the_record_goes_where_it_is_wanted() {
+    let home = Home::new();
+    home.run(&["run", "noop", "-t", "5", "--json", "out.json"]).ok();
+    assert_eq!(json(&home.join("out.json")), home.the_run().record);
+
+    // That it cannot be written there does not spoil the run.
+    let ran = home.run(&["run", "noop", "-t", "5", "--json", "/nowhere/out.json"]).ok();
+    ran.says(&["warning:", "/nowhere/out.json"]).prints(&["TPS", "record: "]);
+
+    // Nor is a record of a newer pgdyno written over.
+    let newer = r#"{"format_version": 999}"#;
+    std::fs::write(home.join("newer.json"), newer).unwrap();
+    home.run(&["run", "noop", "-t", "5", "--json", "newer.json"]).ok().says(&["newer.json", "999"]);
+    assert_eq!(std::fs::read_to_string(home.join("newer.json")).unwrap(), newer);
+}
+
+#[test]
+fn quiet_is_quiet_and_a_pipe_gets_a_line_a_second() {
+    let home = Home::new();
+    let args = ["run", "noop", "-T", "2.2", "--ramp", "0", "-R", "100"];
+    let ran = home.run(&args).ok().says(&["progress: 1.0 s, ", "progress: 2.0 s, "]);
+    assert!(!ran.stderr.contains('\r') && !ran.stderr.contains('\x1b'), "{:?}", ran.stderr);
+    assert!(!ran.stdout.contains('\x1b') && !ran.stdout.contains("progress"), "{:?}", ran.stdout);
+    let quiet: Vec<_> = args.iter().chain(&["-q"]).copied().collect();
+    assert_eq!(home.run(&quiet).ok().stderr, "");
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let home = Home::new();
+    for args in
+        [&["run", "noop", "-T", "1.5", "--ramp", "0"][..], &["list", "workloads"], &["--help"], &["report", "last"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = home.command(args);
+        command.stdout(writer.try_clone().unwrap()).stderr(writer);
+        assert_eq!(command.status().unwrap().code(), Some(0), "{args:?}");
+    }
+    assert_eq!(home.the_run().text("/status"), "complete");
+    let ran: Ran = finish(home.shell("\"$0\" list workloads | head -1"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn results_that_cannot_be_written_are_refused_before_anything_is_done() {
+    let home = Home::new();
+    std::fs::write(home.join("file"), "").unwrap();
+    for out in ["file", "file/below", "/proc/nowhere"] {
+        // The target is not even looked for.
+        let ran = home.run(&["run", "--target", "host=/nonexistent", "--out", out]).ended(1);
+        assert_eq!(ran.stdout, "");
+        ran.says(&["failed to write to the results directory", out, "--out"]);
+    }
+    let ran = home.run(&["run", "--target", "host=/nonexistent"]).ended(1);
+    ran.says(&["cannot connect to /nonexistent/.s.PGSQL.5432", "start the server"]);
+    assert!(!home.join("pgdyno-results").exists(), "a run that cannot start leaves no directory");
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_measured() {
+    let home = Home::new();
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+        let mut running: Running = home.start(&["run", "noop", "-T", "1h", "--ramp", "0", "-R", "1000"]);
+        running.until_it_says("progress:", 2);
+        running.signal(signal);
+        running.end().ended(130).prints(&["status: interrupted", "TPS", "record: "]);
+        let run: Run = home.runs().pop().unwrap();
+        assert_eq!((run.text("/status"), run.number("/exit_code")), ("interrupted", 130.0));
+        assert!(run.number("/summary/committed") > 500.0);
+        assert_eq!(run.number("/summary/committed") as u64, run.committed_by_intervals());
+    }
+    assert_eq!(results(&home, "pgdyno-results/results.csv").len(), 2);
+}
+
+#[test]
+fn a_killed_run_leaves_a_record_that_says_so() {
+    let home = Home::new();
+    let mut running = home.start(&["run", "noop", "-T", "1h", "--ramp", "0", "-R", "1000"]);
+    running.until_it_says("progress:", 2);
+    running.signal(rustix::process::Signal::KILL);
+    drop(running);
+    let run = home.the_run();
+    assert_eq!(run.text("/status"), "interrupted");
+    assert!(run.text("/reason").contains("killed"), "{}", run.text("/reason"));
+    assert!(run.committed_by_intervals() > 500);
+    // Tools can go on with it.
+    home.run(&["report", "last"]).ok().prints(&["status: interrupted", "intervals.csv"]);
+    home.run(&["list", "runs"]).ok().prints(&["interrupted"]);
+    home.run(&["run", "noop", "-t", "1"]).ok();
+}

@@ -1,0 +1,108 @@
+//! Driving a server that only answers: what the engine itself does and can.
+
+use crate::program::{Home, Run, finish};
+
+/// Runs against the null server and returns the record.
+fn drive(home: &Home, args: &[&str]) -> Run {
+    let args: Vec<_> = ["run", "select-only", "--target", "null"].iter().chain(args).copied().collect();
+    home.run(&args).ok().says(&[]).prints(&["pgdyno null server", "the driver's ceiling"]);
+    let run = home.runs().pop().unwrap();
+    assert_eq!(run.text("/status"), "complete");
+    run
+}
+
+#[test]
+fn five_thousand_clients_fit_in_one_process() {
+    let few = drive(&Home::new(), &["-c", "1", "-T", "2", "--ramp", "0"]);
+    let home = Home::new();
+    let many = drive(&home, &["-c", "5000", "-T", "2", "--ramp", "0"]);
+    assert_eq!(many.number("/plan/clients"), 5000.0);
+    // In a closed loop each client has had its turn.
+    assert!(many.number("/summary/committed") >= 5000.0);
+    assert_eq!(many.number("/summary/failed"), 0.0);
+    // What one client needs is the base: the program, its threads and its histograms.
+    let more = many.number("/client/rss_bytes_max") - few.number("/client/rss_bytes_max");
+    assert!(more < 4999.0 * 64.0 * 1024.0, "{more} bytes for 4,999 clients");
+    home.assert_clean();
+}
+
+#[test]
+fn a_number_of_transactions_is_kept_to_the_one_in_every_query_mode() {
+    for mode in ["simple", "extended", "prepared"] {
+        let run = drive(&Home::new(), &["-c", "7", "-j", "2", "-t", "43", "-M", mode]);
+        assert_eq!(run.number("/summary/committed"), 301.0, "{mode}");
+        assert_eq!((run.text("/plan/mode"), run.number("/client/threads")), (mode, 2.0));
+    }
+    for workload in ["tpcb-like", "simple-update", "tproc-c"] {
+        let home = Home::new();
+        home.run(&["run", workload, "--target", "null", "-c", "3", "-t", "50", "-q"]).ok();
+        assert_eq!(home.the_run().number("/summary/committed"), 150.0, "{workload}");
+    }
+}
+
+#[test]
+fn a_rate_is_kept() {
+    for arrivals in ["uniform", "poisson"] {
+        let home = Home::new();
+        let run = drive(&home, &["-c", "8", "-R", "500", "--arrivals", arrivals, "-T", "2", "--ramp", "0"]);
+        let committed = run.number("/summary/committed");
+        // Poisson: five standard deviations of 1000 arrivals. Uniform: a machine that stalls at the end misses a few.
+        let spread = if arrivals == "poisson" { 160.0 } else { 50.0 };
+        assert!((committed - 1000.0).abs() < spread, "{arrivals}: {committed}");
+        let (response, service) = ("/summary/response_latency_ns/mean", "/summary/service_latency_ns/mean");
+        assert!(run.number(response) >= run.number(service));
+        // Every transaction of every client is done, however they arrive.
+        let run = drive(&home, &["-c", "8", "-R", "2000", "--arrivals", arrivals, "-t", "20"]);
+        assert_eq!(run.number("/summary/committed"), 160.0);
+    }
+}
+
+#[test]
+fn the_same_seed_is_in_the_record_and_plans_that_differ_by_it_are_the_same() {
+    let home = Home::new();
+    drive(&home, &["-t", "1", "--random-seed", "7"]);
+    drive(&home, &["-t", "1", "--random-seed", "8"]);
+    let runs = home.runs();
+    let seeds: std::collections::BTreeSet<_> = runs.iter().map(|run| run.number("/plan/seed") as u64).collect();
+    assert_eq!(seeds, [7, 8].into());
+    assert_eq!(runs[0].text("/plan_hash"), runs[1].text("/plan_hash"));
+}
+
+#[test]
+fn a_low_limit_of_open_files_is_raised_or_told() {
+    let home = Home::new();
+    let run = "exec \"$0\" run select-only --target null -c 1000 -t 2";
+    let raised = finish(home.shell(&format!("ulimit -Sn 256; {run}"))).ok();
+    raised.says(&["raised the limit of open files from 256 to "]);
+    assert_eq!(home.the_run().number("/summary/committed"), 2000.0);
+
+    let refused = finish(home.shell(&format!("ulimit -n 256; {run}"))).ended(1);
+    refused.says(&["1000 clients need", "the hard limit is 256", "ulimit -Hn", "--clients"]);
+    assert_eq!(home.runs().len(), 1, "and nothing else is done");
+}
+
+#[test]
+fn its_server_goes_however_the_run_ends() {
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::KILL] {
+        let home = Home::new();
+        let sockets = home.join("sockets");
+        std::fs::create_dir(&sockets).unwrap();
+        let mut command = home.command(["run", "select-only", "--target", "null", "-T", "1h", "--ramp", "0"]);
+        command.env("TMPDIR", &sockets);
+        let mut running = crate::program::Running::new(command);
+        running.until_it_says("progress:", 1);
+        let below = crate::program::descendants(running.pid());
+        assert!(below.iter().any(|p| p.args.contains("server null")), "its server is a process of its own");
+        running.signal(signal);
+        if signal == rustix::process::Signal::INT {
+            running.end().ended(130);
+        } else {
+            drop(running);
+        }
+        let pids: Vec<_> = below.iter().map(|p| p.pid).collect();
+        crate::program::eventually("the null server is gone", std::time::Duration::from_secs(10), || {
+            crate::program::processes().iter().all(|p| !pids.contains(&p.pid))
+        });
+        assert_eq!(std::fs::read_dir(&sockets).unwrap().count(), 0, "and its directory");
+    }
+}

@@ -1,0 +1,108 @@
+//! Reports from stored records, which are read for ever, and from what is none.
+
+use std::path::{Path, PathBuf};
+
+use crate::program::{Home, json};
+
+/// A record of each kind that pgdyno ever wrote is under `fixtures/runs/`, a directory a version.
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json")
+}
+
+fn report(format: &str) -> String {
+    let home = Home::new();
+    home.run(&["report", fixture().to_str().unwrap(), "--format", format]).ok().stdout
+}
+
+#[test]
+fn a_stored_record_as_text() {
+    insta::assert_snapshot!(report("text"));
+}
+
+#[test]
+fn a_stored_record_as_csv() {
+    insta::assert_snapshot!(report("csv"));
+}
+
+#[test]
+fn a_stored_record_as_markdown() {
+    insta::assert_snapshot!(report("markdown"));
+}
+
+#[test]
+fn a_stored_record_as_json_is_the_record() {
+    let report: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
+    assert_eq!(report, json(&fixture()), "no field is lost or added");
+}
+
+/// A home with copies of the fixture under other names.
+fn home_with(ids: &[&str]) -> Home {
+    let home = Home::new();
+    for id in ids {
+        let directory = home.join("pgdyno-results").join(id);
+        std::fs::create_dir_all(&directory).unwrap();
+        let mut record = json(&fixture());
+        record["id"] = (*id).into();
+        std::fs::write(directory.join("run.json"), record.to_string()).unwrap();
+    }
+    home
+}
+
+#[test]
+fn a_run_is_named_by_the_ends_of_its_name_its_place_or_as_the_last() {
+    let (first, second) = ("20260101T000000Z-noop-aaaaaa", "20260102T000000Z-noop-bbbbbb");
+    let home = home_with(&[first, second]);
+    let csv = |run: &str| home.run(&["report", run, "--format", "csv"]).ok().stdout;
+    let (of_first, of_second) = (csv(first), csv(second));
+    assert!(of_first.contains(first) && of_second.contains(second));
+    assert_eq!(csv("last"), of_second);
+    assert_eq!(csv("20260101"), of_first);
+    assert_eq!(csv("bbbbbb"), of_second);
+    assert_eq!(csv(&format!("pgdyno-results/{first}")), of_first);
+    assert_eq!(csv(&format!("pgdyno-results/{first}/run.json")), of_first);
+    home.run(&["report", "2026"]).ended(1).says(&["2026", first, second]);
+    home.run(&["report", "2027"]).ended(1).says(&["no run '2027' in pgdyno-results", "pgdyno list runs"]);
+    home.run(&["report", "last", "--out", "elsewhere"]).ended(1).says(&["no run 'last' in elsewhere"]);
+    home.run(&["list", "runs"]).ok().prints(&[first, second]);
+}
+
+#[test]
+fn the_last_of_two_runs_in_one_second_is_the_later_one() {
+    let (early, late) = ("20260101T000000Z-noop-ffffff", "20260101T000000Z-noop-000000");
+    let home = home_with(&[early, late]);
+    for (id, started) in [(early, "2026-01-01T00:00:00.1Z"), (late, "2026-01-01T00:00:00.9Z")] {
+        let path = home.join("pgdyno-results").join(id).join("run.json");
+        let mut record = json(&path);
+        record["started_at"] = started.into();
+        std::fs::write(path, record.to_string()).unwrap();
+    }
+    assert!(home.run(&["report", "last", "--format", "csv"]).ok().stdout.contains(late));
+}
+
+#[test]
+fn what_is_no_record_is_refused_and_left_alone() {
+    let home = Home::new();
+    let newer = json(&fixture()).to_string().replacen("\"format_version\":1", "\"format_version\":2", 1);
+    let cases = [
+        ("newer", newer.as_str(), &["format 2", "newer pgdyno"][..]),
+        ("future", r#"{"format_version": 99, "all": "different"}"#, &["format 99", "up to 1", "newer pgdyno"]),
+        ("unversioned", r#"{"id": "x"}"#, &["not a run record", "format_version"]),
+        ("incomplete", r#"{"format_version": 1, "id": "x"}"#, &["not a run record", "missing field"]),
+        ("cut", r#"{"format_version": 1, "id": "#, &["not a run record"]),
+        ("empty", "", &["not a run record"]),
+        ("picture", "\u{89}PNG", &["not a run record"]),
+    ];
+    for (name, text, words) in cases {
+        let directory = home.join("pgdyno-results").join(name);
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("run.json");
+        std::fs::write(&path, text).unwrap();
+        let ran = home.run(&["report", name]).ended(1);
+        assert_eq!(ran.stdout, "");
+        ran.says(words).says(&[&format!("{name}/run.json")]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it is left as it is");
+    }
+    // A list tells of them and goes on.
+    home.run(&["list", "runs"]).ok().prints(&["newer", "unreadable", "cut", "future"]);
+    home.run(&["report", "pgdyno-results"]).ended(1).says(&["no run 'pgdyno-results'"]);
+}
