@@ -1,0 +1,83 @@
+//! Rules of the house that no compiler keeps: which crate may know which, pages that must exist, links that
+//! must lead somewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Which crate may depend on which. An edge that is not here is a decision, and wants a reason in its commit.
+const EDGES: &[(&str, &[&str])] = &[
+    ("wire", &[]),
+    ("poll", &[]),
+    ("null", &["poll", "wire"]),
+    ("net", &["wire"]),
+    ("workload", &["wire"]),
+    ("workloads", &["wire", "workload"]),
+    ("measure", &["wire"]),
+    ("engine", &["measure", "net", "poll", "wire", "workload"]),
+    ("load", &["net", "wire", "workload"]),
+    ("server", &["net", "workload"]),
+    ("plan", &[]),
+    ("results", &["measure", "plan"]),
+    ("report", &["plan", "results"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn crates_know_only_those_that_they_may_know() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata runs");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let mut found = BTreeMap::new();
+    for package in metadata["packages"].as_array().expect("a list of packages") {
+        let Some(name) = package["name"].as_str().and_then(|n| n.strip_prefix("pgdyno-")) else { continue };
+        let edges: BTreeSet<&str> = package["dependencies"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|d| d["kind"].is_null())
+            .filter_map(|d| d["name"].as_str()?.strip_prefix("pgdyno-"))
+            .collect();
+        found.insert(name, edges);
+    }
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        EDGES.iter().map(|(name, edges)| (*name, edges.iter().copied().collect())).collect();
+    assert_eq!(found, allowed);
+}
+
+#[test]
+fn links_in_the_documentation_lead_somewhere() {
+    let mut pages = Vec::new();
+    markdown(&root(), &mut pages);
+    assert!(pages.len() > 10, "found only {pages:?}");
+    let mut broken = Vec::new();
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("a readable page");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = link.split('#').next().unwrap_or_default();
+            let elsewhere = path.is_empty() || link.contains("://") || link.starts_with("mailto:");
+            if !elsewhere && !page.parent().expect("a page lies in a directory").join(path).exists() {
+                broken.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+fn markdown(directory: &Path, pages: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a readable directory").flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "pgdyno-results" {
+            markdown(&path, pages);
+        } else if name.ends_with(".md") {
+            pages.push(path);
+        }
+    }
+}
