@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""The figures of the main job: client CPU, load, memory, start. See README.md beside this file."""
+
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PGDYNO = os.path.join(ROOT, "target", "release", "pgdyno")
+PAIRS = int(os.environ.get("PAIRS", "5"))
+SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
+LOG = []
+
+
+def say(text=""):
+    print(text, flush=True)
+    LOG.append(text)
+
+
+def newest(program):
+    found = glob.glob(f"/usr/lib/postgresql/*/bin/{program}")
+    found.sort(key=lambda p: int(p.split("/")[4]))
+    return found[-1] if found else shutil.which(program)
+
+
+def timed(command, cpu=None):
+    """Runs a command on its own; its output and the CPU seconds (user, system) that the kernel accounts to it."""
+    pin = (lambda: os.sched_setaffinity(0, {cpu})) if cpu is not None else None
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, stdout=out, stderr=err, preexec_fn=pin, cwd=SCRATCH)
+        _, status, usage = os.wait4(process.pid, 0)
+        out.seek(0), err.seek(0)
+        text, errors = out.read().decode(), err.read().decode()
+    if status != 0:
+        sys.exit(f"{command} failed:\n{text}\n{errors}")
+    return text, usage
+
+
+def busy_elsewhere():
+    """CPU seconds of the whole machine so far, all processes."""
+    with open("/proc/stat") as f:
+        fields = [int(n) for n in f.readline().split()[1:9]]
+    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
+def server_cpu(pid):
+    """CPU seconds of a postmaster and all of its children that have ended."""
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return sum(int(n) for n in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+class Server:
+    """The private server, kept for the bench."""
+
+    def __enter__(self):
+        subprocess.run([PGDYNO, "server", "stop"], capture_output=True)
+        subprocess.run([PGDYNO, "server", "start", "--connections", "1100"], check=True, capture_output=True)
+        status = subprocess.run([PGDYNO, "server", "status"], check=True, capture_output=True, text=True).stdout
+        self.version = re.search(r"PostgreSQL (\S+)", status).group(1)
+        self.pid = int(re.search(r"process (\d+)", status).group(1))
+        self.host, self.port = re.search(r"-h (\S+) -p (\d+)", status).groups()
+        self.dsn = f"host={self.host} port={self.port} user=postgres dbname=postgres"
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([PGDYNO, "server", "stop"], capture_output=True)
+
+    def pin(self, cpus):
+        children = subprocess.run(["pgrep", "-P", str(self.pid)], capture_output=True, text=True).stdout.split()
+        for pid in [self.pid, *map(int, children)]:
+            try:
+                os.sched_setaffinity(pid, cpus)
+            except ProcessLookupError:
+                pass  # a worker of the server that has ended meanwhile
+
+    def sql(self, text):
+        psql = newest("psql")
+        command = [psql, "-h", self.host, "-p", self.port, "-U", "postgres", "-qAtX", "-v", "ON_ERROR_STOP=1", "-c", text, "postgres"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def run_pgdyno(server, *arguments, cpu=None):
+    record = os.path.join(SCRATCH, "record.json")
+    command = [PGDYNO, "run", *arguments, "--target", server, "--no-check", "-q", "--json", record]
+    _, usage = timed(command, cpu)
+    with open(record) as f:
+        return json.load(f), usage
+
+
+def cpu():
+    pgbench = newest("pgbench")
+    if not pgbench:
+        return say("no pgbench here: the comparison is left out")
+    version = subprocess.run([pgbench, "--version"], capture_output=True, text=True).stdout.strip()
+    say("## Client CPU a transaction: select-only, prepared, one thread, unix socket")
+    say(f"{version} -j 1 and pgdyno, alternately, {PAIRS} pairs of {SECONDS} s each; user+sys of the whole process, connecting included, / transactions")
+    say("pgdyno sends Bind, Execute and Sync with a binary integer; pgbench Bind, Describe, Execute and Sync with text")
+    with Server() as server:
+        say(f"server: PostgreSQL {server.version}, scale 50")
+        timed([PGDYNO, "load", "select-only", "-s", "50", "-q", "--target", server.dsn])
+        for regime, cpus, client in [("W", {0}, 1), ("B", set(range(os.cpu_count())), None)]:
+            server.pin(cpus)
+            for clients in (16, 64, 256):
+                ratios, theirs, ours, tps, foreign = [], [], [], [], []
+                for _ in range(PAIRS):
+                    before, begun = busy_elsewhere(), time.time()
+                    command = [pgbench, "-h", server.host, "-p", server.port, "-U", "postgres", "-S", "-M", "prepared", "-n"]
+                    text, usage = timed([*command, "-c", str(clients), "-j", "1", "-T", str(SECONDS), "postgres"], client)
+                    done = int(re.search(r"actually processed: (\d+)", text).group(1))
+                    them = (usage.ru_utime + usage.ru_stime) / done * 1e6
+                    record, usage = run_pgdyno(
+                        server.dsn, "select-only", "-c", str(clients), "-j", "1", "-T", str(SECONDS), "--ramp", "0", cpu=client)
+                    mine = (usage.ru_utime + usage.ru_stime) / record["summary"]["committed"] * 1e6
+                    ratios.append(mine / them), theirs.append(them), ours.append(mine)
+                    tps.append((done / SECONDS, record["summary"]["tps"]))
+                    foreign.append((busy_elsewhere() - before) / (time.time() - begun))
+                say(f"{regime} {clients:4} clients: ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+                    f"   pgbench {statistics.median(theirs):.2f} us, pgdyno {statistics.median(ours):.2f} us"
+                    f"   TPS {statistics.median(t for t, _ in tps):,.0f} / {statistics.median(t for _, t in tps):,.0f}"
+                    f"   CPUs in use {statistics.median(foreign):.2f}")
+                say("    raw: " + "  ".join(f"{a:.2f}/{b:.2f}" for a, b in zip(theirs, ours)))
+    say()
+
+
+def load():
+    warehouses = 4
+    say(f"## Load: tproc-c, {warehouses} warehouses, against COPY from ready files of the same rows, one connection each time")
+    with Server() as server:
+        say(f"server: PostgreSQL {server.version}")
+        arguments = [PGDYNO, "load", "tproc-c", "-w", str(warehouses), "-q", "--replace", "--target", server.dsn]
+        # The first load of a new server writes its WAL segments for the first time.
+        timed([*arguments, "--loaders", "2"])
+        tables = [line for line in server.sql(
+            "select relname from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace "
+            "and relname <> 'pgdyno_stamp' order by 1").split()]
+        rows = sum(int(server.sql(f"select count(*) from {t}")) for t in tables)
+        directory = server.sql("show data_directory").strip()
+        files = {t: f"{directory}/bench-{t}.copy" for t in tables}
+        for table, path in files.items():
+            server.sql(f"copy {table} to '{path}'")
+        indexes = server.sql(
+            "select indexdef from pg_indexes where schemaname = 'public' and tablename <> 'pgdyno_stamp'").strip().splitlines()
+        ddl = {t: server.sql(
+            "select string_agg(format('%I %s%s', attname, format_type(atttypid, atttypmod), case when attnotnull then ' not null' else '' end), ', ' order by attnum) "
+            f"from pg_attribute where attrelid = '{t}'::regclass and attnum > 0").strip() for t in tables}
+        ratios = []
+        for _ in range(PAIRS):
+            before = server_cpu(server.pid)
+            server.sql("drop schema if exists bench cascade; create schema bench")
+            begun = time.time()
+            for t in tables:
+                server.sql(f"begin; create table bench.{t} ({ddl[t]}); copy bench.{t} from '{files[t]}' with (freeze on); commit")
+                server.sql(f"vacuum analyze bench.{t}")
+            for index in indexes:
+                server.sql(index.replace(" ON public.", " ON bench.").replace(" INDEX public.", " INDEX "))
+            server.sql("checkpoint")
+            copy_wall, copy_cpu = time.time() - begun, server_cpu(server.pid) - before
+            server.sql("drop schema bench cascade")
+            before, begun = server_cpu(server.pid), time.time()
+            _, usage = timed([*arguments, "--loaders", "1"])
+            wall, cpu_s = time.time() - begun, server_cpu(server.pid) - before
+            ratio = copy_cpu / cpu_s
+            ratios.append(ratio)
+            say(f"COPY from files {copy_wall:.1f} s, server CPU {copy_cpu:.2f} s; pgdyno load and check {wall:.1f} s, server CPU {cpu_s:.2f} s, "
+                f"client CPU {usage.ru_utime + usage.ru_stime:.2f} s; rows per server CPU second: {ratio:.2f} of COPY's")
+        say(f"{rows:,} rows; ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}); "
+            f"all server CPU is counted, our count of rows, our conditions and our checkpoint included")
+        _, usage = timed([*arguments, "--loaders", "2"])
+        status = subprocess.run([PGDYNO, "check", "tproc-c", "-q", "--target", server.dsn], capture_output=True, text=True)
+        say(f"afterwards all conditions hold: {status.returncode == 0}")
+    say()
+
+
+def memory():
+    say("## Memory: 5,000 clients against a null server")
+    few, _ = run_pgdyno("null", "select-only", "-c", "1", "-T", "2", "--ramp", "0")
+    many, _ = run_pgdyno("null", "select-only", "-c", "5000", "-T", "5", "--ramp", "0")
+    base, peak = few["client"]["rss_bytes_max"], many["client"]["rss_bytes_max"]
+    say(f"peak resident: {base / 2**20:.1f} MiB with 1 client, {peak / 2**20:.1f} MiB with 5,000: {(peak - base) / 4999 / 1024:.2f} KiB a client; "
+        f"{many['summary']['tps']:,.0f} TPS")
+    say()
+
+
+def start():
+    say("## Start: from `run` to the first measured transaction, select-only at scale 1 on the private server")
+    for _ in range(PAIRS):
+        record = os.path.join(SCRATCH, "record.json")
+        begun = time.time()
+        timed([PGDYNO, "run", "select-only", "-s", "1", "-T", "1", "--ramp", "0", "-q", "--json", record])
+        with open(record) as f:
+            measured = json.load(f)["measured_at"]
+        at = subprocess.run(["date", "-d", measured, "+%s.%N"], capture_output=True, text=True).stdout
+        say(f"{float(at) - begun:.2f} s: server made and started, data loaded and checked")
+    say()
+
+
+def main():
+    global SCRATCH
+    subprocess.run(["cargo", "build", "--release", "-q", "-p", "pgdyno"], cwd=ROOT, check=True)
+    wanted = sys.argv[1:] or ["cpu", "load", "memory", "start"]
+    with open("/proc/cpuinfo") as f:
+        model = re.search(r"model name\s*: (.*)", f.read())
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    say(f"# {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, commit {commit}")
+    say(f"{os.cpu_count()} CPUs {model.group(1) if model else ''}, {platform.system()} {platform.release()}, load average {os.getloadavg()[0]:.2f}")
+    say()
+    with tempfile.TemporaryDirectory() as directory:
+        SCRATCH = directory
+        for name in wanted:
+            {"cpu": cpu, "load": load, "memory": memory, "start": start}[name]()
+    path = os.path.join(ROOT, "benches", "results", time.strftime("%Y-%m-%d-%H%M", time.gmtime()) + "-" + "-".join(wanted) + ".txt")
+    with open(path, "w") as f:
+        f.write("\n".join(LOG) + "\n")
+    print(f"kept in {os.path.relpath(path, ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
