@@ -15,6 +15,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PGDYNO = os.path.join(ROOT, "target", "release", "pgdyno")
+BARE = os.path.join(ROOT, "target", "release", "examples", "bare")
 PAIRS = int(os.environ.get("PAIRS", "5"))
 SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
 LOG = []
@@ -103,6 +104,7 @@ def cpu():
     version = subprocess.run([pgbench, "--version"], capture_output=True, text=True).stdout.strip()
     say("## Client CPU a transaction: select-only, prepared, one thread, unix socket")
     say(f"{version} -j 1 and pgdyno, alternately, {PAIRS} pairs of {SECONDS} s each; user+sys of the whole process, connecting included, / transactions")
+    say("bare: an epoll loop that reads, writes and records nothing (crates/pgdyno-engine/examples/bare.rs): the kernel's own cost")
     say("pgdyno sends Bind, Execute and Sync with a binary integer; pgbench Bind, Describe, Execute and Sync with text")
     with Server() as server:
         say(f"server: PostgreSQL {server.version}, scale 50")
@@ -110,7 +112,7 @@ def cpu():
         for regime, cpus, client in [("W", {0}, 1), ("B", set(range(os.cpu_count())), None)]:
             server.pin(cpus)
             for clients in (16, 64, 256):
-                ratios, theirs, ours, tps, foreign = [], [], [], [], []
+                ratios, theirs, ours, floors, tps, foreign = [], [], [], [], [], []
                 for _ in range(PAIRS):
                     before, begun = busy_elsewhere(), time.time()
                     command = [pgbench, "-h", server.host, "-p", server.port, "-U", "postgres", "-S", "-M", "prepared", "-n"]
@@ -120,14 +122,17 @@ def cpu():
                     record, usage = run_pgdyno(
                         server.dsn, "select-only", "-c", str(clients), "-j", "1", "-T", str(SECONDS), "--ramp", "0", cpu=client)
                     mine = (usage.ru_utime + usage.ru_stime) / record["summary"]["committed"] * 1e6
+                    text, usage = timed([BARE, server.dsn, str(clients), str(SECONDS)], client)
+                    floors.append((usage.ru_utime + usage.ru_stime) / int(text) * 1e6)
                     ratios.append(mine / them), theirs.append(them), ours.append(mine)
                     tps.append((done / SECONDS, record["summary"]["tps"]))
                     foreign.append((busy_elsewhere() - before) / (time.time() - begun))
                 say(f"{regime} {clients:4} clients: ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
                     f"   pgbench {statistics.median(theirs):.2f} us, pgdyno {statistics.median(ours):.2f} us"
+                    f", bare {statistics.median(floors):.2f} us"
                     f"   TPS {statistics.median(t for t, _ in tps):,.0f} / {statistics.median(t for _, t in tps):,.0f}"
                     f"   CPUs in use {statistics.median(foreign):.2f}")
-                say("    raw: " + "  ".join(f"{a:.2f}/{b:.2f}" for a, b in zip(theirs, ours)))
+                say("    raw: " + "  ".join(f"{a:.2f}/{b:.2f}/{c:.2f}" for a, b, c in zip(theirs, ours, floors)))
     say()
 
 
@@ -205,7 +210,7 @@ def start():
 
 def main():
     global SCRATCH
-    subprocess.run(["cargo", "build", "--release", "-q", "-p", "pgdyno"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "-q", "-p", "pgdyno", "-p", "pgdyno-engine", "--bins", "--examples"], cwd=ROOT, check=True)
     wanted = sys.argv[1:] or ["cpu", "load", "memory", "start"]
     with open("/proc/cpuinfo") as f:
         model = re.search(r"model name\s*: (.*)", f.read())

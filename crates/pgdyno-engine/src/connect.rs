@@ -57,12 +57,12 @@ pub enum ConnectFailed {
 ///
 /// # Errors
 /// With the first refusal, all connections are closed again.
-pub fn connect_all(
+pub(crate) fn connect_all(
     options: &ConnectOptions,
     clients: usize,
     control: &Control,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Links, ConnectFailed> {
+) -> Result<Vec<Link>, ConnectFailed> {
     let (links, failure) = (Mutex::new(Vec::with_capacity(clients)), Mutex::new(None));
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -90,13 +90,10 @@ pub fn connect_all(
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
         None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
-        None => Ok(Links(links)),
+        None => Ok(links),
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
-
-/// Open connections, one for each client.
-pub struct Links(pub(crate) Vec<Link>);

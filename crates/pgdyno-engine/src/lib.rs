@@ -25,7 +25,7 @@ mod tick;
 mod usage;
 mod worker;
 
-pub use connect::{ConnectFailed, connect_all};
+pub use connect::ConnectFailed;
 pub use control::Control;
 pub use errors::ErrorSample;
 pub use limits::{FileLimit, raise_file_limit};

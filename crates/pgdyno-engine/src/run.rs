@@ -119,7 +119,7 @@ pub fn run(
     let begun = Instant::now();
     let mut links = match backend {
         Backend::None => Vec::new(),
-        Backend::Server(options) => connect_all(options, spec.clients as usize, control, on_connect)?.0,
+        Backend::Server(options) => connect_all(options, spec.clients as usize, control, on_connect)?,
     };
     let connect_ns = begun.elapsed().as_nanos() as u64;
 
