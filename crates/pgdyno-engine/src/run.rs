@@ -86,6 +86,14 @@ pub struct RunOutcome {
     pub process: ProcessUsage,
 }
 
+impl RunOutcome {
+    /// All phases, in order.
+    #[must_use]
+    pub fn phases(&self) -> [&Totals; 3] {
+        [&self.ramp, &self.measured, &self.drain]
+    }
+}
+
 /// Why a run could not take place.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -251,15 +259,20 @@ impl<'a> Coordinator<'a> {
 
     fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(Event<'_>)) -> RunOutcome {
         let measure_start = self.timing.origin + Duration::from_nanos(self.timing.ramp_ns);
+        let mut edge = self.next_edge();
         loop {
             if self.at_measure_start.is_none() && Instant::now() >= measure_start {
                 self.at_measure_start = Some(process_usage());
             }
-            let edge = self.timing.origin + Duration::from_nanos(self.timing.next_edge(self.timing.origin.elapsed()));
             match inbox.recv_timeout(edge.saturating_duration_since(Instant::now())) {
                 Ok(report) => self.take(report, on_event),
-                Err(RecvTimeoutError::Timeout) => self.control.wake(),
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+            // Whether time or a report ended the wait: a worker whose clients are all silent has no other clock.
+            if Instant::now() >= edge {
+                self.control.wake();
+                edge = self.next_edge();
             }
         }
         for open in std::mem::take(&mut self.open).into_values() {
@@ -274,6 +287,11 @@ impl<'a> Coordinator<'a> {
             }
         }
         self.outcome
+    }
+
+    /// The next planned end of an interval.
+    fn next_edge(&self) -> Instant {
+        self.timing.origin + Duration::from_nanos(self.timing.next_edge(self.timing.origin.elapsed()))
     }
 
     /// Whether the measured window ended before its time.
