@@ -81,8 +81,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Code> {
 /// the measured window by the client's own counts. docs/metrics.md says why.
 fn tpm(driven: &Driven, tpm_client: f64) -> Option<f64> {
     let outcome = &driven.outcome;
-    let by_client: u64 =
-        [&outcome.ramp, &outcome.measured, &outcome.drain].iter().map(|totals| totals.part.all().completed()).sum();
+    let by_client: u64 = outcome.phases().iter().map(|totals| totals.part.all().completed()).sum();
     let by_server = driven.whole.as_ref()?.transactions();
     (by_client > 0).then(|| tpm_client * by_server as f64 / by_client as f64)
 }
@@ -134,12 +133,10 @@ struct Stage<'a> {
 impl Stage<'_> {
     /// From the load to the last check. What is found out stands in the record at once.
     fn live(&mut self, server: &mut Server, admin: Option<Admin>) -> Result<End> {
-        let Some(options) = server.options.clone() else {
+        let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
             let driven = self.drive(&Capabilities::default(), None, None)?;
             return Ok(self.conclude(&driven, None));
         };
-        // There is a connection wherever there are options.
-        let mut admin = admin.map_or_else(|| Admin::connect(&options).or_fail(Code::Start), Ok)?;
         if is_null(&admin) {
             return self.against_nobody(&options);
         }
@@ -228,11 +225,8 @@ impl Stage<'_> {
         self.recording.summarize(measured, outcome.process.cpu_ns());
         let names = self.recording.txn_names().into_iter().map(str::to_owned).collect::<Vec<_>>();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let broken: Vec<String> = [&outcome.ramp, measured, &outcome.drain]
-            .iter()
-            .flat_map(|t| broken_identities(t, &names))
-            .map(|b| b.to_string())
-            .collect();
+        let broken: Vec<String> =
+            outcome.phases().iter().flat_map(|t| broken_identities(t, &names)).map(|b| b.to_string()).collect();
 
         let tps = self.recording.tps_by_interval().to_vec();
         let record = &mut self.recording.record;
@@ -330,7 +324,8 @@ impl Stage<'_> {
         if let (Some(before), Some(after)) = (orders_before, self.new_orders(admin)) {
             let outcome = &driven.outcome;
             let kinds = self.workload.txns();
-            let by_client: u64 = [&outcome.ramp, &outcome.measured, &outcome.drain]
+            let by_client: u64 = outcome
+                .phases()
                 .iter()
                 .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
                 .filter(|(_, kind)| kind.is_new_order)
