@@ -3,6 +3,7 @@ check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
     cargo test -p pgdyno-wire -p pgdyno-workload -p pgdyno-measure -p pgdyno-engine -p pgdyno-plan -p pgdyno-results -p pgdyno-report
+    cargo test -p pgdyno-script --lib
 
 # Everything, with real servers.
 test:

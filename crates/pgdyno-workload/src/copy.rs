@@ -127,9 +127,9 @@ impl CopyBuf {
     }
 }
 
-/// Appends the decimal digits of `value`.
+/// Appends the decimal digits of `value`, without the machinery of `format!`.
 #[inline]
-fn push_int(out: &mut Vec<u8>, value: i64) {
+pub fn push_int(out: &mut Vec<u8>, value: i64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     let mut rest = value.unsigned_abs();

@@ -18,7 +18,7 @@ mod table;
 
 pub use capabilities::Capabilities;
 pub use check::{Check, CheckCost, Expect};
-pub use copy::CopyBuf;
+pub use copy::{CopyBuf, push_int};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use script::{Batch, Begin, ClientContext, ClientId, ClientScript, Next, Reply, TxnId, Verdict};

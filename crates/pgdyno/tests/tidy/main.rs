@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("null", &["poll", "wire"]),
     ("net", &["wire"]),
     ("workload", &["wire"]),
+    ("script", &["workload"]),
     ("workloads", &["wire", "workload"]),
     ("measure", &["wire"]),
     ("engine", &["measure", "net", "poll", "wire", "workload"]),

@@ -1,0 +1,67 @@
+//! pgbench's script language (version 18), from bytes to values. No I/O and no clock: the caller reads the file,
+//! sends the SQL, sleeps and runs the shell.
+//!
+//! - [`parse`] turns a [`Source`] into a [`Script`]: a list of [`Command`]s, each of one [`Kind`];
+//! - [`Names`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
+//! - [`Expr::eval`] evaluates, [`Template::render`] puts values into SQL, [`Sleep`] and [`Shell`] say what to do;
+//! - [`ScriptError`] prints as pgbench prints it and, better, with a caret under the whole mistake;
+//! - [`EvalError`] is what a command can fail with as it runs, in pgbench's words;
+//! - [`builtin`] has the three scripts that need no file.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use pgdyno_script::{Kind, Names, Source, Value, Variables, parse};
+//! use pgdyno_workload::Rng;
+//!
+//! let mut names = Names::new();
+//! let source = Source { name: "double.sql", text: b"\\set n 2 * :scale\nSELECT :n;" };
+//! let script = parse(&source, &mut names)?;
+//! let names = Arc::new(names);
+//! let mut variables = Variables::new(&names);
+//! variables.set_value(names.find(b"scale").expect("the script names it"), Value::Int(21));
+//! let (mut rng, mut sql) = (Rng::new(1), Vec::new());
+//! for command in &script.commands {
+//!     match &command.kind {
+//!         Kind::Set(set) => set.run(&mut variables, &mut rng, &mut |_| {})?,
+//!         Kind::Sql(statement) => statement.simple.render(&variables, &mut sql),
+//!         _ => {}
+//!     }
+//! }
+//! assert_eq!(sql, b"SELECT 42;");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod builtin;
+mod calls;
+mod code;
+mod commands;
+mod distributions;
+mod eval_error;
+mod functions;
+mod grammar;
+mod meta;
+mod names;
+mod numbers;
+mod operators;
+mod parse;
+mod scan;
+mod script_error;
+mod shell;
+mod sleep;
+mod template;
+mod tokens;
+mod tree;
+mod value;
+mod variables;
+
+pub use code::Expr;
+pub use commands::{Collect, Command, Kind, Script, Set, Sql};
+pub use eval_error::EvalError;
+pub use names::{Names, Slot, valid_variable_name};
+pub use parse::{Source, parse};
+pub use script_error::ScriptError;
+pub use shell::{SetShell, Shell};
+pub use sleep::{Amount, Sleep};
+pub use template::{Extended, Template};
+pub use value::Value;
+pub use variables::Variables;

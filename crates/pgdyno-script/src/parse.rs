@@ -1,0 +1,211 @@
+//! A script from its bytes.
+
+use crate::commands::{Collect, Command, Kind, Script, Sql};
+use crate::meta::{self, Meta};
+use crate::names::Names;
+use crate::scan::{Collected, Scanner, Stop};
+use crate::script_error::{Mistake, ScriptError, Site};
+use crate::template::Template;
+
+/// So much of a SQL command's first line is shown in reports.
+const MAX_TEXT: usize = 127;
+/// So many parameters can a statement of the extended protocol have.
+const MAX_PARAMETERS: usize = 255;
+
+/// A script that is not parsed yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// As errors and reports call it: a file's name, or `-`.
+    pub name: &'a str,
+    /// Any bytes. A script ends at the first zero byte, if there is one.
+    pub text: &'a [u8],
+}
+
+/// Parses a script. Its variables get slots in `names`, which all scripts of a run share.
+///
+/// # Errors
+/// The first mistake; only backslash commands can have one, since SQL is the server's to judge.
+pub fn parse(source: &Source<'_>, names: &mut Names) -> Result<Script, ScriptError> {
+    let text = source.text.split(|b| *b == 0).next().unwrap_or_default();
+    let mut parser = Parser { name: source.name, text, names, commands: Vec::new(), starts: Vec::new() };
+    let mut scanner = Scanner::new(text);
+    let mut lines = Lines { text, at: 0, line: 1 };
+    loop {
+        let (found, stop) = scanner.command();
+        if !found.sql.is_empty() {
+            parser.sql(&found, lines.of(found.start));
+        }
+        match stop {
+            Stop::Semicolon => {}
+            Stop::Backslash => {
+                let start = scanner.at - 1;
+                parser.meta(start, lines.of(start), &mut scanner.at)?;
+            }
+            Stop::End => break,
+        }
+    }
+    parser.finish()
+}
+
+/// Counts lines as far as they are asked for.
+struct Lines<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: u32,
+}
+
+impl Lines<'_> {
+    /// The line of an offset, from 1; offsets must not go back.
+    fn of(&mut self, offset: usize) -> u32 {
+        let passed = self.text[self.at..offset].iter().filter(|b| **b == b'\n').count();
+        self.at = offset;
+        self.line = self.line.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX));
+        self.line
+    }
+}
+
+struct Parser<'a, 'n> {
+    name: &'a str,
+    text: &'a [u8],
+    names: &'n mut Names,
+    commands: Vec<Command>,
+    /// Where each command begins, for mistakes that show only at the end.
+    starts: Vec<usize>,
+}
+
+impl Parser<'_, '_> {
+    fn sql(&mut self, found: &Collected, line: u32) {
+        let shown = &found.sql[..found.sql.len().min(MAX_TEXT)];
+        let first = shown.split(|b| matches!(b, b'\n' | b'\r')).next().unwrap_or_default();
+        let simple = Template::new(&found.sql, self.names);
+        let extended = simple.extended();
+        let sql = Sql { simple, extended, collect: Collect::Nothing, statements: found.joined + 1 };
+        self.commands.push(Command { text: first.to_vec(), line, words: Vec::new(), kind: Kind::Sql(sql) });
+        self.starts.push(found.start);
+    }
+
+    fn site(&self, line: u32) -> Site<'_> {
+        Site { source: self.name, text: self.text, line }
+    }
+
+    fn meta(&mut self, start: usize, line: u32, at: &mut usize) -> Result<(), ScriptError> {
+        let site = Site { source: self.name, text: self.text, line };
+        match meta::command(&site, self.names, start, at)? {
+            None => {}
+            Some(Meta::Command(command)) => {
+                self.commands.push(command);
+                self.starts.push(start);
+            }
+            Some(Meta::Collect(how)) => match self.commands.last_mut() {
+                Some(Command { kind: Kind::Sql(Sql { collect: collect @ Collect::Nothing, .. }), .. }) => {
+                    *collect = how
+                }
+                last => {
+                    // pgbench says \gset for \aset as well, and names the command before it unless that is SQL.
+                    let before = last.filter(|c| !c.is_sql()).map(|c| c.text.clone());
+                    let mut mistake = Mistake::at(start..*at, "\\gset must follow an SQL command");
+                    mistake.more = before.map(Into::into);
+                    mistake.span.end = mistake.span.start + self.text[start..*at].trim_ascii_end().len();
+                    let mistake = mistake.hint(
+                        "\\gset and \\aset take the place of the semicolon: SELECT 1 AS one \\gset; \
+                         a command can have one of them",
+                    );
+                    return Err(self.site(line).command(&mistake, b"", None));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Script, ScriptError> {
+        if self.commands.is_empty() {
+            let pgbench = format!("empty command list for script \"{}\"", self.name);
+            return Err(self.site(1).other(pgbench, "there is no command in it", "", None));
+        }
+        self.branches()?;
+        Ok(Script { name: self.name.to_owned(), commands: self.commands })
+    }
+
+    fn condition_error(&self, number: usize, at: usize, message: &str) -> ScriptError {
+        let pgbench = format!("condition error in script \"{}\" command {number}: {message}", self.name);
+        let (start, line) = (self.starts[at], self.commands[at].line);
+        let span = start..start + self.commands[at].text.len();
+        self.site(line).other(pgbench, message, "", Some(span))
+    }
+
+    /// Checks that every `\if` has its `\endif`, and tells the commands where to go on.
+    fn branches(&mut self) -> Result<(), ScriptError> {
+        // Of every \if that is open, its \elif and \else, too.
+        let mut open: Vec<Vec<usize>> = Vec::new();
+        for at in 0..self.commands.len() {
+            let chained = |me: &Self, chain: Option<&mut Vec<usize>>, name: &str| match chain {
+                None => Err(me.condition_error(at + 1, at, &format!("\\{name} without matching \\if"))),
+                Some(chain) => {
+                    let after = chain.last().is_some_and(|last| matches!(me.commands[*last].kind, Kind::Else { .. }));
+                    match after {
+                        true => Err(me.condition_error(at + 1, at, &format!("\\{name} after \\else"))),
+                        false => {
+                            chain.push(at);
+                            Ok(())
+                        }
+                    }
+                }
+            };
+            match self.commands[at].kind {
+                Kind::If { .. } => open.push(vec![at]),
+                Kind::Elif { .. } => chained(self, open.last_mut(), "elif")?,
+                Kind::Else { .. } => chained(self, open.last_mut(), "else")?,
+                Kind::EndIf => match open.pop() {
+                    Some(chain) => self.link(&chain, at),
+                    None => return Err(self.condition_error(at + 1, at, "\\endif without matching \\if")),
+                },
+                _ => {}
+            }
+        }
+        match open.last() {
+            Some(chain) => {
+                Err(self.condition_error(self.commands.len() + 1, chain[0], "\\if without matching \\endif"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn link(&mut self, chain: &[usize], endif: usize) {
+        let following = chain.iter().skip(1).copied().chain([endif]);
+        for (at, next) in chain.iter().zip(following) {
+            match &mut self.commands[*at].kind {
+                Kind::If { otherwise, .. } => *otherwise = next,
+                Kind::Elif { otherwise, end, .. } => (*otherwise, *end) = (next, endif),
+                Kind::Else { end } => *end = endif,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Script {
+    /// Whether the extended protocol can send it, which takes at most 255 variables in a command.
+    ///
+    /// # Errors
+    /// In pgbench's words, the first command that has more; pgbench asks only after all scripts are parsed.
+    pub fn check_extended(&self) -> Result<(), ScriptError> {
+        for command in &self.commands {
+            let Kind::Sql(sql) = &command.kind else { continue };
+            if sql.extended.params.len() > MAX_PARAMETERS {
+                let site = Site { source: &self.name, text: sql.simple.text(), line: command.line };
+                let text = String::from_utf8_lossy(sql.simple.text());
+                let pgbench = format!("statement has too many arguments (maximum is {MAX_PARAMETERS}): {text}");
+                let message = format!(
+                    "the command in line {} names variables {} times, and the extended protocol takes {MAX_PARAMETERS}",
+                    command.line,
+                    sql.extended.params.len()
+                );
+                return Err(site.other(pgbench, &message, "the simple protocol has no such limit: -M simple", None));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Mistakes in scripts, told in two ways: as pgbench tells them, and with what a person wants to see.
+
+use std::fmt::{self, Write as _};
+use std::ops::Range;
+
+/// At most so many characters of a line are shown.
+const SHOWN: usize = 110;
+
+/// Something wrong at a place in a script.
+#[derive(Clone, Debug)]
+pub(crate) struct Mistake {
+    /// pgbench's words.
+    pub(crate) message: &'static str,
+    /// What pgbench adds in parentheses.
+    pub(crate) more: Option<Box<[u8]>>,
+    /// The bytes of the script that are wrong.
+    pub(crate) span: Range<usize>,
+    /// Where pgbench's caret stands, as an offset in the script; none for most commands without an expression.
+    pub(crate) caret: Option<usize>,
+    /// What to do about it.
+    pub(crate) hint: Option<Box<str>>,
+    /// Whether the line was read to its end when it was noticed.
+    pub(crate) ends_line: bool,
+}
+
+impl Mistake {
+    /// A mistake in an expression: pgbench's caret stands under the end of the token.
+    pub(crate) fn at(span: Range<usize>, message: &'static str) -> Self {
+        let caret = Some(span.end.saturating_sub(1));
+        Self { message, more: None, span, caret, hint: None, ends_line: false }
+    }
+
+    pub(crate) fn more(mut self, more: &[u8]) -> Self {
+        self.more = Some(more.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: &str) -> Self {
+        self.hint = (!hint.is_empty()).then(|| hint.into());
+        self
+    }
+
+    /// Puts pgbench's caret elsewhere, or nowhere.
+    pub(crate) fn caret(mut self, caret: Option<usize>) -> Self {
+        self.caret = caret;
+        self
+    }
+}
+
+/// A script that does not parse.
+#[derive(Clone, Debug)]
+pub struct ScriptError(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    source: String,
+    /// What pgbench prints, first line and others.
+    pgbench: String,
+    message: String,
+    hint: Option<Box<str>>,
+    place: Option<Place>,
+}
+
+/// A piece of a line of a script.
+#[derive(Clone, Debug)]
+struct Place {
+    /// From 1.
+    line: u32,
+    /// From 1, in characters.
+    column: usize,
+    text: String,
+    /// Characters before the caret, and under it.
+    before: usize,
+    width: usize,
+}
+
+/// Where a backslash command stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Site<'a> {
+    pub(crate) source: &'a str,
+    /// The whole script.
+    pub(crate) text: &'a [u8],
+    /// The line of the backslash, from 1.
+    pub(crate) line: u32,
+}
+
+impl Site<'_> {
+    /// A mistake in a backslash command: its name as spelled, and the bytes that pgbench shows.
+    pub(crate) fn command(&self, mistake: &Mistake, name: &[u8], shown: Option<Range<usize>>) -> ScriptError {
+        let mut message = mistake.message.to_owned();
+        if let Some(more) = &mistake.more {
+            let _ = write!(message, " ({})", String::from_utf8_lossy(more));
+        }
+        if !name.is_empty() {
+            let _ = write!(message, " in command \"{}\"", String::from_utf8_lossy(name));
+        }
+        let mut pgbench = format!("{}:{}: {message}", self.source, self.line);
+        if let Some(range) = shown {
+            let _ = write!(pgbench, "\n{}", String::from_utf8_lossy(&self.text[range.clone()]));
+            if let Some(caret) = mistake.caret {
+                let _ = write!(pgbench, "\n{:>1$} error found here", '^', caret.saturating_sub(range.start) + 1);
+            }
+        }
+        self.error(pgbench, message, mistake.hint.clone(), Some(mistake.span.clone()))
+    }
+
+    /// Any other mistake: pgbench's words, which name the script, and ours.
+    pub(crate) fn other(&self, pgbench: String, message: &str, hint: &str, span: Option<Range<usize>>) -> ScriptError {
+        self.error(pgbench, message.to_owned(), (!hint.is_empty()).then(|| hint.into()), span)
+    }
+
+    fn error(
+        &self,
+        pgbench: String,
+        message: String,
+        hint: Option<Box<str>>,
+        span: Option<Range<usize>>,
+    ) -> ScriptError {
+        let place = span.map(|span| Place::new(self.text, span));
+        ScriptError(Box::new(Inner { source: self.source.to_owned(), pgbench, message, hint, place }))
+    }
+}
+
+impl Place {
+    fn new(text: &[u8], span: Range<usize>) -> Self {
+        let (before, rest) = text.split_at(span.start.min(text.len()));
+        let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+        let end = rest.iter().position(|b| *b == b'\n').map_or(text.len(), |at| before.len() + at);
+        let characters = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count();
+        // Bytes first, so that a line of megabytes costs nothing.
+        let from = span.start.saturating_sub(SHOWN / 2).max(start);
+        let to = (from + SHOWN).min(end);
+        let marked = span.start..span.end.clamp(span.start, to.max(span.start));
+        let shown = String::from_utf8_lossy(&text[from..to]);
+        let clean = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
+        let cut = |yes| if yes { "…" } else { "" };
+        let shown: String = shown.trim_end_matches('\r').chars().map(clean).collect();
+        Self {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: characters(&text[start..span.start.min(text.len())]) + 1,
+            text: format!("{}{shown}{}", cut(from > start), cut(to < end)),
+            before: usize::from(from > start) + characters(&text[from..span.start.min(text.len())]),
+            width: characters(&text[marked.start.min(text.len())..marked.end.min(text.len())]).max(1),
+        }
+    }
+}
+
+impl ScriptError {
+    /// What pgbench 18 prints, line by line; the first line comes after `pgbench: error: `.
+    #[must_use]
+    pub fn pgbench_lines(&self) -> Vec<String> {
+        self.0.pgbench.split('\n').map(str::to_owned).collect()
+    }
+
+    /// File, line, column, the message, the line of the script with a caret under the mistake, and a hint.
+    #[must_use]
+    pub fn render(&self) -> String {
+        self.to_string()
+    }
+
+    /// The script, as its source names it.
+    #[must_use]
+    pub fn script(&self) -> &str {
+        &self.0.source
+    }
+
+    /// The line of the mistake and its column in characters, both from 1; none for a script without commands.
+    #[must_use]
+    pub fn line_and_column(&self) -> Option<(u32, usize)> {
+        self.0.place.as_ref().map(|place| (place.line, place.column))
+    }
+
+    /// What is wrong, without the place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { source, message, hint, place, .. } = &*self.0;
+        match place {
+            None => write!(f, "{source}: {message}")?,
+            Some(Place { line, column, text, before, width }) => {
+                let gutter = line.to_string().len();
+                let indent: String = text.chars().take(*before).map(|c| if c == '\t' { c } else { ' ' }).collect();
+                writeln!(f, "{source}:{line}:{column}: {message}")?;
+                writeln!(f, " {line} | {text}")?;
+                write!(f, " {:gutter$} | {indent}{}", "", "^".repeat(*width))?;
+            }
+        }
+        match hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ScriptError {}
