@@ -29,7 +29,7 @@ fn main() {
             let mut session = Session::new(QueryMode::Prepared, 1);
             for _ in 0..2 {
                 request.clear();
-                session.execute(StmtId(0), &statement, &[Value::Int4(1)], false, &mut request);
+                session.execute(StmtId(0), &statement, &[Value::Int4(1)], pgdyno_wire::Capture::Nothing, &mut request);
                 session.sync(&mut request);
                 transport.write_all(&request).unwrap();
                 let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);

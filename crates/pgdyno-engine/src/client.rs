@@ -1,25 +1,30 @@
 //! One virtual client: a state machine with pgbench's states.
 //!
 //! ```text
-//! ChooseScript ─► Throttle ─► StartCommand ─► WaitResult ─► EndTx ─► ChooseScript
-//!                                 ▲   │           │
-//!                                 │   └► Sleep ─► │ error
-//!                                 │               ▼
-//!                               Retry ◄── WaitRollbackResult ─► Failure ─► ChooseScript
+//! ChooseScript ─► Throttle ─► (Connecting) ─► StartCommand ─► WaitResult ─► EndTx ─► ChooseScript
+//!                                               ▲   │           │
+//!                                               │   └► Sleep ─► │ error
+//!                                               │      Shell    ▼
+//!                                             Retry ◄── WaitRollbackResult ─► Failure ─► ChooseScript
 //! ```
+
+mod trouble;
 
 use pgdyno_measure::Recorder;
 use pgdyno_wire::backend::ServerMessage;
-use pgdyno_wire::{ErrorClass, Event, QueryMode, Session, SqlState, Statement, StmtId, TxStatus};
-use pgdyno_workload::{Batch, ClientScript, Next, Reply, Verdict};
+use pgdyno_wire::{ErrorClass, Event, QueryMode, Session, SqlState, Statement, StmtId, TxStatus, libpq};
+use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Trouble, Verdict};
 
 use crate::errors::ErrorLog;
+use crate::observer::{Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
 
 /// A client that fails so often in a row, without a single success and not by serialization or deadlock,
 /// is given up: its script cannot work on this database, and going on would only fill the server's log.
 const HOPELESS_FAILURES: u32 = 10;
+
+const NO_COPY: &str = "COPY is not possible in a measured transaction";
 
 /// Where a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +33,16 @@ pub enum State {
     ChooseScript,
     /// The intended start lies ahead.
     Throttle(Tick),
+    /// A connection for this transaction is being opened.
+    Connecting,
     /// About to send the next step.
     StartCommand,
     /// The reply to a step is awaited.
     WaitResult,
     /// The script waits within its transaction.
     Sleep(Tick),
+    /// A command on the driver's machine is running.
+    Shell,
     /// The transaction is over.
     EndTx(Verdict),
     /// The reply to ROLLBACK is awaited, after an error.
@@ -57,6 +66,10 @@ pub enum Wait {
     Readable,
     /// A time.
     Until(Tick),
+    /// A connection.
+    Connection,
+    /// The end of a command on the driver's machine.
+    Shell,
     /// Nothing: it can go on at once. It stops here so that others of its thread come to their turn.
     Nothing,
     /// It is done, or out of the game.
@@ -70,12 +83,24 @@ pub(crate) struct Context<'a> {
     pub(crate) pacer: &'a mut Pacer,
     pub(crate) recorder: &'a mut Recorder,
     pub(crate) errors: &'a mut ErrorLog,
+    pub(crate) notes: &'a mut Vec<Note>,
+    pub(crate) observer: Option<&'a mut (dyn Observer + 'static)>,
     /// No transaction begins any more.
     pub(crate) stopping: bool,
 }
 
+/// The first error of a batch.
+struct Failed {
+    class: ErrorClass,
+    stmt: Option<StmtId>,
+    /// Results of the batch that came before it.
+    results: u32,
+    message: ServerMessage,
+}
+
 /// One virtual client.
 pub struct Client {
+    id: u32,
     script: Box<dyn ClientScript>,
     session: Session,
     state: State,
@@ -89,22 +114,40 @@ pub struct Client {
     /// Whether the transaction sent anything yet.
     talked: bool,
     tries: u32,
-    /// Rows that the next step reads.
-    rows: Vec<u8>,
-    row_count: u32,
+    /// What the next step reads.
+    reply: ReplyBuffer,
+    /// Statements of the batch that ended well.
+    results: u32,
     /// The verdict, when the batch in flight is the last of its transaction.
     finish: Option<Verdict>,
-    error: Option<ErrorClass>,
+    error: Option<Box<Failed>>,
     tx_status: TxStatus,
     transactions: u64,
     failures_in_a_row: u32,
+    /// Whether it has a connection of its own.
+    connected: bool,
+    capture_shell: bool,
+    /// Shell commands so far: what comes of one is nothing to a later one.
+    shells: u64,
+}
+
+/// A command that is to be run on the driver's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command<'a> {
+    /// Its number within its client's commands.
+    pub number: u64,
+    /// For a shell.
+    pub text: &'a [u8],
+    /// Whether its output comes back to the script.
+    pub capture: bool,
 }
 
 impl Client {
-    /// A client at its beginning.
+    /// Client number `id` of the run, at its beginning; `connected` unless it opens a connection for each transaction.
     #[must_use]
-    pub fn new(script: Box<dyn ClientScript>, mode: QueryMode, statements: usize) -> Self {
+    pub fn new(id: u32, script: Box<dyn ClientScript>, mode: QueryMode, statements: usize, connected: bool) -> Self {
         Self {
+            id,
             script,
             session: Session::new(mode, statements),
             state: State::ChooseScript,
@@ -114,13 +157,16 @@ impl Client {
             mark: Tick(0),
             talked: false,
             tries: 0,
-            rows: Vec::new(),
-            row_count: 0,
+            reply: ReplyBuffer::new(),
+            results: 0,
             finish: None,
             error: None,
             tx_status: TxStatus::Idle,
             transactions: 0,
             failures_in_a_row: 0,
+            connected,
+            capture_shell: false,
+            shells: 0,
         }
     }
 
@@ -128,6 +174,12 @@ impl Client {
     #[must_use]
     pub fn state(&self) -> State {
         self.state
+    }
+
+    /// Its number within the run.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.id
     }
 
     /// The time that it waits for, if it waits for one.
@@ -144,8 +196,28 @@ impl Client {
     pub fn in_transaction(&self) -> bool {
         !matches!(
             self.state,
-            State::ChooseScript | State::Throttle(_) | State::Lost(_) | State::Aborted | State::Finished
+            State::ChooseScript
+                | State::Throttle(_)
+                | State::Connecting
+                | State::Lost(_)
+                | State::Aborted
+                | State::Finished
         )
+    }
+
+    /// Whether its connection is no longer wanted: it is given up, or between two transactions with one each.
+    pub(crate) fn wants_no_connection(&self) -> bool {
+        !self.connected || self.state == State::Aborted
+    }
+
+    /// The command that it wants to be run on the driver's machine.
+    pub(crate) fn shell(&self) -> Command<'_> {
+        Command { number: self.shells, text: self.script.shell(), capture: self.capture_shell }
+    }
+
+    /// Whether it waits for the end of this command.
+    pub(crate) fn awaits_shell(&self, number: u64) -> bool {
+        self.state == State::Shell && self.shells == number
     }
 
     /// The connection's half of the protocol.
@@ -159,7 +231,7 @@ impl Client {
         loop {
             match self.state {
                 State::ChooseScript => {
-                    if cx.stopping || cx.rules.transactions.is_some_and(|limit| self.transactions >= limit) {
+                    if cx.stopping || self.has_done_all(cx.rules) {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
@@ -173,11 +245,13 @@ impl Client {
                     if now < until {
                         return Wait::Until(until);
                     }
-                    cx.recorder.started(self.txn);
-                    self.begun = now;
-                    self.tries = 1;
-                    self.state = State::StartCommand;
+                    if !self.connected {
+                        self.state = State::Connecting;
+                        return Wait::Connection;
+                    }
+                    self.start(now, cx);
                 }
+                State::Connecting => return Wait::Connection,
                 State::StartCommand => {
                     if let Some(wait) = self.step(now, cx, out) {
                         return wait;
@@ -188,10 +262,14 @@ impl Client {
                     if now < until {
                         return Wait::Until(until);
                     }
-                    self.state = State::StartCommand;
+                    self.waited(now, cx);
                 }
+                State::Shell => return Wait::Shell,
                 State::EndTx(verdict) => {
                     self.end(now, verdict, cx);
+                    if self.state == State::Aborted {
+                        return Wait::Finished;
+                    }
                     if !self.talked {
                         // It would never wait for a server: let the others have their turn.
                         return Wait::Nothing;
@@ -199,19 +277,24 @@ impl Client {
                 }
                 State::Retry => {
                     cx.recorder.retried(self.txn, self.tries == 1);
+                    self.decided(now, true, cx);
                     self.tries += 1;
                     self.script.restart();
                     self.clear_reply();
                     self.state = State::StartCommand;
                 }
                 State::Failure => {
-                    self.fail(cx);
+                    self.fail(now, cx);
                     // A script that fails without the server's help must not keep the thread.
                     return if self.state == State::Aborted { Wait::Finished } else { Wait::Nothing };
                 }
                 State::Lost(_) | State::Aborted | State::Finished => return Wait::Finished,
             }
         }
+    }
+
+    fn has_done_all(&self, rules: &Rules) -> bool {
+        rules.transactions.is_some_and(|limit| self.transactions >= limit)
     }
 
     /// Draws a transaction and its intended start; passes over arrivals that are later than the limit.
@@ -224,6 +307,10 @@ impl Client {
             while self.intended.after(limit) < now {
                 cx.recorder.skipped(self.txn);
                 self.transactions += 1;
+                self.observe(now, TxOutcome::Skipped, cx);
+                if self.has_done_all(cx.rules) {
+                    return;
+                }
                 self.intended = cx.pacer.intended(now);
             }
         }
@@ -233,34 +320,83 @@ impl Client {
         self.clear_reply();
     }
 
+    /// Begins the transaction.
+    #[inline]
+    fn start(&mut self, now: Tick, cx: &mut Context<'_>) {
+        cx.recorder.started(self.txn);
+        self.begun = now;
+        self.tries = 1;
+        self.state = State::StartCommand;
+    }
+
     /// Sends the next step. `Some` when the client must wait.
     #[inline]
     fn step(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Wait> {
-        let mut batch = Batch::new(&mut self.session, cx.statements, out);
-        let next = self.script.step(Reply::new(&self.rows, self.row_count), &mut batch);
+        let mut batch = Batch::new(&mut self.session, cx.statements, out, cx.notes);
+        let next = self.script.step(self.reply.reply(), &mut batch);
         batch.close();
         self.clear_reply();
-        if self.session.is_busy() {
-            self.mark = now;
-            self.talked = true;
-            self.finish = match next {
-                Next::Finish(verdict) => Some(verdict),
-                Next::Await | Next::Sleep(_) => None,
-            };
-            self.state = State::WaitResult;
-            return Some(Wait::Readable);
-        }
         match next {
-            Next::Finish(verdict) => self.state = State::EndTx(verdict),
-            Next::Sleep(ns) => self.state = State::Sleep(now.after(ns)),
-            Next::Await => {}
+            Next::Sleep(ns) => {
+                self.mark = now;
+                self.state = State::Sleep(now.after(ns));
+            }
+            Next::Shell { capture } => {
+                self.mark = now;
+                self.state = State::Shell;
+                self.capture_shell = capture;
+                self.shells += 1;
+            }
+            Next::Abort => {
+                self.abort(ErrorClass::Script, cx);
+                return Some(Wait::Finished);
+            }
+            Next::Await | Next::Finish(_) if self.session.is_busy() => {
+                self.mark = now;
+                self.talked = true;
+                self.finish = match next {
+                    Next::Finish(verdict) => Some(verdict),
+                    _ => None,
+                };
+                self.state = State::WaitResult;
+                return Some(Wait::Readable);
+            }
+            Next::Finish(verdict) if self.error.is_none() => self.state = State::EndTx(verdict),
+            Next::Await if self.error.is_none() => {}
+            // All was answered while the script did something else, and not all of it well.
+            Next::Await | Next::Finish(_) => {
+                self.finish = match next {
+                    Next::Finish(verdict) => Some(verdict),
+                    _ => None,
+                };
+                self.state = State::WaitResult;
+                if !self.on_reply(now, cx, out) {
+                    return Some(Wait::Readable);
+                }
+            }
         }
         None
     }
 
+    #[inline]
     fn clear_reply(&mut self) {
-        self.rows.clear();
-        self.row_count = 0;
+        self.reply.clear();
+        self.results = 0;
+    }
+
+    /// A sleep or a shell command is over.
+    fn waited(&mut self, now: Tick, cx: &mut Context<'_>) {
+        if let Some(stmt) = self.script.waiting() {
+            cx.recorder.statement(stmt.0 as usize, now.since(self.mark));
+        }
+        self.talked = true;
+        self.state = State::StartCommand;
+    }
+
+    /// The shell command ended.
+    pub(crate) fn shell_done(&mut self, now: Tick, outcome: ShellOutcome, cx: &mut Context<'_>) {
+        self.script.shell_done(outcome);
+        self.waited(now, cx);
     }
 
     #[inline]
@@ -272,15 +408,25 @@ impl Client {
         self.failures_in_a_row = 0;
         self.finish = None;
         self.state = State::ChooseScript;
+        self.connected = !cx.rules.connect_each;
+        self.observe(now, TxOutcome::Completed, cx);
+        // It counts, as in pgbench: what it sent was done. But the next one would begin within it.
+        if self.tx_status != TxStatus::Idle && self.script.on_trouble(&Trouble::LeftOpen, cx.notes) == OnTrouble::Abort
+        {
+            self.state = State::Aborted;
+        }
     }
 
-    fn fail(&mut self, cx: &mut Context<'_>) {
-        let class = self.error.take().unwrap_or(ErrorClass::Other);
+    fn fail(&mut self, now: Tick, cx: &mut Context<'_>) {
+        self.decided(now, false, cx);
+        let class = self.error.take().map_or(ErrorClass::Other, |error| error.class);
         cx.recorder.failed(self.txn, class);
         self.transactions += 1;
         self.finish = None;
         self.state = State::ChooseScript;
-        if !class.is_retryable() {
+        self.connected = !cx.rules.connect_each;
+        self.observe(now, TxOutcome::Failed(class), cx);
+        if cx.rules.give_up && !class.is_retryable() {
             self.failures_in_a_row += 1;
             if self.failures_in_a_row >= HOPELESS_FAILURES {
                 self.state = State::Aborted;
@@ -288,92 +434,132 @@ impl Client {
         }
     }
 
+    /// Gives the client up in the middle of a transaction.
+    fn abort(&mut self, class: ErrorClass, cx: &mut Context<'_>) {
+        cx.recorder.failed(self.txn, class);
+        self.error = None;
+        self.finish = None;
+        self.state = State::Aborted;
+    }
+
+    fn observe(&self, now: Tick, outcome: TxOutcome, cx: &mut Context<'_>) {
+        if let Some(observer) = cx.observer.as_deref_mut() {
+            observer.transaction(&TxEnd {
+                client: self.id,
+                number: self.transactions,
+                txn: self.txn,
+                intended: self.intended,
+                begun: self.begun,
+                end: now,
+                outcome,
+                tries: self.tries,
+            });
+        }
+    }
+
+    /// Tells the script whether its failed transaction is tried again.
+    fn decided(&mut self, now: Tick, again: bool, cx: &mut Context<'_>) {
+        let trouble = Trouble::Decided { again, tries: self.tries, elapsed_ns: now.since(self.intended) };
+        self.script.on_trouble(&trouble, cx.notes);
+    }
+
     /// Takes what the server says. Afterwards, when this returns true, [`Client::advance`] is to be called.
     #[inline]
     pub(crate) fn on_event(&mut self, now: Tick, event: Event<'_>, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
         match event {
             Event::Complete(stmt) => {
-                if self.state == State::WaitResult {
-                    cx.recorder.statement(usize::from(stmt.0), now.since(self.mark));
-                    self.mark = now;
-                }
+                self.results += 1;
+                self.reply.end();
+                self.statement_done(stmt, now, cx);
+                false
+            }
+            Event::Part(_) => {
+                self.results += 1;
+                self.reply.end();
+                false
+            }
+            Event::Columns(body) => {
+                self.reply.columns(body);
                 false
             }
             Event::Row(row) => {
-                Reply::keep(&mut self.rows, row);
-                self.row_count += 1;
+                self.reply.row(row);
                 false
             }
-            Event::Ready { status, all_done } => {
+            Event::Ready { status, all_done, text } => {
                 self.tx_status = status;
+                if let Some(stmt) = text {
+                    self.statement_done(stmt, now, cx);
+                }
                 all_done && self.on_reply(now, cx, out)
             }
             Event::Error { code, raw } => {
-                if let (State::WaitResult, Some(stmt)) = (self.state, self.session.current()) {
-                    cx.recorder.statement_failed(usize::from(stmt.0));
-                }
-                // Of several errors in one batch the first is the cause.
-                self.error.get_or_insert(code.class());
+                let stmt = self.session.current();
+                self.statement_failed(stmt, cx);
                 cx.errors.note(code, || ServerMessage::parse(raw).to_string());
+                self.note_error(code.class(), stmt, ServerMessage::parse(raw));
                 false
             }
-            Event::Copy => {
-                self.error.get_or_insert(ErrorClass::Other);
-                cx.errors.note(SqlState::from_bytes(b"0A000"), || {
-                    "COPY is not possible in a measured transaction".to_owned()
-                });
+            Event::Notice(raw) => {
+                if cx.rules.notices {
+                    let notice = libpq::notice(&ServerMessage::parse(raw), "");
+                    cx.notes.push(Note::Words(notice.trim_end_matches('\n').to_owned()));
+                }
+                false
+            }
+            Event::Copy { wanted } => {
+                let stmt = self.session.current();
+                cx.errors.note(SqlState::from_bytes(b"0A000"), || NO_COPY.to_owned());
+                self.statement_failed(stmt, cx);
+                let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
+                self.note_error(ErrorClass::Script, stmt, message);
+                if wanted {
+                    self.session.end_copy(out);
+                }
                 false
             }
         }
     }
 
-    /// The whole batch was answered.
     #[inline]
-    fn on_reply(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
-        if let Some(class) = self.error {
-            if self.tx_status != TxStatus::Idle && self.state == State::WaitResult {
-                self.session.query(StmtId(0), "ROLLBACK", out);
-                self.state = State::WaitRollbackResult;
-                return false;
-            }
-            self.state = if self.may_retry(now, class, cx) { State::Retry } else { State::Failure };
-            if self.state == State::Retry {
-                self.error = None;
-            }
-            return true;
+    fn statement_done(&mut self, stmt: StmtId, now: Tick, cx: &mut Context<'_>) {
+        if self.state == State::WaitResult && !self.has_failed(stmt) {
+            cx.recorder.statement(stmt.0 as usize, now.since(self.mark));
+            self.mark = now;
         }
-        self.state = self.finish.map_or(State::StartCommand, State::EndTx);
-        true
     }
 
-    /// As pgbench decides: by class, by number of tries, and not beyond the latency limit or the end.
-    fn may_retry(&self, now: Tick, class: ErrorClass, cx: &Context<'_>) -> bool {
-        class.is_retryable()
-            && (cx.rules.max_tries == 0 || self.tries < cx.rules.max_tries)
-            && cx.rules.latency_limit_ns.is_none_or(|limit| now.since(self.intended) <= limit)
-            && !cx.stopping
-    }
-
-    /// The connection is gone; a transaction under way has failed.
-    pub(crate) fn lose(&mut self, now: Tick, recorder: &mut Recorder) {
-        if self.in_transaction() {
-            recorder.failed(self.txn, ErrorClass::Connection);
-            self.transactions += 1;
-        }
-        recorder.lost();
-        self.error = None;
-        self.finish = None;
-        self.clear_reply();
-        self.state = State::Lost(now);
-    }
-
-    /// A new connection is there: nothing is prepared on it, and the next transaction may begin.
-    pub(crate) fn reconnect(&mut self, now: Tick, statements: usize, recorder: &mut Recorder) {
-        if let State::Lost(since) = self.state {
-            recorder.reconnected(now.since(since));
-        }
+    /// A new connection is there: nothing is prepared on it. The next transaction may begin, or the one that waited
+    /// for it, which took `took_ns`.
+    pub(crate) fn attach(&mut self, now: Tick, took_ns: u64, statements: usize, cx: &mut Context<'_>) {
         self.session = Session::new(self.session.mode(), statements);
         self.tx_status = TxStatus::Idle;
-        self.state = State::ChooseScript;
+        self.connected = true;
+        match self.state {
+            State::Lost(since) => {
+                cx.recorder.reconnected(now.since(since));
+                self.state = State::ChooseScript;
+            }
+            State::Connecting => {
+                if cx.stopping {
+                    // It came too late: no transaction begins any more.
+                    self.connected = false;
+                    self.state = State::Finished;
+                    return;
+                }
+                cx.recorder.connected(took_ns);
+                if !cx.pacer.is_open() {
+                    self.intended = now;
+                }
+                self.start(now, cx);
+            }
+            _ => {}
+        }
+    }
+
+    /// The connection that it waits for could not be opened.
+    pub(crate) fn cannot_connect(&mut self, cx: &mut Context<'_>) {
+        self.script.on_trouble(&Trouble::NotConnected, cx.notes);
+        self.state = State::Aborted;
     }
 }

@@ -14,24 +14,29 @@ pub struct ErrorSample {
 }
 
 /// Errors by SQLSTATE.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ErrorLog {
     samples: BTreeMap<SqlState, ErrorSample>,
+    /// Whether there are errors that end the run.
+    give_up: bool,
     /// The first error that ends the whole run: the server's disk is full, say.
     fatal: Option<String>,
 }
 
 impl ErrorLog {
+    pub(crate) fn new(give_up: bool) -> Self {
+        Self { samples: BTreeMap::new(), give_up, fatal: None }
+    }
+
     pub(crate) fn note(&mut self, code: SqlState, message: impl Fn() -> String) {
         let sample = self.samples.entry(code).or_insert_with(|| ErrorSample { count: 0, message: message() });
         sample.count += 1;
-        if code.class() == ErrorClass::Resources && code != SqlState::TOO_MANY_CONNECTIONS && self.fatal.is_none() {
+        let ends_the_run = code.class() == ErrorClass::Resources && code != SqlState::TOO_MANY_CONNECTIONS;
+        if self.give_up && ends_the_run && self.fatal.is_none() {
             self.fatal = Some(message());
         }
     }
-}
 
-impl ErrorLog {
     /// Everything noted so far; the log is empty afterwards.
     pub(crate) fn take(&mut self) -> BTreeMap<SqlState, ErrorSample> {
         std::mem::take(&mut self.samples)

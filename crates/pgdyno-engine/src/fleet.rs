@@ -7,16 +7,30 @@ use std::sync::Arc;
 
 use pgdyno_measure::Recorder;
 use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement};
-use pgdyno_workload::ClientScript;
+use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
-use crate::client::{Client, Context, State, Wait};
+use crate::client::{Client, Command, Context, State, Wait};
 use crate::errors::{ErrorLog, ErrorSample};
+use crate::observer::Observer;
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
+
+/// What a client wants to be done by somebody who may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Its connection is of no more use.
+    Disconnect(usize),
+    /// A connection is to be opened; [`Fleet::attach`] or [`Fleet::cannot_connect`] follows.
+    Connect(usize),
+    /// [`Fleet::shell`] is to be run; [`Fleet::shell_done`] follows.
+    Shell(usize),
+}
 
 /// A client and its buffers.
 struct Seat {
     client: Client,
+    /// Whether it has a connection, as far as errands tell.
+    attached: bool,
     /// What is to be sent.
     out: Vec<u8>,
     /// The beginning of a message that has not come as a whole.
@@ -31,6 +45,9 @@ pub struct Fleet {
     pacer: Pacer,
     recorder: Recorder,
     errors: ErrorLog,
+    notes: Vec<Note>,
+    observer: Option<Box<dyn Observer>>,
+    errands: VecDeque<Errand>,
     timers: BinaryHeap<Reverse<(Tick, usize)>>,
     /// Clients that can go on at once.
     runnable: VecDeque<usize>,
@@ -40,9 +57,10 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// A fleet of one client for each script.
+    /// A fleet of one client for each script; `first` is the number within the run of the first of them.
     #[must_use]
     pub fn new(
+        first: u32,
         scripts: Vec<Box<dyn ClientScript>>,
         mode: QueryMode,
         statements: Arc<[Statement]>,
@@ -50,11 +68,14 @@ impl Fleet {
         rules: Rules,
         pacer: Pacer,
     ) -> Self {
-        let recorder = Recorder::new(txns, statements.len(), pacer.is_open());
+        let measured = if rules.statements { statements.len() } else { 0 };
+        let recorder = Recorder::new(txns, measured, pacer.is_open());
         let seats: Vec<Seat> = scripts
             .into_iter()
-            .map(|script| Seat {
-                client: Client::new(script, mode, statements.len()),
+            .zip(first..)
+            .map(|(script, id)| Seat {
+                client: Client::new(id, script, mode, statements.len(), !rules.connect_each),
+                attached: !rules.connect_each,
                 out: Vec::new(),
                 pending: Vec::new(),
             })
@@ -66,10 +87,27 @@ impl Fleet {
             rules,
             pacer,
             recorder,
-            errors: ErrorLog::default(),
+            errors: ErrorLog::new(rules.give_up),
+            notes: Vec::new(),
+            observer: None,
+            errands: VecDeque::new(),
             timers: BinaryHeap::new(),
             runnable: VecDeque::new(),
             stopping: false,
+        }
+    }
+
+    /// Lets `observer` hear of every transaction.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Option<Box<dyn Observer>>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Tells the observer that no more transactions will end.
+    pub fn finish(&mut self, now: Tick) {
+        if let Some(observer) = &mut self.observer {
+            observer.finish(now);
         }
     }
 
@@ -118,6 +156,29 @@ impl Fleet {
         self.errors.take()
     }
 
+    /// What scripts and server want the user to read, since the last call.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The next errand to be done.
+    #[inline]
+    pub fn take_errand(&mut self) -> Option<Errand> {
+        self.errands.pop_front()
+    }
+
+    /// The command that client `i` wants to be run.
+    #[must_use]
+    pub fn shell(&self, i: usize) -> Command<'_> {
+        self.seats[i].client.shell()
+    }
+
+    /// The number of client `i` within the run.
+    #[must_use]
+    pub fn id(&self, i: usize) -> u32 {
+        self.seats[i].client.id()
+    }
+
     /// The error that ends the run, once.
     pub fn take_fatal(&mut self) -> Option<String> {
         self.errors.take_fatal()
@@ -132,6 +193,8 @@ impl Fleet {
             pacer: &mut self.pacer,
             recorder: &mut self.recorder,
             errors: &mut self.errors,
+            notes: &mut self.notes,
+            observer: self.observer.as_deref_mut(),
             stopping: self.stopping,
         };
         (&mut self.seats[i], cx)
@@ -141,9 +204,16 @@ impl Fleet {
     #[inline]
     pub fn advance(&mut self, i: usize, now: Tick) {
         let (seat, mut cx) = self.seat(i);
-        match seat.client.advance(now, &mut cx, &mut seat.out) {
+        let wait = seat.client.advance(now, &mut cx, &mut seat.out);
+        if seat.client.wants_no_connection() && seat.attached {
+            seat.attached = false;
+            self.errands.push_back(Errand::Disconnect(i));
+        }
+        match wait {
             Wait::Readable => {}
             Wait::Until(deadline) => self.timers.push(Reverse((deadline, i))),
+            Wait::Connection => self.errands.push_back(Errand::Connect(i)),
+            Wait::Shell => self.errands.push_back(Errand::Shell(i)),
             Wait::Nothing => self.runnable.push_back(i),
             Wait::Finished => self.active -= 1,
         }
@@ -155,7 +225,7 @@ impl Fleet {
     /// When the bytes make no sense; the caller closes the connection and calls [`Fleet::lose`].
     #[inline]
     pub fn receive(&mut self, i: usize, now: Tick, bytes: &[u8]) -> Result<(), ProtocolError> {
-        let (Seat { client, out, pending }, mut cx) = self.seat(i);
+        let (Seat { client, out, pending, .. }, mut cx) = self.seat(i);
         let mut ready = false;
         if pending.is_empty() {
             let used = digest(client, now, bytes, &mut cx, out, &mut ready)?;
@@ -217,24 +287,48 @@ impl Fleet {
         }
     }
 
-    /// Client `i` has no connection any more.
-    pub fn lose(&mut self, i: usize, now: Tick) {
-        let seat = &mut self.seats[i];
-        if matches!(seat.client.state(), State::Finished | State::Aborted | State::Lost(_)) {
+    /// Client `i` has no connection any more, for this reason.
+    pub fn lose(&mut self, i: usize, now: Tick, why: &str) {
+        let (seat, mut cx) = self.seat(i);
+        if matches!(seat.client.state(), State::Finished | State::Aborted | State::Lost(_)) || !seat.attached {
             return;
         }
-        self.runnable.retain(|&r| r != i);
-        seat.client.lose(now, &mut self.recorder);
+        seat.client.lose(now, why, &mut cx);
+        seat.attached = false;
         seat.out.clear();
         seat.pending.clear();
+        self.runnable.retain(|&r| r != i);
         self.active -= 1;
     }
 
-    /// Client `i` has a new connection.
-    pub fn reconnect(&mut self, i: usize, now: Tick) {
-        self.seats[i].client.reconnect(now, self.statements.len(), &mut self.recorder);
-        self.active += 1;
+    /// Client `i` has a new connection, which took `took_ns` to open.
+    pub fn attach(&mut self, i: usize, now: Tick, took_ns: u64) {
+        let statements = self.statements.len();
+        let (seat, mut cx) = self.seat(i);
+        let was_lost = matches!(seat.client.state(), State::Lost(_));
+        seat.client.attach(now, took_ns, statements, &mut cx);
+        seat.attached = true;
+        // What is left of the old connection is nothing to the new one.
+        seat.out.clear();
+        seat.pending.clear();
+        self.active += usize::from(was_lost);
         self.advance(i, now);
+    }
+
+    /// The connection that client `i` asked for could not be opened: it is given up.
+    pub fn cannot_connect(&mut self, i: usize) {
+        let (seat, mut cx) = self.seat(i);
+        seat.client.cannot_connect(&mut cx);
+        self.active -= 1;
+    }
+
+    /// Command `number` of client `i` ended. One whose transaction was lost meanwhile is passed over.
+    pub fn shell_done(&mut self, i: usize, now: Tick, number: u64, outcome: ShellOutcome) {
+        let (seat, mut cx) = self.seat(i);
+        if seat.client.awaits_shell(number) {
+            seat.client.shell_done(now, outcome, &mut cx);
+            self.advance(i, now);
+        }
     }
 }
 

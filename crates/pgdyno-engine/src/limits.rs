@@ -42,6 +42,12 @@ pub fn raise_file_limit(clients: u32) -> FileLimit {
     FileLimit::TooLow { needed, hard }
 }
 
+/// The hard limit of open files; `None` is no limit.
+#[must_use]
+pub fn max_open_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).maximum
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

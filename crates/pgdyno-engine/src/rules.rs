@@ -15,11 +15,30 @@ pub struct Rules {
     pub latency_limit_ns: Option<u64>,
     /// Transactions of each client; `None` is no limit. pgbench's `-t`.
     pub transactions: Option<u64>,
+    /// Whether every transaction has a connection of its own. pgbench's `-C`.
+    pub connect_each: bool,
+    /// Whether senseless work ends by itself: a client that only fails, a run against a full disk.
+    pub give_up: bool,
+    /// Whether the run ends with the first client that is given up. pgbench's `--exit-on-abort`.
+    pub stop_on_abort: bool,
+    /// Whether statements are measured one by one.
+    pub statements: bool,
+    /// Whether the server's notices are passed on.
+    pub notices: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { max_tries: 1, latency_limit_ns: None, transactions: None }
+        Self {
+            max_tries: 1,
+            latency_limit_ns: None,
+            transactions: None,
+            connect_each: false,
+            give_up: true,
+            stop_on_abort: false,
+            statements: true,
+            notices: false,
+        }
     }
 }
 

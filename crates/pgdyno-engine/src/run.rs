@@ -1,22 +1,23 @@
 //! One run: clients dealt over threads, intervals merged, an end in every case.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
 
 use pgdyno_measure::{Interval, Part, Phase, Totals, WorkerUsage};
-use pgdyno_net::ConnectOptions;
+use pgdyno_net::{ConnectError, ConnectOptions};
 use pgdyno_wire::{SqlState, Statement};
-use pgdyno_workload::{ClientContext, ClientId, ClientScript, Rng, Workload};
+use pgdyno_workload::{ClientContext, ClientId, ClientScript, Note, Rng, Workload};
 
 use crate::connect::{ConnectFailed, connect_all};
+use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
+use crate::observer::Observer;
 use crate::pacer::Pacer;
-use crate::reconnect;
 use crate::usage::{ProcessUsage, process_usage};
-use crate::worker::{Channels, Reconnector, Report, Timing, Worker};
+use crate::worker::{Channels, Errands, Report, Timing, Worker};
 use crate::{Control, RunSpec};
 use pgdyno_poll::Poller;
 
@@ -44,6 +45,26 @@ pub enum Event<'a> {
         /// What the system or the server said.
         why: &'a str,
     },
+    /// A client could not open a connection for its transaction, and is given up.
+    ConnectFailed {
+        /// Its number.
+        client: u32,
+        /// What stood in the way.
+        error: &'a ConnectError,
+    },
+    /// A script, or the server by a notice, wants the user to read this.
+    Note(&'a Note),
+}
+
+/// Who hears of a run.
+pub struct Audience<'a> {
+    /// While clients connect: how many have. From any thread.
+    pub on_connect: &'a (dyn Fn(usize) + Sync),
+    /// What happens, as it happens, on the calling thread.
+    pub on_event: &'a mut dyn FnMut(Event<'_>),
+    /// Makes an observer of every transaction, for each engine thread; it is given the thread's number and the
+    /// time of day, in nanoseconds since 1970, at which the run's time is 0.
+    pub observer: &'a mut dyn FnMut(usize, u64) -> Option<Box<dyn Observer>>,
 }
 
 /// How a run ended.
@@ -78,6 +99,8 @@ pub struct RunOutcome {
     pub clients_lost: usize,
     /// Clients that were given up because none of their transactions could succeed.
     pub clients_aborted: usize,
+    /// The engine thread of the first client that was given up before the end.
+    pub first_aborted_on: Option<usize>,
     /// Transactions that were cancelled because they did not end in time.
     pub cancelled_in_flight: usize,
     /// Errors of the server by SQLSTATE, retried ones included.
@@ -111,7 +134,6 @@ pub enum RunError {
 }
 
 /// Connects the clients of `workload`, lets them run as `spec` says, and merges what they counted.
-/// `on_event` hears of it as it happens, on the calling thread.
 ///
 /// # Errors
 /// When the run could not begin. What goes wrong later is part of the outcome.
@@ -121,13 +143,16 @@ pub fn run(
     backend: Backend<'_>,
     spec: &RunSpec,
     control: &Control,
-    on_connect: &(dyn Fn(usize) + Sync),
-    on_event: &mut dyn FnMut(Event<'_>),
+    audience: Audience<'_>,
 ) -> Result<RunOutcome, RunError> {
+    let Audience { on_connect, on_event, observer } = audience;
     let begun = Instant::now();
-    let mut links = match backend {
-        Backend::None => Vec::new(),
-        Backend::Server(options) => connect_all(options, spec.clients as usize, control, on_connect)?,
+    let clients = spec.clients as usize;
+    let mut links: Vec<_> = match backend {
+        Backend::Server(options) if !spec.rules.connect_each => {
+            connect_all(options, clients, control, on_connect)?.into_iter().map(Some).collect()
+        }
+        _ => (0..clients).map(|_| None).collect(),
     };
     let connect_ns = begun.elapsed().as_nanos() as u64;
 
@@ -144,6 +169,7 @@ pub fn run(
         grace_ns: spec.grace_ns,
         reconnect_ns: spec.reconnect_ns,
     };
+    let epoch_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
 
     let outcome = std::thread::scope(|scope| {
         let mut first = 0;
@@ -153,30 +179,31 @@ pub fn run(
                 RunError::Thread { index, source }
             };
             // In blocks, the remainder to the first threads, as pgbench deals them.
-            let count = (spec.clients as usize - first).div_ceil(threads - index);
+            let count = (clients - first).div_ceil(threads - index);
             let scripts = (first..first + count).map(|i| client_script(workload, spec, i)).collect();
             let pacer = Pacer::new(spec.rate, index, threads, Rng::derive(spec.seed, "pacer", &[index as u64]));
-            let fleet = Fleet::new(scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer);
-            let links = links.drain(..count.min(links.len())).collect();
+            let fleet = Fleet::new(first as u32, scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer)
+                .observed_by(observer(index, epoch_ns));
             let poller = Poller::new().map_err(setup_failed)?;
             let waker = poller.waker();
             control.register(waker.clone());
-            let reconnector = match backend {
-                Backend::Server(options) if spec.reconnect_ns > 0 => {
-                    let (requests, incoming) = mpsc::channel();
-                    let (outgoing, answers) = mpsc::channel();
-                    scope.spawn(move || reconnect::serve(options, control, &incoming, &outgoing, &waker));
-                    Some(Reconnector { requests, answers })
+            let (connect, requests) = mpsc::channel();
+            let (answer, answers) = mpsc::channel();
+            if let (Backend::Server(options), true) = (backend, spec.reconnect_ns > 0 || spec.rules.connect_each) {
+                let requests = Arc::new(Mutex::new(requests));
+                for _ in 0..CONNECTORS.min(count) {
+                    let (requests, answer, waker) = (Arc::clone(&requests), answer.clone(), waker.clone());
+                    scope.spawn(move || errands::serve(options, control, &requests, &answer, &waker));
                 }
-                _ => None,
-            };
+            }
+            let errands = Errands { connect, answer, answers, waker };
             let worker = Worker::new(
                 index,
                 fleet,
-                links,
+                links.drain(..count).collect(),
                 poller,
                 timing,
-                Channels { control, reports: reports.clone(), reconnector },
+                Channels { control, reports: reports.clone(), errands },
             );
             std::thread::Builder::new()
                 .name(format!("pgdyno-{index}"))
@@ -185,7 +212,7 @@ pub fn run(
             first += count;
         }
         drop(reports);
-        Ok(Coordinator::new(threads, timing, control).collect(&inbox, on_event))
+        Ok(Coordinator::new(threads, timing, control, spec.rules.stop_on_abort).collect(&inbox, on_event))
     });
     control.forget_wakers();
     outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
@@ -225,12 +252,13 @@ struct Coordinator<'a> {
     /// Transactions in flight, by worker, at the end of the last interval that was closed.
     in_flight: Vec<u64>,
     at_measure_start: Option<ProcessUsage>,
+    stop_on_abort: bool,
     outcome: RunOutcome,
     last_loss: Option<String>,
 }
 
 impl<'a> Coordinator<'a> {
-    fn new(threads: usize, timing: Timing, control: &'a Control) -> Self {
+    fn new(threads: usize, timing: Timing, control: &'a Control, stop_on_abort: bool) -> Self {
         let outcome = RunOutcome {
             ended: Ended::Complete,
             ramp: Totals::default(),
@@ -240,6 +268,7 @@ impl<'a> Coordinator<'a> {
             threads,
             clients_lost: 0,
             clients_aborted: 0,
+            first_aborted_on: None,
             cancelled_in_flight: 0,
             errors: BTreeMap::new(),
             process: ProcessUsage::default(),
@@ -252,6 +281,7 @@ impl<'a> Coordinator<'a> {
             passed: vec![None; threads],
             in_flight: vec![0; threads],
             at_measure_start: None,
+            stop_on_abort,
             outcome,
             last_loss: None,
         }
@@ -331,6 +361,14 @@ impl<'a> Coordinator<'a> {
             Report::Lost { why } => {
                 on_event(Event::Lost { why: &why });
                 self.last_loss = Some(why);
+            }
+            Report::ConnectFailed { client, error } => on_event(Event::ConnectFailed { client, error: &error }),
+            Report::Notes(notes) => notes.iter().for_each(|note| on_event(Event::Note(note))),
+            Report::Aborted { worker } => {
+                self.outcome.first_aborted_on.get_or_insert(worker);
+                if self.stop_on_abort {
+                    self.control.kill();
+                }
             }
             Report::Fatal(why) => {
                 if self.outcome.ended == Ended::Complete {

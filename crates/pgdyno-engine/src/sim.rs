@@ -1,15 +1,20 @@
 //! A fleet against scripted servers, in virtual time: no socket, no sleep, the same result each time.
 //!
 //! Ten simulated minutes take as long as their events take to compute. Latency, stalls, errors, lost
-//! connections and reads of one byte at a time are given; what the recorder then says must be true.
+//! connections, connections that take their time, shell commands and reads of one byte at a time are given; what the
+//! recorder then says must be true.
+
+mod server;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
-use pgdyno_wire::{QueryMode, backend, frontend};
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::ShellOutcome;
 
-use crate::fleet::Fleet;
+use crate::fleet::{Errand, Fleet};
 use crate::{Rules, Tick};
+use server::Server;
 
 /// What a scripted server does with one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +31,21 @@ pub enum Answer {
         /// The SQLSTATE.
         code: &'static str,
     },
+    /// It ends well, with a notice `hear, hear`.
+    Notice {
+        /// Time that the server takes.
+        service_ns: u64,
+    },
+    /// It sends COPY data.
+    CopyOut {
+        /// Time that the server takes.
+        service_ns: u64,
+    },
+    /// It wants COPY data.
+    CopyIn {
+        /// Time that the server takes until it asks for them.
+        service_ns: u64,
+    },
     /// The connection breaks instead of an answer.
     Disconnect,
 }
@@ -41,34 +61,61 @@ pub struct Request<'a> {
     pub sql: &'a str,
 }
 
+/// Runs a client's command: how long it takes, and what comes of it.
+type Shell<'a> = dyn FnMut(usize, &[u8]) -> (u64, ShellOutcome) + 'a;
+
+/// What comes to a client at some time.
+enum Arrival {
+    /// Of the connection with this number.
+    Bytes(u64, Vec<u8>),
+    /// The end of the connection with this number.
+    Loss(u64),
+    /// A connection, which took so long.
+    Connection(u64),
+    /// A connection could not be opened.
+    Refusal,
+    /// The end of a shell command.
+    Shell(u64, ShellOutcome),
+}
+
 /// A simulated run.
 pub struct Simulation<'a> {
     fleet: Fleet,
-    servers: Vec<Server>,
+    /// Each client's connection, and its number.
+    servers: Vec<(Server, u64)>,
     behave: Box<dyn FnMut(&Request<'_>) -> Answer + 'a>,
-    /// Bytes on their way to a client; at the same time, in the order in which they were sent.
+    connect: Box<dyn FnMut(usize) -> Option<u64> + 'a>,
+    shell: Box<Shell<'a>>,
+    reconnect_ns: Option<u64>,
+    /// What is on its way to a client; at the same time, in the order in which it was sent.
     arriving: BinaryHeap<Reverse<(Tick, u64, usize)>>,
-    payloads: std::collections::HashMap<u64, Option<Vec<u8>>>,
+    arrivals: HashMap<u64, Arrival>,
     sent: u64,
     /// The most bytes that one read brings.
     read_bytes: usize,
     now: Tick,
+    closed: u64,
 }
 
 impl<'a> Simulation<'a> {
-    /// A simulation of `fleet`, whose servers answer as `behave` says.
+    /// A simulation of `fleet`, whose servers answer as `behave` says. Connections open at once, commands end at once
+    /// and well, and what is lost stays lost.
     #[must_use]
     pub fn new(fleet: Fleet, behave: impl FnMut(&Request<'_>) -> Answer + 'a) -> Self {
-        let servers = (0..fleet.len()).map(|_| Server::default()).collect();
+        let servers = (0..fleet.len()).map(|_| (Server::default(), 0)).collect();
         Self {
             fleet,
             servers,
             behave: Box::new(behave),
+            connect: Box::new(|_| Some(0)),
+            shell: Box::new(|_, _| (0, ShellOutcome { success: true, output: Some(Vec::new()) })),
+            reconnect_ns: None,
             arriving: BinaryHeap::new(),
-            payloads: std::collections::HashMap::new(),
+            arrivals: HashMap::new(),
             sent: 0,
             read_bytes: usize::MAX,
             now: Tick(0),
+            closed: 0,
         }
     }
 
@@ -79,6 +126,27 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Lets connections take as long as `connect` says for a client; `None` is a refusal.
+    #[must_use]
+    pub fn connecting(mut self, connect: impl FnMut(usize) -> Option<u64> + 'a) -> Self {
+        self.connect = Box::new(connect);
+        self
+    }
+
+    /// Lets a client's commands take as long, and bring what, `shell` says.
+    #[must_use]
+    pub fn running(mut self, shell: impl FnMut(usize, &[u8]) -> (u64, ShellOutcome) + 'a) -> Self {
+        self.shell = Box::new(shell);
+        self
+    }
+
+    /// Lets a lost connection be there again after so long.
+    #[must_use]
+    pub fn reconnecting(mut self, after_ns: u64) -> Self {
+        self.reconnect_ns = Some(after_ns);
+        self
+    }
+
     /// Runs until `end`, then lets no transaction begin any more, and runs until all clients are done.
     pub fn run(&mut self, end: Tick) {
         for i in 0..self.fleet.len() {
@@ -86,7 +154,7 @@ impl<'a> Simulation<'a> {
             self.serve(i);
         }
         let mut stopped = false;
-        while self.fleet.active() > 0 {
+        while self.fleet.active() > 0 || self.reconnect_ns.is_some() && !stopped {
             let next = [
                 self.arriving.peek().map(|Reverse((at, ..))| *at),
                 self.fleet.next_deadline(),
@@ -122,138 +190,93 @@ impl<'a> Simulation<'a> {
         self.now
     }
 
+    /// Connections that clients closed.
+    #[must_use]
+    pub fn closed(&self) -> u64 {
+        self.closed
+    }
+
+    fn send(&mut self, at: Tick, client: usize, arrival: Arrival) {
+        self.arriving.push(Reverse((at, self.sent, client)));
+        self.arrivals.insert(self.sent, arrival);
+        self.sent += 1;
+    }
+
     fn deliver(&mut self) {
         while let Some(Reverse((at, id, client))) = self.arriving.peek().copied() {
             if at > self.now {
                 return;
             }
             self.arriving.pop();
-            match self.payloads.remove(&id).flatten() {
-                None => self.fleet.lose(client, self.now),
-                Some(bytes) => {
-                    for piece in bytes.chunks(self.read_bytes.max(1)) {
-                        if self.fleet.receive(client, self.now, piece).is_err() {
-                            self.fleet.lose(client, self.now);
-                            break;
-                        }
-                    }
-                }
+            if let Some(arrival) = self.arrivals.remove(&id) {
+                self.take(client, arrival);
+                self.serve(client);
             }
-            self.serve(client);
         }
     }
 
-    /// Hands what client `i` sent to its server.
+    fn take(&mut self, client: usize, arrival: Arrival) {
+        let connection = self.servers[client].1;
+        match arrival {
+            // What an old connection still had to say, nobody hears.
+            Arrival::Bytes(of, _) | Arrival::Loss(of) if of != connection => {}
+            Arrival::Bytes(_, bytes) => {
+                for piece in bytes.chunks(self.read_bytes.max(1)) {
+                    if self.fleet.receive(client, self.now, piece).is_err() {
+                        self.lose(client, "garbage");
+                        break;
+                    }
+                }
+            }
+            Arrival::Loss(_) => self.lose(client, "simulated loss"),
+            Arrival::Connection(took_ns) => self.fleet.attach(client, self.now, took_ns),
+            Arrival::Refusal => self.fleet.cannot_connect(client),
+            Arrival::Shell(number, outcome) => self.fleet.shell_done(client, self.now, number, outcome),
+        }
+    }
+
+    fn lose(&mut self, client: usize, why: &str) {
+        self.hang_up(client);
+        self.fleet.lose(client, self.now, why);
+        if let (Some(after), crate::client::State::Lost(_)) = (self.reconnect_ns, self.fleet.state(client)) {
+            self.send(self.now.after(after), client, Arrival::Connection(after));
+        }
+    }
+
+    fn hang_up(&mut self, client: usize) {
+        let (server, number) = &mut self.servers[client];
+        *server = Server::default();
+        *number += 1;
+    }
+
+    /// Hands what client `i` sent to its server, and does its errands.
     fn serve(&mut self, i: usize) {
         let sent = std::mem::take(self.fleet.output(i));
-        for (at, bytes) in self.servers[i].receive(i, self.now, &sent, &mut *self.behave) {
-            self.arriving.push(Reverse((at, self.sent, i)));
-            self.payloads.insert(self.sent, bytes);
-            self.sent += 1;
+        let (server, number) = &mut self.servers[i];
+        let number = *number;
+        for (at, bytes) in server.receive(i, self.now, &sent, &mut *self.behave) {
+            self.send(at, i, bytes.map_or(Arrival::Loss(number), |bytes| Arrival::Bytes(number, bytes)));
         }
-    }
-}
-
-/// One connection of a scripted server: enough of the protocol, no data.
-#[derive(Default)]
-struct Server {
-    /// When it is done with what it was given.
-    free: Tick,
-    reply: Vec<u8>,
-    sql: String,
-    in_block: bool,
-    failed_block: bool,
-    /// After an error it skips everything up to Sync.
-    skipping: bool,
-}
-
-impl Server {
-    fn receive(
-        &mut self,
-        client: usize,
-        now: Tick,
-        bytes: &[u8],
-        behave: &mut dyn FnMut(&Request<'_>) -> Answer,
-    ) -> Vec<(Tick, Option<Vec<u8>>)> {
-        self.free = self.free.max(now);
-        let (mut replies, mut rest) = (Vec::new(), bytes);
-        while let Ok(Some(message)) = backend::next_message(rest) {
-            rest = &rest[message.len..];
-            let holds = match message.tag {
-                b'P' if !self.skipping => {
-                    self.sql = text(message.body.split(|&b| b == 0).nth(1));
-                    frontend::message(&mut self.reply, b'1', |_| {});
-                    true
+        while let Some(errand) = self.fleet.take_errand() {
+            match errand {
+                Errand::Disconnect(i) => {
+                    self.hang_up(i);
+                    self.closed += 1;
                 }
-                b'B' if !self.skipping => {
-                    frontend::message(&mut self.reply, b'2', |_| {});
-                    true
+                Errand::Connect(i) => {
+                    let took_ns = (self.connect)(i);
+                    let arrival = took_ns.map_or(Arrival::Refusal, Arrival::Connection);
+                    self.send(self.now.after(took_ns.unwrap_or_default()), i, arrival);
                 }
-                b'E' if !self.skipping => self.execute(client, behave),
-                b'Q' => {
-                    self.sql = text(message.body.split(|&b| b == 0).next());
-                    let holds = self.execute(client, behave);
-                    if holds {
-                        replies.push(self.ready());
-                    }
-                    holds
+                Errand::Shell(i) => {
+                    let command = self.fleet.shell(i);
+                    let number = command.number;
+                    let (took_ns, outcome) = (self.shell)(i, command.text);
+                    self.send(self.now.after(took_ns), i, Arrival::Shell(number, outcome));
                 }
-                b'S' => {
-                    replies.push(self.ready());
-                    true
-                }
-                _ => true,
-            };
-            if !holds {
-                replies.push((self.free, None));
-                break;
             }
         }
-        replies
     }
-
-    /// Whether the connection holds.
-    fn execute(&mut self, client: usize, behave: &mut dyn FnMut(&Request<'_>) -> Answer) -> bool {
-        let sql = std::mem::take(&mut self.sql);
-        match behave(&Request { client, at: self.free, sql: &sql }) {
-            Answer::Complete { service_ns } => {
-                self.free = self.free.after(service_ns);
-                match sql.split([' ', ';']).next().unwrap_or_default() {
-                    "BEGIN" => self.in_block = true,
-                    "END" | "COMMIT" | "ROLLBACK" => (self.in_block, self.failed_block) = (false, false),
-                    _ => {}
-                }
-                frontend::message(&mut self.reply, b'C', |out| frontend::cstr(out, "SELECT 1"));
-            }
-            Answer::Fail { service_ns, code } => {
-                self.free = self.free.after(service_ns);
-                self.failed_block = self.in_block;
-                self.skipping = true;
-                frontend::message(&mut self.reply, b'E', |out| {
-                    for field in ["SERROR".to_owned(), format!("C{code}"), "Msimulated".to_owned(), String::new()] {
-                        frontend::cstr(out, &field);
-                    }
-                });
-            }
-            Answer::Disconnect => return false,
-        }
-        true
-    }
-
-    fn ready(&mut self) -> (Tick, Option<Vec<u8>>) {
-        self.skipping = false;
-        let status = match (self.in_block, self.failed_block) {
-            (false, _) => b'I',
-            (true, false) => b'T',
-            (true, true) => b'E',
-        };
-        frontend::message(&mut self.reply, b'Z', |out| out.push(status));
-        (self.free, Some(std::mem::take(&mut self.reply)))
-    }
-}
-
-fn text(bytes: Option<&[u8]>) -> String {
-    String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
 }
 
 /// A fleet of `scripts` for a simulation, all on one thread.
@@ -265,5 +288,5 @@ pub fn fleet(
     rules: Rules,
     pacer: crate::pacer::Pacer,
 ) -> Fleet {
-    Fleet::new(scripts, mode, statements.into(), 1, rules, pacer)
+    Fleet::new(0, scripts, mode, statements.into(), 1, rules, pacer)
 }

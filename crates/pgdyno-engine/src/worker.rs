@@ -1,20 +1,25 @@
 //! One engine thread: the only place with a poller, sockets and the clock.
 
+mod chores;
+
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use pgdyno_measure::{Part, Phase, WorkerUsage};
+use pgdyno_net::ConnectError;
 use pgdyno_wire::frontend;
+use pgdyno_workload::Note;
 
+use crate::client::State;
 use crate::connect::Link;
+use crate::errands::{Answer, Request};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
-use crate::reconnect::{Answer, Request};
 use crate::usage::{thread_usage, usage_since};
 use crate::{Control, Tick};
-use pgdyno_poll::{Poller, Ready};
+use pgdyno_poll::{Poller, Ready, Waker};
 
 /// Bytes that one read may bring. Shared by all clients of a thread.
 const RECEIVE_BYTES: usize = 256 * 1024;
@@ -38,6 +43,12 @@ pub(crate) enum Report {
     },
     /// A client lost its connection.
     Lost { why: String },
+    /// A client could not open a connection for its transaction.
+    ConnectFailed { client: u32, error: ConnectError },
+    /// What scripts and server want the user to read.
+    Notes(Vec<Note>),
+    /// A client was given up.
+    Aborted { worker: usize },
     /// An error that ends the run.
     Fatal(String),
     /// The worker is done.
@@ -76,13 +87,16 @@ impl Timing {
 pub(crate) struct Channels<'a> {
     pub(crate) control: &'a Control,
     pub(crate) reports: Sender<Report>,
-    pub(crate) reconnector: Option<Reconnector>,
+    pub(crate) errands: Errands,
 }
 
-/// The way to the thread that makes connections anew.
-pub(crate) struct Reconnector {
-    pub(crate) requests: Sender<Request>,
+/// The way to the threads that may wait, and back.
+pub(crate) struct Errands {
+    /// To those that open connections.
+    pub(crate) connect: Sender<Request>,
+    pub(crate) answer: Sender<Answer>,
     pub(crate) answers: Receiver<Answer>,
+    pub(crate) waker: Waker,
 }
 
 pub(crate) struct Worker<'a> {
@@ -92,8 +106,10 @@ pub(crate) struct Worker<'a> {
     poller: Poller,
     timing: Timing,
     channels: Channels<'a>,
-    /// Clients whose connection is being made anew.
+    /// Clients whose lost connection is being made anew.
     reviving: usize,
+    /// Answers that are awaited, those for lost connections among them.
+    awaited: usize,
     buffer: Vec<u8>,
     phase: Phase,
     /// End of the phase, where it has one.
@@ -109,7 +125,7 @@ impl<'a> Worker<'a> {
     pub(crate) fn new(
         index: usize,
         fleet: Fleet,
-        links: Vec<Link>,
+        links: Vec<Option<Link>>,
         poller: Poller,
         timing: Timing,
         channels: Channels<'a>,
@@ -117,11 +133,12 @@ impl<'a> Worker<'a> {
         let mut worker = Self {
             index,
             fleet,
-            links: links.into_iter().map(Some).collect(),
+            links,
             poller,
             timing,
             channels,
             reviving: 0,
+            awaited: 0,
             buffer: vec![0; RECEIVE_BYTES],
             phase: Phase::Ramp,
             phase_end: None,
@@ -151,6 +168,7 @@ impl<'a> Worker<'a> {
             self.fleet.advance(i, now);
             self.write(i, now);
         }
+        self.run_errands();
         let mut ready = Vec::new();
         let mut now = self.now();
         loop {
@@ -176,9 +194,10 @@ impl<'a> Worker<'a> {
             if self.fleet.has_runnable() {
                 self.run_some(&mut now);
             }
-            if self.reviving > 0 {
-                self.take_revived(now);
+            if self.awaited > 0 {
+                self.take_answers(&mut now)?;
             }
+            self.run_errands();
             if let Some(fatal) = self.fleet.take_fatal() {
                 self.tell(Report::Fatal(fatal));
             }
@@ -305,40 +324,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn lose(&mut self, i: usize, now: Tick, why: &str) {
-        if let Some(link) = self.links[i].take() {
-            drop(self.poller.remove(link.transport.as_fd()));
-        }
-        let mattered = !matches!(self.fleet.state(i), crate::client::State::Finished | crate::client::State::Aborted);
-        self.fleet.lose(i, now);
-        if !mattered || self.phase == Phase::Drain {
-            return;
-        }
-        self.tell(Report::Lost { why: why.to_owned() });
-        if let Some(reconnector) = &self.channels.reconnector {
-            let until = Instant::now() + Duration::from_nanos(self.timing.reconnect_ns);
-            self.reviving += usize::from(reconnector.requests.send(Request { client: i, until }).is_ok());
-        }
-    }
-
-    fn take_revived(&mut self, now: Tick) {
-        while self.reviving > 0 {
-            let Some(Ok(answer)) = self.channels.reconnector.as_ref().map(|r| r.answers.try_recv()) else {
-                return;
-            };
-            self.reviving -= 1;
-            let Some(link) = answer.link.filter(|_| self.phase != Phase::Drain) else {
-                continue;
-            };
-            let client = answer.client;
-            self.links[client] = Some(link);
-            if self.attach(client, now).is_ok() {
-                self.fleet.reconnect(client, now);
-                self.write(client, now);
-            }
-        }
-    }
-
     /// Closes every interval and phase whose end has come.
     #[inline]
     fn pass_edges(&mut self, now: Tick) {
@@ -405,6 +390,8 @@ impl<'a> Worker<'a> {
     fn finish(mut self) {
         let now = self.now();
         self.close_interval(now.max(self.interval_start));
+        self.fleet.finish(now);
+        self.run_errands();
         let unfinished: Vec<usize> = self.fleet.busy().collect();
         let running: Vec<_> =
             unfinished.iter().filter_map(|&i| self.links[i].as_ref().map(|link| link.cancel.clone())).collect();
@@ -414,16 +401,12 @@ impl<'a> Worker<'a> {
                 scope.spawn(move || chunk.iter().for_each(|cancel| drop(cancel.cancel())));
             }
         });
-        let mut goodbye = Vec::new();
-        frontend::terminate(&mut goodbye);
         for link in self.links.iter_mut().flatten() {
-            drop(link.transport.write_all(&goodbye));
+            say_goodbye(link);
         }
-        let count = |wanted: fn(crate::client::State) -> bool| {
-            (0..self.fleet.len()).filter(|&i| wanted(self.fleet.state(i))).count()
-        };
-        let aborted = count(|s| s == crate::client::State::Aborted);
-        let lost = count(|s| matches!(s, crate::client::State::Lost(_)));
+        let count = |wanted: fn(State) -> bool| (0..self.fleet.len()).filter(|&i| wanted(self.fleet.state(i))).count();
+        let aborted = count(|s| s == State::Aborted);
+        let lost = count(|s| matches!(s, State::Lost(_)));
         let errors = self.fleet.errors().into_iter().collect();
         self.tell(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
     }
@@ -432,6 +415,13 @@ impl<'a> Worker<'a> {
         // The coordinator listens until all workers are done.
         drop(self.channels.reports.send(report));
     }
+}
+
+fn say_goodbye(link: &mut Link) {
+    let mut goodbye = Vec::new();
+    frontend::terminate(&mut goodbye);
+    // Closing the connection, which follows, says the same.
+    drop(link.transport.write_all(&goodbye));
 }
 
 /// Writes `out` and drops what was taken; whether all of it was.

@@ -5,7 +5,7 @@
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use pgdyno_engine::{Backend, Control, Ended, RunOutcome, RunSpec, run};
+use pgdyno_engine::{Audience, Backend, Control, Ended, RunOutcome, RunSpec, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_workload::Capabilities;
 
@@ -45,7 +45,8 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
     let statements = workload.statements(&Capabilities::default());
-    run(&*workload, statements, Backend::Server(&options), &spec, &Control::new(), &|_| {}, &mut |_| {}).unwrap()
+    let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
+    run(&*workload, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
 }
 
 /// Nothing but the coordinator tells the workers that time passes while no reply comes.

@@ -121,6 +121,24 @@ impl Totals {
         }
     }
 
+    /// This phase and the one that followed it, as one.
+    #[must_use]
+    pub fn and(&self, next: &Self) -> Self {
+        if self.intervals == 0 || next.intervals == 0 {
+            return if next.intervals == 0 { self.clone() } else { next.clone() };
+        }
+        let mut both = self.clone();
+        both.part.merge(&next.part);
+        both.end_ns = next.end_ns;
+        both.intervals += next.intervals;
+        both.in_flight_at_end = next.in_flight_at_end;
+        both.workers.resize(both.workers.len().max(next.workers.len()), WorkerUsage::default());
+        for (mine, theirs) in both.workers.iter_mut().zip(&next.workers) {
+            mine.add(*theirs);
+        }
+        both
+    }
+
     /// Length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -131,5 +149,36 @@ impl Totals {
     pub fn busy(&self) -> impl Iterator<Item = f64> {
         let wall_ns = (self.end_ns - self.start_ns).max(1) as f64;
         self.workers.iter().map(move |w| w.cpu_ns() as f64 / wall_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Recorder;
+
+    fn interval(phase: Phase, start_ns: u64, in_flight: u64, ended: u64) -> Interval {
+        let mut recorder = Recorder::new(1, 0, false);
+        for _ in 0..ended {
+            recorder.started(0);
+            recorder.completed(0, true, 1, 1, false);
+        }
+        let workers = vec![WorkerUsage { user_ns: 5, ..WorkerUsage::default() }];
+        Interval { index: 0, phase, start_ns, end_ns: start_ns + 10, part: recorder.take(), in_flight, workers }
+    }
+
+    #[test]
+    fn a_phase_and_the_next_one_are_as_one_of_all_their_intervals() {
+        let (first, second) = (interval(Phase::Measure, 10, 3, 4), interval(Phase::Drain, 20, 1, 2));
+        let (mut measured, mut drain, mut all) = (Totals::default(), Totals::default(), Totals::default());
+        measured.add(&first, 2);
+        drain.add(&second, 3);
+        all.add(&first, 2);
+        all.add(&second, 3);
+        let both = measured.and(&drain);
+        let facts = |t: &Totals| (t.start_ns, t.end_ns, t.intervals, t.in_flight_at_start, t.in_flight_at_end);
+        assert_eq!((facts(&both), &both.part, &both.workers), (facts(&all), &all.part, &all.workers));
+        assert_eq!(facts(&measured.and(&Totals::default())), facts(&measured));
+        assert_eq!(facts(&Totals::default().and(&drain)), facts(&drain));
     }
 }

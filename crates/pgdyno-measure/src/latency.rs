@@ -11,8 +11,16 @@ const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
 /// Source: HdrHistogram (G. Tene); the error of a percentile is at most 0.1 %.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    histogram: Histogram<u64>,
+    /// Made with the first latency: a histogram takes a quarter of a megabyte, and scripts may have thousands of
+    /// statements that are never reached.
+    histogram: Option<Box<Histogram<u64>>>,
+    /// Whether there is to be a histogram at all.
+    sums_only: bool,
+    count: u64,
     sum_ns: u128,
+    /// Whole, so that neither the order of merging nor a long run costs digits. 2^44 squares of an
+    /// hour fit in.
+    sum_squares_ns2: u128,
     /// Exact, where the histogram knows only its bucket.
     min_ns: u64,
     max_ns: u64,
@@ -20,29 +28,53 @@ pub struct Latency {
 
 impl Default for Latency {
     fn default() -> Self {
-        // These bounds are constants that hdrhistogram accepts (low >= 1, high >= 2 * low, digits <= 5).
-        #[expect(clippy::unwrap_used, reason = "constant arguments that every test here uses")]
-        let histogram = Histogram::new_with_bounds(1, MAX_LATENCY_NS, 3).unwrap();
-        Self { histogram, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
+        Self { histogram: None, sums_only: false, count: 0, sum_ns: 0, sum_squares_ns2: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 }
 
+fn histogram() -> Box<Histogram<u64>> {
+    // These bounds are constants that hdrhistogram accepts (low >= 1, high >= 2 * low, digits <= 5).
+    #[expect(clippy::unwrap_used, reason = "constant arguments that every test here uses")]
+    Box::new(Histogram::new_with_bounds(1, MAX_LATENCY_NS, 3).unwrap())
+}
+
 impl Latency {
+    /// One that keeps count, mean, deviation, least and greatest, and no percentiles.
+    #[must_use]
+    pub fn sums_only() -> Self {
+        Self { sums_only: true, ..Self::default() }
+    }
+
     /// Adds one latency. Cannot fail: what is out of range is clamped.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.histogram.saturating_record(latency_ns);
+        if !self.sums_only {
+            self.histogram.get_or_insert_with(histogram).saturating_record(latency_ns);
+        }
+        self.count += 1;
         self.sum_ns += u128::from(latency_ns);
+        self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(u128::from(latency_ns) * u128::from(latency_ns));
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
     }
 
-    /// Adds another distribution to this one.
+    /// Adds another distribution to this one. Where one of them has no percentiles, the sum has none: they would be of a
+    /// part only.
     pub fn merge(&mut self, other: &Self) {
-        // Both have the same bounds, the only reason for `add` to fail.
-        let same_bounds = self.histogram.add(&other.histogram);
-        debug_assert!(same_bounds.is_ok());
+        self.sums_only |= other.sums_only;
+        match (&mut self.histogram, &other.histogram) {
+            (mine, _) if self.sums_only => *mine = None,
+            (Some(mine), Some(theirs)) => {
+                // Both have the same bounds, the only reason for `add` to fail.
+                let same_bounds = mine.add(&**theirs);
+                debug_assert!(same_bounds.is_ok());
+            }
+            (mine @ None, theirs) => mine.clone_from(theirs),
+            (Some(_), None) => {}
+        }
+        self.count += other.count;
         self.sum_ns += other.sum_ns;
+        self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(other.sum_squares_ns2);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
@@ -50,7 +82,31 @@ impl Latency {
     /// How many latencies there are.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.count
+    }
+
+    /// The sum of all latencies.
+    #[must_use]
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The sum of their squares.
+    #[must_use]
+    pub fn sum_squares_ns2(&self) -> f64 {
+        self.sum_squares_ns2 as f64
+    }
+
+    /// The least; 0 without latencies.
+    #[must_use]
+    pub fn min_ns(&self) -> u64 {
+        if self.count == 0 { 0 } else { self.min_ns }
+    }
+
+    /// The greatest; 0 without latencies.
+    #[must_use]
+    pub fn max_ns(&self) -> u64 {
+        self.max_ns
     }
 
     /// The arithmetic mean, exact; 0 without latencies.
@@ -59,31 +115,53 @@ impl Latency {
         if self.count() == 0 { 0.0 } else { self.sum_ns as f64 / self.count() as f64 }
     }
 
-    /// The figures that reports show; `None` without latencies.
+    /// The standard deviation of all latencies; 0 without latencies.
+    ///
+    /// √(n·Σx² − (Σx)²) / n, in whole numbers up to the root, so that latencies nearly alike cost no digits.
+    #[must_use]
+    pub fn stddev_ns(&self) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let (n, sum) = (self.count as f64, self.sum_ns as f64);
+        let whole = u128::from(self.count).checked_mul(self.sum_squares_ns2).zip(self.sum_ns.checked_mul(self.sum_ns));
+        let numerator = match whole {
+            Some((squares, square)) => squares.saturating_sub(square) as f64,
+            // Beyond 128 bits.
+            None => (n * self.sum_squares_ns2 as f64 - sum * sum).max(0.0),
+        };
+        numerator.sqrt() / n
+    }
+
+    /// The latency that the share `quantile` (0 to 1) of all does not exceed; `None` without latencies.
+    #[must_use]
+    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        // A bucket's upper end may lie beyond the greatest latency in it.
+        self.histogram.as_ref().map(|h| h.value_at_quantile(quantile).min(self.max_ns))
+    }
+
+    /// The figures that reports show; `None` without latencies, or where percentiles are not kept.
     #[must_use]
     pub fn percentiles(&self) -> Option<Percentiles> {
-        (self.count() > 0).then(|| {
-            // A bucket's upper end may lie beyond the greatest latency in it.
-            let at = |q| self.histogram.value_at_quantile(q).min(self.max_ns);
-            Percentiles {
-                count: self.count(),
-                mean: self.mean_ns(),
-                stddev: self.histogram.stdev(),
-                min: self.min_ns,
-                p50: at(0.50),
-                p90: at(0.90),
-                p95: at(0.95),
-                p99: at(0.99),
-                p99_9: at(0.999),
-                max: self.max_ns,
-            }
+        let at = |quantile| self.quantile_ns(quantile);
+        Some(Percentiles {
+            count: self.count(),
+            mean: self.mean_ns(),
+            stddev: self.stddev_ns(),
+            min: self.min_ns,
+            p50: at(0.50)?,
+            p90: at(0.90)?,
+            p95: at(0.95)?,
+            p99: at(0.99)?,
+            p99_9: at(0.999)?,
+            max: self.max_ns,
         })
     }
 
-    /// The histogram, for writing it to a file.
+    /// The histogram, for writing it to a file; `None` without latencies, or where percentiles are not kept.
     #[must_use]
-    pub fn histogram(&self) -> &Histogram<u64> {
-        &self.histogram
+    pub fn histogram(&self) -> Option<&Histogram<u64>> {
+        self.histogram.as_deref()
     }
 }
 
@@ -138,6 +216,69 @@ mod tests {
     #[test]
     fn nothing_recorded_has_no_percentiles() {
         assert_eq!(Latency::default().percentiles(), None);
+    }
+
+    #[test]
+    fn sums_alone_give_mean_and_deviation_and_no_percentiles() {
+        let mut latency = Latency::sums_only();
+        for ns in [2, 4, 4, 4, 5, 5, 7, 9] {
+            latency.record(ns);
+        }
+        assert_eq!((latency.mean_ns(), latency.stddev_ns(), latency.min_ns(), latency.max_ns()), (5.0, 2.0, 2, 9));
+        assert_eq!((latency.percentiles(), latency.quantile_ns(0.5)), (None, None));
+    }
+
+    #[test]
+    fn the_deviation_of_long_latencies_that_are_nearly_alike_is_exact() {
+        let mut latency = Latency::sums_only();
+        for i in 0..1_000_000u64 {
+            latency.record(3_600_000_000_000 + i % 2 * 2);
+        }
+        assert_eq!((latency.stddev_ns(), latency.mean_ns()), (1.0, 3_600_000_000_001.0));
+    }
+
+    #[test]
+    fn sums_beyond_128_bits_have_a_deviation_still() {
+        let mut latency = Latency::sums_only();
+        for _ in 0..3 {
+            latency.record(0);
+            latency.record(1 << 62);
+        }
+        let truth = (1u64 << 61) as f64;
+        assert!((latency.stddev_ns() / truth - 1.0).abs() < 1e-6, "{}", latency.stddev_ns());
+    }
+
+    #[test]
+    fn a_sum_with_a_part_that_has_no_percentiles_has_none() {
+        let (mut full, mut sums) = (Latency::default(), Latency::sums_only());
+        full.record(1_000);
+        sums.record(3_000);
+        let mut merged = full.clone();
+        merged.merge(&sums);
+        assert_eq!((merged.count(), merged.percentiles(), merged.quantile_ns(0.5)), (2, None, None));
+        sums.merge(&full);
+        assert_eq!((sums.count(), sums.percentiles()), (2, None));
+        sums.record(1);
+        assert!(sums.histogram().is_none());
+        let mut empty = Latency::default();
+        empty.merge(&full);
+        assert_eq!(empty, full, "an empty one takes the other's form");
+    }
+
+    #[test]
+    fn a_histogram_is_made_once_and_never_grows() {
+        let mut latency = Latency::default();
+        assert!(latency.histogram().is_none(), "none before the first latency");
+        latency.record(1);
+        let place =
+            |latency: &Latency| (latency.histogram().map(std::ptr::from_ref), latency.histogram().map(Histogram::len));
+        let (made, _) = place(&latency);
+        let buckets = latency.histogram().unwrap().distinct_values();
+        for ns in [0, 1_000, MAX_LATENCY_NS, u64::MAX] {
+            latency.record(ns);
+        }
+        assert_eq!(place(&latency), (made, Some(5)));
+        assert_eq!(latency.histogram().unwrap().distinct_values(), buckets);
     }
 
     #[test]

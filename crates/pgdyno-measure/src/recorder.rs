@@ -28,11 +28,15 @@ pub struct TxnPart {
     /// Response time: intended start to ReadyForQuery. Kept only where a schedule makes it differ from
     /// the service time.
     pub response: Option<Latency>,
+    /// Schedule lag: intended start to first byte sent, of completed transactions. Kept only where there is a
+    /// schedule.
+    pub lag: Option<Latency>,
 }
 
 impl TxnPart {
     fn new(scheduled: bool) -> Self {
-        Self { response: scheduled.then(Latency::default), ..Self::default() }
+        let latency = || scheduled.then(Latency::default);
+        Self { response: latency(), lag: latency(), ..Self::default() }
     }
 
     /// Transactions that ended without an error.
@@ -66,10 +70,10 @@ impl TxnPart {
         self.skipped += other.skipped;
         self.late += other.late;
         self.service.merge(&other.service);
-        match (&mut self.response, &other.response) {
-            (Some(mine), Some(theirs)) => mine.merge(theirs),
-            (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
-            (_, None) => {}
+        for (mine, theirs) in [(&mut self.response, &other.response), (&mut self.lag, &other.lag)] {
+            if let Some(theirs) = theirs {
+                mine.get_or_insert_default().merge(theirs);
+            }
         }
     }
 }
@@ -79,6 +83,8 @@ impl TxnPart {
 pub struct StmtPart {
     /// Times that it failed.
     pub failed: u64,
+    /// Times that it failed and its transaction was tried again.
+    pub retried: u64,
     /// From its sending, or the end of the statement before it in the same batch, to its end.
     pub latency: Latency,
 }
@@ -87,6 +93,7 @@ impl StmtPart {
     /// Adds another part of the same statement.
     pub fn merge(&mut self, other: &Self) {
         self.failed += other.failed;
+        self.retried += other.retried;
         self.latency.merge(&other.latency);
     }
 }
@@ -104,7 +111,14 @@ pub struct Part {
     pub reconnected: u64,
     /// The longest time that a client was without its connection.
     pub outage_ns_max: u64,
+    /// Connections that were opened for one transaction each.
+    pub connected: u64,
+    /// How long opening these took, all together.
+    pub connecting_ns: u64,
 }
+
+/// Above so many statements their latencies have no percentiles: each histogram takes a quarter of a megabyte.
+const HISTOGRAMS: usize = 500;
 
 impl Part {
     /// An empty part for so many kinds of transactions and statements.
@@ -112,7 +126,13 @@ impl Part {
     pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
         Self {
             txns: (0..txns).map(|_| TxnPart::new(scheduled)).collect(),
-            stmts: vec![StmtPart::default(); stmts],
+            stmts: vec![
+                StmtPart {
+                    latency: if stmts > HISTOGRAMS { Latency::sums_only() } else { Latency::default() },
+                    ..StmtPart::default()
+                };
+                stmts
+            ],
             ..Self::default()
         }
     }
@@ -130,6 +150,8 @@ impl Part {
         self.lost += other.lost;
         self.reconnected += other.reconnected;
         self.outage_ns_max = self.outage_ns_max.max(other.outage_ns_max);
+        self.connected += other.connected;
+        self.connecting_ns += other.connecting_ns;
     }
 
     /// All kinds of transactions as one.
@@ -152,7 +174,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for so many kinds of transactions and statements; `scheduled` when a rate is given, so
+    /// A recorder for so many kinds of transactions and statements, of which further ones are passed over; `scheduled` when a rate is given, so
     /// that response and service time differ.
     #[must_use]
     pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
@@ -204,6 +226,9 @@ impl Recorder {
         if let Some(response) = &mut txn.response {
             response.record(response_ns);
         }
+        if let Some(lag) = &mut txn.lag {
+            lag.record(response_ns.saturating_sub(service_ns));
+        }
         self.in_flight -= 1;
     }
 
@@ -216,12 +241,29 @@ impl Recorder {
     /// A statement ended well.
     #[inline]
     pub fn statement(&mut self, stmt: usize, latency_ns: u64) {
-        self.part.stmts[stmt].latency.record(latency_ns);
+        if let Some(stmt) = self.part.stmts.get_mut(stmt) {
+            stmt.latency.record(latency_ns);
+        }
     }
 
     /// A statement failed.
     pub fn statement_failed(&mut self, stmt: usize) {
-        self.part.stmts[stmt].failed += 1;
+        if let Some(stmt) = self.part.stmts.get_mut(stmt) {
+            stmt.failed += 1;
+        }
+    }
+
+    /// The transaction of a statement that failed is tried again.
+    pub fn statement_retried(&mut self, stmt: usize) {
+        if let Some(stmt) = self.part.stmts.get_mut(stmt) {
+            stmt.retried += 1;
+        }
+    }
+
+    /// A connection was opened for one transaction.
+    pub fn connected(&mut self, took_ns: u64) {
+        self.part.connected += 1;
+        self.part.connecting_ns += took_ns;
     }
 
     /// A connection was lost.
@@ -253,6 +295,32 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_very_many_statements_stay_small() {
+        let mut recorder = Recorder::new(1, 60_000, false);
+        for stmt in 0..60_000 {
+            recorder.statement(stmt, 1_000 + stmt as u64);
+        }
+        let part = recorder.take();
+        assert!(part.stmts.iter().all(|stmt| stmt.latency.histogram().is_none() && stmt.latency.count() == 1));
+        assert!(size_of::<StmtPart>() <= 128, "a part of all is below 8 MB: {}", size_of::<StmtPart>());
+        let mut merged = Part::default();
+        merged.merge(&part);
+        assert_eq!((merged.stmts[59_999].latency.mean_ns(), merged.stmts[0].latency.percentiles()), (60_999.0, None));
+    }
+
+    #[test]
+    fn nothing_is_made_for_statements_that_are_not_reached() {
+        let mut recorder = Recorder::new(2, HISTOGRAMS, true);
+        recorder.statement(7, 1_000);
+        recorder.started(0);
+        recorder.completed(0, true, 1_000, 1_000, false);
+        let part = recorder.take();
+        let made = part.stmts.iter().filter(|stmt| stmt.latency.histogram().is_some()).count();
+        assert_eq!((made, part.txns[1].service.histogram()), (1, None));
+        assert!(part.stmts[7].latency.percentiles().is_some());
+    }
+
+    #[test]
     fn error_classes_are_counted_where_their_names_say() {
         let mut recorder = Recorder::new(1, 0, false);
         for (i, class) in ErrorClass::ALL.into_iter().enumerate() {
@@ -273,10 +341,10 @@ mod tests {
                     match op {
                         0 => { r.started(i); r.completed(i, true, ns, ns * 2, ns > 500) }
                         1 => { r.started(i); r.completed(i, false, ns, ns, false) }
-                        2 => { r.started(i); r.failed(i, ErrorClass::ALL[ns as usize % 7]) }
+                        2 => { r.started(i); r.failed(i, ErrorClass::ALL[ns as usize % ErrorClass::ALL.len()]) }
                         3 => { r.skipped(i); r.retried(i, ns % 2 == 0) }
-                        4 => { r.statement(i, ns); r.statement_failed(i) }
-                        _ => { r.lost(); r.reconnected(ns) }
+                        4 => { r.statement(i, ns); r.statement_failed(i); r.statement_retried(i) }
+                        _ => { r.lost(); r.reconnected(ns); r.connected(ns) }
                     }
                 }
                 r.take()

@@ -31,8 +31,8 @@ pub enum AdminError {
         sql: String,
         /// What the server said at last, else what the system says.
         reason: String,
-        /// The SQLSTATE of what the server said at last.
-        code: Option<SqlState>,
+        /// What the server said at last.
+        said: Option<Box<ServerMessage>>,
     },
     /// The server's bytes make no sense.
     #[error("{peer} answered with garbage to: {sql}: {source}")]
@@ -62,7 +62,7 @@ impl AdminError {
     pub fn code(&self) -> Option<SqlState> {
         match self {
             Self::Server { message, .. } => Some(message.code),
-            Self::Lost { code, .. } => *code,
+            Self::Lost { said, .. } => said.as_ref().map(|message| message.code),
             Self::Garbage { .. } | Self::Shape { .. } => None,
         }
     }
@@ -85,13 +85,16 @@ pub struct Rows {
 
 /// A blocking connection that speaks the simple query protocol.
 ///
-/// Notices are dropped. When it is dropped itself it says goodbye.
+/// Notices are dropped, unless [`Admin::keep_notices`] says otherwise. When it is dropped itself it says
+/// goodbye.
 #[derive(Debug)]
 pub struct Admin {
     channel: Channel,
     parameters: Parameters,
     cancel: CancelHandle,
     peer: String,
+    /// Notices that came and were not taken yet, where they are wanted.
+    notices: Option<Vec<ServerMessage>>,
 }
 
 /// What one simple query brought.
@@ -129,6 +132,16 @@ impl Admin {
         &self.peer
     }
 
+    /// From now on notices are kept for [`Admin::take_notices`].
+    pub fn keep_notices(&mut self) {
+        self.notices.get_or_insert_default();
+    }
+
+    /// The notices since the last call, in their order.
+    pub fn take_notices(&mut self) -> Vec<ServerMessage> {
+        self.notices.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Runs one or more statements, without their results. Returns the rows that the last one's command
     /// tag counts, 0 where it counts none.
     ///
@@ -145,6 +158,38 @@ impl Admin {
     /// When the statement fails.
     pub fn query(&mut self, sql: &str) -> Result<Rows, AdminError> {
         Ok(self.simple(sql, true)?.rows)
+    }
+
+    /// The same for one statement with `$1`, `$2`, … in it, over the extended protocol. The server infers
+    /// the types of the parameters.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    pub fn query_with(&mut self, sql: &str, parameters: &[&str]) -> Result<Rows, AdminError> {
+        let mut out = Vec::new();
+        frontend::message(&mut out, b'P', |out| {
+            frontend::cstr(out, "");
+            frontend::cstr(out, sql);
+            out.extend_from_slice(&0i16.to_be_bytes());
+        });
+        frontend::message(&mut out, b'B', |out| {
+            // Unnamed portal and statement; no format codes: text.
+            out.extend_from_slice(&[0, 0, 0, 0]);
+            out.extend_from_slice(&(parameters.len() as i16).to_be_bytes());
+            for parameter in parameters {
+                out.extend_from_slice(&(parameter.len() as i32).to_be_bytes());
+                out.extend_from_slice(parameter.as_bytes());
+            }
+            out.extend_from_slice(&0i16.to_be_bytes());
+        });
+        frontend::message(&mut out, b'D', |out| {
+            out.push(b'P');
+            frontend::cstr(out, "");
+        });
+        frontend::execute(&mut out);
+        frontend::sync(&mut out);
+        self.send(&out, sql)?;
+        Ok(self.answer(sql, true)?.rows)
     }
 
     /// The first column of the only row; `None` is NULL or no row.
@@ -203,6 +248,10 @@ impl Admin {
 
     fn simple(&mut self, sql: &str, keep_rows: bool) -> Result<Answer, AdminError> {
         self.send_query(sql)?;
+        self.answer(sql, keep_rows)
+    }
+
+    fn answer(&mut self, sql: &str, keep_rows: bool) -> Result<Answer, AdminError> {
         let mut answer = Answer::default();
         let mut error = None;
         loop {
@@ -231,7 +280,7 @@ impl Admin {
 
     fn send_query(&mut self, sql: &str) -> Result<(), AdminError> {
         let mut out = Vec::with_capacity(sql.len() + 6);
-        frontend::query(&mut out, sql);
+        frontend::query(&mut out, sql.as_bytes());
         self.send(&out, sql)
     }
 
@@ -249,11 +298,18 @@ impl Admin {
             Ok(message) if message.tag == b'E' => {
                 let error = ServerMessage::parse(message.body);
                 if error.is_fatal() {
-                    return Err(last_words(peer, sql, &error));
+                    return Err(last_words(peer, sql, error));
                 }
                 Ok(message)
             }
-            Ok(message) => Ok(message),
+            Ok(message) => {
+                if message.tag == b'N'
+                    && let Some(notices) = &mut self.notices
+                {
+                    notices.push(ServerMessage::parse(message.body));
+                }
+                Ok(message)
+            }
             Err(ReceiveError::Decode(source)) => {
                 Err(AdminError::Garbage { peer: peer.clone(), sql: shorten(sql), source })
             }
@@ -276,7 +332,7 @@ impl Admin {
     pub(crate) fn write_failed(&mut self, error: &io::Error, sql: &str) -> AdminError {
         while let Ok(message) = self.channel.receive() {
             if message.tag == b'E' {
-                return last_words(&self.peer, sql, &ServerMessage::parse(message.body));
+                return last_words(&self.peer, sql, ServerMessage::parse(message.body));
             }
         }
         lost(&self.peer, sql, error.to_string())
@@ -289,7 +345,8 @@ impl From<Connection> for Admin {
             cancel: connection.cancel_handle(),
             channel: connection.channel,
             parameters: connection.parameters,
-            peer: connection.peer,
+            peer: connection.peer.to_string(),
+            notices: None,
         }
     }
 }
@@ -310,11 +367,11 @@ fn texts(row: DataRow<'_>) -> Vec<Option<String>> {
 }
 
 fn lost(peer: &str, sql: &str, reason: String) -> AdminError {
-    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason, code: None }
+    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason, said: None }
 }
 
-fn last_words(peer: &str, sql: &str, said: &ServerMessage) -> AdminError {
-    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason: said.to_string(), code: Some(said.code) }
+fn last_words(peer: &str, sql: &str, said: ServerMessage) -> AdminError {
+    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason: said.to_string(), said: Some(Box::new(said)) }
 }
 
 pub(crate) fn server_error(sql: &str, message: ServerMessage) -> AdminError {

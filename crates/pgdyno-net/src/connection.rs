@@ -14,7 +14,7 @@ use crate::encrypt::{Encryption, another_way_may_help, dialer, encrypt, ways};
 use crate::host::Host;
 use crate::session_attrs::SessionState;
 use crate::startup::{Attempt, StartupError};
-use crate::{CancelHandle, ConnectError, ConnectOptions, TargetSessionAttrs, Transport};
+use crate::{CancelHandle, ConnectError, ConnectOptions, Peer, TargetSessionAttrs, Transport};
 
 /// What the server reported of itself, by ParameterStatus messages.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl Parameters {
 pub struct Connection {
     pub(crate) channel: Channel,
     pub(crate) parameters: Parameters,
-    pub(crate) peer: String,
+    pub(crate) peer: Peer,
     cancel: CancelHandle,
     tls: Option<TlsInfo>,
 }
@@ -77,8 +77,8 @@ pub struct Parts {
     pub parameters: Parameters,
     /// How to stop what the connection is doing.
     pub cancel: CancelHandle,
-    /// `host:port` or the socket's path, for messages.
-    pub peer: String,
+    /// For messages.
+    pub peer: Peer,
     /// What TLS was agreed on, if any.
     pub tls: Option<TlsInfo>,
 }
@@ -90,19 +90,28 @@ impl Connection {
     /// # Errors
     /// See [`ConnectError`]; each names the server and the remedy.
     pub fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
+        Self::open_and_tell(options, &mut Vec::new())
+    }
+
+    /// The same. When a server refuses, which ends the search, `before` holds why the servers before it would not
+    /// do; the error then tells of that server alone.
+    ///
+    /// # Errors
+    /// See [`Connection::open`].
+    pub fn open_and_tell(options: &ConnectOptions, before: &mut Vec<ConnectError>) -> Result<Self, ConnectError> {
         let mut hosts: Vec<&Host> = options.hosts.iter().collect();
         if options.load_balance {
             shuffle(&mut hosts);
         }
-        let mut failures = Vec::new();
         for wanted in options.target.rounds() {
-            failures.clear();
+            before.clear();
             for host in &hosts {
-                if let Some(connection) = open_host(options, host, *wanted, &mut failures)? {
+                if let Some(connection) = open_host(options, host, *wanted, before)? {
                     return Ok(connection);
                 }
             }
         }
+        let mut failures = std::mem::take(before);
         let unsuitable = |e: &ConnectError| matches!(e, ConnectError::Unsuitable { .. });
         if failures.iter().any(unsuitable) {
             return Err(ConnectError::NoSuitableHost { wanted: options.target.name(), reasons: failures });
@@ -125,9 +134,9 @@ impl Connection {
         self.cancel.clone()
     }
 
-    /// `host:port` or the socket's path, for messages.
+    /// The server, for messages.
     #[must_use]
-    pub fn peer(&self) -> &str {
+    pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
@@ -156,7 +165,7 @@ impl Connection {
         let mut out = Vec::new();
         frontend::query(
             &mut out,
-            "SELECT pg_catalog.pg_is_in_recovery(), \
+            b"SELECT pg_catalog.pg_is_in_recovery(), \
              pg_catalog.current_setting('default_transaction_read_only')",
         );
         self.channel.send(&out).ok()?;
@@ -226,10 +235,7 @@ fn open_host(
 
 /// Tries the ways of encryption for one address. When all fail, the first failure is the one to show.
 fn open_address(options: &ConnectOptions, host: &Host, address: &Address) -> Result<Connection, ConnectError> {
-    let peer = match address {
-        Address::Unix(path) => path.clone(),
-        Address::Tcp(_) => host.describe(),
-    };
+    let peer = Peer::new(host, address);
     let attempt = Attempt { options, peer: &peer, password: options.password(host) };
     let mut first = None;
     let mut plain_tried = false;
@@ -270,7 +276,7 @@ fn open_encrypted(
     let transport = address.connect(deadline, &options.keepalive).map_err(|source| {
         early(match source.kind() {
             std::io::ErrorKind::TimedOut => attempt.transport_error(source),
-            _ => ConnectError::Unreachable { peer: attempt.peer.to_owned(), source },
+            _ => ConnectError::Unreachable { peer: attempt.peer.clone(), source },
         })
     })?;
     let (transport, binding) = match (transport, &dialer) {
@@ -286,7 +292,7 @@ fn open_encrypted(
         tls: tls_info(&channel.transport, started.channel_bound),
         channel,
         parameters: Parameters(started.parameters),
-        peer: attempt.peer.to_owned(),
+        peer: attempt.peer.clone(),
         cancel: CancelHandle {
             address: address.clone(),
             process_id: started.process_id,

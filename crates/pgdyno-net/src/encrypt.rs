@@ -58,13 +58,13 @@ pub(crate) fn dialer(
     };
     let config = settings
         .config()
-        .map_err(|error| ConnectError::TlsFile { peer: attempt.peer.to_owned(), reason: error.to_string() })?;
+        .map_err(|error| ConnectError::TlsFile { peer: attempt.peer.clone(), reason: error.to_string() })?;
     // A name that no certificate can hold cannot be verified, but that may not be asked for.
     let name = match ServerName::try_from(name.trim_end_matches('.').to_owned()) {
         Ok(name) => name,
         Err(_) if settings.mode == SslMode::VerifyFull => {
             return Err(ConnectError::Certificate {
-                peer: attempt.peer.to_owned(),
+                peer: attempt.peer.clone(),
                 reason: format!("'{name}' is not a host name that a certificate can hold"),
             });
         }
@@ -90,7 +90,7 @@ pub(crate) fn encrypt(
         }
         Ok(Dialed::Plain(tcp)) if way == Encryption::IfOffered => Ok((Transport::Tcp(tcp), Binding::NoTls)),
         Ok(Dialed::Plain(_)) => {
-            Err(ConnectError::TlsNotOffered { peer: attempt.peer.to_owned(), sslmode: attempt.options.tls.mode.name() })
+            Err(ConnectError::TlsNotOffered { peer: attempt.peer.clone(), sslmode: attempt.options.tls.mode.name() })
         }
         Err(error) => Err(attempt.dial_error(error)),
     }
@@ -124,7 +124,7 @@ impl Attempt<'_> {
     }
 
     fn tls_failed(&self, reason: String) -> ConnectError {
-        let peer = self.peer.to_owned();
+        let peer = self.peer.clone();
         ConnectError::Tls { peer, reason }
     }
 
@@ -132,7 +132,7 @@ impl Attempt<'_> {
     pub(crate) fn tls_error(&self, error: &Error) -> ConnectError {
         match error {
             Error::InvalidCertificate(error) => {
-                ConnectError::Certificate { peer: self.peer.to_owned(), reason: certificate_reason(error) }
+                ConnectError::Certificate { peer: self.peer.clone(), reason: certificate_reason(error) }
             }
             Error::AlertReceived(alert) => self.tls_failed(format!(
                 "the server refuses with alert {alert:?}{}",

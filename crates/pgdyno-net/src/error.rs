@@ -6,6 +6,8 @@ use pgdyno_wire::SqlState;
 use pgdyno_wire::auth::AuthError;
 use pgdyno_wire::backend::ServerMessage;
 
+use crate::Peer;
+
 /// Why a connection could not be opened: what was tried, on which server, and what would help. `peer` is
 /// `host:port` or a socket's path. No message holds a password.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +16,7 @@ pub enum ConnectError {
     #[error("cannot connect to {peer}: {}", unreachable(.source))]
     Unreachable {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What the system says.
         source: io::Error,
     },
@@ -33,7 +35,7 @@ pub enum ConnectError {
     )]
     Timeout {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// The limit.
         seconds: u64,
     },
@@ -41,7 +43,7 @@ pub enum ConnectError {
     #[error("{peer} broke the connection off while it was being opened: {source}; the server's log may say why")]
     Lost {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What the system says.
         source: io::Error,
     },
@@ -49,7 +51,7 @@ pub enum ConnectError {
     #[error("{peer} is not a PostgreSQL server: {detail}; check host and port")]
     NotPostgres {
         /// The peer.
-        peer: String,
+        peer: Peer,
         /// What it said instead.
         detail: String,
     },
@@ -60,7 +62,7 @@ pub enum ConnectError {
     )]
     NoPassword {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// The role.
         user: String,
     },
@@ -68,7 +70,7 @@ pub enum ConnectError {
     #[error("{peer} refuses the password of role '{user}'; correct PGPASSWORD, ~/.pgpass or password=")]
     WrongPassword {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// The role.
         user: String,
         /// What the server says.
@@ -78,7 +80,7 @@ pub enum ConnectError {
     #[error("{peer} does not let role '{user}' in: {}; {hint}", .source.message)]
     Refused {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// The role.
         user: String,
         /// What the server says.
@@ -90,7 +92,7 @@ pub enum ConnectError {
     #[error("{peer} has no database '{dbname}'; create it (createdb {dbname}) or name another with dbname=")]
     NoDatabase {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// The database.
         dbname: String,
         /// What the server says.
@@ -103,7 +105,7 @@ pub enum ConnectError {
     )]
     TooManyConnections {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What the server says.
         source: Box<ServerMessage>,
     },
@@ -111,7 +113,7 @@ pub enum ConnectError {
     #[error("{peer} does not accept connections now: {}; try again when it is up", .source.message)]
     NotReady {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What the server says.
         source: Box<ServerMessage>,
     },
@@ -119,7 +121,7 @@ pub enum ConnectError {
     #[error("{peer} refuses the connection: {source}")]
     Server {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What the server says.
         source: Box<ServerMessage>,
     },
@@ -130,7 +132,7 @@ pub enum ConnectError {
     )]
     TlsNotOffered {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// libpq's word.
         sslmode: &'static str,
     },
@@ -138,7 +140,7 @@ pub enum ConnectError {
     #[error("the certificate of {peer} will not do: {reason}")]
     Certificate {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What is wrong, and the remedy.
         reason: String,
     },
@@ -146,7 +148,7 @@ pub enum ConnectError {
     #[error("TLS with {peer} failed: {reason}")]
     Tls {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// What is wrong.
         reason: String,
     },
@@ -154,7 +156,7 @@ pub enum ConnectError {
     #[error("cannot connect to {peer} with TLS: {reason}")]
     TlsFile {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// Which file, and the remedy.
         reason: String,
     },
@@ -162,7 +164,7 @@ pub enum ConnectError {
     #[error("cannot authenticate to {peer} as '{user}': {source}")]
     Auth {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// The role.
         user: String,
         /// Why.
@@ -172,7 +174,7 @@ pub enum ConnectError {
     #[error("{peer} will not do: {reason}")]
     Unsuitable {
         /// The server.
-        peer: String,
+        peer: Peer,
         /// Why.
         reason: &'static str,
     },
@@ -211,8 +213,8 @@ fn unreachable(error: &io::Error) -> String {
 
 impl ConnectError {
     /// What a FATAL of the server during the start means.
-    pub(crate) fn from_server(peer: &str, user: &str, dbname: &str, message: ServerMessage) -> Self {
-        let (peer, user) = (peer.to_owned(), user.to_owned());
+    pub(crate) fn from_server(peer: &Peer, user: &str, dbname: &str, message: ServerMessage) -> Self {
+        let (peer, user) = (peer.clone(), user.to_owned());
         let source = Box::new(message);
         match source.code {
             SqlState::INVALID_PASSWORD => Self::WrongPassword { peer, user, source },

@@ -24,6 +24,8 @@ pub struct ConnectOptions {
     pub(crate) user: String,
     dbname: String,
     passwords: Passwords,
+    /// Whether somebody asked for the encoding in which texts are exchanged.
+    encoding_given: bool,
     /// Run-time parameters of the startup message, `user` and `database` not among them.
     pub(crate) parameters: Vec<(&'static str, String)>,
     pub(crate) connect_timeout: Option<Duration>,
@@ -51,7 +53,16 @@ impl ConnectOptions {
     /// # Errors
     /// When the string or a file that belongs to it makes no sense. No message holds a password.
     pub fn resolve(dsn: &str, env: &Env) -> Result<Self, ConninfoError> {
-        let values = conninfo::merge(dsn, env)?;
+        Self::resolve_with(dsn, &[], env)
+    }
+
+    /// The same with parameters that are given apart from the string, as options of a command line are: they
+    /// stand behind the string, and before all else. Empty ones are passed over.
+    ///
+    /// # Errors
+    /// See [`ConnectOptions::resolve`].
+    pub fn resolve_with(dsn: &str, apart: &[(&'static str, &str)], env: &Env) -> Result<Self, ConninfoError> {
+        let values = conninfo::merge(dsn, apart, env)?;
         let user = values.non_empty("user").or(env.user()).ok_or(ConninfoError::NoUser)?.to_owned();
         let (file, warning) = passfile(&values, env);
         refuse_what_cannot_be_honoured(&values)?;
@@ -71,6 +82,7 @@ impl ConnectOptions {
                 given: values.non_empty("password").map(|p| Secret::new(p.to_owned())),
                 file: Arc::new(file),
             },
+            encoding_given: values.non_empty("client_encoding").is_some(),
             parameters: parameters(&values, env),
             connect_timeout: seconds("connect_timeout")?,
             keepalive: Keepalive {
@@ -101,6 +113,7 @@ impl ConnectOptions {
             user: user.to_owned(),
             dbname: dbname.to_owned(),
             passwords: Passwords::default(),
+            encoding_given: false,
             parameters: parameters(&Values::default(), &Env::default()),
             connect_timeout: None,
             keepalive: Keepalive { enabled: true, idle: None, interval: None, count: None, user_timeout_ms: None },
@@ -124,6 +137,22 @@ impl ConnectOptions {
     #[must_use]
     pub fn with_database(&self, name: &str) -> Self {
         Self { dbname: name.to_owned(), ..self.clone() }
+    }
+
+    /// The same with this password for all hosts.
+    #[must_use]
+    pub fn with_password(&self, password: Secret) -> Self {
+        let passwords = Passwords { given: Some(password), file: Arc::clone(&self.passwords.file) };
+        Self { passwords, ..self.clone() }
+    }
+
+    /// The same with texts in the server's encoding, unless another one is asked for: libpq's way.
+    #[must_use]
+    pub fn with_servers_encoding(mut self) -> Self {
+        if !self.encoding_given {
+            self.parameters.retain(|(key, _)| *key != "client_encoding");
+        }
+        self
     }
 
     /// The same with another name in `pg_stat_activity`.
@@ -352,6 +381,19 @@ mod tests {
         }
         let error = shown("postgresql://u:pass/word@host/db");
         assert!(error.contains("percent-encoded") && !error.contains("pass/"), "{error}");
+    }
+
+    #[test]
+    fn what_is_given_apart_stands_between_the_string_and_the_environment() {
+        let vars = env(&[("PGHOST", "env"), ("PGPORT", "7"), ("PGUSER", "env")]);
+        let apart = [("host", "apart"), ("port", ""), ("user", "apart"), ("dbname", "apart")];
+        let options = ConnectOptions::resolve_with("host=string", &apart, &vars).unwrap();
+        assert_eq!(options.to_string(), "host=string port=7 dbname=apart user=apart");
+        let host = &options.hosts[0];
+        assert!(options.password(host).is_none());
+        let options = options.with_password(Secret::new("hunter2".to_owned()));
+        assert_eq!(options.password(host).map(|p| p.reveal().as_str()), Some("hunter2"));
+        assert!(!format!("{options:?}").contains("hunter2"));
     }
 
     #[test]

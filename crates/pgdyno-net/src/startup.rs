@@ -8,7 +8,7 @@ use pgdyno_wire::backend::{self, ServerMessage};
 use pgdyno_wire::frontend;
 
 use crate::channel::{Channel, ReceiveError};
-use crate::{ConnectError, ConnectOptions, Secret};
+use crate::{ConnectError, ConnectOptions, Peer, Secret};
 
 /// What the server told during the start.
 pub(crate) struct Started {
@@ -28,7 +28,7 @@ pub(crate) struct StartupError {
 /// Names a peer, so that all errors of one attempt read alike.
 pub(crate) struct Attempt<'a> {
     pub(crate) options: &'a ConnectOptions,
-    pub(crate) peer: &'a str,
+    pub(crate) peer: &'a Peer,
     pub(crate) password: Option<&'a Secret>,
 }
 
@@ -113,7 +113,7 @@ impl Attempt<'_> {
     }
 
     fn auth_error(&self, source: AuthError) -> ConnectError {
-        let (peer, user) = (self.peer.to_owned(), self.options.user().to_owned());
+        let (peer, user) = (self.peer.clone(), self.options.user().to_owned());
         match source {
             AuthError::NoPassword => ConnectError::NoPassword { peer, user },
             source => ConnectError::Auth { peer, user, source },
@@ -121,7 +121,7 @@ impl Attempt<'_> {
     }
 
     pub(crate) fn not_postgres(&self, detail: String) -> ConnectError {
-        ConnectError::NotPostgres { peer: self.peer.to_owned(), detail }
+        ConnectError::NotPostgres { peer: self.peer.clone(), detail }
     }
 
     /// What a failed read means. `heard` is whether a message came before.
@@ -135,7 +135,7 @@ impl Attempt<'_> {
                     .into(),
             ),
             ReceiveError::Closed if heard => {
-                ConnectError::Lost { peer: self.peer.to_owned(), source: io::ErrorKind::UnexpectedEof.into() }
+                ConnectError::Lost { peer: self.peer.clone(), source: io::ErrorKind::UnexpectedEof.into() }
             }
             ReceiveError::Closed | ReceiveError::Decode(_) => {
                 self.not_postgres(format!("it says \"{}\"", excerpt(unread)))
@@ -145,7 +145,7 @@ impl Attempt<'_> {
 
     /// What a failed read or write means.
     pub(crate) fn transport_error(&self, source: io::Error) -> ConnectError {
-        let peer = self.peer.to_owned();
+        let peer = self.peer.clone();
         match source.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
                 ConnectError::Timeout { peer, seconds: self.options.connect_timeout.map_or(0, |t| t.as_secs()) }

@@ -107,7 +107,7 @@ mod tests {
         let mut sent = Vec::new();
         frontend::ssl_request(&mut sent);
         frontend::startup(&mut sent, [("user", "x")]);
-        frontend::query(&mut sent, "select 1");
+        frontend::query(&mut sent, b"select 1");
         frontend::sync(&mut sent);
         let (mut whole, mut pieces) = (Vec::new(), Vec::new());
         assert!(Conversation::default().answer(&sent, &mut whole));

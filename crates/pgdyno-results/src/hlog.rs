@@ -31,8 +31,8 @@ pub(crate) fn lines(interval: &Interval, txns: &[String]) -> io::Result<Vec<u8>>
     for (txn, name) in interval.part.txns.iter().zip(txns) {
         let response = txn.response.as_ref().map(|latency| (format!("{name}.response"), latency));
         for (tag, latency) in std::iter::once((name.clone(), &txn.service)).chain(response) {
-            if latency.count() > 0 {
-                log.write_histogram(latency.histogram(), start, length, Tag::new(&tag))
+            if let Some(histogram) = latency.histogram() {
+                log.write_histogram(histogram, start, length, Tag::new(&tag))
                     .map_err(|e| io::Error::other(format!("{e:?}")))?;
             }
         }

@@ -147,6 +147,12 @@ pub struct ServerMessage {
     pub hint: Option<String>,
     /// Where it happened: functions and statements, innermost first.
     pub context: Option<String>,
+    /// Where in the statement that was sent, in characters from 1.
+    pub position: Option<u32>,
+    /// A statement that the server ran for the one that was sent, and the place in it.
+    pub internal: Option<(String, Option<u32>)>,
+    /// The severity in the server's language.
+    pub localized_severity: Option<String>,
 }
 
 impl ServerMessage {
@@ -154,18 +160,30 @@ impl ServerMessage {
     #[must_use]
     pub fn parse(body: &[u8]) -> Self {
         let mut this = Self::default();
+        let mut internal_position = None;
         for (field, value) in fields(body) {
             let text = || String::from_utf8_lossy(value).into_owned();
             match field {
-                b'S' if this.severity.is_empty() => this.severity = text(),
+                b'S' => {
+                    if this.severity.is_empty() {
+                        this.severity = text();
+                    }
+                    this.localized_severity = Some(text());
+                }
                 b'V' => this.severity = text(),
                 b'C' => this.code = SqlState::from_bytes(value),
                 b'M' => this.message = text(),
                 b'D' => this.detail = Some(text()),
                 b'H' => this.hint = Some(text()),
                 b'W' => this.context = Some(text()),
+                b'P' => this.position = text().parse().ok(),
+                b'p' => internal_position = text().parse().ok(),
+                b'q' => this.internal = Some((text(), None)),
                 _ => {}
             }
+        }
+        if let Some((_, position)) = &mut this.internal {
+            *position = internal_position;
         }
         this
     }
@@ -245,6 +263,8 @@ mod tests {
         assert_eq!(error.to_string(), "ERROR: could not serialize (SQLSTATE 40001); because; hint: try again");
         assert_eq!(error_code(body), SqlState::SERIALIZATION_FAILURE);
         assert!(!error.is_fatal());
+        let error = ServerMessage::parse(b"VERROR\0C42703\0Mno column\0p8\0P15\0qSELECT x\0\0");
+        assert_eq!((error.position, error.internal), (Some(15), Some(("SELECT x".to_owned(), Some(8)))));
     }
 
     #[test]

@@ -26,9 +26,13 @@ fn with_length(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
 /// Appends a string and its terminating zero byte. Bytes after a zero byte in `s` would be read as
 /// another field, so they are cut off.
 pub fn cstr(out: &mut Vec<u8>, s: &str) {
-    let bytes = s.as_bytes();
-    let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
-    out.extend_from_slice(&bytes[..end]);
+    bytes(out, s.as_bytes());
+}
+
+/// [`cstr`] for text of any encoding.
+fn bytes(out: &mut Vec<u8>, s: &[u8]) {
+    let end = s.iter().position(|&b| b == 0).unwrap_or(s.len());
+    out.extend_from_slice(&s[..end]);
     out.push(0);
 }
 
@@ -81,8 +85,36 @@ pub fn sasl_response(out: &mut Vec<u8>, data: &[u8]) {
 }
 
 /// A simple query: one or more statements in one text.
-pub fn query(out: &mut Vec<u8>, sql: &str) {
-    message(out, b'Q', |out| cstr(out, sql));
+pub fn query(out: &mut Vec<u8>, sql: &[u8]) {
+    message(out, b'Q', |out| bytes(out, sql));
+}
+
+/// Prepares a statement whose parameters' types the server finds out.
+pub fn parse(out: &mut Vec<u8>, name: &[u8], sql: &[u8]) {
+    message(out, b'P', |out| {
+        bytes(out, name);
+        bytes(out, sql);
+        out.extend_from_slice(&[0, 0]);
+    });
+}
+
+/// Binds `count` parameters in text, each with its length before it, to the unnamed portal; results come in text.
+#[inline]
+pub fn bind_text(out: &mut Vec<u8>, name: &[u8], count: u16, encoded: &[u8]) {
+    message(out, b'B', |out| {
+        out.push(0);
+        bytes(out, name);
+        out.extend_from_slice(&[0, 0]);
+        out.extend_from_slice(&count.to_be_bytes());
+        out.extend_from_slice(encoded);
+        out.extend_from_slice(&[0, 1, 0, 0]);
+    });
+}
+
+/// Asks for the columns of the unnamed portal.
+#[inline]
+pub fn describe_portal(out: &mut Vec<u8>) {
+    out.extend_from_slice(&[b'D', 0, 0, 0, 6, b'P', 0]);
 }
 
 /// Ends a group of extended-protocol messages; the server answers with ReadyForQuery.
@@ -131,7 +163,7 @@ mod tests {
     #[test]
     fn lengths_count_themselves_and_the_body() {
         let mut out = Vec::new();
-        query(&mut out, "select 1");
+        query(&mut out, b"select 1");
         assert_eq!(out, b"Q\x00\x00\x00\x0dselect 1\x00");
     }
 

@@ -5,17 +5,18 @@
 //! - [`frontend`] appends messages of the client to a buffer;
 //! - [`backend`] finds messages of the server in one, and reads their fields;
 //! - [`auth`] answers the server's authentication requests (password, MD5, SCRAM-SHA-256);
+//! - [`libpq`] words the server's errors and notices as libpq does;
 //! - [`Statement`] is one SQL statement with typed parameters, ready to be sent in every query mode;
 //! - [`Session`] is one connection after its start: it sends statements and turns the server's bytes
 //!   into [`Event`]s.
 //!
 //! ```
-//! use pgdyno_wire::{ParamType, QueryMode, Session, Statement, StmtId, Value};
+//! use pgdyno_wire::{Capture, ParamType, QueryMode, Session, Statement, StmtId, Value};
 //!
 //! let statements = [Statement::new("SELECT abalance FROM pgbench_accounts WHERE aid = $1", &[ParamType::Int4])];
 //! let mut session = Session::new(QueryMode::Prepared, statements.len());
 //! let mut out = Vec::new();
-//! session.execute(StmtId(0), &statements[0], &[Value::Int4(7)], false, &mut out);
+//! session.execute(StmtId(0), &statements[0], &[Value::Int4(7)], Capture::Nothing, &mut out);
 //! session.sync(&mut out);
 //! assert_eq!(out[0], b'P'); // Parse, once; then Bind, Execute, Sync
 //! ```
@@ -23,12 +24,13 @@
 pub mod auth;
 pub mod backend;
 pub mod frontend;
+pub mod libpq;
 mod session;
 mod sqlstate;
 mod statement;
 mod value;
 
-pub use session::{Event, ProtocolError, Received, Session, TxStatus};
+pub use session::{Capture, Event, ProtocolError, Received, Session, TextParams, TxStatus};
 pub use sqlstate::{ErrorClass, SqlState};
 pub use statement::{QueryMode, Statement, StmtId};
 pub use value::{ParamType, Value};

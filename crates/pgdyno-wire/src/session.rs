@@ -19,10 +19,18 @@ pub enum TxStatus {
 /// What happened, in the order of the server's messages.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A row of a statement that was sent with `capture`.
+    /// The columns of the rows that follow, of a statement that was sent with [`Capture::Results`]: the body of
+    /// the message, for [`backend::column_names`].
+    Columns(&'a [u8]),
+    /// A row of a statement that was sent with a capture.
     Row(DataRow<'a>),
-    /// A statement ended well; how many rows it says, where it says so.
+    /// A statement ended well.
     Complete(StmtId),
+    /// One of the statements of a text ended well.
+    Part(StmtId),
+    /// The server has something to say that is no error: the body of the message, for
+    /// [`backend::ServerMessage::parse`].
+    Notice(&'a [u8]),
     /// A statement failed. `raw` is the body of the message, for [`backend::ServerMessage::parse`].
     Error {
         /// The SQLSTATE.
@@ -36,9 +44,14 @@ pub enum Event<'a> {
         status: TxStatus,
         /// Whether nothing more is awaited.
         all_done: bool,
+        /// The text of statements that ended well with it.
+        text: Option<StmtId>,
     },
     /// The server wants COPY data or sends it: nothing that a measured client does.
-    Copy,
+    Copy {
+        /// Whether the server waits for data: only [`Session::end_copy`] ends that.
+        wanted: bool,
+    },
 }
 
 /// What [`Session::receive`] found.
@@ -69,11 +82,23 @@ pub enum ProtocolError {
     Unexpected(u8),
 }
 
+/// What the caller wants to see of a statement's result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Capture {
+    /// Nothing: rows are passed over.
+    #[default]
+    Nothing,
+    /// Rows.
+    Rows,
+    /// Rows and the names of their columns.
+    Results,
+}
+
 /// A statement whose end is awaited.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
     stmt: StmtId,
-    capture: bool,
+    capture: Capture,
 }
 
 /// What was sent between two ReadyForQuery.
@@ -81,6 +106,19 @@ struct Expected {
 struct Group {
     statements: u16,
     parses: u16,
+    /// One text that may hold any number of statements.
+    text: bool,
+    failed: bool,
+}
+
+/// Parameters in text, as they stand in a Bind message: each its length in four bytes, most significant first, and
+/// its bytes; the length of NULL is -1.
+#[derive(Clone, Copy, Debug)]
+pub struct TextParams<'a> {
+    /// How many there are.
+    pub count: u16,
+    /// All of them.
+    pub encoded: &'a [u8],
 }
 
 /// One connection's view of the extended and simple query protocol.
@@ -103,7 +141,8 @@ impl Session {
     pub fn new(mode: QueryMode, statements: usize) -> Self {
         Self {
             mode,
-            prepared: vec![false; statements],
+            // Nothing is prepared in the other modes, and there may be thousands of clients and of statements.
+            prepared: vec![false; if mode == QueryMode::Prepared { statements } else { 0 }],
             expected: VecDeque::with_capacity(1),
             parsing: VecDeque::new(),
             groups: VecDeque::with_capacity(1),
@@ -117,22 +156,21 @@ impl Session {
         self.mode
     }
 
-    /// Appends one statement to `out`. With `capture` its rows come back as [`Event::Row`], else they
-    /// are passed over.
+    /// Appends one statement to `out`, in the mode of the session.
     #[inline]
     pub fn execute(
         &mut self,
         id: StmtId,
         statement: &Statement,
         values: &[Value<'_>],
-        capture: bool,
+        capture: Capture,
         out: &mut Vec<u8>,
     ) {
-        self.expected.push_back(Expected { stmt: id, capture });
-        self.open.statements += 1;
+        self.expect(id, capture);
         match self.mode {
             QueryMode::Simple => {
                 statement.query(values, out);
+                self.open.text = true;
                 self.close_group();
             }
             QueryMode::Extended => {
@@ -141,7 +179,7 @@ impl Session {
                 frontend::execute(out);
             }
             QueryMode::Prepared => {
-                let slot = &mut self.prepared[usize::from(id.0)];
+                let slot = &mut self.prepared[id.0 as usize];
                 if !*slot {
                     *slot = true;
                     statement.parse(Some(id), out);
@@ -155,22 +193,90 @@ impl Session {
     }
 
     /// Appends a text of one or more statements as a simple query, whatever the mode. It counts as
-    /// statement `id`.
-    pub fn query(&mut self, id: StmtId, sql: &str, out: &mut Vec<u8>) {
+    /// statement `id`. libpq: `PQsendQuery`.
+    pub fn query(&mut self, id: StmtId, sql: &[u8], capture: Capture, out: &mut Vec<u8>) {
         debug_assert_eq!(self.open.statements, 0, "a simple query inside an open pipeline");
-        self.expected.push_back(Expected { stmt: id, capture: false });
-        self.open.statements += 1;
+        self.expect(id, capture);
         frontend::query(out, sql);
+        self.open.text = true;
         self.close_group();
+    }
+
+    /// Appends a statement with `count` parameters in text, whose types the server finds out: unnamed Parse, Bind,
+    /// Describe, Execute. libpq: `PQsendQueryParams`, without its Sync.
+    pub fn query_params(
+        &mut self,
+        id: StmtId,
+        sql: &[u8],
+        params: TextParams<'_>,
+        capture: Capture,
+        out: &mut Vec<u8>,
+    ) {
+        self.expect(id, capture);
+        frontend::parse(out, b"", sql);
+        frontend::bind_text(out, b"", params.count, params.encoded);
+        frontend::describe_portal(out);
+        frontend::execute(out);
+    }
+
+    /// Appends a Parse that makes statement `id` known to the server by `name`. libpq: `PQsendPrepare`, without its
+    /// Sync.
+    pub fn prepare(&mut self, id: StmtId, name: &[u8], sql: &[u8], out: &mut Vec<u8>) {
+        frontend::parse(out, name, sql);
+        self.assume_prepared(id);
+        self.parsing.push_back(id);
+        self.open.parses += 1;
+    }
+
+    /// Takes statement `id` for prepared, although the server may have refused it: pgbench executes it all the same.
+    pub fn assume_prepared(&mut self, id: StmtId) {
+        if let Some(prepared) = self.prepared.get_mut(id.0 as usize) {
+            *prepared = true;
+        }
+    }
+
+    /// Whether statement `id` was prepared on this connection.
+    #[must_use]
+    pub fn is_prepared(&self, id: StmtId) -> bool {
+        self.prepared.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Appends a statement that was prepared as `name`: Bind, Describe, Execute. libpq: `PQsendQueryPrepared`,
+    /// without its Sync.
+    #[inline]
+    pub fn query_prepared(
+        &mut self,
+        id: StmtId,
+        name: &[u8],
+        params: TextParams<'_>,
+        capture: Capture,
+        out: &mut Vec<u8>,
+    ) {
+        self.expect(id, capture);
+        frontend::bind_text(out, name, params.count, params.encoded);
+        frontend::describe_portal(out);
+        frontend::execute(out);
+    }
+
+    #[inline]
+    fn expect(&mut self, stmt: StmtId, capture: Capture) {
+        self.expected.push_back(Expected { stmt, capture });
+        self.open.statements += 1;
     }
 
     /// Closes the group of statements, if one is open, so that the server answers with ReadyForQuery.
     #[inline]
     pub fn sync(&mut self, out: &mut Vec<u8>) {
-        if self.open.statements > 0 {
-            frontend::sync(out);
-            self.close_group();
+        if self.open.statements > 0 || self.open.parses > 0 {
+            self.sync_always(out);
         }
+    }
+
+    /// Closes the group of statements even when it is empty. libpq: `PQpipelineSync`.
+    #[inline]
+    pub fn sync_always(&mut self, out: &mut Vec<u8>) {
+        frontend::sync(out);
+        self.close_group();
     }
 
     /// Whether an answer is awaited.
@@ -179,10 +285,26 @@ impl Session {
         !self.groups.is_empty()
     }
 
+    /// Whether statements were sent that no Sync follows yet.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open.statements > 0 || self.open.parses > 0
+    }
+
     /// The statement that the server works on, as far as its answers tell.
     #[must_use]
     pub fn current(&self) -> Option<StmtId> {
         self.expected.front().map(|e| e.stmt)
+    }
+
+    /// Answers [`Event::Copy`] where data is wanted: there are no rows. libpq: `PQputCopyEnd` without a message, as
+    /// pgbench ends it; the server's log then shows no error.
+    pub fn end_copy(&self, out: &mut Vec<u8>) {
+        frontend::copy_done(out);
+        // While it wants data the server passes over a Sync: the one of this group is gone, and it awaits another.
+        if self.groups.front().is_some_and(|group| !group.text) {
+            frontend::sync(out);
+        }
     }
 
     fn close_group(&mut self) {
@@ -201,24 +323,37 @@ impl Session {
         while let Some(message) = backend::next_message(&input[used..])? {
             used += message.len;
             let event = match message.tag {
-                b'D' => {
-                    if !self.expected.front().is_some_and(|e| e.capture) {
-                        continue;
+                b'D' => match self.expected.front() {
+                    Some(Expected { capture: Capture::Rows | Capture::Results, .. }) => {
+                        Event::Row(DataRow::new(message.body))
                     }
-                    Event::Row(DataRow::new(message.body))
-                }
+                    _ => continue,
+                },
+                b'T' => match self.expected.front() {
+                    Some(Expected { capture: Capture::Results, .. }) => Event::Columns(message.body),
+                    _ => continue,
+                },
                 b'C' | b'I' | b's' => {
-                    // A simple query may hold several statements: the first one's end stands for it.
-                    let group = self.groups.front_mut().ok_or(ProtocolError::Unexpected(message.tag))?;
-                    if group.statements == 0 {
-                        continue;
+                    let unexpected = ProtocolError::Unexpected(message.tag);
+                    let group = self.groups.front_mut().ok_or(unexpected.clone())?;
+                    let done = self.expected.front().filter(|_| group.statements > 0).ok_or(unexpected)?.stmt;
+                    // A text may hold several statements: it is over with ReadyForQuery.
+                    if group.text {
+                        Event::Part(done)
+                    } else {
+                        group.statements -= 1;
+                        self.expected.pop_front();
+                        Event::Complete(done)
                     }
-                    group.statements -= 1;
-                    let done = self.expected.pop_front().ok_or(ProtocolError::Unexpected(message.tag))?;
-                    Event::Complete(done.stmt)
                 }
+                b'N' => Event::Notice(message.body),
                 b'Z' => return self.ready(message.body, used),
-                b'E' => Event::Error { code: backend::error_code(message.body), raw: message.body },
+                b'E' => {
+                    if let Some(group) = self.groups.front_mut() {
+                        group.failed = true;
+                    }
+                    Event::Error { code: backend::error_code(message.body), raw: message.body }
+                }
                 b'1' => {
                     if let Some(group) = self.groups.front_mut().filter(|g| g.parses > 0) {
                         group.parses -= 1;
@@ -226,10 +361,11 @@ impl Session {
                     }
                     continue;
                 }
-                // BindComplete, CloseComplete, RowDescription, NoData, ParameterDescription, notices,
-                // ParameterStatus, notifications, BackendKeyData: nothing to do.
-                b'2' | b'3' | b'T' | b'n' | b't' | b'N' | b'S' | b'A' | b'K' => continue,
-                b'G' | b'H' | b'W' | b'd' | b'c' => Event::Copy,
+                // BindComplete, CloseComplete, NoData, ParameterDescription, ParameterStatus, notifications,
+                // BackendKeyData: nothing to do.
+                b'2' | b'3' | b'n' | b't' | b'S' | b'A' | b'K' => continue,
+                b'G' | b'H' | b'W' => Event::Copy { wanted: message.tag != b'H' },
+                b'd' | b'c' => continue,
                 tag => return Err(ProtocolError::Unexpected(tag)),
             };
             return Ok(Received::Event { event, used });
@@ -244,17 +380,18 @@ impl Session {
             b"T" => TxStatus::InBlock,
             _ => TxStatus::Failed,
         };
-        // What the group still awaits was skipped by the server after an error (or, in simple mode,
-        // ends here); statements whose Parse went unanswered are not prepared.
+        // What the group still awaits was skipped by the server after an error (a text of statements ends here in
+        // any case); statements whose Parse went unanswered are not prepared.
+        let text = self.expected.front().filter(|_| group.text && !group.failed).map(|e| e.stmt);
         for _ in 0..group.statements {
             self.expected.pop_front();
         }
         for _ in 0..group.parses {
             if let Some(id) = self.parsing.pop_front() {
-                self.prepared[usize::from(id.0)] = false;
+                self.prepared[id.0 as usize] = false;
             }
         }
-        Ok(Received::Event { event: Event::Ready { status, all_done: self.groups.is_empty() }, used })
+        Ok(Received::Event { event: Event::Ready { status, all_done: self.groups.is_empty(), text }, used })
     }
 }
 
@@ -280,11 +417,17 @@ mod tests {
                 }
                 Received::Event { event, used } => {
                     seen.push(match event {
+                        Event::Columns(body) => format!("columns {}", backend::column_names(body).join(",")),
                         Event::Row(row) => format!("row {:?}", row.text(0)),
+                        Event::Notice(_) => "notice".into(),
                         Event::Complete(id) => format!("complete {}", id.0),
                         Event::Error { code, .. } => format!("error {code}"),
-                        Event::Ready { status, all_done } => format!("ready {status:?} {all_done}"),
-                        Event::Copy => "copy".into(),
+                        Event::Part(id) => format!("part {}", id.0),
+                        Event::Ready { status, all_done, text: None } => format!("ready {status:?} {all_done}"),
+                        Event::Ready { status, all_done, text: Some(id) } => {
+                            format!("text {} {status:?} {all_done}", id.0)
+                        }
+                        Event::Copy { .. } => "copy".into(),
                     });
                     rest = &rest[used..];
                 }
@@ -299,7 +442,7 @@ mod tests {
     #[test]
     fn a_prepared_statement_is_parsed_once() {
         let (mut session, s, mut out) = (Session::new(QueryMode::Prepared, 1), statement(), Vec::new());
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], true, &mut out);
+        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Rows, &mut out);
         session.sync(&mut out);
         assert_eq!(out[0], b'P');
         let reply = [
@@ -312,7 +455,7 @@ mod tests {
         .concat();
         assert_eq!(drain(&mut session, &reply), ["row Some(\"1\")", "complete 0", "ready Idle true"]);
         out.clear();
-        session.execute(StmtId(0), &s, &[Value::Int4(2)], false, &mut out);
+        session.execute(StmtId(0), &s, &[Value::Int4(2)], Capture::Nothing, &mut out);
         session.sync(&mut out);
         assert_eq!(out[0], b'B');
         assert!(session.is_busy());
@@ -321,8 +464,8 @@ mod tests {
     #[test]
     fn a_failed_parse_is_sent_again_and_the_rest_of_the_pipeline_is_dropped() {
         let (mut session, s, mut out) = (Session::new(QueryMode::Prepared, 2), statement(), Vec::new());
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], false, &mut out);
-        session.execute(StmtId(1), &s, &[Value::Int4(1)], false, &mut out);
+        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Nothing, &mut out);
+        session.execute(StmtId(1), &s, &[Value::Int4(1)], Capture::Nothing, &mut out);
         session.sync(&mut out);
         let reply = [
             msg(b'1', b""),
@@ -340,20 +483,82 @@ mod tests {
     #[test]
     fn simple_queries_end_with_ready_for_query_however_many_statements_they_hold() {
         let (mut session, mut out) = (Session::new(QueryMode::Simple, 2), Vec::new());
-        session.query(StmtId(0), "begin; select 1", &mut out);
-        session.query(StmtId(1), "end", &mut out);
-        let reply =
-            [msg(b'C', b"BEGIN\0"), msg(b'C', b"SELECT 1\0"), msg(b'Z', b"T"), msg(b'C', b"COMMIT\0"), msg(b'Z', b"I")]
-                .concat();
-        assert_eq!(drain(&mut session, &reply), ["complete 0", "ready InBlock false", "complete 1", "ready Idle true"]);
+        session.query(StmtId(0), b"begin; select 1", Capture::Results, &mut out);
+        session.query(StmtId(1), b"end", Capture::Nothing, &mut out);
+        let reply = [
+            msg(b'C', b"BEGIN\0"),
+            msg(b'T', b"\0\x01a\0................."),
+            msg(b'C', b"SELECT 1\0"),
+            msg(b'Z', b"T"),
+            msg(b'C', b"COMMIT\0"),
+            msg(b'Z', b"I"),
+        ]
+        .concat();
+        assert_eq!(
+            drain(&mut session, &reply),
+            ["part 0", "columns a", "part 0", "text 0 InBlock false", "part 1", "text 1 Idle true"]
+        );
         assert!(session.expected.is_empty());
+    }
+
+    #[test]
+    fn messages_in_libpqs_form_are_prepared_once_and_described_each_time() {
+        let (mut session, mut out) = (Session::new(QueryMode::Prepared, 1), Vec::new());
+        assert!(!session.is_prepared(StmtId(0)));
+        session.prepare(StmtId(0), b"P_0", b"select $1", &mut out);
+        session.sync(&mut out);
+        assert_eq!(out, b"P\0\0\0\x14P_0\0select $1\0\0\0S\0\0\0\x04");
+        assert_eq!(drain(&mut session, &[msg(b'1', b""), msg(b'Z', b"I")].concat()), ["ready Idle true"]);
+        assert!(session.is_prepared(StmtId(0)));
+        out.clear();
+        let params = TextParams { count: 2, encoded: b"\0\0\0\x017\xff\xff\xff\xff" };
+        session.query_prepared(StmtId(0), b"P_0", params, Capture::Results, &mut out);
+        session.sync(&mut out);
+        let tags: Vec<_> = std::iter::successors(Some(out.as_slice()), |rest| {
+            backend::next_message(rest).unwrap().map(|m| &rest[m.len..]).filter(|rest| !rest.is_empty())
+        })
+        .map(|rest| rest[0])
+        .collect();
+        assert_eq!(tags, b"BDES");
+        assert_eq!(
+            &out[5..],
+            &b"\0P_0\0\0\0\0\x02\0\0\0\x017\xff\xff\xff\xff\0\x01\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"[..]
+        );
+    }
+
+    #[test]
+    fn a_failed_prepare_is_not_prepared() {
+        let (mut session, mut out) = (Session::new(QueryMode::Prepared, 1), Vec::new());
+        session.prepare(StmtId(0), b"P_0", b"select nothing", &mut out);
+        session.sync(&mut out);
+        let reply = [msg(b'E', b"SERROR\0C42703\0Mno\0\0"), msg(b'Z', b"I")].concat();
+        assert_eq!(drain(&mut session, &reply), ["error 42703", "ready Idle true"]);
+        assert!(!session.is_prepared(StmtId(0)));
+    }
+
+    #[test]
+    fn a_copy_is_ended_with_a_sync_in_place_of_the_one_that_was_passed_over() {
+        let (mut session, mut out) = (Session::new(QueryMode::Extended, 1), Vec::new());
+        let copy = Statement::new("copy t from stdin", &[]);
+        session.execute(StmtId(0), &copy, &[], Capture::Nothing, &mut out);
+        session.sync(&mut out);
+        out.clear();
+        session.end_copy(&mut out);
+        assert_eq!(out, b"c\0\0\0\x04S\0\0\0\x04");
+
+        let mut session = Session::new(QueryMode::Simple, 1);
+        session.query(StmtId(0), b"copy t from stdin", Capture::Nothing, &mut out);
+        out.clear();
+        session.end_copy(&mut out);
+        assert_eq!(out, b"c\0\0\0\x04");
+        assert_eq!(drain(&mut session, &msg(b'G', b"\0\0\0")), ["copy"]);
     }
 
     #[test]
     fn one_byte_at_a_time_gives_the_same_events() {
         let reply = [msg(b'1', b""), msg(b'2', b""), msg(b'C', b"SELECT 1\0"), msg(b'Z', b"I")].concat();
         let (mut session, s, mut out) = (Session::new(QueryMode::Extended, 1), statement(), Vec::new());
-        session.execute(StmtId(0), &s, &[Value::Int4(1)], false, &mut out);
+        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Nothing, &mut out);
         session.sync(&mut out);
         let (mut pending, mut events) = (Vec::new(), 0);
         for byte in reply {

@@ -92,13 +92,15 @@ pub enum ErrorClass {
     Resources,
     /// Classes 08 and 57, and connections that broke.
     Connection,
-    /// Everything else.
+    /// Everything else that the server refuses.
     Other,
+    /// The script itself: a division by zero in `\set`, a `\gset` without a row.
+    Script,
 }
 
 impl ErrorClass {
     /// All classes, in the order in which they are reported.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Serialization,
         Self::Deadlock,
         Self::Canceled,
@@ -106,6 +108,7 @@ impl ErrorClass {
         Self::Resources,
         Self::Connection,
         Self::Other,
+        Self::Script,
     ];
 
     /// The name in reports and records.
@@ -119,6 +122,7 @@ impl ErrorClass {
             Self::Resources => "resources",
             Self::Connection => "connection",
             Self::Other => "other",
+            Self::Script => "script",
         }
     }
 

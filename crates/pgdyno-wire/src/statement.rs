@@ -41,7 +41,7 @@ impl std::str::FromStr for QueryMode {
 
 /// Index of a statement in its workload's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StmtId(pub u16);
+pub struct StmtId(pub u32);
 
 /// SQL with `$1`, `$2`, … and the types of these parameters.
 #[derive(Clone, Debug)]
@@ -132,8 +132,8 @@ fn name(id: Option<StmtId>, out: &mut Vec<u8>) {
     if let Some(StmtId(id)) = id {
         let hex = b"0123456789abcdef";
         out.extend_from_slice(b"pgdyno_");
-        for shift in [12u16, 8, 4, 0] {
-            out.push(hex[usize::from(id >> shift & 15)]);
+        for shift in [12, 8, 4, 0] {
+            out.push(hex[(id >> shift & 15) as usize]);
         }
     }
     out.push(0);

@@ -1,7 +1,8 @@
 //! What a workload is: data and pure functions. A workload never sees a socket, a clock or a terminal.
 //!
 //! - [`Workload`] is the contract; [`Meta`] says what it is called and which [`Param`]s it takes;
-//! - [`Table`] and [`RowSource`] say what is loaded: a chunk of rows is a pure function of its number;
+//! - [`Table`] and [`RowSource`] say what is loaded: a chunk of rows is a pure function of its number; or
+//!   [`SqlData`] makes it by SQL;
 //! - [`ClientScript`] is what one client does: it draws a transaction and steps through it;
 //! - [`Check`] is a question to the database that shows whether its data is still right;
 //! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
@@ -14,6 +15,7 @@ mod copy;
 mod params;
 mod rng;
 mod script;
+mod sql_data;
 mod table;
 
 pub use capabilities::Capabilities;
@@ -21,7 +23,11 @@ pub use check::{Check, CheckCost, Expect};
 pub use copy::{CopyBuf, push_int};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
-pub use script::{Batch, Begin, ClientContext, ClientId, ClientScript, Next, Reply, TxnId, Verdict};
+pub use script::{
+    Batch, Begin, ClientContext, ClientId, ClientScript, Next, Note, OnTrouble, Reply, ReplyBuffer, ResultSet,
+    ShellOutcome, Trouble, TxnId, Verdict,
+};
+pub use sql_data::{SqlData, SqlFile, SqlStatement};
 pub use table::{Routine, RowCount, RowSource, Table};
 
 use pgdyno_wire::Statement;
@@ -51,6 +57,18 @@ impl Meta {
     pub fn needs_server(&self) -> bool {
         !self.dataset.is_empty()
     }
+
+    /// Whether it has data of its own, which can be loaded, checked and dropped.
+    #[must_use]
+    pub fn has_data(&self) -> bool {
+        !self.scale_name.is_empty()
+    }
+
+    /// Whether the size shapes the data. Where it does not, only the run knows it.
+    #[must_use]
+    pub fn is_size_loaded(&self) -> bool {
+        self.params.iter().any(|param| param.name == self.scale_name && param.when == When::Load)
+    }
 }
 
 /// One kind of transaction.
@@ -77,6 +95,11 @@ pub trait Workload: Send + Sync {
     fn scale(&self) -> u64;
     /// Tables to load, in the order of their creation.
     fn tables(&self, caps: &Capabilities) -> Vec<Table>;
+    /// SQL that makes the data, where nobody knows beforehand which tables that will be; then there are neither
+    /// tables nor routines.
+    fn sql_data(&self) -> Option<&SqlData> {
+        None
+    }
     /// Stored procedures and functions.
     fn routines(&self, _caps: &Capabilities) -> Vec<Routine> {
         Vec::new()
@@ -87,6 +110,15 @@ pub trait Workload: Send + Sync {
     fn txns(&self) -> Vec<Txn>;
     /// Statements, in the order of their ids.
     fn statements(&self, caps: &Capabilities) -> Vec<Statement>;
+    /// The transaction, in the order of [`Workload::txns`], that this statement is a part of, where it is of one alone.
+    fn txn_of_statement(&self, _statement: usize) -> Option<usize> {
+        None
+    }
+    /// Whether QPS counts this statement as often as it is executed, because not every transaction of its kind
+    /// executes it: [`Txn::queries`] is then without it.
+    fn is_counted_query(&self, _statement: usize) -> bool {
+        false
+    }
     /// A query for the server's own count of New-Orders, to hold against the client's.
     fn new_order_count_query(&self) -> Option<&'static str> {
         None

@@ -20,6 +20,8 @@ pub enum ParamKind {
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// Any text.
+    Text,
 }
 
 /// One parameter.
@@ -126,6 +128,7 @@ impl ParamKind {
             ),
             Self::Flag => (matches!(value, "true" | "false").then(written), "true or false".to_owned()),
             Self::Choice(words) => (words.contains(&value).then(written), format!("one of {}", words.join(", "))),
+            Self::Text => (Some(written()), "a text".to_owned()),
         };
         fits.ok_or_else(|| ParamError::Invalid { name, value: value.to_owned(), expected })
     }

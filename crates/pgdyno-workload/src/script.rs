@@ -1,6 +1,7 @@
 //! What one client does: transactions as steps, each step a batch of statements and what follows.
 
-use pgdyno_wire::{Session, Statement, StmtId, Value, backend::DataRow};
+use pgdyno_wire::backend::{DataRow, ServerMessage, column_names};
+use pgdyno_wire::{Capture, QueryMode, Session, Statement, StmtId, TextParams, Value};
 
 use crate::Rng;
 
@@ -56,51 +57,216 @@ pub enum Next {
     Await,
     /// Step again after so many nanoseconds; the batch must be empty.
     Sleep(u64),
+    /// Run the command of [`ClientScript::shell`] on the driver's machine, then step again; the batch must be empty.
+    /// Its output is for [`ClientScript::shell_done`] with `capture`, else for the user.
+    Shell {
+        /// Whether the script reads the output.
+        capture: bool,
+    },
     /// The transaction ends with the reply to this batch, or at once when the batch is empty.
     Finish(Verdict),
+    /// The script cannot go on: its client is given up. Why was said by [`Batch::note`].
+    Abort,
 }
 
-/// The rows that a batch brought back, of the statements that were sent with [`Batch::fetch`].
+/// Something that the user should read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Something went wrong.
+    Error(String),
+    /// Something is worth knowing.
+    Info(String),
+    /// The words of a script or of the server, to be shown as they are.
+    Words(String),
+}
+
+impl Note {
+    /// The text without its level.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        let (Self::Error(text) | Self::Info(text) | Self::Words(text)) = self;
+        text
+    }
+}
+
+/// What went wrong in a transaction.
+#[derive(Debug)]
+pub enum Trouble<'a> {
+    /// The server refused a statement.
+    Server {
+        /// The statement, as far as the server's answers tell.
+        stmt: Option<StmtId>,
+        /// How many results of the same batch came before it.
+        results: u32,
+        /// What the server says.
+        message: &'a ServerMessage,
+        /// Whether the same transaction may be tried again, as things stand.
+        retried: bool,
+    },
+    /// After an error, and a rollback where there was something to roll back.
+    Decided {
+        /// Whether the same transaction is tried again, or has failed for good.
+        again: bool,
+        /// How often it was tried.
+        tries: u32,
+        /// Time since its intended start.
+        elapsed_ns: u64,
+    },
+    /// The connection broke.
+    Lost {
+        /// The statement whose answer was awaited, if one was.
+        stmt: Option<StmtId>,
+        /// How many results of the same batch had come.
+        results: u32,
+        /// The server's last words, where it had any.
+        said: Option<&'a str>,
+        /// What the system said.
+        why: &'a str,
+    },
+    /// The transaction's last step was done, and its transaction block is still open.
+    LeftOpen,
+    /// The connection for this transaction could not be opened.
+    NotConnected,
+}
+
+/// What becomes of a client whose transaction failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTrouble {
+    /// The failure is counted, and the client goes on with its next transaction.
+    Count,
+    /// It is passed over: the client goes on with the next step.
+    Ignore,
+    /// The client is given up.
+    Abort,
+}
+
+/// What came of a command on the driver's machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellOutcome {
+    /// Whether it was run and said that all was well.
+    pub success: bool,
+    /// The beginning of what it printed; `None` when it could not be run or read.
+    pub output: Option<Vec<u8>>,
+}
+
+/// What a batch brought back, of the statements that were sent with a [`Capture`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reply<'a> {
-    rows: &'a [u8],
-    count: u32,
+    entries: &'a [u8],
+    rows: u32,
+}
+
+/// One result of a statement that was sent with [`Capture::Results`].
+#[derive(Clone, Debug, Default)]
+pub struct ResultSet<'a> {
+    /// The names of its columns; `None` for a statement that returns no rows, such as an UPDATE.
+    pub columns: Option<Vec<String>>,
+    /// How many rows it has.
+    pub row_count: u32,
+    /// The last of its rows.
+    pub last_row: Option<DataRow<'a>>,
+}
+
+/// What the server sent, kept for the next step.
+#[derive(Debug, Default)]
+pub struct ReplyBuffer {
+    /// Entries: a type byte, the length of the body, the body.
+    entries: Vec<u8>,
+    rows: u32,
+}
+
+const ROW: u8 = b'D';
+const COLUMNS: u8 = b'T';
+const END: u8 = b'C';
+
+impl ReplyBuffer {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets everything, and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.rows = 0;
+    }
+
+    fn keep(&mut self, kind: u8, body: &[u8]) {
+        self.entries.push(kind);
+        self.entries.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        self.entries.extend_from_slice(body);
+    }
+
+    /// Keeps a row.
+    pub fn row(&mut self, row: DataRow<'_>) {
+        self.keep(ROW, row.body());
+        self.rows += 1;
+    }
+
+    /// Keeps the columns of the rows that follow: the body of a RowDescription.
+    pub fn columns(&mut self, body: &[u8]) {
+        self.keep(COLUMNS, body);
+    }
+
+    /// Keeps the end of a statement.
+    pub fn end(&mut self) {
+        self.keep(END, &[]);
+    }
+
+    /// What was kept.
+    #[must_use]
+    pub fn reply(&self) -> Reply<'_> {
+        Reply { entries: &self.entries, rows: self.rows }
+    }
 }
 
 impl<'a> Reply<'a> {
-    /// Rows as [`Reply::keep`] put them.
-    #[must_use]
-    pub fn new(rows: &'a [u8], count: u32) -> Self {
-        Self { rows, count }
-    }
-
-    /// Appends a row to a buffer that [`Reply::new`] can read.
-    pub fn keep(buffer: &mut Vec<u8>, row: DataRow<'_>) {
-        buffer.extend_from_slice(&(row.body().len() as u32).to_le_bytes());
-        buffer.extend_from_slice(row.body());
-    }
-
     /// How many rows there are.
     #[must_use]
     pub fn row_count(&self) -> u32 {
-        self.count
+        self.rows
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (u8, &'a [u8])> + use<'a> {
+        let mut rest = self.entries;
+        std::iter::from_fn(move || {
+            let (&[kind, a, b, c, d], tail) = rest.split_first_chunk::<5>()?;
+            let (body, tail) = tail.split_at_checked(u32::from_le_bytes([a, b, c, d]) as usize)?;
+            rest = tail;
+            Some((kind, body))
+        })
     }
 
     /// The rows in the order in which they came.
     pub fn rows(&self) -> impl Iterator<Item = DataRow<'a>> + use<'a> {
-        let mut rest = self.rows;
-        std::iter::from_fn(move || {
-            let (len, tail) = rest.split_first_chunk::<4>()?;
-            let (body, tail) = tail.split_at_checked(u32::from_le_bytes(*len) as usize)?;
-            rest = tail;
-            Some(DataRow::new(body))
-        })
+        self.entries().filter(|(kind, _)| *kind == ROW).map(|(_, body)| DataRow::new(body))
     }
 
     /// The only or first row.
     #[must_use]
     pub fn first(&self) -> Option<DataRow<'a>> {
         self.rows().next()
+    }
+
+    /// The results of statements that were sent with [`Capture::Results`], in the order in which they ended.
+    pub fn results(&self) -> impl Iterator<Item = ResultSet<'a>> + use<'a> {
+        let mut entries = self.entries();
+        std::iter::from_fn(move || {
+            let mut result = ResultSet::default();
+            for (kind, body) in entries.by_ref() {
+                match kind {
+                    COLUMNS => result.columns = Some(column_names(body)),
+                    ROW => {
+                        result.row_count += 1;
+                        result.last_row = Some(DataRow::new(body));
+                    }
+                    _ => return Some(result),
+                }
+            }
+            None
+        })
     }
 }
 
@@ -113,31 +279,93 @@ pub struct Batch<'a> {
     session: &'a mut Session,
     statements: &'a [Statement],
     out: &'a mut Vec<u8>,
+    notes: &'a mut Vec<Note>,
+    held: bool,
 }
 
 impl<'a> Batch<'a> {
-    /// A batch that appends to `out`.
+    /// A batch that appends to `out`, and what the script has to say to `notes`.
     #[must_use]
-    pub fn new(session: &'a mut Session, statements: &'a [Statement], out: &'a mut Vec<u8>) -> Self {
-        Self { session, statements, out }
+    pub fn new(
+        session: &'a mut Session,
+        statements: &'a [Statement],
+        out: &'a mut Vec<u8>,
+        notes: &'a mut Vec<Note>,
+    ) -> Self {
+        Self { session, statements, out, notes, held: false }
     }
 
     /// Adds a statement whose rows nobody reads.
     #[inline]
     pub fn execute(&mut self, id: StmtId, values: &[Value<'_>]) {
-        self.session.execute(id, &self.statements[usize::from(id.0)], values, false, self.out);
+        self.session.execute(id, &self.statements[id.0 as usize], values, Capture::Nothing, self.out);
     }
 
     /// Adds a statement whose rows the next step reads.
     #[inline]
     pub fn fetch(&mut self, id: StmtId, values: &[Value<'_>]) {
-        self.session.execute(id, &self.statements[usize::from(id.0)], values, true, self.out);
+        self.session.execute(id, &self.statements[id.0 as usize], values, Capture::Rows, self.out);
+    }
+
+    /// The query mode.
+    #[must_use]
+    pub fn mode(&self) -> QueryMode {
+        self.session.mode()
+    }
+
+    /// Adds a text of one or more statements, as libpq's `PQsendQuery` sends it. It counts as statement `id`.
+    pub fn query(&mut self, id: StmtId, sql: &[u8], capture: Capture) {
+        self.session.query(id, sql, capture, self.out);
+    }
+
+    /// Adds a statement with parameters in text, as libpq's `PQsendQueryParams` sends it.
+    pub fn query_params(&mut self, id: StmtId, sql: &[u8], params: TextParams<'_>, capture: Capture) {
+        self.session.query_params(id, sql, params, capture, self.out);
+    }
+
+    /// Whether statement `id` was prepared on this connection by [`Batch::prepare`].
+    #[must_use]
+    pub fn is_prepared(&self, id: StmtId) -> bool {
+        self.session.is_prepared(id)
+    }
+
+    /// Takes statement `id` for prepared, whatever the server said.
+    pub fn assume_prepared(&mut self, id: StmtId) {
+        self.session.assume_prepared(id);
+    }
+
+    /// Prepares statement `id` under `name`, as libpq's `PQsendPrepare` does.
+    pub fn prepare(&mut self, id: StmtId, name: &[u8], sql: &[u8]) {
+        self.session.prepare(id, name, sql, self.out);
+    }
+
+    /// Adds a statement that is prepared, as libpq's `PQsendQueryPrepared` sends it.
+    #[inline]
+    pub fn query_prepared(&mut self, id: StmtId, name: &[u8], params: TextParams<'_>, capture: Capture) {
+        self.session.query_prepared(id, name, params, capture, self.out);
+    }
+
+    /// Ends what was added so far by a Sync of its own, even where nothing was added.
+    pub fn sync(&mut self) {
+        self.session.sync_always(self.out);
+    }
+
+    /// Leaves the batch open: the next step adds to the same pipeline.
+    pub fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// Says something to the user.
+    pub fn note(&mut self, note: Note) {
+        self.notes.push(note);
     }
 
     /// Closes the batch.
     #[inline]
     pub fn close(self) {
-        self.session.sync(self.out);
+        if !self.held {
+            self.session.sync(self.out);
+        }
     }
 }
 
@@ -155,6 +383,21 @@ pub trait ClientScript: Send {
     fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next;
     /// Goes back to the first step of the same transaction with the same inputs.
     fn restart(&mut self);
+    /// A command for the driver's shell, after [`Next::Shell`].
+    fn shell(&self) -> &[u8] {
+        b""
+    }
+    /// What came of the command.
+    fn shell_done(&mut self, _outcome: ShellOutcome) {}
+    /// The statement, in reports, that the time of the last [`Next::Sleep`] or [`Next::Shell`] counts for.
+    fn waiting(&self) -> Option<StmtId> {
+        None
+    }
+    /// Hears that the transaction failed, or is tried again, and says what becomes of the client; what the user
+    /// should read goes to `notes`.
+    fn on_trouble(&mut self, _trouble: &Trouble<'_>, _notes: &mut Vec<Note>) -> OnTrouble {
+        OnTrouble::Count
+    }
 }
 
 #[cfg(test)]
@@ -163,11 +406,26 @@ mod tests {
 
     #[test]
     fn kept_rows_come_back_in_order() {
-        let mut buffer = Vec::new();
-        Reply::keep(&mut buffer, DataRow::new(b"\0\x01\0\0\0\x01a"));
-        Reply::keep(&mut buffer, DataRow::new(b"\0\x01\0\0\0\x02bc"));
-        let reply = Reply::new(&buffer, 2);
+        let mut buffer = ReplyBuffer::new();
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01a"));
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x02bc"));
+        let reply = buffer.reply();
         assert_eq!(reply.rows().map(|r| r.text(0).unwrap()).collect::<Vec<_>>(), ["a", "bc"]);
         assert_eq!(reply.first().and_then(|r| r.text(0)), Some("a"));
+    }
+
+    #[test]
+    fn results_are_told_apart_by_their_ends() {
+        let mut buffer = ReplyBuffer::new();
+        buffer.end();
+        buffer.columns(b"\0\x01x\0..................");
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01a"));
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01b"));
+        buffer.end();
+        let results: Vec<_> = buffer.reply().results().collect();
+        assert_eq!(results.len(), 2);
+        assert!(results[0].columns.is_none() && results[0].last_row.is_none());
+        assert_eq!(results[1].columns.as_deref(), Some(&["x".to_owned()][..]));
+        assert_eq!((results[1].row_count, results[1].last_row.and_then(|r| r.text(0))), (2, Some("b")));
     }
 }

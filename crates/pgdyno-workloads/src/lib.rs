@@ -14,6 +14,6 @@
 //! ```
 
 mod noop;
-mod pgbench;
+pub mod pgbench;
 pub mod registry;
 mod tproc_c;

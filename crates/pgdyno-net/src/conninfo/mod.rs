@@ -89,11 +89,14 @@ fn paths(paths: &[PathBuf]) -> String {
     paths.join(", ")
 }
 
-/// All values that apply, in libpq's order: the string, then the service, then the environment.
+/// All values that apply, in libpq's order: the string, then those given apart from it, then the service, then the environment.
 /// Defaults are left to the reader.
-pub(crate) fn merge(dsn: &str, env: &Env) -> Result<Values, ConninfoError> {
+pub(crate) fn merge(dsn: &str, apart: &[(&'static str, &str)], env: &Env) -> Result<Values, ConninfoError> {
     let dsn = dsn.trim();
     let mut values = if uri::is_uri(dsn) { uri::parse(dsn)? } else { key_value::parse(dsn)? };
+    for (key, value) in apart.iter().filter(|(_, value)| !value.is_empty()) {
+        values.insert_if_absent(key, value);
+    }
     let service = values.get("service").or(env.var("PGSERVICE")).filter(|name| !name.is_empty()).map(str::to_owned);
     if let Some(name) = service {
         let file = values.get("servicefile").map(PathBuf::from);
@@ -129,14 +132,18 @@ mod tests {
             ("PGPORT", "2222"),
             ("PGUSER", "from-env"),
         ]);
-        let values = merge("host=from-string", &env).unwrap();
+        let values = merge("host=from-string", &[("host", "apart"), ("port", "")], &env).unwrap();
         let get = |key| values.get(key);
         assert_eq!(get("host"), Some("from-string"));
         assert_eq!(get("port"), Some("1111"));
         assert_eq!(get("dbname"), Some("from-service"));
         assert_eq!(get("user"), Some("from-env"));
-        assert_eq!(merge("service=other", &env).unwrap().get("host"), Some("x"), "service= beats PGSERVICE");
-        assert!(matches!(merge("service=absent", &env), Err(ConninfoError::NoService { .. })));
+        assert_eq!(
+            merge("service=other", &[("port", "7")], &env).unwrap().get("host"),
+            Some("x"),
+            "service= beats PGSERVICE"
+        );
+        assert!(matches!(merge("service=absent", &[], &env), Err(ConninfoError::NoService { .. })));
     }
 
     #[test]
@@ -149,7 +156,7 @@ mod tests {
             ),
             ("zzzzzzzzzzzz=1", "connection parameter 'zzzzzzzzzzzz' does not exist"),
         ] {
-            let error = merge(dsn, &env(&[])).err().unwrap();
+            let error = merge(dsn, &[], &env(&[])).err().unwrap();
             assert_eq!(error.to_string(), message);
         }
     }

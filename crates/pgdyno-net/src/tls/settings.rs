@@ -204,7 +204,7 @@ mod tests {
 
     fn resolve(dsn: &str) -> Result<TlsSettings, String> {
         let env = Env::new([], Some(Path::new("/home/u")), Some("u"));
-        let values = merge(dsn, &env).map_err(|e| e.to_string())?;
+        let values = merge(dsn, &[], &env).map_err(|e| e.to_string())?;
         TlsSettings::resolve(&values, &env).map_err(|e| e.to_string())
     }
 

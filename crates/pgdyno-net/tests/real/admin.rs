@@ -26,6 +26,20 @@ fn sql_copy_and_cancel_work_and_their_errors_tell_the_statement() {
     assert_eq!(admin.query_opt("select b from t where a = 9").unwrap(), None);
     assert!(matches!(admin.query_one("select a from t"), Err(AdminError::Shape { .. })));
 
+    assert_eq!(admin.query_with("select $1::int + 1, $2", &["41", "x"]).unwrap().rows[0][0].as_deref(), Some("42"));
+    assert_eq!(
+        admin.query_with("select $1::int", &["x"]).unwrap_err().code().map(|c| c.to_string()).as_deref(),
+        Some("22P02")
+    );
+
+    admin.execute("drop table if exists nothing").unwrap();
+    assert_eq!(admin.take_notices(), []);
+    admin.keep_notices();
+    admin.execute("drop table if exists nothing, naught").unwrap();
+    let notices: Vec<_> = admin.take_notices().into_iter().map(|notice| notice.message).collect();
+    assert_eq!(notices, ["table \"nothing\" does not exist, skipping", "table \"naught\" does not exist, skipping"]);
+    assert_eq!(admin.take_notices(), []);
+
     let error = admin.execute("select * from absent").unwrap_err();
     assert_eq!(error.code(), Some(SqlState::UNDEFINED_TABLE));
     assert!(error.to_string().ends_with("in: select * from absent"), "{error}");
@@ -75,4 +89,5 @@ fn sql_copy_and_cancel_work_and_their_errors_tell_the_statement() {
     };
     assert!(error.is_lost());
     assert!(error.to_string().contains("administrator command"), "{error}");
+    assert!(matches!(error, AdminError::Lost { said: Some(said), .. } if said.is_fatal()));
 }

@@ -109,7 +109,7 @@ fn hosts_are_tried_until_one_will_do() {
         let count = ports.split(',').count();
         let hosts = vec!["127.0.0.1"; count].join(",");
         let dsn = format!("host={hosts} port={ports} dbname=postgres sslmode=disable {rest}");
-        Connection::open(&resolve(&dsn)).map(|c| c.peer().to_owned())
+        Connection::open(&resolve(&dsn)).map(|c| c.peer().to_string())
     };
     let at = |port: u16| format!("127.0.0.1:{port}");
     for (ports, attrs, found) in [

@@ -176,7 +176,7 @@ fn a_non_blocking_engine_loses_no_byte_over_tls() {
     // More than the socket takes at once, answered with more than is read at once.
     let text = "y".repeat(3_000_000);
     let mut out = Vec::new();
-    pgdyno_wire::frontend::query(&mut out, &format!("select '{text}'"));
+    pgdyno_wire::frontend::query(&mut out, format!("select '{text}'").as_bytes());
     let (mut sent, mut input) = (0, parts.input);
     let mut buffer = [0; 1000];
     loop {

@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn nothing_is_sent() {
         let (mut session, mut out) = (Session::new(QueryMode::Prepared, 0), Vec::new());
-        let mut batch = Batch::new(&mut session, &[], &mut out);
+        let mut notes = Vec::new();
+        let mut batch = Batch::new(&mut session, &[], &mut out, &mut notes);
         assert_eq!(Script.step(Reply::default(), &mut batch), Next::Finish(Verdict::Committed));
         batch.close();
         assert!(out.is_empty() && !session.is_busy());

@@ -4,7 +4,7 @@
 //! Source: PostgreSQL documentation, pgbench, and pgbench's own tables and rows as version 15 makes them.
 
 mod checks;
-mod rows;
+pub mod rows;
 mod schema;
 mod script;
 
@@ -15,13 +15,15 @@ use pgdyno_workload::{
 
 use script::Builtin;
 
-/// Accounts, tellers and branches for each unit of scale.
-const ACCOUNTS: u64 = 100_000;
-const TELLERS: u64 = 10;
-const BRANCHES: u64 = 1;
+/// Rows of `pgbench_accounts` for each unit of scale.
+pub const ACCOUNTS: u64 = 100_000;
+/// Rows of `pgbench_tellers` for each unit of scale.
+pub const TELLERS: u64 = 10;
+/// Rows of `pgbench_branches` for each unit of scale.
+pub const BRANCHES: u64 = 1;
 
 /// From this scale on pgbench makes `aid` a bigint.
-const BIGINT_SCALE: u64 = 20_000;
+pub const BIGINT_SCALE: u64 = 20_000;
 
 /// The largest scale whose accounts fit one table of PostgreSQL: 2^32 - 2 blocks of 8 KiB, 61 rows in
 /// each. `bid` and `tid` are integers and would allow 214,748,364.

@@ -1,11 +1,35 @@
 //! The rows of `pgbench -i`: balances of zero, fillers blank (accounts) or NULL (the others).
 
+use std::ops::Range;
+
 use pgdyno_workload::{CopyBuf, RowSource};
 
 use super::{ACCOUNTS, BRANCHES, TELLERS};
 
 /// Rows of the small tables in one chunk.
 const SMALL_CHUNK: u64 = 100_000;
+
+/// Appends accounts, counted from 0.
+pub fn write_accounts(rows: Range<u64>, out: &mut CopyBuf) {
+    for k in rows {
+        // An empty filler is padded with blanks by the server.
+        out.int((k + 1) as i64).int((k / ACCOUNTS + 1) as i64).int(0).plain(b"").end_row();
+    }
+}
+
+/// Appends tellers, counted from 0.
+pub fn write_tellers(rows: Range<u64>, out: &mut CopyBuf) {
+    for k in rows {
+        out.int((k + 1) as i64).int((k / TELLERS + 1) as i64).int(0).null().end_row();
+    }
+}
+
+/// Appends branches, counted from 0.
+pub fn write_branches(rows: Range<u64>, out: &mut CopyBuf) {
+    for k in rows {
+        out.int((k + 1) as i64).int(0).null().end_row();
+    }
+}
 
 /// One chunk for each unit of scale.
 pub(super) struct Accounts {
@@ -18,11 +42,7 @@ impl RowSource for Accounts {
     }
 
     fn write(&self, chunk: u64, out: &mut CopyBuf) {
-        let first = chunk * ACCOUNTS;
-        for k in first..first + ACCOUNTS {
-            // An empty filler is padded with blanks by the server.
-            out.int((k + 1) as i64).int((k / ACCOUNTS + 1) as i64).int(0).plain(b"").end_row();
-        }
+        write_accounts(chunk * ACCOUNTS..(chunk + 1) * ACCOUNTS, out);
     }
 }
 
@@ -36,9 +56,7 @@ impl RowSource for Tellers {
     }
 
     fn write(&self, chunk: u64, out: &mut CopyBuf) {
-        for k in small_chunk(chunk, TELLERS * self.scale) {
-            out.int((k + 1) as i64).int((k / TELLERS + 1) as i64).int(0).null().end_row();
-        }
+        write_tellers(small_chunk(chunk, TELLERS * self.scale), out);
     }
 }
 
@@ -52,13 +70,11 @@ impl RowSource for Branches {
     }
 
     fn write(&self, chunk: u64, out: &mut CopyBuf) {
-        for k in small_chunk(chunk, BRANCHES * self.scale) {
-            out.int((k + 1) as i64).int(0).null().end_row();
-        }
+        write_branches(small_chunk(chunk, BRANCHES * self.scale), out);
     }
 }
 
-fn small_chunk(chunk: u64, rows: u64) -> std::ops::Range<u64> {
+fn small_chunk(chunk: u64, rows: u64) -> Range<u64> {
     let first = chunk * SMALL_CHUNK;
     first..(first + SMALL_CHUNK).min(rows)
 }

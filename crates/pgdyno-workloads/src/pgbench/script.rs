@@ -154,7 +154,7 @@ impl Update {
         let Draws { aid, bid, tid, delta } = self.draws;
         let (aid, bid, tid, delta) = (aid_value(aid), Value::Int4(bid), Value::Int4(tid), Value::Int4(delta));
         // Seven actions at most.
-        let id = StmtId(index as u16);
+        let id = StmtId(index as u32);
         match self.actions[index] {
             Action::Begin | Action::End => batch.execute(id, &[]),
             Action::UpdateAccount => batch.execute(id, &[delta, aid]),
@@ -201,7 +201,8 @@ mod tests {
         let (mut texts, mut batches) = (Vec::new(), 0);
         loop {
             let mut out = Vec::new();
-            let mut batch = Batch::new(&mut session, &statements, &mut out);
+            let mut notes = Vec::new();
+            let mut batch = Batch::new(&mut session, &statements, &mut out, &mut notes);
             let next = script.step(Reply::default(), &mut batch);
             batch.close();
             batches += 1;

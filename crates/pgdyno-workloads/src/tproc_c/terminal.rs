@@ -168,7 +168,8 @@ mod tests {
         let send = |terminal: &mut Terminal| {
             let mut session = pgdyno_wire::Session::new(pgdyno_wire::QueryMode::Simple, statements.len());
             let mut out = Vec::new();
-            let mut batch = Batch::new(&mut session, &statements, &mut out);
+            let mut notes = Vec::new();
+            let mut batch = Batch::new(&mut session, &statements, &mut out, &mut notes);
             assert_eq!(terminal.step(Reply::default(), &mut batch), Next::Await);
             batch.close();
             out

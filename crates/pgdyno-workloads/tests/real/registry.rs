@@ -41,7 +41,8 @@ fn scripts_are_finite_and_repeatable() {
                 let mut steps = 0;
                 loop {
                     let mut session = Session::new(QueryMode::Simple, statements.len());
-                    let mut batch = Batch::new(&mut session, &statements, &mut out);
+                    let mut notes = Vec::new();
+                    let mut batch = Batch::new(&mut session, &statements, &mut out, &mut notes);
                     let next = script.step(Reply::default(), &mut batch);
                     batch.close();
                     steps += 1;
@@ -50,6 +51,7 @@ fn scripts_are_finite_and_repeatable() {
                         Next::Finish(_) => break,
                         Next::Await => assert!(session.is_busy()),
                         Next::Sleep(_) => assert!(!session.is_busy()),
+                        other => panic!("no built-in workload does {other:?}"),
                     }
                 }
             }

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{Arrivals, Backend, Control, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec, run};
+use pgdyno_engine::{
+    Arrivals, Audience, Backend, Control, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec, run,
+};
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Pace, Plan};
@@ -53,6 +55,7 @@ fn spec(plan: &Plan) -> RunSpec {
             max_tries: plan.max_tries,
             latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
             transactions: plan.transactions,
+            ..Rules::default()
         },
         ramp_ns: ns(plan.ramp_s),
         measure_ns: plan.time_s.map(ns),
@@ -145,28 +148,33 @@ pub(crate) fn drive(
         backend,
         &spec(plan),
         control,
-        &|connected| progress.connecting(connected, plan.clients),
-        &mut |event| match event {
-            Event::Started { .. } => {
-                if no_ramp {
-                    samples.open();
-                }
-            }
-            Event::Interval(interval) => {
-                let end_ns = plan.ramp_s * 1e9;
-                match interval.phase {
-                    Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(),
-                    Phase::Ramp => {}
-                    Phase::Measure if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
-                        samples.close()
+        Audience {
+            on_connect: &|connected| progress.connecting(connected, plan.clients),
+            on_event: &mut |event| match event {
+                Event::Started { .. } => {
+                    if no_ramp {
+                        samples.open();
                     }
-                    Phase::Measure => {}
-                    Phase::Drain => samples.close(),
                 }
-                progress.interval(interval, plan);
-                recording.interval(interval);
-            }
-            Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
+                Event::Interval(interval) => {
+                    let end_ns = plan.ramp_s * 1e9;
+                    match interval.phase {
+                        Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(),
+                        Phase::Ramp => {}
+                        Phase::Measure if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
+                            samples.close()
+                        }
+                        Phase::Measure => {}
+                        Phase::Drain => samples.close(),
+                    }
+                    progress.interval(interval, plan);
+                    recording.interval(interval);
+                }
+                Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
+                Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
+                Event::Note(note) => progress.note(note.text()),
+            },
+            observer: &mut |_, _| None,
         },
     );
     progress.clear();

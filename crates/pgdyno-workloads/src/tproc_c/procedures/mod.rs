@@ -133,6 +133,8 @@ fn amount_text(cents: i32, buffer: &mut [u8; 7]) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_workload::ReplyBuffer;
+
     use super::*;
 
     #[test]
@@ -152,12 +154,12 @@ mod tests {
 
     #[test]
     fn a_new_order_without_a_number_was_rolled_back() {
-        let mut rows = Vec::new();
+        let mut rows = ReplyBuffer::new();
         let row = |body| pgdyno_wire::backend::DataRow::new(body);
-        Reply::keep(&mut rows, row(b"\0\x02\xff\xff\xff\xff\0\0\0\x01x"));
-        assert_eq!(new_order_verdict(Reply::new(&rows, 1)), Verdict::RolledBack);
+        rows.row(row(b"\0\x02\xff\xff\xff\xff\0\0\0\x01x"));
+        assert_eq!(new_order_verdict(rows.reply()), Verdict::RolledBack);
         rows.clear();
-        Reply::keep(&mut rows, row(b"\0\x01\0\0\0\x043001"));
-        assert_eq!(new_order_verdict(Reply::new(&rows, 1)), Verdict::Committed);
+        rows.row(row(b"\0\x01\0\0\0\x043001"));
+        assert_eq!(new_order_verdict(rows.reply()), Verdict::Committed);
     }
 }

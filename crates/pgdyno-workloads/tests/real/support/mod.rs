@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, frontend};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Next, Reply, Rng, TxnId, Verdict, Workload,
+    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Next, ReplyBuffer, Rng, TxnId, Verdict,
+    Workload,
 };
 
 use crate::skipped::skipped;
@@ -225,7 +226,7 @@ impl Connection {
 
     pub(crate) fn try_query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
         let mut out = Vec::new();
-        frontend::query(&mut out, sql);
+        frontend::query(&mut out, sql.as_bytes());
         self.stream.write_all(&out).unwrap();
         self.rows_until_ready()
     }
@@ -252,7 +253,7 @@ impl Connection {
 
     pub(crate) fn copy(&mut self, table: &str, rows: &[u8]) {
         let mut out = Vec::new();
-        frontend::query(&mut out, &format!("copy {table} from stdin"));
+        frontend::query(&mut out, format!("copy {table} from stdin").as_bytes());
         self.stream.write_all(&out).unwrap();
         let (tag, body) = self.message().unwrap();
         assert_eq!(tag, b'G', "{}", ServerMessage::parse(&body));
@@ -339,27 +340,27 @@ impl Client {
     }
 
     fn carry_out(&mut self) -> Result<Verdict, Failure> {
-        let (mut rows, mut count) = (Vec::new(), 0);
+        let (mut rows, mut notes) = (ReplyBuffer::new(), Vec::new());
         loop {
             let mut out = Vec::new();
-            let mut batch = Batch::new(&mut self.session, &self.statements, &mut out);
-            let next = self.script.step(Reply::new(&rows, count), &mut batch);
+            let mut batch = Batch::new(&mut self.session, &self.statements, &mut out, &mut notes);
+            let next = self.script.step(rows.reply(), &mut batch);
             batch.close();
-            (rows, count) = (Vec::new(), 0);
+            rows.clear();
             if self.session.is_busy() {
                 self.connection.stream.write_all(&out).unwrap();
-                count = self.receive(&mut rows)?;
+                self.receive(&mut rows)?;
             }
             match next {
                 Next::Await => {}
                 Next::Finish(verdict) => return Ok(verdict),
-                Next::Sleep(_) => panic!("no workload sleeps"),
+                other => panic!("no workload does {other:?}"),
             }
         }
     }
 
-    fn receive(&mut self, rows: &mut Vec<u8>) -> Result<u32, Failure> {
-        let (mut count, mut error) = (0, None);
+    fn receive(&mut self, rows: &mut ReplyBuffer) -> Result<(), Failure> {
+        let mut error = None;
         loop {
             match self.session.receive(&self.connection.input).unwrap() {
                 Received::NeedMore { used } => {
@@ -369,18 +370,15 @@ impl Client {
                 Received::Event { event, used } => {
                     let mut done = false;
                     match event {
-                        Event::Row(row) => {
-                            Reply::keep(rows, row);
-                            count += 1;
-                        }
+                        Event::Row(row) => rows.row(row),
                         Event::Error { raw, .. } => error = Some(Box::new(ServerMessage::parse(raw))),
                         Event::Ready { all_done, .. } => done = all_done,
-                        Event::Complete(_) => {}
-                        Event::Copy => panic!("COPY"),
+                        Event::Complete(_) | Event::Part(_) | Event::Columns(_) | Event::Notice(_) => {}
+                        Event::Copy { .. } => panic!("COPY"),
                     }
                     self.connection.input.drain(..used);
                     if done {
-                        return error.map_or(Ok(count), Err);
+                        return error.map_or(Ok(()), Err);
                     }
                 }
             }

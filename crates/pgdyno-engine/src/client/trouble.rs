@@ -1,0 +1,131 @@
+//! What a client does about errors and lost connections: tries again, counts, or is given up.
+
+use pgdyno_wire::backend::ServerMessage;
+use pgdyno_wire::{Capture, ErrorClass, StmtId, TxStatus, libpq};
+use pgdyno_workload::{OnTrouble, Trouble};
+
+use super::{Client, Context, Failed, State};
+use crate::Tick;
+use crate::observer::TxOutcome;
+
+impl Client {
+    /// Of several errors in one batch the first is the cause.
+    pub(super) fn note_error(&mut self, class: ErrorClass, stmt: Option<StmtId>, message: ServerMessage) {
+        let results = self.results;
+        self.error.get_or_insert_with(|| Box::new(Failed { class, stmt, results, message }));
+    }
+
+    /// Whether this statement has failed in this batch already: a COPY that was refused has an end of its own.
+    #[inline]
+    pub(super) fn has_failed(&self, stmt: StmtId) -> bool {
+        self.error.as_ref().is_some_and(|error| error.stmt == Some(stmt))
+    }
+
+    pub(super) fn statement_failed(&mut self, stmt: Option<StmtId>, cx: &mut Context<'_>) {
+        if let Some(stmt) = stmt.filter(|stmt| self.in_transaction() && !self.has_failed(*stmt))
+            && self.state != State::WaitRollbackResult
+        {
+            cx.recorder.statement_failed(stmt.0 as usize);
+        }
+    }
+
+    /// The whole batch was answered.
+    #[inline]
+    pub(super) fn on_reply(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
+        match self.state {
+            State::WaitResult => {}
+            State::WaitRollbackResult => return self.choose_retry(now, cx),
+            // A pipeline that is still open: its error counts when the script awaits the reply.
+            _ => return false,
+        }
+        if self.error.is_none() {
+            self.state = self.finish.map_or(State::StartCommand, State::EndTx);
+            return true;
+        }
+        match self.tell_error(now, cx) {
+            OnTrouble::Count => {}
+            OnTrouble::Abort => return true,
+            OnTrouble::Ignore => {
+                self.error = None;
+                self.state = self.finish.map_or(State::StartCommand, State::EndTx);
+                return true;
+            }
+        }
+        if self.tx_status != TxStatus::Idle {
+            self.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, out);
+            self.state = State::WaitRollbackResult;
+            return false;
+        }
+        self.choose_retry(now, cx)
+    }
+
+    /// Tells the script of the error, and gives the client up if it wants that.
+    fn tell_error(&mut self, now: Tick, cx: &mut Context<'_>) -> OnTrouble {
+        let Some(error) = self.error.take() else { return OnTrouble::Count };
+        let retried = self.may_retry(now, error.class, cx);
+        let trouble = Trouble::Server { stmt: error.stmt, results: error.results, message: &error.message, retried };
+        let verdict = self.script.on_trouble(&trouble, cx.notes);
+        if verdict == OnTrouble::Abort {
+            self.abort(error.class, cx);
+        } else {
+            self.error = Some(error);
+        }
+        verdict
+    }
+
+    /// After an error, outside of any transaction block.
+    fn choose_retry(&mut self, now: Tick, cx: &mut Context<'_>) -> bool {
+        let class = self.error.as_ref().map_or(ErrorClass::Other, |error| error.class);
+        if self.may_retry(now, class, cx) {
+            if let Some(stmt) = self.error.take().and_then(|error| error.stmt) {
+                cx.recorder.statement_retried(stmt.0 as usize);
+            }
+            self.state = State::Retry;
+        } else {
+            self.state = State::Failure;
+        }
+        true
+    }
+
+    /// As pgbench decides: by class, by number of tries, and not beyond the latency limit or the end.
+    fn may_retry(&self, now: Tick, class: ErrorClass, cx: &Context<'_>) -> bool {
+        class.is_retryable()
+            && (cx.rules.max_tries == 0 || self.tries < cx.rules.max_tries)
+            && cx.rules.latency_limit_ns.is_none_or(|limit| now.since(self.intended) <= limit)
+            && !cx.stopping
+    }
+
+    /// The connection is gone; a transaction under way has failed.
+    pub(crate) fn lose(&mut self, now: Tick, why: &str, cx: &mut Context<'_>) {
+        let was_under_way = self.in_transaction();
+        let error = self.error.take();
+        // A COPY that was refused is the trouble, not the loss that may come of it within a pipeline.
+        let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
+        let verdict = match refused_copy {
+            _ if !was_under_way => OnTrouble::Count,
+            Some(Failed { stmt, results, message, .. }) => {
+                let trouble = Trouble::Server { stmt: *stmt, results: *results, message, retried: false };
+                self.script.on_trouble(&trouble, cx.notes)
+            }
+            None => {
+                let said = error.as_ref().map(|e| libpq::error(&e.message, ""));
+                let stmt = error.as_ref().and_then(|e| e.stmt).or(self.session.current());
+                let trouble = Trouble::Lost { stmt, results: self.results, said: said.as_deref(), why };
+                self.script.on_trouble(&trouble, cx.notes)
+            }
+        };
+        cx.recorder.lost();
+        if verdict == OnTrouble::Abort {
+            self.abort(ErrorClass::Connection, cx);
+            return;
+        }
+        self.finish = None;
+        self.clear_reply();
+        self.state = State::Lost(now);
+        if was_under_way {
+            cx.recorder.failed(self.txn, ErrorClass::Connection);
+            self.transactions += 1;
+            self.observe(now, TxOutcome::Failed(ErrorClass::Connection), cx);
+        }
+    }
+}

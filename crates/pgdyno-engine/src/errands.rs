@@ -1,0 +1,99 @@
+//! What would make an event loop wait: opening connections, and commands on the driver's machine. Both are done
+//! beside it, so that the other clients of its thread go on.
+
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{self, Stdio};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{ConnectError, ConnectOptions};
+use pgdyno_poll::Waker;
+use pgdyno_workload::ShellOutcome;
+
+use crate::Control;
+use crate::client::Command;
+use crate::connect::Link;
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What a script may read of a command's output: pgbench's buffer.
+const OUTPUT_BYTES: u64 = 64;
+
+/// Threads of one worker that open connections.
+pub(crate) const CONNECTORS: usize = 4;
+
+/// A client that wants a connection.
+pub(crate) struct Request {
+    pub(crate) client: usize,
+    /// When to give up; at once after a failure, when it has passed.
+    pub(crate) until: Instant,
+}
+
+/// What came of it.
+pub(crate) enum Answer {
+    Connected { client: usize, link: Result<Box<Link>, ConnectError>, took_ns: u64 },
+    Shell { client: usize, number: u64, outcome: ShellOutcome },
+}
+
+/// Serves one worker's requests for connections until the worker hangs up.
+pub(crate) fn serve(
+    options: &ConnectOptions,
+    control: &Control,
+    requests: &Mutex<Receiver<Request>>,
+    answers: &Sender<Answer>,
+    waker: &Waker,
+) {
+    loop {
+        let request = requests.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Request { client, until }) = request else { return };
+        let answer = loop {
+            let begun = Instant::now();
+            let link = Link::open(options).map(Box::new);
+            if link.is_ok() || Instant::now() >= until || control.is_stopping() {
+                break Answer::Connected { client, link, took_ns: begun.elapsed().as_nanos() as u64 };
+            }
+            std::thread::sleep(PAUSE);
+        };
+        if answers.send(answer).is_err() {
+            return;
+        }
+        waker.wake();
+    }
+}
+
+/// Runs `command` in a shell, on a thread of its own.
+pub(crate) fn shell(client: usize, command: Command<'_>, answers: Sender<Answer>, waker: Waker) {
+    let Command { number, capture, .. } = command;
+    let text = command.text.to_vec();
+    let tell = move |outcome| {
+        // Nobody listens any more when the run has ended.
+        if answers.send(Answer::Shell { client, number, outcome }).is_ok() {
+            waker.wake();
+        }
+    };
+    let told = tell.clone();
+    // Where there is no thread to be had, it is a command that could not be run.
+    if std::thread::Builder::new().spawn(move || told(run(&text, capture))).is_err() {
+        tell(ShellOutcome::default());
+    }
+}
+
+fn run(command: &[u8], capture: bool) -> ShellOutcome {
+    let mut shell = process::Command::new("/bin/sh");
+    shell.arg0("sh").arg("-c").arg(std::ffi::OsStr::from_bytes(command));
+    if !capture {
+        let success = shell.status().is_ok_and(|status| status.success());
+        return ShellOutcome { success, output: Some(Vec::new()) };
+    }
+    let Ok(mut child) = shell.stdout(Stdio::piped()).spawn() else {
+        return ShellOutcome::default();
+    };
+    let mut output = Vec::new();
+    let read = child.stdout.take().map(|out| out.take(OUTPUT_BYTES).read_to_end(&mut output));
+    let success = child.wait().is_ok_and(|status| status.success());
+    ShellOutcome { success, output: matches!(read, Some(Ok(_))).then_some(output) }
+}
