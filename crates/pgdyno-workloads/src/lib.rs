@@ -16,4 +16,5 @@
 mod noop;
 pub mod pgbench;
 pub mod registry;
+pub mod scripted;
 mod tproc_c;

@@ -1,0 +1,126 @@
+//! Connecting as pgbench does, and refusals in libpq's words.
+//!
+//! Differences: only the first of several ways of encryption is told of where all failed, and what pgdyno-net
+//! says of a connection string that makes no sense, of TLS and of authentication methods stays its own.
+
+mod prompt;
+mod text;
+
+use std::io;
+
+use pgdyno_net::{ConnectError, ConnectOptions, Connection, Env, Secret};
+
+pub use prompt::ask_on_terminal;
+pub use text::refusal;
+
+use crate::messages::Failure;
+use crate::options::Target;
+
+/// Where and how to connect: what the string says that may stand for the database's name, then the options, then
+/// the environment.
+///
+/// # Errors
+/// When any of it makes no sense; pgbench tells so when it connects, see [`Failed`].
+pub fn options(target: &Target, program: &str, env: &Env) -> Result<ConnectOptions, Failed> {
+    let Target { dbname, host, port, user } = target;
+    let is_uri = dbname.starts_with("postgresql://") || dbname.starts_with("postgres://");
+    let (string, name) = if is_uri || dbname.contains('=') { (dbname.as_str(), "") } else { ("", dbname.as_str()) };
+    let given = |value: &'_ Option<String>| value.clone().unwrap_or_default();
+    let (host, port, user) = (given(host), given(port), given(user));
+    text::check_port(&port)?;
+    let apart = [
+        ("host", host.as_str()),
+        ("port", port.as_str()),
+        ("user", user.as_str()),
+        ("dbname", name),
+        ("fallback_application_name", program),
+    ];
+    let options = ConnectOptions::resolve_with(string, &apart, env);
+    options.map(ConnectOptions::with_servers_encoding).map_err(|error| Failed(text::nonsense(&error)))
+}
+
+/// Why there is no connection, in libpq's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed(pub String);
+
+impl Failed {
+    /// As a failure that ends all: `for_what` is `setup`, `initialization` or `client 3`.
+    #[must_use]
+    pub fn during(self, for_what: &str) -> Failure {
+        let and = format!("could not create connection for {for_what}");
+        Failure::error(self.0).and(crate::messages::Said::Error(and))
+    }
+}
+
+/// Asks the user for a password: [`ask_on_terminal`] in the program, anything else in tests.
+pub type Ask<'a> = &'a mut dyn FnMut() -> io::Result<Secret>;
+
+/// Opens a connection. When the server wants a password and there is none, `ask` is asked for it once, and
+/// `options` hold it from then on, for all connections to come.
+///
+/// # Errors
+/// With libpq's words.
+pub fn open(options: &mut ConnectOptions, ask: Ask<'_>) -> Result<Connection, Failed> {
+    let wants_password = |error: &ConnectError| matches!(error, ConnectError::NoPassword { .. });
+    let mut before = Vec::new();
+    let first = match Connection::open_and_tell(options, &mut before) {
+        Ok(connection) => return Ok(connection),
+        Err(error) => error,
+    };
+    let password = if wants_password(&first) { ask().ok().filter(|given| !given.reveal().is_empty()) } else { None };
+    let Some(password) = password else {
+        return Err(Failed(text::all(&before, &first)));
+    };
+    *options = options.with_password(password);
+    Connection::open_and_tell(options, &mut before).map_err(|error| Failed(text::all(&before, &error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(target: &Target, vars: &[(&str, &str)]) -> String {
+        let env = Env::new(vars.iter().copied(), None, Some("os"));
+        options(target, "pgbench", &env).map_or_else(|failed| failed.0, |options| options.to_string())
+    }
+
+    #[test]
+    fn a_string_beats_the_options_and_these_beat_the_environment() {
+        let target = |dbname: &str| Target {
+            dbname: dbname.to_owned(),
+            host: Some("h".into()),
+            port: Some("7".into()),
+            user: None,
+        };
+        let vars = [("PGHOST", "env"), ("PGUSER", "env"), ("PGDATABASE", "env")];
+        assert_eq!(shown(&target("d"), &vars), "host=h port=7 dbname=d user=env");
+        assert_eq!(shown(&target("host=s dbname=x"), &vars), "host=s port=7 dbname=x user=env");
+        assert_eq!(shown(&target("postgresql://u@s:8/x"), &vars), "host=s port=8 dbname=x user=u");
+        assert_eq!(shown(&target("user=s"), &vars), "host=h port=7 dbname=env user=s");
+        assert_eq!(shown(&target(""), &vars), "host=h port=7 dbname=env user=env");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_in_libpqs_words() {
+        let port = |port: &str| Target { port: Some(port.into()), dbname: "d".into(), ..Target::default() };
+        let named = |dbname: &str| Target { dbname: dbname.into(), ..Target::default() };
+        for (target, text) in [
+            (port("abc"), "invalid integer value \"abc\" for connection option \"port\""),
+            (port("70000"), "invalid port number: \"70000\""),
+            (named("foo=bar"), "invalid connection option \"foo\""),
+            (named("sslmode=zz"), "invalid sslmode value: \"zz\""),
+            (named("host=a port=1,2"), "could not match 2 port numbers to 1 hosts"),
+            (named("service=xx"), "definition of service \"xx\" not found"),
+        ] {
+            assert_eq!(shown(&target, &[]), text);
+        }
+    }
+
+    #[test]
+    fn the_program_names_itself_to_the_server() {
+        let env = Env::new([], None, Some("os"));
+        let target = Target { dbname: "d".into(), ..Target::default() };
+        let options = options(&target, "pgbench", &env).unwrap();
+        assert!(format!("{options:?}").contains("(\"application_name\", \"pgbench\")"), "{options:?}");
+    }
+}

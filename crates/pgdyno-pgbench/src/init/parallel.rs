@@ -1,0 +1,215 @@
+//! `--init-jobs`: accounts and primary keys over several connections.
+//!
+//! Branches and tellers are loaded first, in the transaction that truncates all tables; the accounts follow, each
+//! connection with its own transaction. Then the whole is no longer one transaction: what failed leaves tables
+//! that are filled in part.
+//!
+//! Rows can be frozen only in the transaction that made or truncated their table, so several connections cannot
+//! freeze rows of one table. Where the accounts are partitioned by range, every partition is a table with rows
+//! that are known beforehand: each is truncated and loaded with frozen rows by one connection. (With foreign keys
+//! to the accounts no partition can be truncated alone, and rows are not frozen.) In all other cases each
+//! connection loads a range of `aid` into `pgbench_accounts`, and the vacuum that follows freezes.
+//!
+//! Primary keys of partitions are made first, side by side; that of the partitioned table then takes them over.
+//! What stays different is `pg_constraint.connoinherit` of the partitions' keys, true where pgbench's is false: it
+//! has no effect on a table that nothing can inherit from.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use pgdyno_workloads::pgbench::ACCOUNTS;
+
+use super::generate::{ACCOUNTS_ROWS, BRANCHES_ROWS, Shown, TELLERS_ROWS};
+use super::session::Session;
+use super::{Run, Teller, sql};
+use crate::messages::{Failure, Io};
+use crate::options::PartitionMethod;
+
+/// What one connection does before it looks for more.
+#[derive(Debug, PartialEq, Eq)]
+enum Task {
+    /// Accounts, counted from 0, into this table.
+    Load {
+        table: String,
+        rows: Range<u64>,
+        freeze: bool,
+    },
+    Execute(String),
+}
+
+/// What a connection says while it works.
+enum Told {
+    Rows(u64),
+    Text(String),
+}
+
+impl Teller for Sender<Told> {
+    fn say(&mut self, text: &str) {
+        // Nobody listens any more after a failure.
+        self.send(Told::Text(text.to_owned())).ok();
+    }
+
+    fn sent(&mut self, rows: u64) {
+        self.send(Told::Rows(rows)).ok();
+    }
+}
+
+impl Run<'_> {
+    pub(super) fn generate_in_parallel(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+        self.session.execute("begin", io)?;
+        self.session.execute(sql::TRUNCATE, io)?;
+        for source in [BRANCHES_ROWS, TELLERS_ROWS] {
+            self.fill(&source, io)?;
+        }
+        self.session.execute("commit", io)?;
+        let total = ACCOUNTS * u64::from(self.options.scale);
+        let tasks = self.loads(total)?;
+        let mut shown = Shown::new(ACCOUNTS_ROWS.table, total, self.options.quiet, io);
+        self.work(tasks, &mut shown)
+    }
+
+    /// How the accounts are shared out.
+    fn loads(&mut self, total: u64) -> Result<Vec<Task>, Failure> {
+        let by_range = self.options.partitioning.filter(|partitioning| {
+            let enough = partitioning.partitions >= self.options.jobs;
+            self.has_made_tables && partitioning.method == PartitionMethod::Range && enough
+        });
+        Ok(match by_range {
+            Some(partitioning) => {
+                let freeze = self.session.can_freeze(&sql::partition(1))?
+                    && !self.session.is_so(sql::ACCOUNTS_ARE_REFERENCED)?;
+                let rows = sql::partition_rows(self.options.scale, partitioning.partitions);
+                partition_loads(partitioning.partitions, rows, total, freeze)
+            }
+            None => range_loads(self.options.jobs, total),
+        })
+    }
+
+    pub(super) fn primary_keys_in_parallel(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+        let tablespace = self.options.index_tablespace.as_deref();
+        let [branches, tellers, accounts] = sql::primary_keys(tablespace);
+        let partitions = self.options.partitioning.filter(|_| self.has_made_tables);
+        let Some(partitioning) = partitions else {
+            return self.work([accounts, tellers, branches].map(Task::Execute).into(), io);
+        };
+        let mut tasks: Vec<Task> = (1..=partitioning.partitions)
+            .map(|number| Task::Execute(sql::primary_key(&sql::partition(number), "aid", tablespace)))
+            .collect();
+        tasks.extend([tellers, branches].map(Task::Execute));
+        self.work(tasks, io)?;
+        self.session.execute(&accounts, io)
+    }
+
+    /// Does the tasks over as many connections as there are jobs. The first failure ends all.
+    fn work(&self, tasks: Vec<Task>, teller: &mut dyn Teller) -> Result<(), Failure> {
+        let workers = (self.options.jobs as usize).min(tasks.len());
+        let tasks = Mutex::new(VecDeque::from(tasks));
+        let failure = Mutex::new(None);
+        let (told, hear) = channel();
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                let (tasks, failure, mut told) = (&tasks, &failure, told.clone());
+                scope.spawn(move || {
+                    if let Err(error) = self.worker(tasks, &mut told)
+                        && self.watch.fail()
+                    {
+                        *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    }
+                });
+            }
+            drop(told);
+            for told in hear {
+                match told {
+                    Told::Rows(rows) => teller.sent(rows),
+                    Told::Text(text) => teller.say(&text),
+                }
+            }
+            teller.all_sent();
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(failure) => Err(failure),
+            // Stopped before anything could fail by it.
+            None if self.watch.is_over() => Err(Failure::error("initialization was stopped")),
+            None => Ok(()),
+        }
+    }
+
+    fn worker(&self, tasks: &Mutex<VecDeque<Task>>, told: &mut Sender<Told>) -> Result<(), Failure> {
+        let mut session = Session::open(self.target, self.watch)?;
+        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        while let Some(task) = next().filter(|_| !self.watch.is_over()) {
+            match task {
+                Task::Execute(statement) => session.execute(&statement, told)?,
+                Task::Load { table, rows, freeze } => {
+                    session.execute("begin", told)?;
+                    if freeze {
+                        session.execute(&format!("truncate table {table}"), told)?;
+                    }
+                    session.copy(&sql::copy(&table, freeze), rows, ACCOUNTS_ROWS.write, told)?;
+                    session.execute("commit", told)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One load for each partition that has rows.
+fn partition_loads(partitions: u32, rows_each: u64, total: u64, freeze: bool) -> Vec<Task> {
+    let ranges = (1..=partitions).map(|number| (number, u64::from(number - 1) * rows_each));
+    ranges
+        .filter(|(_, start)| *start < total)
+        .map(|(number, start)| {
+            let rows = start..(start + rows_each).min(total);
+            Task::Load { table: sql::partition(number), rows, freeze }
+        })
+        .collect()
+}
+
+/// One load for each job.
+fn range_loads(jobs: u32, total: u64) -> Vec<Task> {
+    let jobs = u64::from(jobs);
+    let table = || ACCOUNTS_ROWS.table.to_owned();
+    (0..jobs)
+        .map(|job| total * job / jobs..total * (job + 1) / jobs)
+        .map(|rows| Task::Load { table: table(), rows, freeze: false })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(tasks: &[Task]) -> Vec<Range<u64>> {
+        let range = |task: &Task| match task {
+            Task::Load { rows, .. } => rows.clone(),
+            Task::Execute(_) => 0..0,
+        };
+        tasks.iter().map(range).collect()
+    }
+
+    #[test]
+    fn loads_cover_all_rows_once() {
+        for (jobs, scale) in [(2, 1), (3, 1), (512, 1), (7, 20)] {
+            let total = ACCOUNTS * scale;
+            let ranges = rows(&range_loads(jobs, total));
+            assert_eq!(ranges.len(), jobs as usize);
+            assert_eq!((ranges[0].start, ranges[jobs as usize - 1].end), (0, total));
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+        for partitions in [1, 3, 7, 100_000] {
+            let ranges = rows(&partition_loads(partitions, sql::partition_rows(1, partitions), ACCOUNTS, true));
+            assert_eq!(ranges.iter().map(|range| range.end - range.start).sum::<u64>(), ACCOUNTS, "{partitions}");
+            assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+    }
+
+    #[test]
+    fn partitions_beyond_the_rows_stay_empty() {
+        let tasks = partition_loads(60_000, sql::partition_rows(1, 60_000), ACCOUNTS, false);
+        assert_eq!(tasks.len(), 50_000);
+        assert_eq!(tasks[1], Task::Load { table: "pgbench_accounts_2".into(), rows: 2..4, freeze: false });
+    }
+}

@@ -1,0 +1,126 @@
+//! A connection whose notices and errors are told as pgbench tells them.
+
+use std::ops::Range;
+
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Connection};
+use pgdyno_workload::CopyBuf;
+
+use super::watch::Watch;
+use super::{Teller, sql};
+use crate::connect::{Failed, refusal};
+use crate::messages::{Failure, Said};
+use pgdyno_wire::libpq;
+
+/// Rows in one message, 170 kB of accounts.
+const PIECE_ROWS: u64 = 10_000;
+/// From this version on frozen rows are marked as visible to all, and pgbench freezes.
+const FREEZE_SINCE: u32 = 140_000;
+
+pub(super) struct Session {
+    admin: Admin,
+}
+
+impl Session {
+    pub(super) fn new(connection: Connection, watch: &Watch<'_>) -> Self {
+        watch.add(connection.cancel_handle());
+        let mut admin = Admin::from(connection);
+        admin.keep_notices();
+        Self { admin }
+    }
+
+    /// One of several.
+    pub(super) fn open(options: &ConnectOptions, watch: &Watch<'_>) -> Result<Self, Failure> {
+        let refused = |error: ConnectError| Failed(refusal(&error)).during("initialization");
+        Connection::open(options).map(|connection| Self::new(connection, watch)).map_err(refused)
+    }
+
+    /// Runs a statement.
+    pub(super) fn execute(&mut self, sql: &str, teller: &mut dyn Teller) -> Result<(), Failure> {
+        let result = self.admin.execute(sql);
+        self.tell_notices(sql, teller);
+        result.map(drop).map_err(|error| failed(&error, sql))
+    }
+
+    /// Whether the answer to a question is yes.
+    pub(super) fn is_so(&mut self, sql: &str) -> Result<bool, Failure> {
+        let answer = self.admin.query_one(sql).map_err(|error| failed(&error, sql))?;
+        Ok(answer == "t")
+    }
+
+    /// Whether rows copied into `table` can be frozen, provided that it was truncated in the same transaction.
+    pub(super) fn can_freeze(&mut self, table: &str) -> Result<bool, Failure> {
+        if self.admin.parameters().server_version_num().unwrap_or(0) < FREEZE_SINCE {
+            return Ok(false);
+        }
+        let found = self.admin.query_with(sql::RELKIND, &[table]).map_err(|error| failed(&error, sql::RELKIND))?;
+        Ok(found.rows.first().and_then(|row| row.first()?.as_deref()) == Some("r"))
+    }
+
+    /// Copies rows into a table, in pieces; `sent` hears how many rows each has.
+    pub(super) fn copy(
+        &mut self,
+        sql: &str,
+        rows: Range<u64>,
+        write: fn(Range<u64>, &mut CopyBuf),
+        teller: &mut dyn Teller,
+    ) -> Result<(), Failure> {
+        let result = self.copy_rows(sql, rows, write, teller);
+        self.tell_notices(sql, teller);
+        result
+    }
+
+    fn copy_rows(
+        &mut self,
+        sql: &str,
+        rows: Range<u64>,
+        write: fn(Range<u64>, &mut CopyBuf),
+        teller: &mut dyn Teller,
+    ) -> Result<(), Failure> {
+        let mut copy = self
+            .admin
+            .copy_in(sql)
+            .map_err(|error| Failure::error(format!("unexpected copy in result: {}", text(&error, sql))))?;
+        let mut buffer = CopyBuf::new();
+        let mut start = rows.start;
+        while start < rows.end {
+            let end = (start + PIECE_ROWS).min(rows.end);
+            buffer.clear();
+            write(start..end, &mut buffer);
+            copy.write(buffer.bytes()).map_err(|error| match error {
+                AdminError::Lost { .. } => Failure::error("PQputline failed"),
+                error => not_copied(&error, sql),
+            })?;
+            teller.sent(end - start);
+            start = end;
+        }
+        teller.all_sent();
+        copy.finish().map(drop).map_err(|error| not_copied(&error, sql))
+    }
+
+    fn tell_notices(&mut self, sql: &str, teller: &mut dyn Teller) {
+        for notice in self.admin.take_notices() {
+            teller.say(&libpq::notice(&notice, sql));
+        }
+    }
+}
+
+/// The server's complaint comes first, by itself.
+fn not_copied(error: &AdminError, sql: &str) -> Failure {
+    Failure::raw(format!("{}\n", text(error, sql))).and(Said::Error("PQendcopy failed".to_owned()))
+}
+
+fn failed(error: &AdminError, sql: &str) -> Failure {
+    Failure::error(format!("query failed: {}", text(error, sql))).and(Said::Detail(format!("Query was: {sql}")))
+}
+
+/// As `PQerrorMessage` has it.
+pub(crate) fn text(error: &AdminError, sql: &str) -> String {
+    match error {
+        AdminError::Server { message, .. } => libpq::error(message, sql),
+        AdminError::Lost { said: Some(said), .. } => {
+            format!("{}\n{}", libpq::error(said, sql), libpq::LOST)
+        }
+        AdminError::Lost { .. } => libpq::LOST.to_owned(),
+        AdminError::Garbage { .. } | AdminError::Shape { .. } => error.to_string(),
+    }
+}

@@ -1,0 +1,103 @@
+//! One transaction as the log sees it.
+
+/// How a transaction ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Successfully, at whichever try.
+    #[default]
+    Ok,
+    /// It never began: its slot was later than the latency limit.
+    Skipped,
+    /// By an error, at its last try.
+    Failed(Failure),
+}
+
+/// The error that a transaction failed by in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// SQLSTATE 40001.
+    Serialization,
+    /// SQLSTATE 40P01.
+    Deadlock,
+    /// Any other SQL error, under `--continue-on-error`.
+    Other,
+}
+
+/// One transaction that ended or was skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TxRecord {
+    /// The client's number, from 0.
+    pub client: u32,
+    /// How many transactions of this client there are with this one, skipped and failed ones too: from 1.
+    pub number: u64,
+    /// The script's number, from 0.
+    pub script: u32,
+    /// The end, in microseconds since 1970.
+    pub end_epoch_us: i64,
+    /// From the intended start to the end. Read only when the outcome is `Ok`.
+    pub latency_us: f64,
+    /// From the intended to the true start, under `--rate`. Read only when the outcome is `Ok`.
+    pub lag_us: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How many times it was tried; 1 when there was no retry. Not read for a skipped one.
+    pub tries: u32,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::stats::Accounting;
+
+    pub(crate) fn accountings() -> impl Strategy<Value = Accounting> {
+        (any::<bool>(), proptest::option::of(1u64..1_000_000), 0u32..4, any::<bool>(), any::<bool>()).prop_map(
+            |(throttled, latency_limit_us, max_tries, failures_detailed, continue_on_error)| Accounting {
+                throttled,
+                latency_limit_us,
+                max_tries,
+                failures_detailed,
+                continue_on_error,
+            },
+        )
+    }
+
+    fn outcomes() -> impl Strategy<Value = Outcome> {
+        prop_oneof![
+            4 => Just(Outcome::Ok),
+            1 => Just(Outcome::Skipped),
+            1 => Just(Outcome::Failed(Failure::Serialization)),
+            1 => Just(Outcome::Failed(Failure::Deadlock)),
+            1 => Just(Outcome::Failed(Failure::Other)),
+        ]
+    }
+
+    prop_compose! {
+        fn record()(
+            (client, number, script) in (0u32..20, 1u64..1000, 0u32..3),
+            gap_us in prop_oneof![1i64..300_000, 1i64..9_000_000],
+            (latency_us, lag_us) in (0u32..2_000_000, 0u32..1_000_000),
+            outcome in outcomes(),
+            tries in 1u32..5,
+        ) -> TxRecord {
+            let (latency_us, lag_us) = (f64::from(latency_us), f64::from(lag_us));
+            TxRecord { client, number, script, end_epoch_us: gap_us, latency_us, lag_us, outcome, tries }
+        }
+    }
+
+    /// When the runs of these tests begin.
+    pub(crate) const START_US: i64 = 1_795_308_392_123_456;
+
+    /// Transactions one after another, by their ends.
+    pub(crate) fn records(most: usize) -> impl Strategy<Value = Vec<TxRecord>> {
+        proptest::collection::vec(record(), 0..most).prop_map(|mut records| {
+            let mut end_epoch_us = START_US;
+            for tx in &mut records {
+                end_epoch_us += tx.end_epoch_us;
+                tx.end_epoch_us = end_epoch_us;
+            }
+            records
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! What pgbench asks and does before the clients connect.
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
+
+use crate::connect::{self, Ask};
+use crate::init::session::text;
+use crate::messages::{Failure, Io, Said};
+use crate::options::{AS_POSTGRESQL, Limit, RunOptions};
+use crate::report::{PartitionMethod, banner};
+use crate::witness::Witness;
+
+/// What was found out.
+pub(crate) struct SetUp {
+    pub(crate) scale: u64,
+    pub(crate) partitions: Option<(PartitionMethod, u64)>,
+    pub(crate) server_version: String,
+}
+
+/// How `pgbench_accounts` is partitioned, in the schema that the search path finds first.
+const PARTITIONS: &str = "select o.n, p.partstrat, pg_catalog.count(i.inhparent) from pg_catalog.pg_class as c \
+     join pg_catalog.pg_namespace as n on (n.oid = c.relnamespace) cross join lateral (select \
+     pg_catalog.array_position(pg_catalog.current_schemas(true), n.nspname)) as o(n) left join \
+     pg_catalog.pg_partitioned_table as p on (p.partrelid = c.oid) left join pg_catalog.pg_inherits as i on \
+     (c.oid = i.inhparent) where c.relname = 'pgbench_accounts' and o.n is not null group by 1, 2 order by 1 asc \
+     limit 1";
+
+pub(super) fn set_up(
+    options: &RunOptions,
+    target: &mut ConnectOptions,
+    ask: Ask<'_>,
+    io: &mut Io<'_>,
+    witness: &mut dyn Witness,
+) -> Result<SetUp, Failure> {
+    let connection = connect::open(target, ask).map_err(|failed| failed.during("setup"))?;
+    let (host, port) = (connection.peer().host().to_owned(), connection.peer().port());
+    let mut admin = Admin::from(connection);
+    let server_version = admin.parameters().get("server_version").unwrap_or_default().to_owned();
+    let version = format!("{AS_POSTGRESQL} (pgdyno {})", env!("CARGO_PKG_VERSION"));
+    drop(io.out.write_all(banner(io.program(), &version, &server_version).as_bytes()).and_then(|()| io.out.flush()));
+    let limit = match options.limit {
+        Limit::Transactions(n) => format!("nxacts: {n}"),
+        Limit::Seconds(s) => format!("duration: {s}"),
+    };
+    let (clients, dbname) = (options.clients, target.dbname());
+    io.debug(&format!("pghost: {host} pgport: {port} nclients: {clients} {limit} dbName: {dbname}"));
+    let mut set_up = SetUp { scale: u64::from(options.scale.unwrap_or(1)), partitions: None, server_version };
+    if options.uses_builtin() {
+        (set_up.scale, set_up.partitions) = tables(&mut admin, target.dbname())?;
+        if options.scale.is_some() {
+            let scale = set_up.scale;
+            io.warning(&format!("scale option ignored, using count from pgbench_branches table ({scale})"));
+        }
+    }
+    if options.vacuum {
+        io.raw("starting vacuum...");
+        for sql in ["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"] {
+            try_to(&mut admin, sql, io);
+        }
+        io.raw("end.\n");
+        if options.vacuum_all {
+            io.raw("starting vacuum pgbench_accounts...");
+            try_to(&mut admin, "vacuum analyze pgbench_accounts", io);
+            io.raw("end.\n");
+        }
+    }
+    witness.set_up(target, &mut admin)?;
+    Ok(set_up)
+}
+
+/// The scale and the partitions of the tables that the built-in scripts use.
+fn tables(admin: &mut Admin, dbname: &str) -> Result<(u64, Option<(PartitionMethod, u64)>), Failure> {
+    let hint =
+        || Said::Hint(format!("Perhaps you need to do initialization (\"pgbench -i\") in database \"{dbname}\"."));
+    let sql = "select count(*) from pgbench_branches";
+    let branches = admin.query_one(sql).map_err(|error| {
+        Failure::error(format!("could not count number of branches: {}", text(&error, sql))).and(hint())
+    })?;
+    let scale = branches
+        .parse::<i64>()
+        .ok()
+        .filter(|n| *n >= 0)
+        .ok_or_else(|| Failure::error(format!("invalid count(*) from pgbench_branches: \"{branches}\"")))?;
+    let rows = admin.query(PARTITIONS);
+    let rows =
+        rows.map_err(|error| Failure::error(format!("could not read catalogs: {}", text(&error, PARTITIONS))))?;
+    let Some(row) = rows.rows.first() else {
+        return Err(Failure::error("no pgbench_accounts table found in \"search_path\"").and(hint()));
+    };
+    let method = match row.get(1).and_then(Option::as_deref) {
+        Some("r") => PartitionMethod::Range,
+        Some("h") => PartitionMethod::Hash,
+        Some(other) => return Err(Failure::error(format!("unexpected partition method: \"{other}\""))),
+        None => return Ok((scale.unsigned_abs(), None)),
+    };
+    let count = row.get(2).and_then(Option::as_deref).and_then(|n| n.parse().ok()).unwrap_or_default();
+    Ok((scale.unsigned_abs(), Some((method, count))))
+}
+
+/// What fails here is told, and does not matter.
+fn try_to(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
+    let done: Result<u64, AdminError> = admin.execute(sql);
+    if let Err(error) = done {
+        io.error(&text(&error, sql));
+        io.detail("(ignoring this error and continuing anyway)");
+    }
+}

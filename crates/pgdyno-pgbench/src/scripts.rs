@@ -1,0 +1,97 @@
+//! The scripts of a run: pgbench's own and the user's files, read as the options name them.
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+
+use pgdyno_script::{Names, ScriptError, Source, builtin, parse};
+use pgdyno_wire::QueryMode;
+use pgdyno_workloads::scripted;
+
+use crate::messages::{Failure, Said, system_text};
+use crate::options::{Builtin, RunOptions, ScriptSource, Scripts};
+
+/// Reads scripts from files.
+#[derive(Debug, Default)]
+pub struct Library {
+    /// The files in the order in which they were named.
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Library {
+    /// What the options chose, in order.
+    #[must_use]
+    pub fn chosen(self, options: &RunOptions) -> Vec<scripted::Source> {
+        let mut files = self.files.into_iter();
+        options
+            .scripts
+            .iter()
+            .filter_map(|choice| {
+                let (name, text) = match &choice.source {
+                    ScriptSource::Builtin(name) => {
+                        let found = builtin::ALL.iter().find(|b| b.name == name)?;
+                        (found.description.to_owned(), found.text.as_bytes().to_vec())
+                    }
+                    ScriptSource::File(_) => files.next()?,
+                };
+                Some(scripted::Source { name, text, weight: choice.weight })
+            })
+            .collect()
+    }
+}
+
+impl Scripts for Library {
+    fn all(&self) -> Vec<Builtin> {
+        builtin::ALL.iter().map(as_option).collect()
+    }
+
+    fn find(&self, prefix: &str) -> Result<Builtin, String> {
+        builtin::find(prefix).map(as_option).map_err(|error| error.to_string())
+    }
+
+    fn file(&mut self, path: &OsStr) -> Result<(), Failure> {
+        let name = path.to_string_lossy().into_owned();
+        let mut text = Vec::new();
+        let read = if path == "-" {
+            std::io::stdin().lock().read_to_end(&mut text).map(drop)
+        } else {
+            match std::fs::File::open(path) {
+                Ok(mut file) => file.read_to_end(&mut text).map(drop),
+                Err(error) => {
+                    let text = format!("could not open file \"{name}\": {}", system_text(&error));
+                    return Err(Failure::error(text));
+                }
+            }
+        };
+        if let Err(error) = read {
+            return Err(Failure::error(format!("could not read file \"{name}\": {}", system_text(&error))));
+        }
+        // Parsed again, with all others, when the run begins: here only its mistakes matter.
+        let shown = String::from_utf8_lossy(path.as_bytes());
+        parse(&Source { name: &shown, text: &text }, &mut Names::new()).map_err(|error| refused(&error))?;
+        self.files.push((name, text));
+        Ok(())
+    }
+
+    fn complete(&mut self, mode: QueryMode) -> Result<(), Failure> {
+        if mode == QueryMode::Simple {
+            return Ok(());
+        }
+        for (name, text) in &self.files {
+            let script = parse(&Source { name, text }, &mut Names::new()).map_err(|error| refused(&error))?;
+            script.check_extended().map_err(|error| refused(&error))?;
+        }
+        Ok(())
+    }
+}
+
+fn as_option(found: &builtin::Builtin) -> Builtin {
+    Builtin { name: found.name.to_owned(), description: found.description.to_owned(), text: found.text.to_owned() }
+}
+
+/// A script's mistake in pgbench's words.
+pub(crate) fn refused(error: &ScriptError) -> Failure {
+    let mut lines = error.pgbench_lines().into_iter();
+    let first = Failure::error(lines.next().unwrap_or_default());
+    lines.fold(first, |failure, line| failure.and(Said::Raw(format!("{line}\n"))))
+}

@@ -1,0 +1,416 @@
+//! One client at work on its scripts.
+
+mod debug;
+mod trouble;
+
+use std::sync::PoisonError;
+
+use pgdyno_script::{Collect, Command, EvalError, Expr, Extended, Kind, Sql, Value, Variables};
+use pgdyno_wire::{Capture, QueryMode, StmtId, TextParams};
+use pgdyno_workload::{
+    Batch, Begin, ClientScript, Next, Note, OnTrouble, Reply, Rng, ShellOutcome, Trouble, TxnId, Verdict,
+};
+
+use super::collect::collect;
+use super::program::Program;
+use super::seeds::Chooser;
+use super::words::{self, Place};
+
+/// One client.
+pub(super) struct Interpreter {
+    /// Shared by all threads, without a count of who does: a count would be written at every step.
+    program: &'static Program,
+    client: u32,
+    rng: Rng,
+    /// The stream as it was when the transaction began: a retry draws the same numbers.
+    rng_at_begin: Rng,
+    chooser: Chooser,
+    variables: Variables,
+    script: usize,
+    /// The command that comes next.
+    next: usize,
+    /// The command whose reply is awaited.
+    sent: usize,
+    /// What the last step prepared, and nothing else.
+    preparing: Option<StmtId>,
+    /// The query mode, as the last statement was sent.
+    mode: QueryMode,
+    /// Whether `next` was reached from a branch whose condition was not true.
+    jumped: bool,
+    in_pipeline: bool,
+    /// Sync points of the pipeline since its last statement.
+    syncs: u32,
+    /// Statements of the pipeline that come right after sync points, and how many.
+    after_syncs: Vec<(StmtId, u32)>,
+    /// What a shell is to run, and the command that wants it.
+    shell: Vec<u8>,
+    shell_outcome: Option<ShellOutcome>,
+    /// Text of the statement, or its parameters.
+    text: Vec<u8>,
+    /// What `--debug` has told; nothing without.
+    told: Option<debug::Told>,
+}
+
+/// Why a client cannot go on.
+struct Stop(Vec<Note>);
+
+impl Interpreter {
+    pub(super) fn new(program: &'static Program, client: u32, rng: Rng, chooser: Chooser) -> Self {
+        let mut variables = program.variables.clone();
+        if let Some(slot) = variables.names().find(b"client_id")
+            && !variables.is_defined(slot)
+        {
+            variables.set_value(slot, Value::Int(i64::from(client)));
+        }
+        Self {
+            told: program.pgbench().filter(|manner| manner.debug).map(|_| debug::Told::default()),
+            program,
+            client,
+            rng_at_begin: rng.clone(),
+            rng,
+            chooser,
+            variables,
+            script: 0,
+            next: 0,
+            sent: 0,
+            preparing: None,
+            mode: QueryMode::Simple,
+            jumped: false,
+            in_pipeline: false,
+            syncs: 0,
+            after_syncs: Vec::new(),
+            shell: Vec::new(),
+            shell_outcome: None,
+            text: Vec::new(),
+        }
+    }
+
+    fn place(&self, command: usize) -> Place {
+        Place { client: self.client, script: self.script, command }
+    }
+
+    fn id(&self, command: usize) -> StmtId {
+        StmtId((self.program.first[self.script] + command) as u32)
+    }
+
+    /// What pgbench says when a backslash command fails.
+    fn failed(&self, command: &str, why: &str) -> Stop {
+        Stop(vec![Note::Error(words::command_failed(self.place(self.next), command, why))])
+    }
+
+    /// The same for one whose expression or operands are at fault.
+    fn at_fault(&self, command: &Command, error: &EvalError) -> Stop {
+        let Stop(mut notes) = self.failed(&command.name_for(error), error.consequence());
+        // Of an empty text pgbench does not say that it is no value.
+        if self.program.pgbench().is_none() || !matches!(error, EvalError::Empty(_)) {
+            notes.insert(0, Note::Error(error.to_string()));
+        }
+        Stop(notes)
+    }
+
+    /// Carries out commands until one wants to wait.
+    fn go_on(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Result<Next, Stop> {
+        let program = self.program;
+        let commands = &program.scripts[self.script].commands;
+        let prepared = self.preparing.take();
+        if let Some(id) = prepared {
+            batch.assume_prepared(id);
+        }
+        self.tell_script(batch);
+        self.tell_reply(commands, batch);
+        self.take_reply(commands, reply)?;
+        while let Some(command) = commands.get(self.next) {
+            self.tell(command, batch);
+            if let Some(next) = self.carry_out(commands, command, batch)? {
+                return Ok(next);
+            }
+        }
+        if self.in_pipeline {
+            let text = format!("client {} aborted: end of script reached with pipeline open", self.client);
+            return Err(Stop(vec![Note::Error(text)]));
+        }
+        Ok(Next::Finish(Verdict::Committed))
+    }
+
+    /// Stores what `\gset` and `\aset` want.
+    #[inline]
+    fn take_reply(&mut self, commands: &[Command], reply: Reply<'_>) -> Result<(), Stop> {
+        if self.sent == usize::MAX {
+            return Ok(());
+        }
+        let at = self.place(self.sent);
+        let command = &commands[self.sent];
+        self.sent = usize::MAX;
+        match &command.kind {
+            Kind::Sql(Sql { collect: Collect::Nothing, .. }) => Ok(()),
+            Kind::Sql(sql) => collect(reply, &sql.collect, &mut self.variables, at).map_err(Stop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Carries out one command, and steps to the one that follows. `Some` when the client must wait.
+    #[inline]
+    fn carry_out(
+        &mut self,
+        commands: &[Command],
+        command: &Command,
+        batch: &mut Batch<'_>,
+    ) -> Result<Option<Next>, Stop> {
+        let jumped = std::mem::take(&mut self.jumped);
+        match &command.kind {
+            Kind::Sql(sql) => return self.sql(commands.len(), sql, batch),
+            Kind::Set(set) => {
+                let at = self.place(self.next);
+                set.run(&mut self.variables, &mut self.rng, &mut debug_to(at, batch))
+                    .map_err(|e| self.at_fault(command, &e))?;
+            }
+            Kind::If { condition, otherwise } => return self.branch(command, condition, *otherwise, batch),
+            Kind::Elif { condition, otherwise, .. } if jumped => {
+                return self.branch(command, condition, *otherwise, batch);
+            }
+            Kind::Else { .. } if jumped => {}
+            Kind::Elif { end, .. } | Kind::Else { end } => {
+                self.next = *end;
+                return Ok(None);
+            }
+            Kind::Sleep(sleep) => {
+                let ns = sleep.duration_ns(&self.variables).map_err(|e| self.at_fault(command, &e))?;
+                if self.in_pipeline {
+                    batch.hold();
+                }
+                self.next += 1;
+                return Ok(Some(Next::Sleep(ns)));
+            }
+            Kind::Shell(_) | Kind::SetShell(_) => return self.run_shell(command, batch),
+            Kind::StartPipeline => return self.start_pipeline(commands, batch),
+            Kind::SyncPipeline => {
+                if !self.in_pipeline {
+                    return Err(self.failed("syncpipeline", "not in pipeline mode"));
+                }
+                batch.sync();
+                self.syncs += 1;
+            }
+            Kind::EndPipeline => {
+                if !self.in_pipeline {
+                    return Err(self.failed("endpipeline", "not in pipeline mode"));
+                }
+                self.in_pipeline = false;
+                batch.sync();
+                self.sent = self.next;
+                self.next += 1;
+                return Ok(Some(Next::Await));
+            }
+            // `\endif`.
+            _ => {}
+        }
+        self.next += 1;
+        Ok(None)
+    }
+
+    /// Goes on with the next command where the condition is true, else `otherwise`.
+    fn branch(
+        &mut self,
+        command: &Command,
+        condition: &Expr,
+        otherwise: usize,
+        batch: &mut Batch<'_>,
+    ) -> Result<Option<Next>, Stop> {
+        let at = self.place(self.next);
+        let value = condition
+            .eval(&mut self.variables, &mut self.rng, &mut debug_to(at, batch))
+            .map_err(|e| self.at_fault(command, &e))?;
+        self.jumped = !value.truth();
+        self.next = if self.jumped { otherwise } else { self.next + 1 };
+        Ok(None)
+    }
+
+    #[inline]
+    fn sql(&mut self, commands: usize, sql: &Sql, batch: &mut Batch<'_>) -> Result<Option<Next>, Stop> {
+        let id = self.id(self.next);
+        let capture = match sql.collect {
+            Collect::Nothing => Capture::Nothing,
+            Collect::Gset { .. } | Collect::Aset { .. } if self.in_pipeline => {
+                let name = if matches!(sql.collect, Collect::Gset { .. }) { "gset" } else { "aset" };
+                return Err(self.failed(name, &format!("\\{name} is not allowed in pipeline mode")));
+            }
+            Collect::Gset { .. } | Collect::Aset { .. } => Capture::Results,
+        };
+        self.text.clear();
+        self.mode = batch.mode();
+        match self.mode {
+            QueryMode::Simple => {
+                sql.simple.render(&self.variables, &mut self.text);
+                batch.query(id, &self.text, capture);
+            }
+            QueryMode::Extended => {
+                let count = encode(&sql.extended, &self.variables, &mut self.text);
+                batch.query_params(id, &sql.extended.text, TextParams { count, encoded: &self.text }, capture);
+            }
+            QueryMode::Prepared => {
+                let name = &self.program.prepared_names[id.0 as usize];
+                if !batch.is_prepared(id) {
+                    batch.prepare(id, name, &sql.extended.text);
+                    self.preparing = Some(id);
+                    return Ok(Some(Next::Await));
+                }
+                let count = encode(&sql.extended, &self.variables, &mut self.text);
+                batch.query_prepared(id, name, TextParams { count, encoded: &self.text }, capture);
+            }
+        }
+        if self.in_pipeline {
+            let syncs = std::mem::take(&mut self.syncs);
+            if syncs > 0 {
+                self.after_syncs.push((id, syncs));
+            }
+            self.next += 1;
+            return Ok(None);
+        }
+        self.sent = self.next;
+        self.next += 1;
+        let is_last = self.next == commands && capture == Capture::Nothing;
+        Ok(Some(if is_last { Next::Finish(Verdict::Committed) } else { Next::Await }))
+    }
+
+    /// In prepared mode everything up to `\endpipeline` is prepared before the pipeline begins.
+    fn start_pipeline(&mut self, commands: &[Command], batch: &mut Batch<'_>) -> Result<Option<Next>, Stop> {
+        if batch.mode() == QueryMode::Simple {
+            return Err(self.failed("startpipeline", "cannot use pipeline mode with the simple query protocol"));
+        }
+        if self.in_pipeline {
+            return Err(self.failed("startpipeline", "already in pipeline mode"));
+        }
+        self.mode = batch.mode();
+        if self.mode == QueryMode::Prepared {
+            let rest = commands.iter().enumerate().skip(self.next + 1);
+            for (index, command) in rest.take_while(|(_, c)| !matches!(c.kind, Kind::EndPipeline)) {
+                let id = self.id(index);
+                if let Kind::Sql(sql) = &command.kind
+                    && !batch.is_prepared(id)
+                {
+                    self.tell_preparing(id, batch);
+                    batch.prepare(id, &self.program.prepared_names[id.0 as usize], &sql.extended.text);
+                    self.preparing = Some(id);
+                    return Ok(Some(Next::Await));
+                }
+            }
+        }
+        self.in_pipeline = true;
+        self.syncs = 0;
+        self.after_syncs.clear();
+        self.next += 1;
+        Ok(None)
+    }
+
+    /// Asks for the command, and, when it has been run, takes what came of it.
+    fn run_shell(&mut self, command: &Command, batch: &mut Batch<'_>) -> Result<Option<Next>, Stop> {
+        let (shell, set) = match &command.kind {
+            Kind::SetShell(set) => (&set.shell, Some(set)),
+            Kind::Shell(shell) => (shell, None),
+            _ => return Ok(None),
+        };
+        let Some(outcome) = self.shell_outcome.take() else {
+            self.shell = shell.command_line(&self.variables).map_err(|e| self.at_fault(command, &e))?;
+            if self.in_pipeline {
+                batch.hold();
+            }
+            return Ok(Some(Next::Shell { capture: set.is_some() }));
+        };
+        self.tell_output(command, &outcome, batch);
+        match set {
+            Some(set) => set.store(&outcome.output.unwrap_or_default(), &mut self.variables),
+            None if outcome.success => Ok(()),
+            None => Err(shell.could_not_launch()),
+        }
+        .map_err(|e| self.at_fault(command, &e))?;
+        self.next += 1;
+        Ok(None)
+    }
+}
+
+/// Appends the parameters as a Bind message wants them; how many there are.
+#[inline]
+fn encode(extended: &Extended, variables: &Variables, out: &mut Vec<u8>) -> u16 {
+    for slot in &extended.params {
+        let start = out.len();
+        out.extend_from_slice(&[0xff; 4]);
+        if variables.text(*slot, out) {
+            let len = (out.len() - start - 4) as u32;
+            out[start..start + 4].copy_from_slice(&len.to_be_bytes());
+        }
+    }
+    // 255 at most: the parser sees to it.
+    extended.params.len() as u16
+}
+
+/// Where `debug()` of a command writes to.
+fn debug_to<'a>(at: Place, batch: &'a mut Batch<'_>) -> impl FnMut(&str) + 'a {
+    move |text| {
+        batch.note(Note::Words(format!("debug(script={},command={}): {text}", at.script, at.command + 1)));
+    }
+}
+
+impl ClientScript for Interpreter {
+    #[inline]
+    fn begin(&mut self) -> Begin {
+        if let [_, .., all] = self.program.weights[..] {
+            let draw = self.chooser.lock().unwrap_or_else(PoisonError::into_inner).up_to(all - 1);
+            self.script = self.program.weights.partition_point(|sum| *sum <= draw);
+        }
+        self.rng_at_begin.clone_from(&self.rng);
+        if let Some(told) = &mut self.told {
+            told.begin();
+        }
+        self.go_to_first_command();
+        Begin::now(TxnId(self.script as u8))
+    }
+
+    #[inline]
+    fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
+        match self.go_on(reply, batch) {
+            Ok(next) => next,
+            Err(Stop(notes)) => {
+                notes.into_iter().for_each(|note| batch.note(note));
+                // Nothing of an open pipeline is awaited any more.
+                batch.hold();
+                Next::Abort
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        self.rng.clone_from(&self.rng_at_begin);
+        self.go_to_first_command();
+    }
+
+    fn shell(&self) -> &[u8] {
+        &self.shell
+    }
+
+    fn shell_done(&mut self, outcome: ShellOutcome) {
+        self.shell_outcome = Some(outcome);
+    }
+
+    fn waiting(&self) -> Option<StmtId> {
+        // A sleep is done with when it begins; a shell command is carried out again when it ended.
+        let command = if self.shell_outcome.is_some() { self.next } else { self.next.checked_sub(1)? };
+        Some(self.id(command))
+    }
+
+    fn on_trouble(&mut self, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
+        self.answer(trouble, notes)
+    }
+}
+
+impl Interpreter {
+    fn go_to_first_command(&mut self) {
+        if let Some(told) = &mut self.told {
+            told.restart();
+        }
+        self.next = 0;
+        self.sent = usize::MAX;
+        self.preparing = None;
+        self.in_pipeline = false;
+        self.shell_outcome = None;
+        self.jumped = false;
+    }
+}

@@ -1,0 +1,117 @@
+//! What pgbench says with `--debug`.
+
+use pgdyno_script::{Command, Kind};
+use pgdyno_wire::{QueryMode, StmtId};
+use pgdyno_workload::{Batch, Note, ShellOutcome};
+
+use super::Interpreter;
+
+/// What has been told: a command is carried out again after a wait, but told once.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    script: bool,
+    /// The last command.
+    command: Option<usize>,
+    /// Sync points of the pipeline in progress.
+    syncs: u32,
+}
+
+impl Told {
+    /// A transaction begins.
+    pub(super) fn begin(&mut self) {
+        self.script = false;
+    }
+
+    /// So does its first command, perhaps once more.
+    pub(super) fn restart(&mut self) {
+        self.command = None;
+        self.syncs = 0;
+    }
+}
+
+impl Interpreter {
+    fn say(&self, what: &str, batch: &mut Batch<'_>) {
+        batch.note(Note::Info(format!("client {} {what}", self.client)));
+    }
+
+    /// Before a transaction's first command.
+    pub(super) fn tell_script(&mut self, batch: &mut Batch<'_>) {
+        let Some(told) = &mut self.told else { return };
+        if !std::mem::replace(&mut told.script, true) {
+            self.say(&format!("executing script \"{}\"", self.program.scripts[self.script].name), batch);
+        }
+    }
+
+    /// Before a command.
+    pub(super) fn tell(&mut self, command: &Command, batch: &mut Batch<'_>) {
+        let Some(told) = &mut self.told else { return };
+        let again = told.command.replace(self.next) == Some(self.next);
+        match &command.kind {
+            Kind::Sql(sql) => {
+                let id = self.id(self.next);
+                let what = match batch.mode() {
+                    QueryMode::Simple => {
+                        let mut text = Vec::new();
+                        sql.simple.render(&self.variables, &mut text);
+                        text
+                    }
+                    QueryMode::Extended => sql.extended.text.to_vec(),
+                    QueryMode::Prepared if !batch.is_prepared(id) => return self.tell_preparing(id, batch),
+                    QueryMode::Prepared => self.program.prepared_names[id.0 as usize].clone(),
+                };
+                self.say(&format!("sending {}", String::from_utf8_lossy(&what)), batch);
+                if !self.in_pipeline {
+                    self.say("receiving", batch);
+                }
+            }
+            _ if again => {}
+            kind => {
+                match kind {
+                    Kind::StartPipeline => told.syncs = 0,
+                    Kind::SyncPipeline | Kind::EndPipeline => told.syncs += 1,
+                    _ => {}
+                }
+                self.say(&format!("executing {}", command.invocation()), batch);
+                if matches!(kind, Kind::EndPipeline) && self.in_pipeline {
+                    self.say("receiving", batch);
+                }
+            }
+        }
+    }
+
+    /// Before a statement is prepared.
+    pub(super) fn tell_preparing(&self, id: StmtId, batch: &mut Batch<'_>) {
+        if self.told.is_some() {
+            let name = &self.program.prepared_names[id.0 as usize];
+            self.say(&format!("preparing {}", String::from_utf8_lossy(name)), batch);
+        }
+    }
+
+    /// After the reply to a pipeline, in which each sync point is met.
+    pub(super) fn tell_reply(&self, commands: &[Command], batch: &mut Batch<'_>) {
+        let Some(told) = &self.told else { return };
+        if !commands.get(self.sent).is_some_and(|command| matches!(command.kind, Kind::EndPipeline)) {
+            return;
+        }
+        for left in (1..=told.syncs).rev() {
+            self.say(&format!("pipeline ending, ongoing syncs: {left}"), batch);
+            if left > 1 {
+                self.say("receiving", batch);
+            }
+        }
+    }
+
+    /// After `\setshell`: its program, that program's first argument, and the first line of its output.
+    pub(super) fn tell_output(&self, command: &Command, outcome: &ShellOutcome, batch: &mut Batch<'_>) {
+        if self.told.is_none() || !matches!(command.kind, Kind::SetShell(_)) {
+            return;
+        }
+        let invocation = command.invocation().to_string();
+        let mut words = invocation.split_whitespace().skip(2);
+        let (program, argument) = (words.next().unwrap_or_default(), words.next().unwrap_or("(null)"));
+        let output = String::from_utf8_lossy(outcome.output.as_deref().unwrap_or_default());
+        let line = output.split_inclusive('\n').next().unwrap_or_default();
+        let text = format!("{program}: shell parameter name: \"{argument}\", value: \"{line}\"");
+        batch.note(Note::Info(text));
+    }
+}

@@ -1,0 +1,102 @@
+//! What an error means to a script: pgbench's answers in the drop-in, pgdyno's else.
+
+use pgdyno_script::Kind;
+use pgdyno_wire::{QueryMode, StmtId, libpq};
+use pgdyno_workload::{Note, OnTrouble, Trouble};
+
+use super::Interpreter;
+use crate::scripted::PgbenchManner;
+use crate::scripted::words;
+
+impl Interpreter {
+    /// What becomes of the client, and what the user should read.
+    pub(super) fn answer(&self, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
+        match trouble {
+            Trouble::LeftOpen => {
+                let why = "aborted: end of script reached without completing the last transaction";
+                notes.push(Note::Error(format!("client {} {why}", self.client)));
+                OnTrouble::Abort
+            }
+            Trouble::NotConnected => {
+                notes.push(Note::Error(format!("client {} aborted while establishing connection", self.client)));
+                OnTrouble::Abort
+            }
+            Trouble::Decided { again, tries, elapsed_ns } => {
+                if let Some(manner) = self.program.pgbench().filter(|manner| manner.verbose_errors) {
+                    let used = manner.latency_limit_ns.map(|limit| 100.0 * *elapsed_ns as f64 / limit as f64);
+                    notes.push(Note::Info(words::decided(self.client, *again, *tries, manner.max_tries, used)));
+                }
+                OnTrouble::Count
+            }
+            Trouble::Server { .. } | Trouble::Lost { .. } => match self.program.pgbench() {
+                Some(manner) => self.as_pgbench(manner, trouble, notes),
+                None => OnTrouble::Count,
+            },
+        }
+    }
+
+    /// The command that pgbench names: the one whose reply is awaited, else the one that is being prepared.
+    fn blamed(&self) -> usize {
+        // A connection may also be lost while the last command, a sleep, is over but for the wait.
+        let last = self.program.scripts[self.script].commands.len().saturating_sub(1);
+        if self.sent == usize::MAX { self.next.min(last) } else { self.sent }
+    }
+
+    /// The text that a position in the server's message counts in, where libpq knows it.
+    fn text_of(&self, stmt: Option<StmtId>) -> Option<&[u8]> {
+        let id = self.preparing.or(stmt)?;
+        match (self.mode, self.preparing) {
+            (QueryMode::Simple, _) => Some(&self.text),
+            (QueryMode::Prepared, None) => None,
+            _ => {
+                let index = (id.0 as usize).checked_sub(self.program.first[self.script])?;
+                match &self.program.scripts[self.script].commands.get(index)?.kind {
+                    Kind::Sql(sql) => Some(&sql.extended.text),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    fn as_pgbench(&self, manner: PgbenchManner, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
+        let at = self.place(self.blamed());
+        match trouble {
+            Trouble::Server { message, .. } if message.severity.is_empty() => {
+                notes.push(Note::Error("COPY is not supported in pgbench, aborting".to_owned()));
+            }
+            Trouble::Server { stmt, results, message, .. } => {
+                let why = libpq::error(message, &String::from_utf8_lossy(self.text_of(*stmt).unwrap_or_default()));
+                if self.preparing.is_some() {
+                    // pgbench says so, and tries to execute it all the same.
+                    notes.push(Note::Error(why));
+                    return OnTrouble::Ignore;
+                }
+                if message.code.class().is_retryable() || manner.continue_on_error {
+                    if manner.verbose_errors {
+                        notes.push(Note::Info(words::met_error(at, &why)));
+                    }
+                    return OnTrouble::Count;
+                }
+                let query = match self.mode {
+                    QueryMode::Simple => *results,
+                    // Results of a pipeline are counted one by one, together with sync points right before them.
+                    _ => self.after_syncs.iter().find(|(id, _)| Some(*id) == *stmt).map_or(0, |(_, syncs)| *syncs),
+                };
+                notes.push(Note::Error(words::refused(at, query, &why)));
+            }
+            Trouble::Lost { .. } if manner.reconnect => return OnTrouble::Count,
+            // After the first result of a group of statements libpq tells of it as of a statement's error.
+            Trouble::Lost { results, said, .. }
+                if said.is_some() || (*results > 0 && self.mode == QueryMode::Simple) =>
+            {
+                let query = if self.mode == QueryMode::Simple { *results } else { 0 };
+                notes.push(Note::Error(words::refused(at, query, said.unwrap_or(libpq::LOST))));
+            }
+            _ => {
+                let why = "perhaps the backend died while processing";
+                notes.push(Note::Error(words::command_failed(at, "SQL", why)));
+            }
+        }
+        OnTrouble::Abort
+    }
+}

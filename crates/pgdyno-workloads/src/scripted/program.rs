@@ -1,0 +1,68 @@
+//! What all clients of a run share: its scripts, and how a client begins.
+
+use std::sync::Arc;
+
+use pgdyno_script::{Kind, Names, Script, Value, Variables};
+
+use super::seeds::Seeds;
+use super::{Manner, PgbenchManner, Spec};
+
+/// What all clients share.
+pub(super) struct Program {
+    pub(super) scripts: Vec<Script>,
+    /// The place of each script's first command among all commands: a command's number in reports.
+    pub(super) first: Vec<usize>,
+    /// The name on the server of each command, where it is prepared: `P_0`, `P_1`, … over all scripts.
+    pub(super) prepared_names: Vec<Vec<u8>>,
+    /// Weights added up, script by script.
+    pub(super) weights: Vec<u64>,
+    /// Every client's variables at its beginning, but `client_id`.
+    pub(super) variables: Variables,
+    manner: Manner,
+}
+
+impl Program {
+    pub(super) fn new(scripts: Vec<Script>, mut names: Names, spec: &Spec, seeds: &Seeds) -> Self {
+        let automatic = [b"scale".as_slice(), b"client_id", b"random_seed", b"default_seed"];
+        let [scale, _, random_seed, default_seed] = automatic.map(|name| names.slot(name));
+        let defines: Vec<_> = spec.defines.iter().map(|(name, text)| (names.slot(name.as_bytes()), text)).collect();
+        let mut variables = Variables::new(&Arc::new(names));
+        variables.set_value(scale, Value::Int(spec.scale as i64));
+        variables.set_value(random_seed, Value::Int(spec.seed as i64));
+        if let Some(seed) = seeds.default_seed() {
+            variables.set_value(default_seed, Value::Int(seed));
+        }
+        for (slot, text) in defines {
+            variables.set_text(slot, text);
+        }
+        let (mut first, mut prepared_names, mut statements) = (Vec::new(), Vec::new(), 0usize);
+        for script in &scripts {
+            first.push(prepared_names.len());
+            for command in &script.commands {
+                let name = if let Kind::Sql(_) = command.kind { format!("P_{statements}") } else { String::new() };
+                statements += usize::from(!name.is_empty());
+                prepared_names.push(name.into_bytes());
+            }
+        }
+        let weights = spec
+            .scripts
+            .iter()
+            .scan(0, |sum, source| {
+                *sum += u64::from(source.weight);
+                Some(*sum)
+            })
+            .collect();
+        Self { scripts, first, prepared_names, weights, variables, manner: spec.manner }
+    }
+
+    pub(super) fn scripts(&self) -> &[Script] {
+        &self.scripts
+    }
+
+    pub(super) fn pgbench(&self) -> Option<PgbenchManner> {
+        match self.manner {
+            Manner::Run => None,
+            Manner::Pgbench(manner) => Some(manner),
+        }
+    }
+}
