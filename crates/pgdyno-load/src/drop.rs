@@ -4,7 +4,7 @@ use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::Workload;
 
-use crate::inventory::Inventory;
+use crate::inventory::{Drop, Inventory};
 use crate::{LoadError, stamp, state};
 
 /// What was dropped.
@@ -26,7 +26,7 @@ impl Dropped {
     }
 }
 
-/// Drops the data set of `workload`: tables and routines that bear its mark, and its stamp, in one
+/// Drops the data set of `workload`: tables, routines and whatever else bears its mark, and its stamp, in one
 /// transaction; whatever its scale. With `force`, also what bears the names of its tables and routines and
 /// is not ours. What depends on them makes it fail: nothing is dropped in cascade.
 ///
@@ -34,7 +34,7 @@ impl Dropped {
 /// [`LoadError::Foreign`] without `force` when there is something that is not ours; nothing is dropped then.
 pub fn drop_data(admin: &mut Admin, workload: &dyn Workload, force: bool) -> Result<Dropped, LoadError> {
     let meta = workload.meta();
-    if !meta.needs_server() {
+    if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
     let caps = state::capabilities(admin);
@@ -71,15 +71,43 @@ pub(crate) fn drop_all(
         return Err(LoadError::Foreign { schema: inventory.schema.clone(), objects: foreign });
     }
     let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
-    for sql in inventory.drop_sql() {
-        admin.execute(&sql).map_err(|source| refusal(source, objects))?;
-    }
+    drop_in_order(admin, inventory.drops()).map_err(|source| refusal(source, objects))?;
     let stamp = inventory.has_stamps && forget(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?;
     Ok(Dropped {
         relations: inventory.relations.iter().map(|o| o.title()).collect(),
         routines: inventory.routines.iter().map(|o| o.name.clone()).collect(),
         stamp,
     })
+}
+
+/// Within a transaction: drops all of it; what is refused because of what comes later, again after that.
+fn drop_in_order(admin: &mut Admin, mut drops: Vec<Drop>) -> Result<(), AdminError> {
+    let mut alone = false;
+    while !drops.is_empty() {
+        let (before, mut refused, mut why) = (drops.len(), Vec::new(), None::<AdminError>);
+        for drop in drops {
+            admin.execute("savepoint pgdyno")?;
+            match admin.execute(&drop.sql()) {
+                Ok(_) => {}
+                Err(error) if error.code() == Some(SqlState::DEPENDENT_OBJECTS) => {
+                    admin.execute("rollback to savepoint pgdyno")?;
+                    refused.push(drop);
+                    why.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if refused.len() == before {
+            // Of several that go together, one may hold up the others.
+            match why {
+                Some(error) if alone => return Err(error),
+                _ => refused = refused.into_iter().flat_map(Drop::singly).collect(),
+            }
+            alone = true;
+        }
+        drops = refused;
+    }
+    Ok(())
 }
 
 fn refusal(source: AdminError, objects: impl Fn() -> String) -> LoadError {

@@ -2,6 +2,8 @@
 
 use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_wire::SqlState;
+use pgdyno_wire::backend::ServerMessage;
+use pgdyno_wire::libpq;
 
 use crate::{Phase, Stamp};
 
@@ -87,6 +89,37 @@ pub enum LoadError {
         /// What the server says.
         source: AdminError,
     },
+    /// The server refused a statement of an SQL file.
+    #[error("{file}:{line}: {}{}", libpq::error(.message, .sql), remedy(.message))]
+    Sql {
+        /// The file.
+        file: String,
+        /// The line that the statement begins in.
+        line: usize,
+        /// The statement.
+        sql: String,
+        /// What the server says.
+        message: Box<ServerMessage>,
+    },
+    /// A statement of an SQL file that a load cannot take.
+    #[error("{file}:{line}: {verb} cannot stand here: the load is one transaction, and pgdyno ends it")]
+    Control {
+        /// The file.
+        file: String,
+        /// The line that the statement begins in.
+        line: usize,
+        /// Its first word.
+        verb: String,
+    },
+    /// The SQL files made nothing.
+    #[error(
+        "{file} made nothing that could be marked and dropped again; for scripts on tables that are there, \
+         run the script files themselves"
+    )]
+    Nothing {
+        /// The first of them.
+        file: String,
+    },
     /// The server took another number of rows than the workload announces.
     #[error("table {table} got {found} rows and should have {expected}; this is a mistake of the workload")]
     RowCount {
@@ -116,6 +149,16 @@ impl LoadError {
         } else {
             Self::Failed { phase, table, source }
         }
+    }
+}
+
+/// For what is there already: it may be anybody's.
+fn remedy(message: &ServerMessage) -> &'static str {
+    match message.code.as_str() {
+        "42P07" | "42723" | "42710" | "42P06" => {
+            "\nIt was there before and is left alone: use another database or schema, or drop it first."
+        }
+        _ => "",
     }
 }
 

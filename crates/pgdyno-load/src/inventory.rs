@@ -1,24 +1,30 @@
-//! What is in the schema that bears the names of a data set, or its mark.
+//! What is in the database that bears the names of a data set, or its mark.
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, Workload};
 
-use crate::{LoadError, stamp};
+use crate::{LoadError, made, stamp};
 
-/// A relation or routine.
+/// A relation, a routine, or whatever else SQL can make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
     /// What `DROP` calls it: `table`, `view`, `routine`.
     pub(crate) kind: &'static str,
     /// Its name; a routine's with the types of its arguments.
     pub(crate) name: String,
-    /// The name as SQL has it, without a schema.
-    sql: String,
+    /// The name as SQL has it, with its schema where it is in one.
+    pub(crate) sql: String,
     /// The identity in its mark; `None` where it is not ours.
     pub(crate) identity: Option<String>,
 }
 
 impl Object {
+    /// Something that SQL made, of which `sql` is the whole name; in schema `home` it is shown without it.
+    pub(crate) fn made(kind: &'static str, sql: &str, home: &str, identity: &str) -> Self {
+        let name = sql.strip_prefix(home).and_then(|rest| rest.strip_prefix('.')).unwrap_or(sql);
+        Self { kind, name: name.to_owned(), sql: sql.to_owned(), identity: Some(identity.to_owned()) }
+    }
+
     pub(crate) fn title(&self) -> String {
         format!("{} {}", self.kind, self.name)
     }
@@ -31,6 +37,7 @@ pub(crate) struct Inventory {
     pub(crate) schema: String,
     /// Whether there is a table of stamps.
     pub(crate) has_stamps: bool,
+    /// Of data that SQL makes, everything that is no routine.
     pub(crate) relations: Vec<Object>,
     pub(crate) routines: Vec<Object>,
 }
@@ -40,8 +47,16 @@ impl Inventory {
     pub(crate) fn take(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Self, LoadError> {
         let schema = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
         let schema = schema.ok_or(LoadError::NoSchema)?;
-        let relations = relations(admin, workload, caps).map_err(LoadError::Catalog)?;
-        let routines = routines(admin, workload, caps, &schema).map_err(LoadError::Catalog)?;
+        let (relations, routines) = match workload.sql_data() {
+            None => (
+                relations(admin, workload, caps, &schema).map_err(LoadError::Catalog)?,
+                routines(admin, workload, caps, &schema).map_err(LoadError::Catalog)?,
+            ),
+            Some(_) => {
+                let made = made::find(admin, workload.meta().dataset, &schema).map_err(LoadError::Catalog)?;
+                made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
+            }
+        };
         let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::TABLE)));
         let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
         Ok(Self { schema, has_stamps, relations, routines })
@@ -56,21 +71,66 @@ impl Inventory {
         self.objects().filter(|object| object.identity.is_none()).map(Object::title).collect()
     }
 
-    /// SQL that drops all of it, in one order that respects what depends on each other. Nothing else goes:
-    /// the server refuses where something else depends on it.
-    pub(crate) fn drop_sql(&self) -> Vec<String> {
-        let named = |kind: &str| -> Vec<String> {
-            let objects = self.objects().filter(|object| object.kind == kind);
-            objects.map(|object| format!("{}.{}", self.schema, object.sql)).collect()
+    /// What drops all of it, a statement for each kind of object, in an order that suits most data; where one thing
+    /// depends on another of a later kind, it must be tried again. Nothing else goes: the server refuses where something
+    /// else depends on it.
+    pub(crate) fn drops(&self) -> Vec<Drop> {
+        let mut kinds: Vec<_> = std::iter::once("routine").chain(made::kinds()).collect();
+        kinds.dedup();
+        let drop_of = |kind: &'static str| {
+            let names: Vec<_> = self.objects().filter(|o| o.kind == kind).map(|o| o.sql.clone()).collect();
+            Drop { kind, names }
         };
-        let kinds = ["routine", "view", "materialized view", "foreign table", "table", "sequence", "index", "type"];
-        let all = kinds.map(|kind| (kind, named(kind)));
-        let some = all.iter().filter(|(_, names)| !names.is_empty());
-        some.map(|(kind, names)| format!("drop {kind} {}", names.join(", "))).collect()
+        let drops = kinds.into_iter().map(drop_of).filter(|drop| !drop.names.is_empty());
+        drops.flat_map(|drop| if drop.takes_several() { vec![drop] } else { drop.singly() }).collect()
     }
 }
 
-fn relations(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<Object>, AdminError> {
+/// A `DROP` of objects of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Drop {
+    pub(crate) kind: &'static str,
+    pub(crate) names: Vec<String>,
+}
+
+impl Drop {
+    pub(crate) fn sql(&self) -> String {
+        format!("drop {} {}", self.kind, self.names.join(", "))
+    }
+
+    /// Whether SQL takes more than one name after this kind.
+    fn takes_several(&self) -> bool {
+        let singles = [
+            "rule",
+            "policy",
+            "trigger",
+            "cast",
+            "collation",
+            "conversion",
+            "event trigger",
+            "operator class",
+            "operator family",
+            "text search configuration",
+            "text search dictionary",
+        ];
+        !singles.contains(&self.kind)
+    }
+
+    /// One for each name. Tables stay together, for they may refer to each other.
+    pub(crate) fn singly(self) -> Vec<Self> {
+        if self.kind == "table" {
+            return vec![self];
+        }
+        self.names.into_iter().map(|name| Self { kind: self.kind, names: vec![name] }).collect()
+    }
+}
+
+fn relations(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    schema: &str,
+) -> Result<Vec<Object>, AdminError> {
     let dataset = workload.meta().dataset;
     let names: Vec<_> = workload.tables(caps).iter().map(|table| quote::literal(table.name)).collect();
     let rows = admin.query(&format!(
@@ -92,7 +152,7 @@ fn relations(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) ->
             _ => "table",
         },
         name: row[0].clone().unwrap_or_default(),
-        sql: row[1].clone().unwrap_or_default(),
+        sql: format!("{schema}.{}", row[1].as_deref().unwrap_or_default()),
         identity: identity(row[2].as_deref(), dataset),
     };
     Ok(rows.rows.iter().map(|row| object(row)).collect())
@@ -121,7 +181,7 @@ fn routines(
     let object = |row: &[Option<String>]| Object {
         kind: "routine",
         name: row[0].clone().unwrap_or_default(),
-        sql: row[1].clone().unwrap_or_default(),
+        sql: format!("{schema}.{}", row[1].as_deref().unwrap_or_default()),
         identity: identity(row[2].as_deref(), dataset),
     };
     Ok(rows.rows.iter().map(|row| object(row)).collect())

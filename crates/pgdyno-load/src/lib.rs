@@ -6,32 +6,40 @@
 //! - [`state`] says what is there: nothing, the data of a workload, other data, half a load, somebody else's;
 //! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at last;
 //! - [`check`] asks whether the data is right, after the load, before a run and after it;
-//! - [`drop_data`] removes what was loaded, and nothing else.
+//! - [`drop_data`] removes what was loaded, and nothing else;
+//! - [`Fresh`] is a copy of a whole database for one run.
+//!
+//! Rows come from the workload's sources, or SQL makes them: then what that made is found by comparing the catalog before
+//! and after, in a transaction that sees nobody else's work.
 //!
 //! Two marks make the data known. Each table and routine carries a comment, `loaded by pgdyno: …`, from the
 //! transaction on that created it: it goes away with the table, and survives `pg_dump`. The [`Stamp`], a row of
 //! the table `pgdyno_stamp`, says what the data is; it is complete only once all else is done. Everything
-//! is in the schema that `current_schema()` names. PostgreSQL 12 and later.
+//! is in the schema that `current_schema()` names, unless SQL made it elsewhere. PostgreSQL 12 and later.
 
 mod check;
 mod copy;
 mod drop;
 mod error;
+mod fresh;
 mod halt;
 mod inventory;
 mod load;
 mod loaders;
+mod made;
 mod progress;
 mod report;
 mod routines;
 mod schedule;
 mod session;
+mod sql;
 mod stamp;
 mod state;
 
 pub use check::{Baseline, CheckError, CheckReport, CheckResult, Moment, check};
 pub use drop::{Dropped, drop_data};
 pub use error::LoadError;
+pub use fresh::{Fresh, FreshError, Template};
 pub use load::{LoadOptions, load};
 pub use progress::{Phase, Progress};
 pub use report::{LoadReport, PhaseReport, TableReport};

@@ -36,7 +36,8 @@ pub struct LoadOptions {
 ///
 /// Tables of an interrupted load are dropped without being asked for. Each table is created, copied and frozen in
 /// one transaction by one loader; only a table so large that all others would wait for it is filled by several
-/// and vacuumed. Limits of time that the role or database may have do not count for the load.
+/// and vacuumed. Data that SQL makes ([`Workload::sql_data`]) is made on one connection, and what came of it is found in
+/// the catalog and marked. Limits of time that the role or database may have do not count for the load.
 ///
 /// `stop` is looked at all the time: once it is set, running statements are cancelled and the load ends.
 ///
@@ -52,13 +53,19 @@ pub fn load(
     stop: &AtomicBool,
 ) -> Result<LoadReport, LoadError> {
     let meta = workload.meta();
-    if !meta.needs_server() {
+    if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
     let began = Instant::now();
     let halt = Halt::new(stop);
     let mut control = Session::new(Admin::connect(options)?, &halt)?;
     let tables = workload.tables(caps);
+    if let Some(data) = workload.sql_data() {
+        let load = Load { workload, caps, how, tables: &tables, progress, spans: Vec::new(), notes: Vec::new() };
+        let done = halt.watched(|| load.by_sql(&mut control, data, began));
+        control.end();
+        return done;
+    }
     let mark = quote::literal(&stamp::mark(meta.dataset, &identity(workload)));
     let loaders = how.loaders.max(1);
     let work = Work::new(&tables, loaders, mark, caps.major() >= 14, &halt, progress);
@@ -95,18 +102,22 @@ pub fn load(
     done
 }
 
-struct Load<'a> {
-    workload: &'a dyn Workload,
+pub(crate) struct Load<'a> {
+    pub(crate) workload: &'a dyn Workload,
     caps: &'a Capabilities,
     how: &'a LoadOptions,
     tables: &'a [Table],
-    progress: &'a (dyn Fn(&Progress<'_>) + Sync),
-    spans: Vec<Span>,
-    notes: Vec<String>,
+    pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    pub(crate) spans: Vec<Span>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Load<'_> {
-    fn phase<T>(&mut self, phase: Phase, work: impl FnOnce(&mut Self) -> Result<T, LoadError>) -> Result<T, LoadError> {
+    pub(crate) fn phase<T>(
+        &mut self,
+        phase: Phase,
+        work: impl FnOnce(&mut Self) -> Result<T, LoadError>,
+    ) -> Result<T, LoadError> {
         (self.progress)(&Progress::Phase(phase));
         let began = Instant::now();
         let done = work(self)?;
@@ -116,7 +127,7 @@ impl Load<'_> {
 
     /// Takes the lock, drops what may go, and says that a load has begun. Returns the schema, quoted where
     /// need be.
-    fn prepare(&self, control: &mut Session<'_>, stamp: &Stamp) -> Result<String, LoadError> {
+    pub(crate) fn prepare(&self, control: &mut Session<'_>, stamp: &Stamp) -> Result<String, LoadError> {
         let dataset = self.workload.meta().dataset;
         // Held until the connection ends: a transaction that lasted would keep VACUUM from freezing.
         let got = control.run(Phase::Prepare, None, |admin| {
@@ -150,7 +161,12 @@ impl Load<'_> {
     }
 
     /// All that comes after the tables.
-    fn finish(&mut self, control: &mut Session<'_>, schema: &str, stamp: &mut Stamp) -> Result<(), LoadError> {
+    pub(crate) fn finish(
+        &mut self,
+        control: &mut Session<'_>,
+        schema: &str,
+        stamp: &mut Stamp,
+    ) -> Result<(), LoadError> {
         let foreign_keys: Vec<_> =
             self.tables.iter().flat_map(|table| table.foreign_keys.iter().map(move |sql| (table.name, sql))).collect();
         if !foreign_keys.is_empty() {
@@ -226,14 +242,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn report(
-        mut self,
-        stamp: Stamp,
-        filled: &[Filled],
-        data_bytes: u64,
-        loaders: usize,
-        began: Instant,
-    ) -> LoadReport {
+    fn report(self, stamp: Stamp, filled: &[Filled], data_bytes: u64, loaders: usize, began: Instant) -> LoadReport {
         let table = |(table, filled): (&Table, &Filled)| TableReport {
             name: table.name.to_owned(),
             rows: filled.rows,
@@ -241,6 +250,18 @@ impl Load<'_> {
             seconds: filled.seconds(),
             loaders: filled.loaders,
         };
+        let tables = self.tables.iter().zip(filled).map(table).collect();
+        self.report_of(stamp, tables, data_bytes, loaders, began)
+    }
+
+    pub(crate) fn report_of(
+        mut self,
+        stamp: Stamp,
+        tables: Vec<TableReport>,
+        data_bytes: u64,
+        loaders: usize,
+        began: Instant,
+    ) -> LoadReport {
         self.spans.sort_by_key(|span| span.phase);
         let phase = |span: &Span| PhaseReport {
             phase: span.phase,
@@ -248,7 +269,7 @@ impl Load<'_> {
         };
         LoadReport {
             stamp,
-            tables: self.tables.iter().zip(filled).map(table).collect(),
+            tables,
             phases: self.spans.iter().map(phase).collect(),
             seconds: began.elapsed().as_secs_f64(),
             data_bytes,

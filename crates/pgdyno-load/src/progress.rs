@@ -7,7 +7,9 @@ use std::fmt;
 pub enum Phase {
     /// What is in the way is dropped, and the load is marked as begun.
     Prepare,
-    /// Tables are created and rows copied.
+    /// SQL that makes the schema runs.
+    Schema,
+    /// Tables are created and rows copied; or SQL that makes the rows runs.
     Rows,
     /// Tables that several loaders filled are vacuumed, so that their pages are frozen.
     Freeze,
@@ -30,6 +32,7 @@ impl Phase {
     pub(crate) fn attempt(self) -> &'static str {
         match self {
             Self::Prepare => "prepare the load",
+            Self::Schema => "make the schema",
             Self::Rows => "load the rows",
             Self::Freeze => "vacuum",
             Self::Indexes => "build the indexes",
@@ -46,6 +49,7 @@ impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Prepare => "prepare",
+            Self::Schema => "schema",
             Self::Rows => "rows",
             Self::Freeze => "freeze",
             Self::Indexes => "indexes",

@@ -17,7 +17,7 @@ pub(crate) struct Session<'a> {
 
 /// What a load must not be disturbed by: limits that a role or database may have. The one that could end this
 /// very query goes first.
-const NO_LIMITS: [&str; 2] = [
+pub(crate) const NO_LIMITS: [&str; 2] = [
     "set statement_timeout = 0",
     "select set_config(name, '0', false) from pg_settings where name in ('lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', \
      'vacuum_cost_delay')",
@@ -50,6 +50,11 @@ impl<'a> Session<'a> {
             true => LoadError::Interrupted,
             false => LoadError::of(phase, table, error),
         })
+    }
+
+    /// Whether all has to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.halt.is_set()
     }
 
     pub(crate) fn execute(&mut self, phase: Phase, table: Option<&str>, sql: &str) -> Result<u64, LoadError> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{When, Workload};
+use pgdyno_workload::{SqlData, When, Workload};
 use sha2::{Digest as _, Sha256};
 
 /// The table of the stamps, in the schema of the data.
@@ -11,6 +11,9 @@ pub(crate) const TABLE: &str = "pgdyno_stamp";
 
 /// What every mark on a table or routine begins with.
 const MARK: &str = "loaded by pgdyno: ";
+
+/// What the hash of SQL files is called among the parameters.
+const FILES: &str = "files";
 
 /// What a data set is, and when it was loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +56,12 @@ impl Stamp {
             ..Self::default()
         }
     }
+
+    /// The parameters that shaped the rows, with their values.
+    pub fn load_params(&self) -> impl Iterator<Item = (&str, String)> {
+        let params = self.params.split(' ').filter_map(|word| word.split_once('='));
+        params.filter(|(name, _)| *name != FILES).map(|(name, value)| (name, unword(value)))
+    }
 }
 
 /// `data set tproc-c with seed=1 warehouses=10, loaded 2026-01-01 00:00:00+00 by pgdyno 0.1.0`.
@@ -76,11 +85,51 @@ pub fn identity(workload: &dyn Workload) -> String {
     Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `seed=1 warehouses=10`, by name.
+/// `seed=1 warehouses=10`, by name; for data that SQL makes, also `files=` and a hash of the files.
 fn load_params(workload: &dyn Workload) -> String {
     let shapes_rows = |name| workload.meta().params.iter().any(|p| p.name == name && p.when == When::Load);
     let params = workload.params().iter().filter(|(name, _)| shapes_rows(*name));
-    params.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    let mut params: Vec<_> = params.map(|(name, value)| format!("{name}={}", word(value))).collect();
+    if let Some(data) = workload.sql_data() {
+        params.insert(0, format!("{FILES}={}", files(data)));
+    }
+    params.join(" ")
+}
+
+/// A value as one word: bytes that would end it are written as `%20`.
+fn word(value: &str) -> String {
+    let escape = |c: char| match c {
+        '%' | ' ' | '\t' | '\n' | '\r' => format!("%{:02x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    value.chars().map(escape).collect()
+}
+
+fn unword(word: &str) -> String {
+    let mut parts = word.split('%');
+    let mut value = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match code {
+            Some(code) => {
+                value.push(char::from(code));
+                value.push_str(&part[2..]);
+            }
+            None => value.push_str(part),
+        }
+    }
+    value
+}
+
+/// A hash over the texts of SQL files, in eight digits.
+fn files(data: &SqlData) -> String {
+    let mut hash = Sha256::new();
+    for file in &data.files {
+        // Where one file ends and the next begins is part of it.
+        hash.update((file.text.len() as u64).to_be_bytes());
+        hash.update(&file.text);
+    }
+    hash.finalize()[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The comment on a table or routine of a data set.
@@ -92,6 +141,28 @@ pub(crate) fn mark(dataset: &str, identity: &str) -> String {
 pub(crate) fn marked<'a>(comment: &'a str, dataset: &str) -> Option<&'a str> {
     let (found, identity) = comment.strip_prefix(MARK)?.split_once(' ')?;
     (found == dataset).then_some(identity)
+}
+
+/// The mark on what SQL made, which may be anywhere: it names the schema that the data belongs to. A comment that the
+/// SQL itself made stays above it.
+pub(crate) fn mark_of_made(dataset: &str, identity: &str, home: &str, comment: Option<&str>) -> String {
+    let own = comment.map_or(String::new(), |comment| format!("{}\n", before_mark(comment)));
+    format!("{}{MARK}{dataset} {identity} {home}", if own == "\n" { "" } else { &own })
+}
+
+/// The identity in a comment, where it holds our mark on something that SQL made for this data set and schema.
+pub(crate) fn marked_as_made<'a>(comment: &'a str, dataset: &str, home: &str) -> Option<&'a str> {
+    let last = comment.rsplit('\n').next()?;
+    let (identity, found) = marked(last, dataset)?.split_once(' ')?;
+    (found == home).then_some(identity)
+}
+
+/// A comment without a mark of ours in its last line.
+fn before_mark(comment: &str) -> &str {
+    match comment.rfind(MARK) {
+        Some(at) if at == 0 || comment[..at].ends_with('\n') => comment[..at].trim_end_matches('\n'),
+        _ => comment,
+    }
 }
 
 /// SQL that creates the table of the stamps where it is not there.
@@ -117,7 +188,7 @@ pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
         stamp.scale,
         quote::literal(&stamp.params),
         quote::literal(&stamp.identity),
-        stamp.rows.iter().map(|(name, _)| quote::literal(name)).collect::<Vec<_>>().join(", "),
+        tables_list(stamp),
         rows_list(stamp),
         quote::literal(&stamp.pgdyno),
     )
@@ -126,8 +197,9 @@ pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
 /// SQL that says that the load is complete.
 pub(crate) fn complete_sql(schema: &str, stamp: &Stamp) -> String {
     format!(
-        "update {schema}.{TABLE} set complete = true, loaded_at = now(), rows = array[{}]::bigint[] \
-         where dataset = {} and identity = {}",
+        "update {schema}.{TABLE} set complete = true, loaded_at = now(), tables = array[{}]::text[], \
+         rows = array[{}]::bigint[] where dataset = {} and identity = {}",
+        tables_list(stamp),
         rows_list(stamp),
         quote::literal(&stamp.dataset),
         quote::literal(&stamp.identity),
@@ -137,6 +209,10 @@ pub(crate) fn complete_sql(schema: &str, stamp: &Stamp) -> String {
 /// SQL that forgets a data set.
 pub(crate) fn delete_sql(schema: &str, dataset: &str) -> String {
     format!("delete from {schema}.{TABLE} where dataset = {}", quote::literal(dataset))
+}
+
+fn tables_list(stamp: &Stamp) -> String {
+    stamp.rows.iter().map(|(name, _)| quote::literal(name)).collect::<Vec<_>>().join(", ")
 }
 
 fn rows_list(stamp: &Stamp) -> String {
@@ -171,4 +247,33 @@ pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Opt
         loaded_at: row.get(8).cloned().flatten(),
     };
     Ok(Some((stamp, text(9) == "true")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_stands_below_a_comment_and_belongs_to_one_schema() {
+        for comment in [None, Some(""), Some("sensors"), Some("two\nlines"), Some("loaded by pgdyno: it says")] {
+            let marked = mark_of_made("iot", "0123abcd", "public", comment);
+            assert_eq!(marked_as_made(&marked, "iot", "public"), Some("0123abcd"), "{marked}");
+            assert_eq!(marked_as_made(&marked, "iot", "other"), None);
+            assert_eq!(marked_as_made(&marked, "io", "public"), None);
+            // Marked anew it has one mark.
+            let again = mark_of_made("iot", "89ef", "public", Some(&marked));
+            assert_eq!(again, marked.replace("0123abcd", "89ef"));
+        }
+        assert_eq!(mark_of_made("iot", "1", "s", Some("sensors")), "sensors\nloaded by pgdyno: iot 1 s");
+        assert_eq!(marked_as_made("loaded by pgdyno: iot 0123abcd", "iot", "public"), None, "that of a built-in one");
+    }
+
+    #[test]
+    fn parameters_come_back_from_a_stamp() {
+        let values = [("a", "x y"), ("b", "100%\t"), ("c", ""), ("d", "5")];
+        let words: Vec<_> = values.iter().map(|(name, value)| format!("{name}={}", word(value))).collect();
+        let stamp = Stamp { params: format!("files=00 {}", words.join(" ")), ..Stamp::default() };
+        let back: Vec<_> = stamp.load_params().collect();
+        assert_eq!(back.iter().map(|(n, v)| (*n, v.as_str())).collect::<Vec<_>>(), values);
+    }
 }

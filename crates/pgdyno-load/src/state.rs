@@ -50,7 +50,7 @@ pub(crate) fn examine(
     inventory: &Inventory,
 ) -> Result<DataState, LoadError> {
     let meta = workload.meta();
-    if !meta.needs_server() {
+    if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
     if !inventory.foreign().is_empty() {

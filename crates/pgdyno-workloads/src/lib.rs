@@ -2,9 +2,10 @@
 //!
 //! - `pgbench`: `tpcb-like`, `simple-update` and `select-only` on pgbench's own tables;
 //! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
-//! - `noop`: no server at all, to measure pgdyno itself.
+//! - `noop`: no server at all, to measure pgdyno itself;
+//! - [`own`]: whatever a directory of SQL files says.
 //!
-//! [`registry`] knows them all. This crate opens no connection and reads no clock.
+//! [`registry`] knows the built-in ones. This crate opens no connection and reads no clock.
 //!
 //! ```
 //! let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "4")])?;
@@ -14,6 +15,7 @@
 //! ```
 
 mod noop;
+pub mod own;
 pub mod pgbench;
 pub mod registry;
 pub mod scripted;

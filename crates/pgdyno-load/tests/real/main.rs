@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod builtin;
+mod by_sql;
 mod check;
+mod fresh;
 mod in_the_way;
 mod interrupted;
 mod loaded;

@@ -1,0 +1,324 @@
+//! A fresh copy of a database for one run, dropped after it.
+//!
+//! The name is the mark: it ends in a checksum of the rest, so that no other database is ever taken for a copy, and it is
+//! there from the first moment on, when a comment could not be. While a copy is in use, a session holds an advisory lock
+//! for it; a copy that nobody holds was left by a pgdyno that was killed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, quote};
+use pgdyno_wire::SqlState;
+use sha2::{Digest as _, Sha256};
+
+use crate::halt::Halt;
+use crate::session::NO_LIMITS;
+
+const PREFIX: &str = "pgdyno_copy_";
+
+/// How long sessions that are told to end may take, where the server cannot end them by itself.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Why there is no copy, or why it is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum FreshError {
+    /// A connection could not be opened.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// There is no such database.
+    #[error("there is no database {template} that could be copied")]
+    Absent {
+        /// What was to be copied.
+        template: String,
+    },
+    /// The server did not copy.
+    #[error("failed to copy database {template}: {source}{}", remedy(.source))]
+    Copy {
+        /// What was to be copied.
+        template: String,
+        /// What the server says.
+        source: AdminError,
+    },
+    /// The server did not drop.
+    #[error(
+        "failed to drop {copy}, the copy that was made for this run: {source}; the next run with --from-template drops it"
+    )]
+    Drop {
+        /// The copy.
+        copy: String,
+        /// What the server says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The stop flag was set.
+    #[error("interrupted while database {template} was copied; nothing of the copy is left")]
+    Interrupted {
+        /// What was to be copied.
+        template: String,
+    },
+}
+
+fn remedy(error: &AdminError) -> &'static str {
+    match error.code().as_ref().map(SqlState::as_str) {
+        Some("55006") => {
+            "; end the sessions that use it: a database can be copied only while nobody is connected to it"
+        }
+        Some("42501") => "; the role needs CREATEDB, and must own the database or be a superuser",
+        _ => "",
+    }
+}
+
+/// A database that copies are made of, and the way to the server while it is copied: not through the database itself.
+#[derive(Debug)]
+pub struct Template {
+    name: String,
+    beside: ConnectOptions,
+    admits: bool,
+}
+
+impl Template {
+    /// Finds database `name` on the server of `options`. Copies are ordered from the database that `options` name or,
+    /// where that is the template or is not there, from `postgres` or `template1`, as `createdb` does.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or has no such database.
+    pub fn find(options: &ConnectOptions, name: &str) -> Result<Self, FreshError> {
+        let (mut admin, beside) = connect_beside(options, name)?;
+        let sql =
+            format!("select datallowconn::text from pg_catalog.pg_database where datname = {}", quote::literal(name));
+        let copying = |source| FreshError::Copy { template: name.to_owned(), source };
+        match admin.query_opt(&sql).map_err(copying)? {
+            Some(admits) => Ok(Self { name: name.to_owned(), beside, admits: admits == "true" }),
+            None => Err(FreshError::Absent { template: name.to_owned() }),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The way into it; `None` where it admits nobody (`ALLOW_CONNECTIONS false`).
+    #[must_use]
+    pub fn options(&self) -> Option<ConnectOptions> {
+        self.admits.then(|| self.beside.with_database(&self.name))
+    }
+
+    /// The way to the server beside it.
+    #[must_use]
+    pub fn beside(&self) -> &ConnectOptions {
+        &self.beside
+    }
+}
+
+fn connect_beside(options: &ConnectOptions, template: &str) -> Result<(Admin, ConnectOptions), FreshError> {
+    let own = options.dbname().to_owned();
+    let mut ways: Vec<_> =
+        [own.as_str(), "postgres", "template1"].into_iter().filter(|name| *name != template).collect();
+    ways.dedup();
+    let mut first = None;
+    for way in ways {
+        let beside = options.with_database(way);
+        match Admin::connect(&beside) {
+            Ok(admin) => return Ok((admin, beside)),
+            Err(error) if error.code() == Some(SqlState::INVALID_CATALOG_NAME) => drop(first.get_or_insert(error)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // There are at least two ways, so that there was an error if none was taken.
+    Err(first.map_or_else(|| FreshError::Absent { template: template.to_owned() }, FreshError::Connect))
+}
+
+/// A copy. It is dropped with this value, if not by [`Fresh::remove`].
+pub struct Fresh {
+    name: String,
+    beside: ConnectOptions,
+    /// Holds the lock.
+    admin: Option<Admin>,
+    /// From the order to the copy to the end of the checkpoint after it.
+    pub seconds: f64,
+    /// The size of the copy, where the server tells it.
+    pub bytes: Option<u64>,
+    /// Copies that were left behind by others: dropped, or why not.
+    pub notes: Vec<String>,
+}
+
+impl Fresh {
+    /// Drops copies that were left behind, and makes a copy of `template` for the run with this name: letters, digits, and
+    /// whatever else becomes `_`. Once `stop` is set the copy is cancelled.
+    ///
+    /// # Errors
+    /// When the server does not copy, or `stop` is set; then no copy is left.
+    pub fn make(template: &Template, run: &str, stop: &AtomicBool) -> Result<Self, FreshError> {
+        let failed = |source| FreshError::Copy { template: template.name.clone(), source };
+        let mut admin = Admin::connect(&template.beside)?;
+        for sql in NO_LIMITS {
+            admin.query(sql).map_err(failed)?;
+        }
+        let notes = sweep(&mut admin).map_err(failed)?;
+        let name = copy_name(run);
+        admin.query(&format!("select pg_advisory_lock({})", lock_key(&name))).map_err(failed)?;
+        let began = Instant::now();
+        let beside = template.beside.clone();
+        let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, notes };
+        let order = format!(
+            "create database {} template {}",
+            quote::identifier(&fresh.name),
+            quote::identifier(&template.name)
+        );
+        let halt = Halt::new(stop);
+        let busy = halt.watch_over(admin.cancel_handle());
+        busy.store(true, Ordering::Relaxed);
+        let copied = halt.watched(|| if halt.is_set() { Ok(0) } else { admin.execute(&order) });
+        // A cancel request that came late hits this statement, and no other.
+        drop(admin.execute("select 1"));
+        let stopped = halt.is_set();
+        fresh.admin = Some(admin);
+        if stopped {
+            // It may have been done before the request came.
+            drop(fresh.remove());
+            return Err(FreshError::Interrupted { template: template.name.clone() });
+        }
+        if let Err(source) = copied {
+            // What there is of it the server has removed; what it could not the value's end does.
+            return Err(failed(source));
+        }
+        if let Some(admin) = &mut fresh.admin {
+            // So that the run does not begin with writing out the copy; who may not order it does without.
+            drop(admin.execute("checkpoint"));
+            let size = format!("select pg_database_size({})", quote::literal(&fresh.name));
+            fresh.bytes = admin.query_opt(&size).ok().flatten().and_then(|n| n.parse().ok());
+        }
+        fresh.seconds = began.elapsed().as_secs_f64();
+        Ok(fresh)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The way into it.
+    #[must_use]
+    pub fn options(&self) -> ConnectOptions {
+        self.beside.with_database(&self.name)
+    }
+
+    /// Drops it, whoever is connected to it still.
+    ///
+    /// # Errors
+    /// When the server cannot be reached any more, or does not drop it.
+    pub fn remove(mut self) -> Result<(), FreshError> {
+        self.drop_now()
+    }
+
+    fn drop_now(&mut self) -> Result<(), FreshError> {
+        let Some(admin) = self.admin.take() else { return Ok(()) };
+        let failed =
+            |source: Box<dyn std::error::Error + Send + Sync>| FreshError::Drop { copy: self.name.clone(), source };
+        match drop_database(admin, &self.name) {
+            // The server may have been restarted meanwhile.
+            Err(error) if error.is_lost() => {
+                let admin = Admin::connect(&self.beside).map_err(|e| failed(e.into()))?;
+                drop_database(admin, &self.name).map_err(|e| failed(e.into()))
+            }
+            dropped => dropped.map_err(|e| failed(e.into())),
+        }
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // Who wants to hear of it calls `remove`.
+        drop(self.drop_now());
+    }
+}
+
+fn drop_database(mut admin: Admin, name: &str) -> Result<(), AdminError> {
+    let version = admin.parameters().server_version_num().unwrap_or_default();
+    let order = format!("drop database if exists {}", quote::identifier(name));
+    if version >= 130_000 {
+        return admin.execute(&format!("{order} with (force)")).map(drop);
+    }
+    let patience = Instant::now() + ENDING;
+    loop {
+        let sessions = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()";
+        admin.execute(&format!("{sessions} and datname = {}", quote::literal(name)))?;
+        match admin.execute(&order) {
+            Err(error) if !error.is_lost() && Instant::now() < patience => {
+                std::thread::sleep(Duration::from_millis(100))
+            }
+            dropped => return dropped.map(drop),
+        }
+    }
+}
+
+/// Drops the copies that nobody holds; what became of them, in sentences.
+fn sweep(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
+    let rows = admin.query(&format!(
+        "select datname from pg_catalog.pg_database d where datname like '{}%' order by 1",
+        PREFIX.replace('_', "\\_")
+    ))?;
+    let names = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    let mut notes = Vec::new();
+    for name in names.filter(|name| is_copy_name(name)) {
+        // Of two that find it at the same time one drops it. Its own run holds the lock from before it is there.
+        let free = admin.query_one(&format!(
+            "select not exists (select from pg_catalog.pg_locks where locktype = 'advisory' and objsubid = 2 \
+             and (classid, objid) = (select (a::bigint & 4294967295)::oid, (b::bigint & 4294967295)::oid \
+             from (select {}) as key (a, b)))",
+            lock_key(&name)
+        ))?;
+        if free != "t" {
+            continue;
+        }
+        // Somebody who is connected to it keeps it.
+        match admin.execute(&format!("drop database if exists {}", quote::identifier(&name))) {
+            Ok(_) => notes.push(format!("dropped {name}, a copy that a run left behind")),
+            Err(error) if error.is_lost() => return Err(error),
+            Err(error) => notes.push(format!("{name}, a copy that a run left behind, is still there: {error}")),
+        }
+    }
+    Ok(notes)
+}
+
+/// The two numbers of the advisory lock, as SQL.
+fn lock_key(name: &str) -> String {
+    format!("hashtext('pgdyno copy'), hashtext({})", quote::literal(name))
+}
+
+fn copy_name(run: &str) -> String {
+    let word: String =
+        run.to_ascii_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    // A name of PostgreSQL has at most 63 bytes.
+    let word = word.get(..40).unwrap_or(&word);
+    format!("{PREFIX}{word}_{}", checksum(word))
+}
+
+fn is_copy_name(name: &str) -> bool {
+    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.rsplit_once('_'));
+    parts.is_some_and(|(word, sum)| checksum(word) == sum)
+}
+
+fn checksum(word: &str) -> String {
+    Sha256::digest(format!("a copy that pgdyno made: {word}"))[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_with_the_right_checksum_are_copies() {
+        let name = copy_name("20261122T010203Z-sensor-1-ab12cd");
+        assert!(name.starts_with("pgdyno_copy_20261122t010203z_sensor_1_ab12cd_"), "{name}");
+        assert!(is_copy_name(&name) && name.len() <= 63);
+        assert!(copy_name(&"x".repeat(200)).len() <= 63 && is_copy_name(&copy_name(&"x".repeat(200))));
+        for other in
+            ["pgdyno_copy_mine", "pgdyno_copy_", "pgdyno", &name[1..], &format!("{name}0"), &name.replace('1', "2")]
+        {
+            assert!(!is_copy_name(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `workload.toml`: what a directory says of itself.
+
+use std::collections::BTreeMap;
+
+use pgdyno_workload::ParamKind;
+use serde::Deserialize;
+
+/// The file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    /// The name of the data set; the directory's name where it is absent.
+    pub(super) name: Option<String>,
+    /// One line.
+    #[serde(default)]
+    pub(super) summary: String,
+    /// What a unit of scale means.
+    #[serde(default)]
+    pub(super) scale: String,
+    /// Parameters: a default, or a table with `default` and `help`.
+    #[serde(default)]
+    pub(super) params: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    pub(super) script: Vec<ScriptEntry>,
+    #[serde(default)]
+    pub(super) check: Vec<CheckEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScriptEntry {
+    pub(super) file: String,
+    #[serde(default = "one")]
+    pub(super) weight: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CheckEntry {
+    pub(super) name: String,
+    /// In words, what must hold.
+    #[serde(default)]
+    pub(super) condition: String,
+    /// A query that must return no row.
+    pub(super) sql: String,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A parameter with its default.
+#[derive(Debug)]
+pub(super) struct ParamEntry {
+    pub(super) name: String,
+    pub(super) default: String,
+    pub(super) help: String,
+    pub(super) kind: ParamKind,
+}
+
+impl Manifest {
+    /// Reads the file. The error says where it is wrong.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    }
+
+    /// The parameters by name.
+    pub(super) fn params(&self) -> Result<Vec<ParamEntry>, String> {
+        self.params.iter().map(|(name, value)| param(name, value)).collect()
+    }
+}
+
+fn param(name: &str, value: &toml::Value) -> Result<ParamEntry, String> {
+    if name == "scale" {
+        return Err("params: scale is there in any case, and its default is 1".to_owned());
+    }
+    let is_variable = |name: &str| {
+        !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+    };
+    if name.is_empty() || !is_variable(name) {
+        return Err(format!("params: '{name}' cannot be a variable: write letters, digits and underscores"));
+    }
+    let (default, help) = match value {
+        toml::Value::Table(table) => {
+            if let Some(unknown) = table.keys().find(|key| !matches!(key.as_str(), "default" | "help")) {
+                return Err(format!("params: {name} has an unknown field '{unknown}'; it takes default and help"));
+            }
+            let help = table.get("help").and_then(toml::Value::as_str).unwrap_or_default();
+            (table.get("default"), help)
+        }
+        value => (Some(value), ""),
+    };
+    let (default, kind) = match default {
+        Some(toml::Value::Integer(n)) => (n.to_string(), ParamKind::Integer(i64::MIN, i64::MAX)),
+        Some(toml::Value::Boolean(b)) => (b.to_string(), ParamKind::Flag),
+        Some(toml::Value::Float(x)) => (x.to_string(), ParamKind::Text),
+        Some(toml::Value::String(text)) => (text.clone(), ParamKind::Text),
+        Some(_) => return Err(format!("params: the default of {name} must be a number, a text, true or false")),
+        None => return Err(format!("params: {name} needs a default")),
+    };
+    Ok(ParamEntry { name: name.to_owned(), default, help: help.to_owned(), kind })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_have_a_default_of_any_plain_kind() {
+        let manifest = Manifest::parse(
+            "[params]\nrows = 5_000_000\nname = 'x y'\nfast = true\nskew = { default = 1.5, help = 'how uneven' }\n",
+        )
+        .unwrap();
+        let params = manifest.params().unwrap();
+        let shown: Vec<_> = params.iter().map(|p| (p.name.as_str(), p.default.as_str(), p.help.as_str())).collect();
+        assert_eq!(
+            shown,
+            [("fast", "true", ""), ("name", "x y", ""), ("rows", "5000000", ""), ("skew", "1.5", "how uneven")]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        for (text, words) in [
+            ("summary = 1", &["line 1", "expected a string"][..]),
+            ("sumary = ''", &["line 1", "unknown field `sumary`", "summary"]),
+            ("[[script]]\nweight = 1", &["missing field `file`"]),
+            ("[[script]]\nfile = 'a.sql'\nweight = -1", &["line 3", "-1"]),
+            ("[[check]]\nname = 'a'", &["missing field `sql`"]),
+            ("[params]\nscale = 1", &["scale is there in any case"]),
+            ("[params]\n'a-b' = 1", &["'a-b' cannot be a variable"]),
+            ("[params]\na = []", &["default of a must be"]),
+            ("[params]\na = { help = '' }", &["a needs a default"]),
+            ("[params]\na = { default = 1, hlep = '' }", &["a has an unknown field 'hlep'"]),
+        ] {
+            let error = Manifest::parse(text).and_then(|m| m.params().map(drop)).unwrap_err();
+            assert!(words.iter().all(|word| error.contains(word)), "{text}: {error}");
+        }
+    }
+}
