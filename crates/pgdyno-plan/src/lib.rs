@@ -6,5 +6,5 @@
 mod plan;
 mod steps;
 
-pub use plan::{Arrivals, LoadChoice, Pace, Plan};
+pub use plan::{Arrivals, LoadChoice, Pace, Plan, ScriptPlan};
 pub use steps::{Step, steps};

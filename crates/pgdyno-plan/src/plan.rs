@@ -42,6 +42,17 @@ pub enum Pace {
     },
 }
 
+/// A script of one's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptPlan {
+    /// The file as it was named.
+    pub file: String,
+    /// Its share of the mix, relative to the sum of all.
+    pub weight: u32,
+    /// A hash of its text, in hexadecimal digits.
+    pub sha256: String,
+}
+
 /// Everything that decides what a run does. Two runs of the same plan differ only by the server, the
 /// machine and chance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +61,9 @@ pub struct Plan {
     pub workload: String,
     /// All of its parameters, defaults included.
     pub params: BTreeMap<String, String>,
+    /// The scripts of a workload that is made of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<ScriptPlan>,
     /// What the size is called; empty for a workload without data.
     pub scale_name: String,
     /// The size.
@@ -58,6 +72,9 @@ pub struct Plan {
     pub data_bytes_estimated: u64,
     /// Where it runs, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
     pub target: String,
+    /// The database that the run works on a fresh copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_template: Option<String>,
     /// Whether the data is loaded.
     pub load: LoadChoice,
     /// Connections that load.
@@ -84,6 +101,12 @@ pub struct Plan {
     pub latency_limit_ms: Option<f64>,
     /// How long a lost connection is tried again.
     pub reconnect_s: f64,
+    /// Percentiles that reports show beside the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<f64>,
+    /// Whether every transaction is logged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log: bool,
     /// The seed of all random streams.
     pub seed: u64,
 }
@@ -93,10 +116,12 @@ pub(crate) fn example() -> Plan {
     Plan {
         workload: "tproc-c".into(),
         params: [("warehouses".into(), "10".into())].into(),
+        scripts: Vec::new(),
         scale_name: "warehouses".into(),
         scale: 10,
         data_bytes_estimated: 1_000_000_000,
         target: "embedded".into(),
+        from_template: None,
         load: LoadChoice::IfMissing,
         loaders: 2,
         checks: true,
@@ -110,6 +135,8 @@ pub(crate) fn example() -> Plan {
         max_tries: 3,
         latency_limit_ms: None,
         reconnect_s: 0.0,
+        percentiles: Vec::new(),
+        log: false,
         seed: 1,
     }
 }

@@ -17,7 +17,10 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut step = |name, what: String| steps.push(Step { name, what });
     let has_data = !plan.scale_name.is_empty();
-    let size = format!("{} {} (about {})", plan.scale_name, plan.scale, bytes(plan.data_bytes_estimated));
+    let size = match plan.data_bytes_estimated {
+        0 => format!("{} with {} {}", plan.workload, plan.scale_name, plan.scale),
+        n => format!("{} {} (about {})", plan.scale_name, plan.scale, bytes(n)),
+    };
     step(
         "prepare",
         match plan.target.as_str() {
@@ -35,13 +38,18 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
             "load",
             match plan.load {
                 LoadChoice::Never => format!("nothing: {size} must be there"),
-                LoadChoice::IfMissing => format!("{size} on {} connections, unless it is there", plan.loaders),
-                LoadChoice::Always => format!("{size} on {} connections, anew", plan.loaders),
-            },
+                LoadChoice::IfMissing => {
+                    format!("{size} on {}, unless it is there", plural(plan.loaders, "connection"))
+                }
+                LoadChoice::Always => format!("{size} on {}, anew", plural(plan.loaders, "connection")),
+            } + &plan.from_template.as_ref().map_or_else(String::new, |name| format!(" in database {name}")),
         );
-        if plan.checks {
-            step("check", "rows and sizes, and the workload's consistency conditions".to_owned());
-        }
+    }
+    if let Some(template) = &plan.from_template {
+        step("copy", format!("database {template}: the run works on a fresh copy, which is dropped afterwards"));
+    }
+    if has_data && plan.checks {
+        step("check", "rows and sizes, and the workload's consistency conditions".to_owned());
     }
     let pace = match plan.pace {
         Pace::ClosedLoop => "as fast as the server answers".to_owned(),
@@ -95,6 +103,29 @@ mod tests {
         insta::assert_snapshot!(words(&example()), @r"
         prepare: start a private PostgreSQL, or use the one that `pgdyno server start` keeps
         load: warehouses 10 (about 954 MiB) on 2 connections, unless it is there
+        check: rows and sizes, and the workload's consistency conditions
+        warm up: 5 s, not counted
+        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        check: the consistency conditions again
+        report: summary, and a run directory with the record
+        ");
+    }
+
+    #[test]
+    fn a_copy_is_made_once_the_data_is_there() {
+        let plan = Plan {
+            workload: "sensor-1".into(),
+            scale_name: "scale".into(),
+            scale: 5,
+            data_bytes_estimated: 0,
+            from_template: Some("sensors".into()),
+            loaders: 1,
+            ..example()
+        };
+        insta::assert_snapshot!(words(&plan), @r"
+        prepare: start a private PostgreSQL, or use the one that `pgdyno server start` keeps
+        load: sensor-1 with scale 5 on 1 connection, unless it is there in database sensors
+        copy: database sensors: the run works on a fresh copy, which is dropped afterwards
         check: rows and sizes, and the workload's consistency conditions
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers

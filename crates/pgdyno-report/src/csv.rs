@@ -5,22 +5,24 @@ use std::io::{self, Write};
 use pgdyno_results::{LatencyRecord, RunRecord};
 
 use crate::Look;
+use crate::text::{PERCENTILES, percentile};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "id,transaction,share,committed,rolled_back,failed,retried,retries,skipped,late,per_s,{},{}",
+        "id,transaction,share,committed,rolled_back,failed,retried,retries,skipped,late,per_s,{},{}{}",
         latency_header("response"),
-        latency_header("service")
+        latency_header("service"),
+        asked_header(record)
     )?;
     let Some(summary) = &record.summary else { return Ok(()) };
     let per_s = |n: u64| if summary.duration_s > 0.0 { n as f64 / summary.duration_s } else { 0.0 };
     for t in &record.transactions {
         writeln!(
             out,
-            "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}",
+            "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}{}",
             record.id,
-            t.name,
+            quoted(&t.name),
             t.share,
             t.committed,
             t.rolled_back,
@@ -32,11 +34,12 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
             per_s(t.committed),
             latency(t.response_latency_ns.as_ref()),
             latency(t.service_latency_ns.as_ref()),
+            asked(record, [t.response_latency_ns.as_ref(), t.service_latency_ns.as_ref()]),
         )?;
     }
     writeln!(
         out,
-        "{},all,1.000000,{},{},{},{},{},{},{},{:.3},{},{}",
+        "{},all,1.000000,{},{},{},{},{},{},{},{:.3},{},{}{}",
         record.id,
         summary.committed,
         summary.rolled_back,
@@ -48,7 +51,24 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         summary.tps,
         latency(summary.response_latency_ns.as_ref()),
         latency(summary.service_latency_ns.as_ref()),
+        asked(record, [summary.response_latency_ns.as_ref(), summary.service_latency_ns.as_ref()]),
     )
+}
+
+/// Percentiles that were asked for and are no usual ones: they stand behind all else, so that no column moves.
+fn unusual(record: &RunRecord) -> impl Iterator<Item = f64> {
+    record.plan.percentiles.iter().copied().filter(|p| !PERCENTILES.contains(p))
+}
+
+fn asked_header(record: &RunRecord) -> String {
+    let name = |kind: &str, p: f64| format!(",{kind}_latency_ns_p{}", p.to_string().replace('.', "_"));
+    ["response", "service"].iter().flat_map(|kind| unusual(record).map(|p| name(kind, p))).collect()
+}
+
+fn asked(record: &RunRecord, latencies: [Option<&LatencyRecord>; 2]) -> String {
+    let cell = |ns: Option<u64>| ns.map_or_else(|| ",".to_owned(), |ns| format!(",{ns}"));
+    let cells = latencies.iter().flat_map(|l| unusual(record).map(|p| cell(l.and_then(|l| percentile(l, p)))));
+    cells.collect()
 }
 
 fn latency_header(kind: &str) -> String {
@@ -60,4 +80,13 @@ fn latency(latency: Option<&LatencyRecord>) -> String {
         || ",".repeat(7),
         |l| format!("{:.0},{},{},{},{},{},{},{}", l.mean, l.min, l.p50, l.p90, l.p95, l.p99, l.p99_9, l.max),
     )
+}
+
+/// Where RFC 4180 wants it: a script may be called anything.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }

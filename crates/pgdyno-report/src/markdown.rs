@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::RunRecord;
 
 use crate::Look;
-use crate::text::{LATENCY_COLUMNS, headline, latency_rows, line_of_server};
+use crate::text::{headline, latency_columns, latency_rows, line_of_server};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", record.id)?;
@@ -21,8 +21,9 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     }
     let rows = latency_rows(record);
     if !rows.is_empty() {
-        writeln!(out, "| transaction | {} |", LATENCY_COLUMNS.join(" | "))?;
-        writeln!(out, "| --- |{}", " ---: |".repeat(LATENCY_COLUMNS.len()))?;
+        let columns = latency_columns(record);
+        writeln!(out, "| transaction | {} |", columns.join(" | "))?;
+        writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
         for (name, cells) in rows {
             writeln!(out, "| {name} | {} |", cells.join(" | "))?;
         }

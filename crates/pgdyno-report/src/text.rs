@@ -8,14 +8,42 @@ use pgdyno_results::{LatencyRecord, RunRecord, Status, Summary};
 use crate::Look;
 use crate::units::{bytes, count, duration, ms, percent, rate};
 
-pub(crate) const LATENCY_COLUMNS: [&str; 10] =
-    ["share", "committed", "failed", "per s", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "p99.9 ms", "max ms"];
+/// The percentiles that every report has.
+pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
+
+/// The percentiles that a record's report has: the usual ones, and those that were asked for.
+fn percentiles(record: &RunRecord) -> Vec<f64> {
+    let mut all = PERCENTILES.to_vec();
+    all.extend(&record.plan.percentiles);
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+/// What stands above the columns of latencies.
+pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
+    let mut columns = ["share", "committed", "failed", "per s"].map(str::to_owned).to_vec();
+    columns.extend(percentiles(record).iter().map(|p| format!("p{p} ms")));
+    columns.push("max ms".to_owned());
+    columns
+}
+
+/// A percentile of a record, where it has it.
+pub(crate) fn percentile(l: &LatencyRecord, percent: f64) -> Option<u64> {
+    let usual = [l.p50, l.p90, l.p95, l.p99, l.p99_9];
+    let asked = || l.percentiles.iter().find(|p| p.percent == percent).map(|p| p.latency_ns);
+    PERCENTILES.iter().position(|p| *p == percent).map(|at| usual[at]).or_else(asked)
+}
 
 pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     writeln!(out, "{}", paint.bold(&what_ran(record)))?;
     writeln!(out, "{}", line_of_server(record))?;
     writeln!(out, "{}", line_of_drive(record))?;
+    if let Some(copy) = &record.copy {
+        let size = copy.bytes.map_or_else(String::new, |n| format!(" ({})", bytes(n)));
+        writeln!(out, "on a fresh copy of database {}{size}, made in {}", copy.template, duration(copy.seconds))?;
+    }
     if record.status != Status::Complete {
         writeln!(out, "{}", paint.red(&format!("status: {}", record.status.name())))?;
         if let Some(reason) = &record.reason {
@@ -55,8 +83,11 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
 
 fn what_ran(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let size =
-        if plan.scale_name.is_empty() { String::new() } else { format!(", {} {}", plan.scale_name, count(plan.scale)) };
+    let size = match plan.scale_name.as_str() {
+        "" if plan.scripts.is_empty() => String::new(),
+        "" => format!(", scale {}", count(plan.scale)),
+        name => format!(", {name} {}", count(plan.scale)),
+    };
     format!("{}{size}", plan.workload)
 }
 
@@ -125,8 +156,12 @@ pub(crate) fn headline(record: &RunRecord) -> Vec<(&'static str, String)> {
     figures
 }
 
-fn cells(l: Option<&LatencyRecord>) -> Vec<String> {
-    l.map_or_else(|| vec!["-".to_owned(); 6], |l| [l.p50, l.p90, l.p95, l.p99, l.p99_9, l.max].map(ms).to_vec())
+fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
+    let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
+    let percentiles = percentiles(record);
+    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(l.and_then(|l| percentile(l, *p)))).collect();
+    cells.push(cell(l.map(|l| l.max)));
+    cells
 }
 
 /// One row for each kind of transaction, and one for all where there are several; with a rate, the service
@@ -136,7 +171,7 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
     let row = |share: String, committed: u64, failed: u64, l: Option<&LatencyRecord>| {
         let mut row = vec![share, count(committed), count(failed), per_s(committed)];
-        row.extend(cells(l));
+        row.extend(cells(record, l));
         row
     };
     let mut rows: Vec<_> = record
@@ -152,7 +187,7 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
     }
     if matches!(record.plan.pace, Pace::Rate { .. }) {
         let mut service = vec![String::new(); 4];
-        service.extend(cells(summary.service_latency_ns.as_ref()));
+        service.extend(cells(record, summary.service_latency_ns.as_ref()));
         rows.push(("service time".to_owned(), service));
     }
     rows
@@ -160,15 +195,15 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
 
 fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let rows = latency_rows(record);
+    let columns = latency_columns(record);
     let first = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("transaction".len());
-    let width = |i: usize| {
-        rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(LATENCY_COLUMNS[i].len())
-    };
+    let width =
+        |i: usize| rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].len());
     let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
         let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
         format!("  {name:<first$}{cells}")
     };
-    writeln!(out, "{}", line("transaction", &mut LATENCY_COLUMNS.into_iter()))?;
+    writeln!(out, "{}", line("transaction", &mut columns.iter().map(String::as_str)))?;
     for (name, cells) in &rows {
         writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str)))?;
     }
@@ -189,7 +224,13 @@ fn statements(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "  {:>8}  {:>8}  {:>8}  {:>10}  statement", "mean ms", "p99 ms", "max ms", "executed")?;
+    let mut shown = None;
     for s in used {
+        // Where there are several scripts, each has its commands below its name.
+        if record.transactions.len() > 1 && s.transaction.is_some() && s.transaction != shown {
+            shown.clone_from(&s.transaction);
+            writeln!(out, "  {}", s.transaction.as_deref().unwrap_or_default())?;
+        }
         let text: String = s.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(100).collect();
         let [mean, p99, max] = s
             .latency_ns

@@ -1,8 +1,12 @@
 //! `intervals.csv` and `results.csv`: one header, one line each, nothing to escape but text.
 
-use pgdyno_measure::Interval;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
+use crate::interval::IntervalRecord;
 use crate::record::RunRecord;
+use crate::store::{StoreError, io_error};
 
 /// The header of `intervals.csv`.
 pub(crate) const INTERVALS_HEADER: &str = "interval,phase,start_s,end_s,tps,started,committed,rolled_back,failed,retried,\
@@ -11,37 +15,68 @@ service_latency_ns_p99,service_latency_ns_max,response_latency_ns_p50,response_l
 response_latency_ns_p99,response_latency_ns_max,client_cpu_s\n";
 
 /// One line of `intervals.csv`.
-pub(crate) fn interval_line(interval: &Interval) -> String {
-    let all = interval.part.all();
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let started: u64 = all.started;
+pub(crate) fn interval_line(i: &IntervalRecord) -> String {
     let mut line = format!(
-        "{},{},{:.6},{:.6},{:.3},{started},{},{},{},{},{},{},{},{}",
-        interval.index,
-        interval.phase.name(),
-        seconds(interval.start_ns),
-        seconds(interval.end_ns),
-        interval.tps(),
-        all.committed,
-        all.rolled_back,
-        all.failures(),
-        all.retried,
-        all.retries,
-        all.skipped,
-        all.late,
-        interval.in_flight,
+        "{},{},{:.6},{:.6},{:.3},{},{},{},{},{},{},{},{},{}",
+        i.interval,
+        i.phase,
+        i.start_s,
+        i.end_s,
+        i.tps,
+        i.started,
+        i.committed,
+        i.rolled_back,
+        i.failed,
+        i.retried,
+        i.retries,
+        i.skipped,
+        i.late,
+        i.in_flight,
     );
-    match all.service.percentiles() {
-        Some(p) => line += &format!(",{:.0},{},{},{},{}", p.mean, p.p50, p.p95, p.p99, p.max),
+    match &i.service_latency_ns {
+        Some(l) => line += &format!(",{:.0},{},{},{},{}", l.mean, l.p50, l.p95, l.p99, l.max),
         None => line += ",,,,,",
     }
-    match all.response_or_service().percentiles() {
-        Some(p) => line += &format!(",{},{},{},{}", p.p50, p.p95, p.p99, p.max),
+    match &i.response_latency_ns {
+        Some(l) => line += &format!(",{},{},{},{}", l.p50, l.p95, l.p99, l.max),
         None => line += ",,,,",
     }
-    let cpu_ns: u64 = interval.workers.iter().map(pgdyno_measure::WorkerUsage::cpu_ns).sum();
-    line += &format!(",{:.6}\n", seconds(cpu_ns));
+    line += &format!(",{:.6}\n", i.client_cpu_s);
     line
+}
+
+/// A file of intervals while it is written: the series of a run, in the columns of `intervals.csv`.
+#[derive(Debug)]
+pub struct IntervalsCsv {
+    path: PathBuf,
+    file: File,
+    failure: Option<StoreError>,
+}
+
+impl IntervalsCsv {
+    /// Makes the file, or empties it, and writes the header.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create(path: &Path) -> Result<Self, StoreError> {
+        let mut file = File::create(path).map_err(io_error("create", path))?;
+        file.write_all(INTERVALS_HEADER.as_bytes()).map_err(io_error("write", path))?;
+        Ok(Self { path: path.to_owned(), file, failure: None })
+    }
+
+    /// Appends a finished interval. After a failure there are no more lines, so that none is missing in between.
+    pub fn interval(&mut self, interval: &IntervalRecord) {
+        if self.failure.is_none() {
+            let written = self.file.write_all(interval_line(interval).as_bytes());
+            self.failure = written.map_err(io_error("write", &self.path)).err();
+        }
+    }
+
+    /// The failure to write an interval, if there was one.
+    #[must_use]
+    pub fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
 }
 
 /// The header of `results.csv`.
@@ -112,7 +147,7 @@ fn escape(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgdyno_measure::{Phase, Recorder, WorkerUsage};
+    use pgdyno_measure::{Interval, Phase, Recorder, WorkerUsage};
 
     fn columns(line: &str) -> usize {
         line.trim_end().split(',').count()
@@ -130,10 +165,10 @@ mod tests {
             in_flight: 0,
             workers: vec![WorkerUsage::default()],
         };
-        let empty = interval_line(&interval(recorder.take()));
+        let empty = interval_line(&IntervalRecord::from(&interval(recorder.take())));
         recorder.started(0);
         recorder.completed(0, true, 1000, 2000, false);
-        let full = interval_line(&interval(recorder.take()));
+        let full = interval_line(&IntervalRecord::from(&interval(recorder.take())));
         assert_eq!(columns(&empty), columns(INTERVALS_HEADER));
         assert_eq!(columns(&full), columns(INTERVALS_HEADER));
         assert!(full.starts_with("3,measure,0.000000,1.000000,1.000,1,1,0,0"), "{full}");

@@ -9,13 +9,16 @@
 
 mod csv;
 mod hlog;
+mod interval;
 mod record;
 mod store;
 mod summary;
 
+pub use csv::IntervalsCsv;
+pub use interval::{IntervalLatency, IntervalRecord};
 pub use record::{
-    CheckRecord, CheckSet, ClientRecord, ErrorRecord, FORMAT_VERSION, LatencyRecord, LoadRecord, LoadTable, RunRecord,
-    ServerRecord, StatementRecord, Status, SteadyRecord, Summary, TransactionRecord,
+    CheckRecord, CheckSet, ClientRecord, CopyRecord, ErrorRecord, FORMAT_VERSION, LatencyRecord, LoadRecord, LoadTable,
+    RunRecord, ServerRecord, StatementRecord, Status, SteadyRecord, Summary, TransactionRecord,
 };
-pub use store::{RunDir, StoreError, admit, find_run, list_runs, read_record, run_id, write_record};
+pub use store::{RunDir, StoreError, admit, admit_file, find_run, list_runs, read_record, run_id, write_record};
 pub use summary::{Names, summarize};

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use pgdyno_plan::Plan;
 use serde::{Deserialize, Serialize};
 
+use crate::interval::IntervalRecord;
+
 /// The version of the schema that this crate writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;
 
@@ -72,6 +74,9 @@ pub struct RunRecord {
     /// The server; absent for a workload without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
+    /// The copy of a database that the run worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyRecord>,
     /// The load, where this run loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
@@ -90,6 +95,9 @@ pub struct RunRecord {
     /// Errors of the server by SQLSTATE, retried ones included.
     #[serde(default)]
     pub errors: Vec<ErrorRecord>,
+    /// The run interval by interval, in a record that has no `intervals.csv` beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<IntervalRecord>,
     /// What a reader must know before trusting the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -157,6 +165,20 @@ pub struct ServerRecord {
     pub synchronous_standbys: Option<u64>,
 }
 
+/// A fresh copy of a database, made for the run and dropped after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CopyRecord {
+    /// The database that was copied.
+    pub template: String,
+    /// The name of the copy.
+    pub database: String,
+    /// From the order to copy to the end of the checkpoint after it.
+    pub seconds: f64,
+    /// Size of the copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
 /// A load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
@@ -209,7 +231,7 @@ pub struct CheckRecord {
 }
 
 /// Figures of a latency distribution, in nanoseconds, to three digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyRecord {
     /// Arithmetic mean.
     pub mean: f64,
@@ -229,6 +251,18 @@ pub struct LatencyRecord {
     pub p99_9: u64,
     /// The greatest.
     pub max: u64,
+    /// Those that were asked for by `--latency-percentiles`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<PercentileRecord>,
+}
+
+/// A percentile that was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PercentileRecord {
+    /// Which: above 0, up to 100.
+    pub percent: f64,
+    /// The latency that so many of a hundred do not exceed.
+    pub latency_ns: u64,
 }
 
 /// The figures of the measured window. Each formula stands in docs/metrics.md.
@@ -282,6 +316,15 @@ pub struct Summary {
     /// First byte sent to ReadyForQuery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_latency_ns: Option<LatencyRecord>,
+    /// Intended start to first byte sent, where there is a schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule_lag_ns: Option<LatencyRecord>,
+    /// Connections that were opened for one transaction each, in a run that does so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_opened: Option<u64>,
+    /// How long opening one of these took, mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_s_mean: Option<f64>,
     /// CPU time of pgdyno for each completed transaction, user and kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_cpu_us_per_tx: Option<f64>,
@@ -342,6 +385,9 @@ pub struct TransactionRecord {
     /// First byte sent to ReadyForQuery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_latency_ns: Option<LatencyRecord>,
+    /// Intended start to first byte sent, where there is a schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule_lag_ns: Option<LatencyRecord>,
 }
 
 /// One statement.
@@ -349,13 +395,22 @@ pub struct TransactionRecord {
 pub struct StatementRecord {
     /// Its text.
     pub sql: String,
+    /// The transaction that it is a part of, where it is of one alone: a script's command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
     /// Times that it ended well.
     pub executed: u64,
     /// Times that it failed.
     pub failed: u64,
-    /// From its sending to its end.
+    /// Times that it failed and its transaction was tried again; absent in records of before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retried: Option<u64>,
+    /// From its sending to its end; absent with very many statements, of which only the mean is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencyRecord>,
+    /// The mean, where there is no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_mean: Option<f64>,
 }
 
 /// Errors with one SQLSTATE.

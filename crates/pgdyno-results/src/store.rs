@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_measure::Interval;
 
+use crate::csv::{self, IntervalsCsv};
+use crate::hlog;
+use crate::interval::IntervalRecord;
 use crate::record::{FORMAT_VERSION, RunRecord};
-use crate::{csv, hlog};
 
 /// Why the store could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +61,7 @@ pub enum StoreError {
     },
 }
 
-fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
+pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
     move |source| StoreError::Io { what, path: path.to_owned(), source }
 }
 
@@ -85,7 +87,7 @@ pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
 pub struct RunDir {
     path: PathBuf,
     results: PathBuf,
-    intervals: File,
+    intervals: IntervalsCsv,
     latency: File,
     txns: Vec<String>,
     /// The first failure to write; the run goes on without its record.
@@ -112,6 +114,50 @@ pub fn admit(results: &Path) -> Result<(), StoreError> {
     written.and(removed).map_err(refused)
 }
 
+/// Whether a file can be written at `path` when a run is over. Asked before the run; what stands there stays as it is.
+///
+/// # Errors
+/// When the system refuses, or a record of a newer format stands there.
+pub fn admit_file(path: &Path) -> Result<(), StoreError> {
+    if path.is_dir() {
+        return Err(io_error("write", path)(io::ErrorKind::IsADirectory.into()));
+    }
+    if !is_replaced(path) {
+        // A device, or a pipe whose reader may come later.
+        return Ok(());
+    }
+    if let Err(newer @ StoreError::Newer { .. }) = read_record(path) {
+        return Err(newer);
+    }
+    let target = target(path);
+    let fresh = fresh(&target);
+    let written = fs::write(&fresh, [0; PROBE_BYTES]);
+    // Where it could not even be made there is none to remove.
+    let removed = fs::remove_file(&fresh);
+    written.and(removed).map_err(io_error("write", path))?;
+    match OpenOptions::new().append(true).open(&target) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io_error("write", path)(e)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether what stands at `path` is replaced as a whole: nothing, or an ordinary file. Devices and pipes are written to.
+fn is_replaced(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |there| there.is_file())
+}
+
+/// Where a link leads to: it is the file that is replaced, not the link.
+fn target(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where the new content is written before it takes its place: a name of this process, so that nobody's file is lost.
+fn fresh(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
 impl RunDir {
     /// Makes `results/id/` with its files. `txns` names the transactions for `latency.hlog`.
     ///
@@ -125,15 +171,11 @@ impl RunDir {
     ) -> Result<Self, StoreError> {
         let path = results.join(id);
         fs::create_dir_all(&path).map_err(io_error("create the run directory", &path))?;
-        let create = |name: &str, header: &[u8]| {
-            let path = path.join(name);
-            let mut file = File::create(&path).map_err(io_error("create", &path))?;
-            file.write_all(header).map_err(io_error("write", &path))?;
-            Ok(file)
-        };
-        let intervals = create("intervals.csv", csv::INTERVALS_HEADER.as_bytes())?;
+        let intervals = IntervalsCsv::create(&path.join("intervals.csv"))?;
         let header = hlog::header(started).map_err(io_error("write", &path))?;
-        let latency = create("latency.hlog", &header)?;
+        let latency_path = path.join("latency.hlog");
+        let mut latency = File::create(&latency_path).map_err(io_error("create", &latency_path))?;
+        latency.write_all(&header).map_err(io_error("write", &latency_path))?;
         Ok(Self { results: results.to_owned(), path, intervals, latency, txns: txns.to_vec(), failure: None })
     }
 
@@ -145,10 +187,14 @@ impl RunDir {
 
     /// Appends a finished interval. A failure does not end the run; [`RunDir::failure`] tells of it.
     pub fn interval(&mut self, interval: &Interval) {
-        let csv = self.intervals.write_all(csv::interval_line(interval).as_bytes());
+        self.intervals.interval(&IntervalRecord::from(interval));
         let hlog = hlog::lines(interval, &self.txns).and_then(|lines| self.latency.write_all(&lines));
-        if let (Err(e), None) = (csv.and(hlog), &self.failure) {
-            self.failure = Some(format!("intervals could not be written to {}: {e}", self.path.display()));
+        if self.failure.is_none() {
+            let failed = match (self.intervals.failure(), hlog) {
+                (Some(e), _) => Some(e.to_string()),
+                (None, hlog) => hlog.err().map(|e| e.to_string()),
+            };
+            self.failure = failed.map(|e| format!("intervals could not be written to {}: {e}", self.path.display()));
         }
     }
 
@@ -188,23 +234,28 @@ impl RunDir {
     }
 }
 
-/// Writes a record to a file of its own: whole, or not at all. A file of a newer format is left alone.
+/// Writes a record to a file of its own: whole, or not at all. A file of a newer format is left alone; a device or a
+/// pipe is written to as it is.
 ///
 /// # Errors
 /// When the system refuses, or a newer record stands there.
 pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
-    if let Err(newer @ StoreError::Newer { .. }) = read_record(path) {
-        return Err(newer);
-    }
     let mut json = serde_json::to_string_pretty(record)
         .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
     json.push('\n');
-    let fresh = path.with_extension("json.tmp");
+    if !is_replaced(path) {
+        return fs::write(path, json).map_err(io_error("write", path));
+    }
+    if let Err(newer @ StoreError::Newer { .. }) = read_record(path) {
+        return Err(newer);
+    }
+    let target = target(path);
+    let fresh = fresh(&target);
     let write = || {
         let mut file = File::create(&fresh)?;
         file.write_all(json.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&fresh, path)
+        fs::rename(&fresh, &target)
     };
     write().map_err(|source| {
         // The half-written file is of no use; that it cannot be removed adds nothing to the error.

@@ -2,26 +2,32 @@
 
 use pgdyno_measure::{Latency, Totals, TxnPart};
 
-use crate::record::{LatencyRecord, RunRecord, StatementRecord, Summary, TransactionRecord};
+use crate::record::{LatencyRecord, PercentileRecord, RunRecord, StatementRecord, Summary, TransactionRecord};
 
 /// What the counters mean, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Name, weight, queries in each, whether it counts as New-Order.
     pub txns: Vec<(String, f64, u32, bool)>,
-    /// Texts of the statements.
-    pub statements: Vec<String>,
+    /// Texts of the statements, and the transaction that each is a part of, where it is of one alone.
+    pub statements: Vec<(String, Option<usize>)>,
+    /// Statements that count as queries as often as they are executed, beside those of `txns`.
+    pub counted_queries: Vec<usize>,
     /// Names of the failure classes.
     pub classes: Vec<&'static str>,
 }
 
 /// Fills in the summary, the transactions and the statements of `record` from the measured window.
 pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, process_cpu_ns: u64) {
+    let asked = record.plan.percentiles.clone();
+    let latency = |latency: &Latency| latency_record(latency, &asked);
     let seconds = measured.seconds();
     let per_s = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
     let all = measured.part.all();
     let kinds = || measured.part.txns.iter().zip(&names.txns);
-    let queries: f64 = kinds().map(|(t, (_, _, queries, _))| t.committed as f64 * f64::from(*queries)).sum();
+    let each: f64 = kinds().map(|(t, (_, _, queries, _))| t.committed as f64 * f64::from(*queries)).sum();
+    let executed = |stmt: &usize| measured.part.stmts.get(*stmt).map_or(0, |s| s.latency.count());
+    let queries = each + names.counted_queries.iter().map(executed).sum::<u64>() as f64;
     let new_orders: Option<u64> = names
         .txns
         .iter()
@@ -53,27 +59,35 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
         duration_s: seconds,
         response_latency_ns: latency(all.response_or_service()),
         service_latency_ns: latency(&all.service),
+        schedule_lag_ns: all.lag.as_ref().and_then(latency),
+        connections_opened: (measured.part.connected > 0).then_some(measured.part.connected),
+        connection_s_mean: (measured.part.connected > 0)
+            .then(|| measured.part.connecting_ns as f64 / 1e9 / measured.part.connected as f64),
         client_cpu_us_per_tx: (completed > 0).then(|| process_cpu_ns as f64 / 1e3 / completed as f64),
         ..Summary::default()
     });
     let weights: f64 = names.txns.iter().map(|(_, weight, ..)| weight).sum();
     record.transactions =
-        kinds().map(|(txn, (name, weight, ..))| transaction(txn, name, weight / weights, completed)).collect();
+        kinds().map(|(txn, (name, weight, ..))| transaction(txn, name, weight / weights, completed, &asked)).collect();
     record.statements = measured
         .part
         .stmts
         .iter()
         .zip(&names.statements)
-        .map(|(stmt, sql)| StatementRecord {
+        .map(|(stmt, (sql, txn))| StatementRecord {
             sql: sql.clone(),
+            transaction: txn.and_then(|txn| names.txns.get(txn)).map(|(name, ..)| name.clone()),
             executed: stmt.latency.count(),
             failed: stmt.failed,
+            retried: Some(stmt.retried),
             latency_ns: latency(&stmt.latency),
+            latency_ns_mean: (stmt.latency.count() > 0 && stmt.latency.histogram().is_none())
+                .then(|| stmt.latency.mean_ns()),
         })
         .collect();
 }
 
-fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64) -> TransactionRecord {
+fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64, asked: &[f64]) -> TransactionRecord {
     TransactionRecord {
         name: name.to_owned(),
         share_planned,
@@ -85,12 +99,13 @@ fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64) ->
         retries: txn.retries,
         skipped: txn.skipped,
         late: txn.late,
-        response_latency_ns: latency(txn.response_or_service()),
-        service_latency_ns: latency(&txn.service),
+        response_latency_ns: latency_record(txn.response_or_service(), asked),
+        service_latency_ns: latency_record(&txn.service, asked),
+        schedule_lag_ns: txn.lag.as_ref().and_then(|lag| latency_record(lag, asked)),
     }
 }
 
-fn latency(latency: &Latency) -> Option<LatencyRecord> {
+fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
     latency.percentiles().map(|p| LatencyRecord {
         mean: p.mean,
         stddev: p.stddev,
@@ -101,5 +116,12 @@ fn latency(latency: &Latency) -> Option<LatencyRecord> {
         p99: p.p99,
         p99_9: p.p99_9,
         max: p.max,
+        percentiles: asked
+            .iter()
+            .filter_map(|&percent| {
+                let latency_ns = latency.quantile_ns(percent / 100.0)?;
+                Some(PercentileRecord { percent, latency_ns })
+            })
+            .collect(),
     })
 }

@@ -13,9 +13,12 @@ Examples:
   pgdyno run tproc-c                       the whole life cycle on a private, temporary PostgreSQL
   pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench sslmode=verify-full\"
   pgdyno run select-only -s 100 -c 16 -R 5000   an open loop of 5,000 transactions a second
+  pgdyno run ./my.sql -D range=1000000     your own pgbench script
+  pgdyno run ./mine --from-template        your own tables, data and scripts, on a fresh copy each time
   pgdyno plan tproc-c -w 100               what a run would do, without doing it
   pgdyno report last --format markdown     a summary again, from its record
-  pgdyno server start                      a private PostgreSQL that stays between runs";
+  pgdyno server start                      a private PostgreSQL that stays between runs
+  pgdyno pgbench -c 16 -T 60               pgbench, drop-in; `pgdyno pgbench --help` has its options";
 
 /// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
 #[derive(Debug, Parser)]
@@ -99,7 +102,7 @@ pub(crate) enum List {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run directory, a run.json, the beginning or end of a run's name, or `last`
+    /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, or `last`
     pub(crate) run: String,
     /// How it is written
     #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]

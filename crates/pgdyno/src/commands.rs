@@ -4,6 +4,7 @@ mod check;
 mod drop;
 mod list;
 mod load;
+pub(crate) mod pgbench;
 mod plan;
 mod report;
 mod run;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use pgdyno_engine::Control;
@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
+use crate::signals;
 
 /// What the user has asked for so far.
 #[derive(Debug, Default)]
@@ -47,4 +48,22 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
         })
         .or_fail(Code::Start)?;
     Ok(interrupt)
+}
+
+/// Listens for the drop-in: the first signal ends the benchmark at once, and `caught` becomes its number. A signal
+/// that was ignored when the program began stays ignored.
+pub(crate) fn listen_as_pgbench(control: &Arc<Control>, caught: &Arc<AtomicI32>) -> std::io::Result<()> {
+    let wanted: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(|signal| !signals::is_ignored(*signal)).collect();
+    let mut signals = Signals::new(wanted)?;
+    let (control, caught) = (Arc::clone(control), Arc::clone(caught));
+    thread::Builder::new().name("pgdyno-signals".to_owned()).spawn(move || {
+        for (nth, signal) in signals.forever().enumerate() {
+            if nth > 0 {
+                drop(signal_hook::low_level::emulate_default_handler(signal));
+            }
+            caught.store(signal, Ordering::Release);
+            control.kill();
+        }
+    })?;
+    Ok(())
 }

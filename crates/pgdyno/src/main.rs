@@ -7,6 +7,7 @@ mod failure;
 mod interrupt;
 mod life;
 mod progress;
+mod signals;
 mod target;
 
 use std::process::ExitCode;
@@ -17,6 +18,9 @@ fn main() -> ExitCode {
     // A private server's supervisor is this same program, so that nothing else needs to be installed.
     if std::env::args_os().nth(1).is_some_and(|arg| arg == pgdyno_server::SUPERVISE) {
         return pgdyno_server::supervise_main();
+    }
+    if let Some(args) = commands::pgbench::arguments() {
+        return commands::pgbench::main(&args);
     }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -67,6 +67,15 @@ impl Target {
         }
     }
 
+    /// The database that copies are made of: the one with this name, or else its own.
+    pub(crate) fn template(&self, name: &str) -> String {
+        match self {
+            _ if !name.is_empty() => name.to_owned(),
+            Self::Given(options) => options.dbname().to_owned(),
+            Self::None | Self::Null | Self::Embedded(_) => PRIVATE_DATABASE.to_owned(),
+        }
+    }
+
     /// Whether client and server share the machine.
     pub(crate) fn is_local(&self) -> bool {
         match self {

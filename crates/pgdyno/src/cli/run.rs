@@ -25,9 +25,18 @@ pub(crate) struct RunArgs {
     /// Replace other data that pgdyno loaded
     #[arg(long)]
     pub(crate) replace: bool,
+    /// Work on a fresh copy of this database, which is dropped afterwards [without DB: the target's own database]
+    #[arg(long, value_name = "DB", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) from_template: Option<String>,
     /// Do not check the data before and after
     #[arg(long)]
     pub(crate) no_check: bool,
+    /// Percentiles of the latencies that reports show beside the usual ones, up to ten, above 0 up to 100
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "50,95,99", value_parser = percentiles)]
+    pub(crate) latency_percentiles: Option<Percentiles>,
+    /// Log every transaction to transactions.log in the run directory, in the format of pgbench's -l
+    #[arg(long)]
+    pub(crate) log: bool,
     /// Also write the record to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -38,12 +47,14 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArgs {
-    /// The workload; `pgdyno list workloads` names them [default: tpcb-like]
-    pub(crate) workload: Option<String>,
+    /// A workload, which `pgdyno list workloads` names; or script files of one's own, FILE or FILE@WEIGHT; or a
+    /// directory with workload.toml [default: tpcb-like]
+    pub(crate) workload: Vec<String>,
     /// Warehouses, for tproc-c [default: what is loaded, else one for each client, at most 10]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) warehouses: Option<String>,
-    /// Scale, for pgbench's workloads [default: what is loaded, else one for each client, at most 10]
+    /// Scale, for pgbench's workloads [default: what is loaded, else one for each client, at most 10]; for scripts the
+    /// value of :scale [default: 1]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, conflicts_with = "warehouses")]
     pub(crate) scale: Option<String>,
     /// Each client works on its share of all warehouses instead of one home warehouse
@@ -55,15 +66,15 @@ pub(crate) struct WorkloadArgs {
     /// How the server does a transaction of tproc-c
     #[arg(long, value_name = "HOW")]
     pub(crate) call: Option<String>,
-    /// Any parameter of the workload, as NAME=VALUE
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = super::target::setting)]
+    /// Any parameter of the workload, or a variable of scripts, as NAME=VALUE
+    #[arg(short = 'D', long = "param", visible_alias = "define", value_name = "NAME=VALUE", value_parser = super::target::setting)]
     pub(crate) params: Vec<(String, String)>,
 }
 
 impl WorkloadArgs {
     /// The workload as named, or the one that counts where none is.
     pub(crate) fn id(&self) -> &str {
-        self.workload.as_deref().unwrap_or("tpcb-like")
+        self.workload.first().map_or("tpcb-like", String::as_str)
     }
 }
 
@@ -90,9 +101,9 @@ pub(crate) struct DriveArgs {
     /// How the arrivals of --rate are spread
     #[arg(long, value_name = "HOW", default_value = "poisson", value_parser = ["poisson", "uniform"], requires = "rate")]
     pub(crate) arrivals: String,
-    /// Query mode: simple, extended or prepared
-    #[arg(short = 'M', long, value_name = "MODE", default_value = "prepared")]
-    pub(crate) mode: pgdyno_wire::QueryMode,
+    /// Query mode: simple, extended or prepared [default: prepared; simple for scripts]
+    #[arg(short = 'M', long, value_name = "MODE")]
+    pub(crate) mode: Option<pgdyno_wire::QueryMode>,
     /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
     pub(crate) max_tries: u32,
@@ -135,6 +146,28 @@ fn duration(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What `--latency-percentiles` lists.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Percentiles(pub(crate) Vec<f64>);
+
+/// As many as pgbench's proposed option takes.
+const MAX_PERCENTILES: usize = 10;
+
+/// `50,95,99.9`, each once, in ascending order.
+fn percentiles(list: &str) -> Result<Percentiles, String> {
+    let one = |text: &str| {
+        let number = text.trim().parse::<f64>().ok().filter(|p| *p > 0.0 && *p <= 100.0);
+        number.ok_or_else(|| format!("'{text}' is no percentile: write numbers above 0 up to 100, as in 50,95,99.9"))
+    };
+    let mut found = list.split(',').map(one).collect::<Result<Vec<_>, _>>()?;
+    found.sort_by(f64::total_cmp);
+    found.dedup();
+    if found.len() > MAX_PERCENTILES {
+        return Err(format!("{} percentiles are given, and at most {MAX_PERCENTILES} are shown", found.len()));
+    }
+    Ok(Percentiles(found))
+}
+
 /// A number above zero.
 fn positive(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|n| *n > 0.0 && n.is_finite()).ok_or_else(|| "write a number above 0".to_owned())
@@ -143,6 +176,16 @@ fn positive(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentiles_are_numbers_up_to_100_and_at_most_ten() {
+        assert_eq!(percentiles("99.9, 50,99,50,100").unwrap(), Percentiles(vec![50.0, 99.0, 99.9, 100.0]));
+        for wrong in ["", "0", "-1", "100.1", "50,", "p99", "nan", "inf"] {
+            assert!(percentiles(wrong).unwrap_err().contains("no percentile"), "{wrong}");
+        }
+        assert!(percentiles("1,2,3,4,5,6,7,8,9,10").is_ok());
+        assert!(percentiles("1,2,3,4,5,6,7,8,9,10,11").unwrap_err().contains("at most 10"));
+    }
 
     #[test]
     fn durations_take_units_and_refuse_what_could_be_two_things() {

@@ -12,17 +12,18 @@ use crate::cli::{DataArgs, WorkloadArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
-use crate::life::choose;
+use crate::life::choice::{Choice, Crew};
 use crate::life::data;
 use crate::progress::Progress;
 use crate::target::{Server, Target};
 
 pub(crate) fn run(args: &DataArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    let workload = choose::workload(&args.workload, None)?;
+    let choice = Choice::read(&args.workload)?;
+    let workload = choice.build(&args.workload, None, None, &Crew::NOBODY)?;
     let place = Place::reach(args, &*workload)?;
     let mut admin = place.admin()?;
-    let workload = place.as_loaded(&mut admin, &args.workload, workload)?;
+    let workload = place.as_loaded(&mut admin, &args.workload, &choice, &*workload)?;
     let site = place.site(interrupt.control.stop_flag());
     let (set, noted) = data::check(&site, &mut admin, &*workload, Moment::AtRest, "as it is")?;
     let code = print_set(&set)?;
@@ -52,7 +53,7 @@ pub(super) struct Place {
 impl Place {
     /// Reaches the database of a given server, or of the private one that is kept.
     pub(super) fn reach(args: &DataArgs, workload: &dyn Workload) -> Result<Self> {
-        if !workload.meta().needs_server() {
+        if !workload.meta().has_data() {
             return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta().id)));
         }
         let progress = Progress::new(args.quiet);
@@ -70,18 +71,16 @@ impl Place {
         Admin::connect(&self.options).or_fail(Code::Start)
     }
 
-    /// The workload with the size that is loaded, where the arguments leave it open.
+    /// The workload with the size and parameters that are loaded, where the arguments leave them open.
     fn as_loaded(
         &self,
         admin: &mut Admin,
         args: &WorkloadArgs,
-        workload: Box<dyn Workload>,
+        choice: &Choice,
+        workload: &dyn Workload,
     ) -> Result<Box<dyn Workload>> {
-        if choose::has_size(args) {
-            return Ok(workload);
-        }
-        match data::loaded_size(admin, &*workload)? {
-            Some(size) => choose::workload(args, Some(size)),
+        match data::loaded(admin, workload)? {
+            Some(loaded) => choice.build(args, None, Some(&loaded), &Crew::NOBODY),
             None => {
                 let id = workload.meta().id;
                 let error = format!("{} holds no data of {id}", self.options);

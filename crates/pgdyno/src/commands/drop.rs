@@ -5,25 +5,28 @@ use pgdyno_load::drop_data;
 use crate::cli::DropArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::life::choose;
+use crate::life::choice::{Choice, Crew};
 
 use super::check::Place;
 
 pub(crate) fn run(args: &DropArgs) -> Result<Code> {
     // What goes must be named: no default drops anything.
-    if args.data.workload.workload.is_none() {
+    if args.data.workload.workload.is_empty() {
         let error = "no workload is named, and drop has no default";
         return Err(
             Failure::new(Code::Start, error).hint("name the workload whose data is to go: `pgdyno drop tpcb-like`")
         );
     }
-    let workload = choose::workload(&args.data.workload, None)?;
+    let workload = Choice::read(&args.data.workload)?.build(&args.data.workload, None, None, &Crew::NOBODY)?;
     let place = Place::reach(&args.data, &*workload)?;
     let mut admin = place.admin()?;
     let dropped = drop_data(&mut admin, &*workload, args.force).or_fail(Code::Load)?;
     let names = [dropped.relations, dropped.routines].concat();
-    let text =
-        if names.is_empty() { "nothing to drop\n".to_owned() } else { format!("dropped {}\n", names.join(", ")) };
+    let text = match (names.is_empty(), dropped.stamp) {
+        (true, false) => "nothing to drop\n".to_owned(),
+        (true, true) => "dropped what was noted of a load that was never finished\n".to_owned(),
+        (false, _) => format!("dropped {}\n", names.join(", ")),
+    };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
 }

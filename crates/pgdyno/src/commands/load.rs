@@ -6,6 +6,7 @@ use crate::cli::LoadArgs;
 use crate::exit_code::Code;
 use crate::failure::Result;
 use crate::interrupt;
+use crate::life::choice::{Choice, Crew};
 use crate::life::choose;
 use crate::life::data;
 
@@ -13,7 +14,7 @@ use super::check::{Place, print_set};
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    let workload = choose::workload(&args.data.workload, None)?;
+    let workload = Choice::read(&args.data.workload)?.build(&args.data.workload, None, None, &Crew::NOBODY)?;
     let place = Place::reach(&args.data, &*workload)?;
     let site = place.site(interrupt.control.stop_flag());
     let mut admin = place.admin()?;

@@ -3,15 +3,21 @@
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::Result;
+use crate::life::choice::Choice;
 use crate::life::choose;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Code> {
-    let workload = choose::workload(&args.workload, Some(choose::default_size(args)))?;
-    let target = choose::target(args, &*workload)?;
-    let plan = choose::plan(args, &*workload, &target)?;
+    let choice = Choice::read(&args.workload)?;
+    let target = choose::target(args, &choice)?;
+    let crew = choose::crew(args, &choice, &target)?;
+    let workload = choice.build(&args.workload, Some(choose::default_size(args)), None, &crew)?;
+    let plan = choose::plan(args, &choice, &*workload, &target, &crew)?;
     let mut text = format!("plan {} of {}\n", choose::hash(&plan), plan.workload);
     for (i, step) in pgdyno_plan::steps(&plan).iter().enumerate() {
         text += &format!("{:>2}. {:<8} {}\n", i + 1, step.name, step.what);
+    }
+    for script in plan.scripts.iter().filter(|_| plan.scripts.len() > 1) {
+        text += &format!("    {} weighs {}\n", script.file, script.weight);
     }
     for (name, value) in &plan.params {
         text += &format!("    {name} = {value}\n");

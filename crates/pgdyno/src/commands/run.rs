@@ -1,20 +1,22 @@
 //! `pgdyno run`: the whole life cycle.
 
 use pgdyno_engine::{Ended, FileLimit, raise_file_limit};
-use pgdyno_load::{Baseline, Moment};
-use pgdyno_measure::{broken_identities, steadiness};
+use pgdyno_load::{Baseline, Fresh, Moment, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_results::{CheckSet, ErrorRecord, ServerRecord, Status, SteadyRecord};
+use pgdyno_results::{CheckSet, CopyRecord, ServerRecord, Status};
 use pgdyno_workload::{Capabilities, Workload};
 
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::{self, Interrupt};
+use crate::life::choice::Choice;
 use crate::life::choose;
-use crate::life::data::{self, Site};
+use crate::life::copies;
+use crate::life::data::{self, Loaded, Site};
 use crate::life::drive::{self, Driven};
+use crate::life::figures;
 use crate::life::record::Recording;
 use crate::life::warnings;
 use crate::progress::Progress;
@@ -23,21 +25,29 @@ use crate::target::Server;
 pub(crate) fn run(args: &RunArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(args.quiet);
-    let mut workload = choose::workload(&args.workload, Some(choose::default_size(args)))?;
-    let target = choose::target(args, &*workload)?;
-    let mut plan = choose::plan(args, &*workload, &target)?;
+    let choice = Choice::read(&args.workload)?;
+    let target = choose::target(args, &choice)?;
+    let crew = choose::crew(args, &choice, &target)?;
+    let build = |loaded: Option<&Loaded>| choice.build(&args.workload, Some(choose::default_size(args)), loaded, &crew);
+    let mut workload = build(None)?;
+    let mut plan = choose::plan(args, &choice, &*workload, &target, &crew)?;
     admit_files(plan.clients, &progress)?;
     pgdyno_results::admit(&args.out.out).or_fail(Code::Start)?;
 
     let mut server = target.bring_up(&args.target, plan.clients, &progress)?;
-    let mut admin = server.admin()?;
+    let template = copies::template(&server, &plan)?;
+    let mut admin = match &template {
+        None => server.admin()?,
+        Some(template) => Some(copies::look(template)?),
+    };
     if let Some(admin) = admin.as_mut().filter(|admin| !is_null(admin)) {
-        // What is loaded decides the size where the arguments do not.
-        if let (false, Some(size)) = (choose::has_size(&args.workload), data::loaded_size(admin, &*workload)?) {
-            workload = choose::workload(&args.workload, Some(size))?;
+        let visible = template.as_ref().is_none_or(|template| template.options().is_some());
+        // What is loaded decides where the arguments do not.
+        if let Some(loaded) = if visible { data::loaded(admin, &*workload)? } else { None } {
+            workload = build(Some(&loaded))?;
             plan.scale = workload.scale();
             plan.data_bytes_estimated = workload.data_bytes();
-            plan.params.insert(plan.scale_name.clone(), size.to_string());
+            plan.params = workload.params().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         }
         data::admit(admin, plan.clients)?;
     }
@@ -57,7 +67,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Code> {
         progress: &progress,
         recording: &mut recording,
     };
-    let lived = stage.live(&mut server, admin);
+    let lived = stage.live(&mut server, admin, template.as_ref());
     let (status, reason, code) = match &lived {
         Ok(end) => (end.status, end.reason.clone(), end.code),
         Err(failure) if failure.code() == Code::Interrupted => {
@@ -132,7 +142,7 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     /// From the load to the last check. What is found out stands in the record at once.
-    fn live(&mut self, server: &mut Server, admin: Option<Admin>) -> Result<End> {
+    fn live(&mut self, server: &mut Server, admin: Option<Admin>, template: Option<&Template>) -> Result<End> {
         let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
             let driven = self.drive(&Capabilities::default(), None, None)?;
             return Ok(self.conclude(&driven, None));
@@ -142,22 +152,71 @@ impl Stage<'_> {
         }
         let caps = pgdyno_server::capabilities(&mut admin).or_fail(Code::Start)?;
         self.recording.server_can(self.workload, &caps);
-        let site =
-            Site { options: &options, caps: &caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let Some(template) = template else {
+            self.provide(&options, &mut admin, &caps)?;
+            return self.live_in(&options, &mut admin, &caps, server);
+        };
+        let there = template.options();
+        if let Some(there) = &there {
+            self.provide(there, &mut admin, &caps)?;
+        }
+        // A database can be copied only while nobody is connected to it.
+        drop(admin);
+        let fresh = self.copy(template)?;
+        let lived = Admin::connect(&fresh.options()).or_fail(Code::Start).and_then(|mut admin| {
+            if there.is_none() {
+                self.provide(&fresh.options(), &mut admin, &caps)?;
+            }
+            self.live_in(&fresh.options(), &mut admin, &caps, server)
+        });
+        self.progress.note(&format!("dropping {}", fresh.name()));
+        if let Err(error) = fresh.remove() {
+            self.progress.warn(&error.to_string());
+            self.recording.record.warnings.push(error.to_string());
+        }
+        lived
+    }
 
-        let loaded = data::provide(&site, &mut admin, self.workload, self.plan.load, self.plan.loaders)?;
-        let fresh = loaded.is_some();
-        self.recording.record.load = loaded;
-        self.recording.record.server = Some(server_record(&mut admin, &options, server)?);
-        data::before_run(&mut admin, self.workload)?;
-        let baseline = if self.plan.checks { self.check_before(&site, &mut admin, fresh)? } else { None };
-        let orders_before = self.new_orders(&mut admin);
+    /// Sees to the data.
+    fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let site = Site { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        self.recording.record.load = data::provide(&site, admin, self.workload, self.plan.load, self.plan.loaders)?;
+        Ok(())
+    }
 
-        let sampler = Admin::connect(&options).or_fail(Code::Start)?;
-        let driven = self.drive(&caps, Some(&options), Some(sampler))?;
+    /// Makes the copy that the run works on.
+    fn copy(&mut self, template: &Template) -> Result<Fresh> {
+        let stop = self.interrupt.control.stop_flag();
+        let fresh = copies::make(template, &self.recording.record.id, stop, self.progress)?;
+        self.recording.record.copy = Some(CopyRecord {
+            template: template.name().to_owned(),
+            database: fresh.name().to_owned(),
+            seconds: fresh.seconds,
+            bytes: fresh.bytes,
+        });
+        Ok(fresh)
+    }
+
+    /// In the database with the data: from the first check to the last one.
+    fn live_in(
+        &mut self,
+        options: &ConnectOptions,
+        admin: &mut Admin,
+        caps: &Capabilities,
+        server: &mut Server,
+    ) -> Result<End> {
+        let site = Site { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let fresh = self.recording.record.load.is_some();
+        self.recording.record.server = Some(server_record(admin, options, server)?);
+        data::before_run(admin, self.workload)?;
+        let baseline = if self.plan.checks { self.check_before(&site, admin, fresh)? } else { None };
+        let orders_before = self.new_orders(admin);
+
+        let sampler = Admin::connect(options).or_fail(Code::Start)?;
+        let driven = self.drive(caps, Some(options), Some(sampler))?;
         let mut end = self.conclude(&driven, server.death());
         if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
-            self.look_back(&site, &mut admin, orders_before, baseline.as_ref(), &driven, &mut end);
+            self.look_back(&site, admin, orders_before, baseline.as_ref(), &driven, &mut end);
         }
         Ok(end)
     }
@@ -223,40 +282,11 @@ impl Stage<'_> {
         let outcome = &driven.outcome;
         let measured = &outcome.measured;
         self.recording.summarize(measured, outcome.process.cpu_ns());
-        let names = self.recording.txn_names().into_iter().map(str::to_owned).collect::<Vec<_>>();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let broken: Vec<String> =
-            outcome.phases().iter().flat_map(|t| broken_identities(t, &names)).map(|b| b.to_string()).collect();
-
+        let broken = figures::broken(outcome, &self.recording.txn_names());
         let tps = self.recording.tps_by_interval().to_vec();
         let record = &mut self.recording.record;
-        record.errors = outcome
-            .errors
-            .iter()
-            .map(|(code, sample)| ErrorRecord {
-                sqlstate: code.to_string(),
-                count: sample.count,
-                message: sample.message.clone(),
-            })
-            .collect();
-        let wall_ns = measured.seconds() * 1e9;
-        record.client.threads = outcome.threads;
-        record.client.thread_busy = measured.busy().collect();
-        record.client.run_delay = if wall_ns > 0.0 && !measured.workers.is_empty() {
-            measured.workers.iter().map(|w| w.run_delay_ns as f64).sum::<f64>()
-                / measured.workers.len() as f64
-                / wall_ns
-        } else {
-            0.0
-        };
-        record.client.cpu_user_s = outcome.process.user_ns as f64 / 1e9;
-        record.client.cpu_sys_s = outcome.process.sys_ns as f64 / 1e9;
-        record.client.rss_bytes_max = pgdyno_engine::process_usage().rss_bytes_max;
+        figures::fill(record, outcome, measured, &tps);
         if let Some(summary) = &mut record.summary {
-            summary.connect_s = outcome.connect_ns as f64 / 1e9;
-            summary.cancelled_in_flight = outcome.cancelled_in_flight as u64;
-            summary.steadiness =
-                steadiness(&tps).map(|s| SteadyRecord { variation: s.variation, trend: s.trend, drifts: s.drifts });
             summary.tpm = tpm(driven, summary.tpm_client);
             if let Some(work) = &driven.window {
                 summary.cache_hit_ratio = work.hit_ratio();
@@ -383,27 +413,5 @@ impl Stage<'_> {
 }
 
 fn server_record(admin: &mut Admin, options: &ConnectOptions, server: &Server) -> Result<ServerRecord> {
-    let facts = pgdyno_server::facts(admin, options).or_fail(Code::Start)?;
-    let values = |changed_only: bool| {
-        facts
-            .settings
-            .iter()
-            .filter(|(_, s)| {
-                !changed_only || !matches!(s.source.as_str(), "default" | "client" | "session" | "override")
-            })
-            .map(|(name, s)| (name.clone(), s.value.clone()))
-            .collect()
-    };
-    Ok(ServerRecord {
-        version: facts.version.clone(),
-        version_num: facts.server_version_num,
-        origin: server.origin.clone(),
-        local: facts.is_local,
-        tls: facts.tls.as_ref().map(|tls| format!("{} {}", tls.version, tls.cipher)),
-        settings: values(false),
-        settings_changed: values(true),
-        database_bytes: facts.database_bytes,
-        database_bytes_after: None,
-        synchronous_standbys: facts.synchronous_standbys.map(u64::from),
-    })
+    figures::server(admin, options, &server.origin).or_fail(Code::Start)
 }

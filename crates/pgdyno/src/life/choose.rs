@@ -1,10 +1,12 @@
 //! From arguments to a plan.
 
-use pgdyno_plan::{Arrivals, LoadChoice, Pace, Plan};
-use pgdyno_workload::{Params, Workload};
-use pgdyno_workloads::registry;
+use std::collections::BTreeMap;
 
-use crate::cli::{RunArgs, WorkloadArgs};
+use pgdyno_plan::{Arrivals, LoadChoice, Pace, Plan};
+use pgdyno_workload::Workload;
+
+use super::choice::{Choice, Crew};
+use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::Target;
@@ -35,33 +37,6 @@ fn default_threads(local: bool) -> usize {
     if local { (cpus() / 4).max(1) } else { cpus() }
 }
 
-/// The workload as the arguments want it. `size` is what to use where they say nothing of it.
-pub(crate) fn workload(args: &WorkloadArgs, size: Option<u64>) -> Result<Box<dyn Workload>> {
-    let entry = registry::find(args.id()).map_err(|error| {
-        Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads and their parameters")
-    })?;
-    let mut given: Vec<(&str, String)> = Vec::new();
-    let asked = [("warehouses", &args.warehouses), ("scale", &args.scale), ("call", &args.call)];
-    given.extend(asked.iter().filter_map(|(name, value)| value.as_ref().map(|value| (*name, value.clone()))));
-    let flags = [("all-warehouses", args.all_warehouses), ("pipeline", args.pipeline)];
-    given.extend(flags.iter().filter(|(_, set)| *set).map(|(name, _)| (*name, "true".to_owned())));
-    given.extend(args.params.iter().map(|(name, value)| (name.as_str(), value.clone())));
-    let scale_name = entry.meta.scale_name;
-    if let Some(size) = size.filter(|_| !scale_name.is_empty() && !given.iter().any(|(name, _)| *name == scale_name)) {
-        given.push((scale_name, size.to_string()));
-    }
-    let given = given.iter().map(|(name, value)| (*name, value.as_str()));
-    let params = Params::new(entry.meta.id, entry.meta.params, given).or_fail(Code::Start)?;
-    Ok((entry.build)(&params))
-}
-
-/// Whether the arguments say how large the data is.
-pub(crate) fn has_size(args: &WorkloadArgs) -> bool {
-    args.warehouses.is_some()
-        || args.scale.is_some()
-        || args.params.iter().any(|(name, _)| name == "scale" || name == "warehouses")
-}
-
 /// Clients as the arguments say, or by default.
 pub(crate) fn clients(args: &RunArgs) -> u32 {
     args.drive.clients.unwrap_or_else(default_clients)
@@ -74,23 +49,47 @@ pub(crate) fn default_size(args: &RunArgs) -> u64 {
 }
 
 /// The target of a run: none for a workload that needs no server.
-pub(crate) fn target(args: &RunArgs, workload: &dyn Workload) -> Result<Target> {
-    if workload.meta().needs_server() {
-        return Target::resolve(&args.target);
+pub(crate) fn target(args: &RunArgs, choice: &Choice) -> Result<Target> {
+    if choice.needs_server() {
+        let target = Target::resolve(&args.target)?;
+        if args.from_template.is_some() && matches!(target, Target::Null) {
+            return Err(Failure::new(Code::Start, "a null server has no database that --from-template could copy"));
+        }
+        return Ok(target);
     }
-    if args.target.target.is_some() {
-        let error = format!("{} measures pgdyno itself and takes no --target", workload.meta().id);
+    if args.target.target.is_some() || args.from_template.is_some() {
+        let option = if args.target.target.is_some() { "--target" } else { "--from-template" };
+        let error = format!("{} measures pgdyno itself and takes no {option}", choice.name());
         return Err(Failure::new(Code::Start, error));
     }
     Ok(Target::None)
 }
 
-/// The plan.
-pub(crate) fn plan(args: &RunArgs, workload: &dyn Workload, target: &Target) -> Result<Plan> {
+/// Who drives, and how.
+pub(crate) fn crew(args: &RunArgs, choice: &Choice, target: &Target) -> Result<Crew> {
     let drive = &args.drive;
     let clients = clients(args);
+    let threads = drive.threads.map_or_else(|| default_threads(target.is_local()), usize::from);
+    let seed = match drive.random_seed {
+        Some(seed) => seed,
+        None => fresh_seed()?,
+    };
+    let mode = drive.mode.unwrap_or_else(|| choice.default_mode());
+    Ok(Crew { clients, threads: threads.min(clients as usize), mode, seed })
+}
+
+/// The plan.
+pub(crate) fn plan(
+    args: &RunArgs,
+    choice: &Choice,
+    workload: &dyn Workload,
+    target: &Target,
+    crew: &Crew,
+) -> Result<Plan> {
+    let drive = &args.drive;
     let meta = workload.meta();
-    let params = workload.params().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let params: BTreeMap<_, _> =
+        workload.params().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let time_s = match (drive.time, drive.transactions) {
         (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
         (Some(time), _) => Some(time),
@@ -108,25 +107,26 @@ pub(crate) fn plan(args: &RunArgs, workload: &dyn Workload, target: &Target) -> 
             arrivals: if drive.arrivals == "uniform" { Arrivals::Uniform } else { Arrivals::Poisson },
         },
     };
-    let threads = drive.threads.map_or_else(|| default_threads(target.is_local()), usize::from);
     let load = match (args.no_load || matches!(target, Target::Null), args.replace) {
         (true, _) => LoadChoice::Never,
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
     };
     Ok(Plan {
-        workload: meta.id.to_owned(),
-        params,
+        workload: choice.name(),
+        params: if matches!(choice, Choice::Scripts(_)) { variables(args, workload) } else { params },
+        scripts: choice.scripts(),
         scale_name: meta.scale_name.to_owned(),
         scale: workload.scale(),
         data_bytes_estimated: workload.data_bytes(),
         target: target.name(),
         load,
-        loaders: args.loaders.map_or_else(default_loaders, usize::from),
-        checks: !args.no_check && !matches!(target, Target::Null),
-        clients,
-        threads: threads.min(clients as usize),
-        mode: drive.mode.name().to_owned(),
+        from_template: args.from_template.as_ref().map(|name| target.template(name)),
+        loaders: if workload.sql_data().is_some() { 1 } else { args.loaders.map_or_else(default_loaders, usize::from) },
+        checks: meta.has_data() && !args.no_check && !matches!(target, Target::Null),
+        clients: crew.clients,
+        threads: crew.threads,
+        mode: crew.mode.name().to_owned(),
         pace,
         ramp_s: drive.ramp.unwrap_or(if time_s.is_some() { DEFAULT_RAMP_S } else { 0.0 }),
         time_s,
@@ -134,11 +134,16 @@ pub(crate) fn plan(args: &RunArgs, workload: &dyn Workload, target: &Target) -> 
         max_tries: drive.max_tries,
         latency_limit_ms: drive.latency_limit,
         reconnect_s: drive.reconnect,
-        seed: match drive.random_seed {
-            Some(seed) => seed,
-            None => fresh_seed()?,
-        },
+        percentiles: args.latency_percentiles.clone().map(|list| list.0).unwrap_or_default(),
+        log: args.log,
+        seed: crew.seed,
     })
+}
+
+/// What scripts were told, as parameters.
+fn variables(args: &RunArgs, workload: &dyn Workload) -> BTreeMap<String, String> {
+    let scale = ("scale".to_owned(), workload.scale().to_string());
+    std::iter::once(scale).chain(args.workload.params.iter().cloned()).collect()
 }
 
 /// A seed from the time: different for each run, and in the record.
@@ -148,11 +153,12 @@ fn fresh_seed() -> Result<u64> {
     Ok((now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) & ((1 << 53) - 1))
 }
 
-/// A hash of what the plan does: the same for plans that differ by their seed only.
+/// A hash of what the plan does: the same for plans that differ by their seed, or what is shown of them, only.
 pub(crate) fn hash(plan: &Plan) -> String {
     use sha2::Digest;
     let mut plan = plan.clone();
     plan.seed = 0;
+    plan.percentiles.clear();
     // A plan is plain data: it always becomes JSON.
     let json = serde_json::to_vec(&plan).unwrap_or_default();
     sha2::Sha256::digest(&json).iter().take(8).map(|b| format!("{b:02x}")).collect()

@@ -24,12 +24,26 @@ pub(crate) struct Site<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// The size of the data that is there, where it is of the workload's kind: loaded by pgdyno, or made by another
-/// program such as `pgbench -i`.
-pub(crate) fn loaded_size(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<u64>> {
+/// What is known of data that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    pub(crate) size: u64,
+    /// Parameters that shaped it, where pgdyno loaded it.
+    pub(crate) params: Vec<(String, String)>,
+}
+
+/// The data that is there, where it is of the workload's kind: loaded by pgdyno, or made by another program such as
+/// `pgbench -i`.
+pub(crate) fn loaded(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<Loaded>> {
+    if !workload.meta().has_data() {
+        return Ok(None);
+    }
     Ok(match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
-        DataState::Complete(stamp) | DataState::Other(stamp) => Some(stamp.scale),
-        DataState::Foreign { scale } => scale,
+        DataState::Complete(stamp) | DataState::Other(stamp) => {
+            let params = stamp.load_params().map(|(name, value)| (name.to_owned(), value)).collect();
+            Some(Loaded { size: stamp.scale, params })
+        }
+        DataState::Foreign { scale } => scale.map(|size| Loaded { size, params: Vec::new() }),
         DataState::Absent | DataState::Partial(_) => None,
     })
 }
@@ -43,6 +57,9 @@ pub(crate) fn provide(
     loaders: usize,
 ) -> Result<Option<LoadRecord>> {
     let meta = workload.meta();
+    if !meta.has_data() {
+        return Ok(None);
+    }
     let (name, asked) = (meta.scale_name, workload.scale());
     let state = pgdyno_load::state(admin, workload).or_fail(Code::Load)?;
     let wrong_size = |there: u64, whose: &str| {
@@ -68,11 +85,19 @@ pub(crate) fn provide(
             return Ok(None);
         }
         (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => {
-            if stamp.scale != asked {
+            if stamp.scale != asked && meta.is_size_loaded() {
                 return Err(wrong_size(stamp.scale, "data"));
             }
-            let error =
-                format!("the database holds {} that was loaded with other parameters or by another version", meta.id);
+            let error = match workload.sql_data() {
+                None => format!(
+                    "the database holds {} that was loaded with other parameters or by another version",
+                    meta.id
+                ),
+                Some(_) => format!(
+                    "{} or its parameters have changed since it was loaded: the database holds {stamp}",
+                    meta.id
+                ),
+            };
             return Err(Failure::new(Code::Load, error).hint("load anew with --replace"));
         }
         (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
@@ -115,13 +140,19 @@ fn drivable(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> 
 /// Loads.
 pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadRecord> {
     let meta = workload.meta();
-    site.progress.note(&format!(
-        "loading {} with {} {}, about {}",
-        meta.id,
-        meta.scale_name,
-        units::count(workload.scale()),
-        units::bytes(workload.data_bytes())
-    ));
+    site.progress.note(&match workload.sql_data() {
+        None => format!(
+            "loading {} with {} {}, about {}",
+            meta.id,
+            meta.scale_name,
+            units::count(workload.scale()),
+            units::bytes(workload.data_bytes())
+        ),
+        Some(data) => {
+            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
+            format!("loading {} by {files}", meta.dataset)
+        }
+    });
     let heard = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, .. } => site.progress.load_begins(rows_expected),
         Step::Phase(phase) => site.progress.loading(&phase.to_string()),

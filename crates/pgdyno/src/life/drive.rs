@@ -12,6 +12,7 @@ use pgdyno_plan::{Pace, Plan};
 use pgdyno_server::{Sample, Work};
 use pgdyno_workload::{Capabilities, Workload};
 
+use super::journal::Journal;
 use super::record::Recording;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
@@ -142,6 +143,7 @@ pub(crate) fn drive(
     let mut samples = Samples::new(sampler);
     let backend = options.map_or(Backend::None, Backend::Server);
     let no_ramp = plan.ramp_s <= 0.0;
+    let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
     let ran = run(
         workload,
         workload.statements(caps),
@@ -174,10 +176,14 @@ pub(crate) fn drive(
                 Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
                 Event::Note(note) => progress.note(note.text()),
             },
-            observer: &mut |_, _| None,
+            observer: &mut |thread, epoch_ns| journal.as_ref().map(|j| j.observer(thread, epoch_ns)),
         },
     );
     progress.clear();
+    if let Some(Err(trouble)) = journal.map(Journal::close) {
+        progress.warn(&trouble);
+        recording.record.warnings.push(trouble);
+    }
     let outcome = ran.map_err(|error| match &error {
         RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Failure::new(Code::Interrupted, error),
         RunError::Connect(_) | RunError::Thread { .. } => Failure::new(Code::Start, error),

@@ -6,12 +6,11 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
-use pgdyno_results::{ClientRecord, FORMAT_VERSION, Names, RunDir, RunRecord, Status, run_id, summarize};
-use pgdyno_server::Machine;
-use pgdyno_wire::ErrorClass;
+use pgdyno_results::{FORMAT_VERSION, Names, RunDir, RunRecord, Status, run_id, summarize};
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::choose;
+use super::figures::{client, names};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
@@ -53,12 +52,14 @@ impl Recording {
             plan_hash: choose::hash(plan),
             client: client(),
             server: None,
+            copy: None,
             load: None,
             checks: Vec::new(),
             summary: None,
             transactions: Vec::new(),
             statements: Vec::new(),
             errors: Vec::new(),
+            intervals: Vec::new(),
             warnings: Vec::new(),
         };
         directory.record(&record).or_fail(Code::Start)?;
@@ -138,25 +139,5 @@ impl Recording {
             attempt(pgdyno_results::write_record(path, &self.record));
         }
         troubles
-    }
-}
-
-fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
-    Names {
-        txns: workload.txns().iter().map(|t| (t.name.to_owned(), t.weight, t.queries, t.is_new_order)).collect(),
-        statements: workload.statements(caps).iter().map(|s| s.sql().to_owned()).collect(),
-        classes: ErrorClass::ALL.iter().map(|class| class.name()).collect(),
-    }
-}
-
-fn client() -> ClientRecord {
-    let machine = Machine::look();
-    let kernel = machine.kernel.clone();
-    ClientRecord {
-        os: machine.os.clone().map_or_else(|| kernel.clone(), |os| format!("{os}, {kernel}")),
-        cpu: machine.cpu_model.clone().unwrap_or_else(|| machine.architecture.clone()),
-        cpus: machine.usable_cpus() as usize,
-        memory_bytes: machine.usable_ram_bytes().unwrap_or_default(),
-        ..ClientRecord::default()
     }
 }

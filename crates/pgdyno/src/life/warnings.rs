@@ -71,7 +71,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     }
     if outcome.clients_aborted > 0 {
         warnings.push(format!(
-            "{} of {} clients were given up, because none of their transactions succeeded",
+            "{} of {} clients were given up, because they could not go on",
             outcome.clients_aborted, plan.clients
         ));
     }

@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod disk_full;
+mod drop_in;
 mod given_server;
 mod no_server;
 mod null_server;
+mod own;
 #[path = "../../../pgdyno-net/tests/real/pki.rs"]
 mod pki;
 mod private_server;

@@ -93,9 +93,11 @@ impl Home {
     /// The runs in `pgdyno-results`, oldest first.
     pub(crate) fn runs(&self) -> Vec<Run> {
         let Ok(entries) = std::fs::read_dir(self.join("pgdyno-results")) else { return Vec::new() };
-        let mut paths: Vec<_> = entries.map(|e| e.unwrap().path()).filter(|path| path.is_dir()).collect();
-        paths.sort();
-        paths.iter().map(|path| Run::read(path)).collect()
+        let paths = entries.map(|e| e.unwrap().path()).filter(|path| path.is_dir());
+        let mut runs: Vec<_> = paths.map(|path| Run::read(&path)).collect();
+        // Names tell the second only.
+        runs.sort_by_key(|run| run.text("/started_at").trim_end_matches('Z').to_owned());
+        runs
     }
 
     /// The only run.

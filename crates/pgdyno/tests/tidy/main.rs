@@ -19,10 +19,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("engine", &["measure", "net", "poll", "wire", "workload"]),
     ("load", &["net", "wire", "workload"]),
     ("server", &["net", "workload"]),
-    ("pgbench", &["engine", "measure", "net", "script", "wire", "workload", "workloads"]),
     ("plan", &[]),
     ("results", &["measure", "plan"]),
     ("report", &["plan", "results"]),
+    ("pgbench", &["engine", "measure", "net", "script", "wire", "workload", "workloads"]),
 ];
 
 fn root() -> PathBuf {

@@ -1,0 +1,100 @@
+//! An interval in the record: what `intervals.csv` has of it, under the same names.
+
+use pgdyno_measure::{Interval, Latency, WorkerUsage};
+use serde::{Deserialize, Serialize};
+
+/// What happened in one interval of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// Number from 0, over all phases.
+    pub interval: u64,
+    /// `ramp`, `measure` or `drain`.
+    pub phase: String,
+    /// Begin, since the clients began.
+    pub start_s: f64,
+    /// End, since the clients began.
+    pub end_s: f64,
+    /// Committed transactions a second.
+    pub tps: f64,
+    /// Transactions that were begun.
+    pub started: u64,
+    /// Transactions whose work is committed.
+    pub committed: u64,
+    /// Transactions that the workload itself rolled back.
+    pub rolled_back: u64,
+    /// Transactions that failed for good.
+    pub failed: u64,
+    /// Transactions that were tried more than once.
+    pub retried: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Arrivals that were skipped for being later than the latency limit.
+    pub skipped: u64,
+    /// Transactions above the latency limit.
+    pub late: u64,
+    /// Transactions under way at the end.
+    pub in_flight: u64,
+    /// First byte sent to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_latency_ns: Option<IntervalLatency>,
+    /// Intended start to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_latency_ns: Option<IntervalLatency>,
+    /// CPU time of the engine's threads, user and kernel.
+    pub client_cpu_s: f64,
+    /// Connections lost.
+    #[serde(default)]
+    pub connections_lost: u64,
+    /// Connections made anew.
+    #[serde(default)]
+    pub reconnected: u64,
+}
+
+/// Latencies of one interval, in nanoseconds, to three digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct IntervalLatency {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// The greatest.
+    pub max: u64,
+}
+
+impl From<&Interval> for IntervalRecord {
+    /// A few hundred bytes of what may be megabytes of histograms.
+    fn from(interval: &Interval) -> Self {
+        let all = interval.part.all();
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        Self {
+            interval: interval.index,
+            phase: interval.phase.name().to_owned(),
+            start_s: seconds(interval.start_ns),
+            end_s: seconds(interval.end_ns),
+            tps: interval.tps(),
+            started: all.started,
+            committed: all.committed,
+            rolled_back: all.rolled_back,
+            failed: all.failures(),
+            retried: all.retried,
+            retries: all.retries,
+            skipped: all.skipped,
+            late: all.late,
+            in_flight: interval.in_flight,
+            service_latency_ns: latency(&all.service),
+            response_latency_ns: latency(all.response_or_service()),
+            client_cpu_s: seconds(interval.workers.iter().map(WorkerUsage::cpu_ns).sum()),
+            connections_lost: interval.part.lost,
+            reconnected: interval.part.reconnected,
+        }
+    }
+}
+
+fn latency(latency: &Latency) -> Option<IntervalLatency> {
+    let p = latency.percentiles()?;
+    Some(IntervalLatency { mean: p.mean, p50: p.p50, p95: p.p95, p99: p.p99, max: p.max })
+}

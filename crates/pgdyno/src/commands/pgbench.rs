@@ -1,0 +1,58 @@
+//! `pgdyno pgbench …`, and the same program called `pgbench`.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pgdyno_engine::Control;
+use pgdyno_net::Env;
+use pgdyno_pgbench::messages::Io;
+use pgdyno_pgbench::run::EXIT_INTERRUPTED;
+use pgdyno_pgbench::{World, connect};
+
+use crate::life::pgbench::Recorder;
+use crate::{interrupt, signals};
+
+/// The arguments of pgbench, where the program is called so: by its name, or by its first argument.
+pub(crate) fn arguments() -> Option<Vec<OsString>> {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let named = args.first().and_then(|name| Path::new(name).file_name()).is_some_and(|name| name == "pgbench");
+    if named {
+        return Some(args);
+    }
+    (args.get(1).map(OsString::as_os_str) == Some(OsStr::new("pgbench"))).then(|| args[1..].to_vec())
+}
+
+/// Is pgbench.
+pub(crate) fn main(args: &[OsString]) -> ExitCode {
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let argv0 = args.first().cloned().unwrap_or_default();
+    let mut io = Io::new(&argv0, &mut out, &mut err);
+    io.err_is_terminal = io::stderr().is_terminal();
+    signals::end_by_broken_pipes();
+    let (control, caught) = (Arc::new(Control::new()), Arc::new(AtomicI32::new(0)));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let world = World {
+        env: &Env::from_process(),
+        time_seed: now.as_micros() as u64,
+        strong_seed: &strong_seed,
+        max_open_files: pgdyno_engine::max_open_files(),
+        ask: &mut connect::ask_on_terminal,
+        listen: &mut || interrupt::listen_as_pgbench(&control, &caught),
+        control: &control,
+    };
+    let code = pgdyno_pgbench::main(args, world, &mut io, &mut Recorder::default());
+    // Which signal it was is known here only.
+    let signal = u8::try_from(caught.load(Ordering::Acquire)).unwrap_or_default();
+    ExitCode::from(if code == EXIT_INTERRUPTED && signal > 0 { 128 + signal } else { code })
+}
+
+fn strong_seed() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
+}

@@ -1,0 +1,271 @@
+//! What the arguments name: a built-in workload, script files, or a directory.
+
+use std::path::Path;
+
+use pgdyno_plan::ScriptPlan;
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{Params, When, Workload};
+use pgdyno_workloads::own::Directory;
+use pgdyno_workloads::registry::{self, Entry};
+use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
+use sha2::Digest as _;
+
+use super::data::Loaded;
+use crate::cli::WorkloadArgs;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// What a workload is told of the drive before it is made: the random choices of scripts depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crew {
+    pub(crate) clients: u32,
+    pub(crate) threads: usize,
+    pub(crate) mode: QueryMode,
+    pub(crate) seed: u64,
+}
+
+impl Crew {
+    /// For the steps of the life cycle that drive nothing.
+    pub(crate) const NOBODY: Self = Self { clients: 1, threads: 1, mode: QueryMode::Simple, seed: 0 };
+}
+
+/// What is run. Everything that it is made of has been read.
+pub(crate) enum Choice {
+    BuiltIn(&'static Entry),
+    Scripts(Vec<Source>),
+    Directory(Directory),
+}
+
+impl Choice {
+    /// Finds out what is meant: a built-in name counts before a file of the same name.
+    pub(crate) fn read(args: &WorkloadArgs) -> Result<Self> {
+        let choice = match args.workload.as_slice() {
+            [] => Self::named(args.id())?,
+            [one] => Self::named(one)?,
+            several => {
+                if let Some(other) = several.iter().find(|name| !is_script(name)) {
+                    let error = format!("{other} is no script file, and only of these several can be named");
+                    return Err(Failure::new(Code::Start, error));
+                }
+                Self::Scripts(several.iter().map(|name| script(name)).collect::<Result<_>>()?)
+            }
+        };
+        match &choice {
+            Self::Scripts(scripts) if scripts.iter().all(|script| script.weight == 0) => {
+                Err(Failure::new(Code::Start, "all scripts have weight 0: none could ever run"))
+            }
+            _ => Ok(choice),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self> {
+        match registry::find(name) {
+            Ok(entry) => Ok(Self::BuiltIn(entry)),
+            Err(_) if Path::new(name).is_dir() => Ok(Self::Directory(directory(name)?)),
+            Err(_) if is_script(name) => Ok(Self::Scripts(vec![script(name)?])),
+            Err(_) if name.contains('/') => {
+                Err(Failure::new(Code::Start, format!("there is no file or directory {name}")))
+            }
+            Err(error) => Err(Failure::new(Code::Start, error).hint(
+                "`pgdyno list workloads` lists the workloads and their parameters; a script file or a directory with \
+                 workload.toml can be named too",
+            )),
+        }
+    }
+
+    /// The query mode where nothing is said: pgbench's for pgbench's scripts, for they may hold what cannot be prepared.
+    pub(crate) fn default_mode(&self) -> QueryMode {
+        match self {
+            Self::BuiltIn(_) => QueryMode::Prepared,
+            Self::Scripts(_) | Self::Directory(_) => QueryMode::Simple,
+        }
+    }
+
+    /// Whether a run of it needs a server.
+    pub(crate) fn needs_server(&self) -> bool {
+        match self {
+            Self::BuiltIn(entry) => entry.meta.needs_server(),
+            Self::Scripts(_) | Self::Directory(_) => true,
+        }
+    }
+
+    /// The workload. What the arguments leave open is as it was `loaded` or, for the size of a built-in one, `size`.
+    pub(crate) fn build(
+        &self,
+        args: &WorkloadArgs,
+        size: Option<u64>,
+        loaded: Option<&Loaded>,
+        crew: &Crew,
+    ) -> Result<Box<dyn Workload>> {
+        let mut given = given(args);
+        match self {
+            Self::BuiltIn(entry) => {
+                let name = entry.meta.scale_name;
+                let size = loaded.map(|loaded| loaded.size).or(size);
+                if let Some(size) = size.filter(|_| !name.is_empty() && !given.iter().any(|(known, _)| *known == name))
+                {
+                    given.push((name, size.to_string()));
+                }
+                Ok((entry.build)(&params(entry.meta, &given)?))
+            }
+            Self::Directory(directory) => {
+                let meta = directory.meta();
+                for (name, value) in loaded.iter().flat_map(|loaded| &loaded.params) {
+                    let shapes = meta.params.iter().any(|p| p.name == name && p.when == When::Load);
+                    if shapes && !given.iter().any(|(known, _)| known == name) {
+                        given.push((name, value.clone()));
+                    }
+                }
+                let params = params(meta, &given)?;
+                let sources = directory.scripts().iter().map(|script| Source {
+                    name: script.file.clone(),
+                    text: script.text.clone(),
+                    weight: script.weight,
+                });
+                let defines = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+                let scale = params.integer("scale").unsigned_abs();
+                let driver = scripts(meta.id, sources.collect(), defines, scale, crew)?;
+                directory.build(&params, driver).or_fail(Code::Start)
+            }
+            Self::Scripts(sources) => {
+                let (scale, defines) = variables(&given)?;
+                scripts(&self.name(), sources.clone(), defines, scale, crew)
+            }
+        }
+    }
+
+    /// What records call it: of one's own scripts the name of the file, of a directory that of its data.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::BuiltIn(entry) => entry.meta.id.to_owned(),
+            Self::Directory(directory) => directory.meta().dataset.to_owned(),
+            Self::Scripts(scripts) => {
+                let file = |source: &Source| source.name.rsplit('/').next().unwrap_or(&source.name).to_owned();
+                scripts.iter().map(file).collect::<Vec<_>>().join("+")
+            }
+        }
+    }
+
+    /// The scripts as the plan has them.
+    pub(crate) fn scripts(&self) -> Vec<ScriptPlan> {
+        let plan = |file: &str, weight, text: &[u8]| ScriptPlan {
+            file: file.to_owned(),
+            weight,
+            sha256: sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        match self {
+            Self::BuiltIn(_) => Vec::new(),
+            Self::Scripts(scripts) => scripts.iter().map(|s| plan(&s.name, s.weight, &s.text)).collect(),
+            Self::Directory(directory) => {
+                directory.scripts().iter().map(|s| plan(&s.file, s.weight, &s.text)).collect()
+            }
+        }
+    }
+}
+
+/// What the arguments say to a workload.
+fn given(args: &WorkloadArgs) -> Vec<(&str, String)> {
+    let asked = [("warehouses", &args.warehouses), ("scale", &args.scale), ("call", &args.call)];
+    let flags = [("all-warehouses", args.all_warehouses), ("pipeline", args.pipeline)];
+    let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
+    let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name, "true".to_owned()));
+    let params = args.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    asked.chain(flags).chain(params).collect()
+}
+
+fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Result<Params> {
+    let given = given.iter().map(|(name, value)| (*name, value.as_str()));
+    Params::new(meta.id, meta.params, given).or_fail(Code::Start)
+}
+
+/// The scale and the variables of script files.
+fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
+    let mut scale = 1;
+    let mut defines = Vec::new();
+    for (name, value) in given {
+        match *name {
+            "scale" => {
+                let parsed = value.parse().ok().filter(|n| (1..=i64::MAX.unsigned_abs()).contains(n));
+                let error = || format!("scale must be a whole number above 0, but '{value}' was given");
+                scale = parsed.ok_or_else(|| Failure::new(Code::Start, error()))?;
+            }
+            "warehouses" | "call" | "all-warehouses" | "pipeline" => {
+                let error = format!("--{name} is for built-in workloads; a script has --scale and the variables of -D");
+                return Err(Failure::new(Code::Start, error));
+            }
+            name if !pgdyno_script::valid_variable_name(name.as_bytes()) => {
+                let error = format!("'{name}' cannot be a variable: write letters, digits and underscores");
+                return Err(Failure::new(Code::Start, error));
+            }
+            name => defines.push((name.to_owned(), value.clone())),
+        }
+    }
+    Ok((scale, defines))
+}
+
+fn scripts(
+    id: &str,
+    scripts: Vec<Source>,
+    defines: Vec<(String, String)>,
+    scale: u64,
+    crew: &Crew,
+) -> Result<Box<dyn Workload>> {
+    let scripted = scripted::build(Spec {
+        id: id.to_owned(),
+        summary: String::new(),
+        scripts,
+        defines: defines.into_iter().map(|(name, value)| (name, value.into_bytes())).collect(),
+        scale,
+        seed: crew.seed,
+        clients: crew.clients,
+        threads: crew.threads,
+        manner: Manner::Run,
+    })
+    .map_err(|error| Failure::new(Code::Start, *error))?;
+    if crew.mode != QueryMode::Simple {
+        for script in scripted.scripts() {
+            script.check_extended().or_fail(Code::Start)?;
+        }
+    }
+    Ok(Box::new(scripted))
+}
+
+/// Whether it is to be taken for a script file, with or without a weight.
+fn is_script(name: &str) -> bool {
+    let (path, _) = split_weight(name);
+    [name, path].iter().any(|name| name.ends_with(".sql") || Path::new(name).is_file())
+}
+
+/// `a.sql@3`: the file and its weight, where it has one. A file of that very name counts first.
+fn split_weight(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('@') {
+        Some((path, weight)) if !Path::new(name).exists() => (path, Some(weight)),
+        _ => (name, None),
+    }
+}
+
+fn script(name: &str) -> Result<Source> {
+    let (path, weight) = split_weight(name);
+    let weight = match weight.map(|text| (text, text.parse::<u32>())) {
+        None => 1,
+        Some((_, Ok(weight))) if weight <= i32::MAX.unsigned_abs() => weight,
+        Some((text, _)) => {
+            let error = format!("'{text}' in {name} is no weight: write a whole number up to {}", i32::MAX);
+            return Err(Failure::new(Code::Start, error));
+        }
+    };
+    let text = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    Ok(Source { name: path.to_owned(), text, weight })
+}
+
+fn directory(name: &str) -> Result<Directory> {
+    let mut read = |file: &str| match std::fs::read(Path::new(name).join(file)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    };
+    Directory::read(name, &mut read).or_fail(Code::Start)
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> Failure {
+    Failure::new(Code::Start, format!("failed to read {path}: {error}"))
+}

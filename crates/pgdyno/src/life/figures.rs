@@ -1,0 +1,103 @@
+//! From what a run brought to its record: the same for `pgdyno run` and for the drop-in for pgbench.
+
+use pgdyno_engine::RunOutcome;
+use pgdyno_measure::{Totals, broken_identities, steadiness};
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_results::{ClientRecord, ErrorRecord, Names, RunRecord, ServerRecord, SteadyRecord};
+use pgdyno_server::Machine;
+use pgdyno_wire::ErrorClass;
+use pgdyno_workload::{Capabilities, Workload};
+
+/// What the counters of a workload mean.
+pub(crate) fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
+    let statements = workload.statements(caps);
+    Names {
+        counted_queries: (0..statements.len()).filter(|nth| workload.is_counted_query(*nth)).collect(),
+        txns: workload.txns().iter().map(|t| (t.name.to_owned(), t.weight, t.queries, t.is_new_order)).collect(),
+        statements: statements
+            .iter()
+            .enumerate()
+            .map(|(nth, s)| (s.sql().to_owned(), workload.txn_of_statement(nth)))
+            .collect(),
+        classes: ErrorClass::ALL.iter().map(|class| class.name()).collect(),
+    }
+}
+
+/// This machine.
+pub(crate) fn client() -> ClientRecord {
+    let machine = Machine::look();
+    let kernel = machine.kernel.clone();
+    ClientRecord {
+        os: machine.os.clone().map_or_else(|| kernel.clone(), |os| format!("{os}, {kernel}")),
+        cpu: machine.cpu_model.clone().unwrap_or_else(|| machine.architecture.clone()),
+        cpus: machine.usable_cpus() as usize,
+        memory_bytes: machine.usable_ram_bytes().unwrap_or_default(),
+        ..ClientRecord::default()
+    }
+}
+
+/// The server that `admin` is connected to by `options`.
+///
+/// # Errors
+/// When the connection is lost.
+pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) -> Result<ServerRecord, AdminError> {
+    let facts = pgdyno_server::facts(admin, options)?;
+    let values = |changed_only: bool| {
+        facts
+            .settings
+            .iter()
+            .filter(|(_, s)| {
+                !changed_only || !matches!(s.source.as_str(), "default" | "client" | "session" | "override")
+            })
+            .map(|(name, s)| (name.clone(), s.value.clone()))
+            .collect()
+    };
+    Ok(ServerRecord {
+        version: facts.version.clone(),
+        version_num: facts.server_version_num,
+        origin: origin.to_owned(),
+        local: facts.is_local,
+        tls: facts.tls.as_ref().map(|tls| format!("{} {}", tls.version, tls.cipher)),
+        settings: values(false),
+        settings_changed: values(true),
+        database_bytes: facts.database_bytes,
+        database_bytes_after: None,
+        synchronous_standbys: facts.synchronous_standbys.map(u64::from),
+    })
+}
+
+/// Every identity that does not hold, in words.
+pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
+    outcome.phases().iter().flat_map(|totals| broken_identities(totals, txn_names)).map(|b| b.to_string()).collect()
+}
+
+/// Fills in what is neither of the transactions nor of the server: errors, threads, CPU, steadiness. `window` is what
+/// the summary is of, `tps` the throughput of each of its whole intervals.
+pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals, tps: &[f64]) {
+    record.errors = outcome
+        .errors
+        .iter()
+        .map(|(code, sample)| ErrorRecord {
+            sqlstate: code.to_string(),
+            count: sample.count,
+            message: sample.message.clone(),
+        })
+        .collect();
+    let wall_ns = window.seconds() * 1e9;
+    record.client.threads = outcome.threads;
+    record.client.thread_busy = window.busy().collect();
+    record.client.run_delay = if wall_ns > 0.0 && !window.workers.is_empty() {
+        window.workers.iter().map(|w| w.run_delay_ns as f64).sum::<f64>() / window.workers.len() as f64 / wall_ns
+    } else {
+        0.0
+    };
+    record.client.cpu_user_s = outcome.process.user_ns as f64 / 1e9;
+    record.client.cpu_sys_s = outcome.process.sys_ns as f64 / 1e9;
+    record.client.rss_bytes_max = pgdyno_engine::process_usage().rss_bytes_max;
+    if let Some(summary) = &mut record.summary {
+        summary.connect_s = outcome.connect_ns as f64 / 1e9;
+        summary.cancelled_in_flight = outcome.cancelled_in_flight as u64;
+        summary.steadiness =
+            steadiness(tps).map(|s| SteadyRecord { variation: s.variation, trend: s.trend, drifts: s.drifts });
+    }
+}
