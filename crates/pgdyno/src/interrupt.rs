@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use pgdyno_engine::Control;
+use pgdyno_pgbench::run::EXIT_INTERRUPTED;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -50,18 +51,30 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
     Ok(interrupt)
 }
 
-/// Listens for the drop-in: the first signal ends the benchmark at once, and `caught` becomes its number. A signal
-/// that was ignored when the program began stays ignored.
-pub(crate) fn listen_as_pgbench(control: &Arc<Control>, caught: &Arc<AtomicI32>) -> std::io::Result<()> {
+/// The signal that ended the drop-in, if one did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Caught(Arc<AtomicI32>);
+
+impl Caught {
+    /// What the process exits with, when a benchmark ended with `code`: 128 and the signal's number where that was it.
+    pub(crate) fn exit_code(&self, code: u8) -> u8 {
+        let signal = u8::try_from(self.0.load(Ordering::Acquire)).unwrap_or_default();
+        if code == EXIT_INTERRUPTED && signal > 0 { 128 + signal } else { code }
+    }
+}
+
+/// Listens for the drop-in: the first signal ends the benchmark at once, and is `caught`. A signal that was ignored
+/// when the program began stays ignored.
+pub(crate) fn listen_as_pgbench(control: &Arc<Control>, caught: &Caught) -> std::io::Result<()> {
     let wanted: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(|signal| !signals::is_ignored(*signal)).collect();
     let mut signals = Signals::new(wanted)?;
-    let (control, caught) = (Arc::clone(control), Arc::clone(caught));
+    let (control, caught) = (Arc::clone(control), caught.clone());
     thread::Builder::new().name("pgdyno-signals".to_owned()).spawn(move || {
         for (nth, signal) in signals.forever().enumerate() {
             if nth > 0 {
                 drop(signal_hook::low_level::emulate_default_handler(signal));
             }
-            caught.store(signal, Ordering::Release);
+            caught.0.store(signal, Ordering::Release);
             control.kill();
         }
     })?;

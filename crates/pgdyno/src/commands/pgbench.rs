@@ -5,15 +5,14 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pgdyno_engine::Control;
 use pgdyno_net::Env;
 use pgdyno_pgbench::messages::Io;
-use pgdyno_pgbench::run::EXIT_INTERRUPTED;
 use pgdyno_pgbench::{World, connect};
 
+use crate::interrupt::Caught;
 use crate::life::pgbench::Recorder;
 use crate::{interrupt, signals};
 
@@ -34,7 +33,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let mut io = Io::new(&argv0, &mut out, &mut err);
     io.err_is_terminal = io::stderr().is_terminal();
     signals::end_by_broken_pipes();
-    let (control, caught) = (Arc::new(Control::new()), Arc::new(AtomicI32::new(0)));
+    let (control, caught) = (Arc::new(Control::new()), Caught::default());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let world = World {
         env: &Env::from_process(),
@@ -45,10 +44,8 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         listen: &mut || interrupt::listen_as_pgbench(&control, &caught),
         control: &control,
     };
-    let code = pgdyno_pgbench::main(args, world, &mut io, &mut Recorder::default());
-    // Which signal it was is known here only.
-    let signal = u8::try_from(caught.load(Ordering::Acquire)).unwrap_or_default();
-    ExitCode::from(if code == EXIT_INTERRUPTED && signal > 0 { 128 + signal } else { code })
+    let code = pgdyno_pgbench::main(args, world, &mut io, &mut Recorder::new(caught.clone()));
+    ExitCode::from(caught.exit_code(code))
 }
 
 fn strong_seed() -> io::Result<u64> {

@@ -20,6 +20,8 @@ use pgdyno_workload::{Capabilities, Workload as _};
 use pgdyno_workloads::scripted::Source;
 use sha2::Digest as _;
 
+use crate::interrupt::Caught;
+
 use super::{choose, drive, figures, warnings};
 
 /// Writes down one benchmark, if its options say where to.
@@ -34,6 +36,14 @@ pub(crate) struct Recorder {
     target: String,
     server: Option<ServerRecord>,
     intervals: Vec<IntervalRecord>,
+    caught: Caught,
+}
+
+impl Recorder {
+    /// One that knows what signal ended the benchmark, if one did.
+    pub(crate) fn new(caught: Caught) -> Self {
+        Self { caught, ..Self::default() }
+    }
 }
 
 /// In pgbench's manner.
@@ -121,7 +131,7 @@ impl Recorder {
             id: run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64),
             status,
             reason,
-            exit_code: ran.exit_code,
+            exit_code: self.caught.exit_code(ran.exit_code),
             pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: started.to_string(),
             measured_at: self.began.filter(|_| outcome.measured.intervals > 0).map(|t| (t + warmup).to_string()),

@@ -191,3 +191,33 @@ fn what_cannot_be_written_is_told_before_the_run_and_never_costs_the_report() {
     left.sort();
     assert_eq!(left, ["file.json", "link.json", "newer.json", "ok.sql"]);
 }
+
+/// What the shell of a script or a pipe does to the program.
+#[test]
+fn signals_are_taken_as_users_of_pgbench_are_used_to() {
+    let Some(place) = Place::new("signals", "", TRUST) else { return };
+    place.write("ok.sql", "select 1;\n");
+    let mut running = Running::new(place.pgbench_command("-n -T 600 -P 1 -f ok.sql --json=r.json"));
+    running.until_it_says("progress:", 1);
+    running.signal(Signal::TERM);
+    running.end().ended(143).prints(&["number of transactions actually processed"]);
+    assert_eq!(number(&place.json("r.json"), "/exit_code"), 143);
+
+    // A background job of a script ignores SIGINT, and goes on.
+    let in_shell = |script: &str, args: &str| {
+        let pgbench = place.pgbench_command(args);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", script]).arg(pgbench.get_program()).args(pgbench.get_args());
+        shell.envs(pgbench.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell.current_dir(pgbench.get_current_dir().unwrap());
+        shell
+    };
+    let mut running = Running::new(in_shell("trap '' INT; exec \"$0\" \"$@\"", "-n -T 2 -P 1 -f ok.sql"));
+    running.until_it_says("progress:", 1);
+    running.signal(Signal::INT);
+    running.end().ended(0).prints(&["tps = "]);
+
+    // Nobody reads its progress any more after the first line: it ends long before its time.
+    let script = "\"$0\" \"$@\" 2>&1 >pgbench.out | head -n 1";
+    Running::new(in_shell(script, "-n -T 600 -P 1 -f ok.sql")).end().ended(0).prints(&["progress:"]);
+}
