@@ -174,7 +174,7 @@ impl Scripted {
     /// The place of a script's first command among all statements.
     #[must_use]
     pub fn first_statement(&self, script: usize) -> usize {
-        self.scripts()[..script].iter().map(|s| s.commands.len()).sum()
+        self.program.first[script]
     }
 }
 
@@ -216,7 +216,7 @@ impl Workload for Scripted {
     }
 
     fn txn_of_statement(&self, statement: usize) -> Option<usize> {
-        (0..self.scripts().len()).rev().find(|script| self.first_statement(*script) <= statement)
+        self.program.first.partition_point(|first| *first <= statement).checked_sub(1)
     }
 
     fn data_bytes(&self) -> u64 {
@@ -226,5 +226,38 @@ impl Workload for Scripted {
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         let client = context.id.0;
         Box::new(Interpreter::new(self.program, client, self.seeds.client(client), self.seeds.chooser(client)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scripted(scripts: &[&str]) -> Scripted {
+        let source = |text: &&str| Source { name: "s".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
+        let spec = Spec {
+            id: "s".to_owned(),
+            summary: String::new(),
+            scripts: scripts.iter().map(source).collect(),
+            defines: Vec::new(),
+            scale: 1,
+            seed: 1,
+            clients: 1,
+            threads: 1,
+            manner: Manner::Run,
+        };
+        build(spec).unwrap()
+    }
+
+    #[test]
+    fn where_commands_may_be_passed_over_queries_are_counted_one_by_one() {
+        let straight = "begin;\nselect 1;\n update t set a = 1;\nend;\n";
+        let branching = "select 1;\n\\if false\ndelete from t;\n\\endif\nvacuum t;\n";
+        let workload = scripted(&[straight, branching]);
+        assert_eq!(workload.txns().iter().map(|txn| txn.queries).collect::<Vec<_>>(), [2, 0]);
+        let of_script: Vec<_> = (0..9).map(|n| workload.txn_of_statement(n)).collect();
+        assert_eq!(of_script, [[Some(0); 4].as_slice(), &[Some(1); 5]].concat());
+        let counted: Vec<_> = (0..9).filter(|n| workload.is_counted_query(*n)).collect();
+        assert_eq!(counted, [4, 6], "select and delete");
     }
 }
