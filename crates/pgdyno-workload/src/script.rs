@@ -100,8 +100,6 @@ pub enum Trouble<'a> {
         results: u32,
         /// What the server says.
         message: &'a ServerMessage,
-        /// Whether the same transaction may be tried again, as things stand.
-        retried: bool,
     },
     /// After an error, and a rollback where there was something to roll back.
     Decided {

@@ -42,7 +42,7 @@ impl Client {
             self.state = self.finish.map_or(State::StartCommand, State::EndTx);
             return true;
         }
-        match self.tell_error(now, cx) {
+        match self.tell_error(cx) {
             OnTrouble::Count => {}
             OnTrouble::Abort => return true,
             OnTrouble::Ignore => {
@@ -60,10 +60,9 @@ impl Client {
     }
 
     /// Tells the script of the error, and gives the client up if it wants that.
-    fn tell_error(&mut self, now: Tick, cx: &mut Context<'_>) -> OnTrouble {
+    fn tell_error(&mut self, cx: &mut Context<'_>) -> OnTrouble {
         let Some(error) = self.error.take() else { return OnTrouble::Count };
-        let retried = self.may_retry(now, error.class, cx);
-        let trouble = Trouble::Server { stmt: error.stmt, results: error.results, message: &error.message, retried };
+        let trouble = Trouble::Server { stmt: error.stmt, results: error.results, message: &error.message };
         let verdict = self.script.on_trouble(&trouble, cx.notes);
         if verdict == OnTrouble::Abort {
             self.abort(error.class, cx);
@@ -104,7 +103,7 @@ impl Client {
         let verdict = match refused_copy {
             _ if !was_under_way => OnTrouble::Count,
             Some(Failed { stmt, results, message, .. }) => {
-                let trouble = Trouble::Server { stmt: *stmt, results: *results, message, retried: false };
+                let trouble = Trouble::Server { stmt: *stmt, results: *results, message };
                 self.script.on_trouble(&trouble, cx.notes)
             }
             None => {

@@ -100,14 +100,8 @@ pub fn run(
             0
         }
     };
-    let exit_code = match logged {
-        Err(failure) if exit_code == 0 => io.fail(&failure),
-        Err(failure) => {
-            io.fail(&failure);
-            exit_code
-        }
-        Ok(()) => exit_code,
-    };
+    let without_log = logged.err().map_or(0, |failure| io.fail(&failure));
+    let exit_code = if exit_code == 0 { without_log } else { exit_code };
     Ok(Ran { exit_code, workload, outcome, server_version: set_up.server_version, scale: set_up.scale })
 }
 
