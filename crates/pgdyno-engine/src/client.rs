@@ -12,8 +12,8 @@ mod trouble;
 
 use pgdyno_measure::Recorder;
 use pgdyno_wire::backend::ServerMessage;
-use pgdyno_wire::{ErrorClass, Event, QueryMode, Session, SqlState, Statement, StmtId, TxStatus, libpq};
-use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Trouble, Verdict};
+use pgdyno_wire::{ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus, libpq};
+use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Since, Trouble, Verdict};
 
 use crate::errors::ErrorLog;
 use crate::observer::{Observer, TxEnd, TxOutcome};
@@ -79,6 +79,10 @@ pub enum Wait {
 /// What a client is given at each call.
 pub(crate) struct Context<'a> {
     pub(crate) statements: &'a [Statement],
+    /// The connection's half of the protocol.
+    pub(crate) session: &'a mut Session,
+    /// Whether clients share connections, and give them back after each transaction.
+    pub(crate) shared: bool,
     pub(crate) rules: &'a Rules,
     pub(crate) pacer: &'a mut Pacer,
     pub(crate) recorder: &'a mut Recorder,
@@ -91,6 +95,7 @@ pub(crate) struct Context<'a> {
 
 /// The first error of a batch.
 struct Failed {
+    code: SqlState,
     class: ErrorClass,
     stmt: Option<StmtId>,
     /// Results of the batch that came before it.
@@ -102,7 +107,6 @@ struct Failed {
 pub struct Client {
     id: u32,
     script: Box<dyn ClientScript>,
-    session: Session,
     state: State,
     txn: usize,
     /// Intended start of the transaction.
@@ -143,13 +147,12 @@ pub struct Command<'a> {
 }
 
 impl Client {
-    /// Client number `id` of the run, at its beginning; `connected` unless it opens a connection for each transaction.
+    /// Client number `id` of the run, at its beginning; `connected` where it has a connection that it keeps.
     #[must_use]
-    pub fn new(id: u32, script: Box<dyn ClientScript>, mode: QueryMode, statements: usize, connected: bool) -> Self {
+    pub fn new(id: u32, script: Box<dyn ClientScript>, connected: bool) -> Self {
         Self {
             id,
             script,
-            session: Session::new(mode, statements),
             state: State::ChooseScript,
             txn: 0,
             intended: Tick(0),
@@ -210,6 +213,11 @@ impl Client {
         !self.connected || self.state == State::Aborted
     }
 
+    /// Whether nothing is under way on its connection, and no transaction block open.
+    pub(crate) fn is_at_rest(&self, session: &Session) -> bool {
+        self.tx_status == TxStatus::Idle && !session.is_busy()
+    }
+
     /// The command that it wants to be run on the driver's machine.
     pub(crate) fn shell(&self) -> Command<'_> {
         Command { number: self.shells, text: self.script.shell(), capture: self.capture_shell }
@@ -218,11 +226,6 @@ impl Client {
     /// Whether it waits for the end of this command.
     pub(crate) fn awaits_shell(&self, number: u64) -> bool {
         self.state == State::Shell && self.shells == number
-    }
-
-    /// The connection's half of the protocol.
-    pub(crate) fn session(&mut self) -> &mut Session {
-        &mut self.session
     }
 
     /// Goes on until it must wait. Appends to `out` what is to be sent.
@@ -302,7 +305,11 @@ impl Client {
     fn choose(&mut self, now: Tick, cx: &mut Context<'_>) {
         let begin = self.script.begin();
         self.txn = usize::from(begin.txn.0);
-        self.intended = cx.pacer.intended(now.after(begin.wait_ns));
+        let ready = match begin.since {
+            Since::End => now.after(begin.wait_ns),
+            Since::Start => self.intended.after(begin.wait_ns),
+        };
+        self.intended = cx.pacer.intended(ready);
         if let (Some(limit), true) = (cx.rules.latency_limit_ns, cx.pacer.is_open()) {
             while self.intended.after(limit) < now {
                 cx.recorder.skipped(self.txn);
@@ -314,8 +321,7 @@ impl Client {
                 self.intended = cx.pacer.intended(now);
             }
         }
-        let earliest = now.after(begin.wait_ns);
-        self.state = State::Throttle(self.intended.max(earliest));
+        self.state = State::Throttle(self.intended.max(ready));
         self.talked = false;
         self.clear_reply();
     }
@@ -332,7 +338,7 @@ impl Client {
     /// Sends the next step. `Some` when the client must wait.
     #[inline]
     fn step(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Wait> {
-        let mut batch = Batch::new(&mut self.session, cx.statements, out, cx.notes);
+        let mut batch = Batch::new(cx.session, cx.statements, out, cx.notes);
         let next = self.script.step(self.reply.reply(), &mut batch);
         batch.close();
         self.clear_reply();
@@ -351,7 +357,7 @@ impl Client {
                 self.abort(ErrorClass::Script, cx);
                 return Some(Wait::Finished);
             }
-            Next::Await | Next::Finish(_) if self.session.is_busy() => {
+            Next::Await | Next::Finish(_) if cx.session.is_busy() => {
                 self.mark = now;
                 self.talked = true;
                 self.finish = match next {
@@ -408,13 +414,23 @@ impl Client {
         self.failures_in_a_row = 0;
         self.finish = None;
         self.state = State::ChooseScript;
-        self.connected = !cx.rules.connect_each;
+        if !cx.recorder.tallies().is_empty() {
+            self.script.tally(verdict, cx.recorder.tallies());
+        }
+        self.connected = self.keeps_connection(cx);
         self.observe(now, TxOutcome::Completed, cx);
         // It counts, as in pgbench: what it sent was done. But the next one would begin within it.
         if self.tx_status != TxStatus::Idle && self.script.on_trouble(&Trouble::LeftOpen, cx.notes) == OnTrouble::Abort
         {
             self.state = State::Aborted;
         }
+    }
+
+    /// Whether the connection is still its own once a transaction is over: a shared one is, while a transaction block is
+    /// open on it.
+    #[inline]
+    fn keeps_connection(&self, cx: &Context<'_>) -> bool {
+        !cx.rules.connect_each && (!cx.shared || self.tx_status != TxStatus::Idle)
     }
 
     fn fail(&mut self, now: Tick, cx: &mut Context<'_>) {
@@ -424,7 +440,7 @@ impl Client {
         self.transactions += 1;
         self.finish = None;
         self.state = State::ChooseScript;
-        self.connected = !cx.rules.connect_each;
+        self.connected = self.keeps_connection(cx);
         self.observe(now, TxOutcome::Failed(class), cx);
         if cx.rules.give_up && !class.is_retryable() {
             self.failures_in_a_row += 1;
@@ -494,10 +510,10 @@ impl Client {
                 all_done && self.on_reply(now, cx, out)
             }
             Event::Error { code, raw } => {
-                let stmt = self.session.current();
+                let stmt = cx.session.current();
                 self.statement_failed(stmt, cx);
                 cx.errors.note(code, || ServerMessage::parse(raw).to_string());
-                self.note_error(code.class(), stmt, ServerMessage::parse(raw));
+                self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
                 false
             }
             Event::Notice(raw) => {
@@ -508,13 +524,14 @@ impl Client {
                 false
             }
             Event::Copy { wanted } => {
-                let stmt = self.session.current();
-                cx.errors.note(SqlState::from_bytes(b"0A000"), || NO_COPY.to_owned());
+                let stmt = cx.session.current();
+                let code = SqlState::from_bytes(b"0A000");
+                cx.errors.note(code, || NO_COPY.to_owned());
                 self.statement_failed(stmt, cx);
                 let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
-                self.note_error(ErrorClass::Script, stmt, message);
+                self.note_error(code, ErrorClass::Script, stmt, message);
                 if wanted {
-                    self.session.end_copy(out);
+                    cx.session.end_copy(out);
                 }
                 false
             }
@@ -531,8 +548,7 @@ impl Client {
 
     /// A new connection is there: nothing is prepared on it. The next transaction may begin, or the one that waited
     /// for it, which took `took_ns`.
-    pub(crate) fn attach(&mut self, now: Tick, took_ns: u64, statements: usize, cx: &mut Context<'_>) {
-        self.session = Session::new(self.session.mode(), statements);
+    pub(crate) fn attach(&mut self, now: Tick, took_ns: u64, cx: &mut Context<'_>) {
         self.tx_status = TxStatus::Idle;
         self.connected = true;
         match self.state {
@@ -554,6 +570,31 @@ impl Client {
                 self.start(now, cx);
             }
             _ => {}
+        }
+    }
+
+    /// From now on it has a connection only when it is its turn.
+    pub(crate) fn share(&mut self) {
+        self.connected = false;
+    }
+
+    /// It is its turn to have a shared connection.
+    pub(crate) fn take_turn(&mut self, now: Tick, cx: &mut Context<'_>) {
+        self.tx_status = TxStatus::Idle;
+        self.connected = true;
+        self.start(now, cx);
+    }
+
+    /// It need not wait for a shared connection any more, for no transaction begins.
+    pub(crate) fn dismiss(&mut self) {
+        self.state = State::Finished;
+    }
+
+    /// Its shared connection was lost; with another one it can go on.
+    pub(crate) fn recover(&mut self) {
+        if let State::Lost(_) = self.state {
+            self.connected = false;
+            self.state = State::ChooseScript;
         }
     }
 

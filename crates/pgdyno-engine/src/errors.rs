@@ -37,6 +37,16 @@ impl ErrorLog {
         }
     }
 
+    /// Takes one back: it was no error to its script.
+    pub(crate) fn forget(&mut self, code: SqlState) {
+        if let Some(sample) = self.samples.get_mut(&code) {
+            sample.count -= 1;
+            if sample.count == 0 {
+                self.samples.remove(&code);
+            }
+        }
+    }
+
     /// Everything noted so far; the log is empty afterwards.
     pub(crate) fn take(&mut self) -> BTreeMap<SqlState, ErrorSample> {
         std::mem::take(&mut self.samples)

@@ -11,6 +11,7 @@ use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::client::{Client, Command, Context, State, Wait};
 use crate::errors::{ErrorLog, ErrorSample};
+use crate::lines::{Line, Pool};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
@@ -18,28 +19,27 @@ use crate::{Rules, Tick};
 /// What a client wants to be done by somebody who may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errand {
-    /// Its connection is of no more use.
+    /// The connection of this line is of no more use.
     Disconnect(usize),
     /// A connection is to be opened; [`Fleet::attach`] or [`Fleet::cannot_connect`] follows.
     Connect(usize),
     /// [`Fleet::shell`] is to be run; [`Fleet::shell_done`] follows.
     Shell(usize),
+    /// It was given up, and somebody should know; its shared line, if it was left in order, serves others.
+    GivenUp,
 }
 
-/// A client and its buffers.
-struct Seat {
-    client: Client,
-    /// Whether it has a connection, as far as errands tell.
-    attached: bool,
-    /// What is to be sent.
-    out: Vec<u8>,
-    /// The beginning of a message that has not come as a whole.
-    pending: Vec<u8>,
-}
-
-/// The clients of one thread.
+/// The clients of one thread, and the lines that they send and receive by. A client has the line of its own number,
+/// unless [`Fleet::sharing`] makes them share fewer.
 pub struct Fleet {
-    seats: Vec<Seat>,
+    clients: Vec<Client>,
+    /// The last one is nobody's: clients that hold no line are given it where they need none.
+    lines: Vec<Line>,
+    /// The line that each client holds.
+    held: Vec<u32>,
+    pool: Option<Pool>,
+    /// Shared lines that were handed out, on which something may have to be sent.
+    handed: Vec<usize>,
     statements: Arc<[Statement]>,
     rules: Rules,
     pacer: Pacer,
@@ -70,19 +70,17 @@ impl Fleet {
     ) -> Self {
         let measured = if rules.statements { statements.len() } else { 0 };
         let recorder = Recorder::new(txns, measured, pacer.is_open());
-        let seats: Vec<Seat> = scripts
-            .into_iter()
-            .zip(first..)
-            .map(|(script, id)| Seat {
-                client: Client::new(id, script, mode, statements.len(), !rules.connect_each),
-                attached: !rules.connect_each,
-                out: Vec::new(),
-                pending: Vec::new(),
-            })
-            .collect();
+        let attached = !rules.connect_each;
+        let clients: Vec<Client> =
+            scripts.into_iter().zip(first..).map(|(script, id)| Client::new(id, script, attached)).collect();
+        let line = |client| Line::new(mode, statements.len(), attached, client);
         Self {
-            active: seats.len(),
-            seats,
+            active: clients.len(),
+            lines: (0..clients.len()).map(Some).chain([None]).map(line).collect(),
+            held: (0..clients.len() as u32).collect(),
+            pool: None,
+            handed: Vec::new(),
+            clients,
             statements,
             rules,
             pacer,
@@ -95,6 +93,27 @@ impl Fleet {
             runnable: VecDeque::new(),
             stopping: false,
         }
+    }
+
+    /// Lets all clients share so many lines, at least 1: each holds one for the time of a transaction. Response times
+    /// are kept apart from service times: they count from the intended start, the wait for a line included.
+    #[must_use]
+    pub fn sharing(mut self, lines: usize) -> Self {
+        let lines = lines.max(1);
+        let mode = self.lines[0].session.mode();
+        self.lines = (0..=lines).map(|_| Line::new(mode, self.statements.len(), true, None)).collect();
+        self.held = vec![lines as u32; self.clients.len()];
+        self.clients.iter_mut().for_each(Client::share);
+        self.pool = Some(Pool::new(lines));
+        self.recorder = self.recorder.scheduled();
+        self
+    }
+
+    /// Counts so many things beside transactions; scripts say how many of each.
+    #[must_use]
+    pub fn tallying(mut self, tallies: usize) -> Self {
+        self.recorder = self.recorder.with_tallies(tallies);
+        self
     }
 
     /// Lets `observer` hear of every transaction.
@@ -114,36 +133,96 @@ impl Fleet {
     /// How many clients there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.seats.len()
+        self.clients.len()
+    }
+
+    /// How many lines there are.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.lines.len() - 1
+    }
+
+    /// The line that client `i` holds.
+    #[inline]
+    #[must_use]
+    pub fn line_of(&self, i: usize) -> Option<usize> {
+        let line = self.held[i] as usize;
+        (line < self.lines()).then_some(line)
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.seats.is_empty()
+        self.clients.is_empty()
     }
 
-    /// Clients that are neither finished nor lost nor given up.
+    /// Clients that are neither finished nor lost nor given up. Where all shared lines are lost, none is.
     #[must_use]
     pub fn active(&self) -> usize {
-        self.active
+        if self.pool.as_ref().is_some_and(|pool| pool.alive() == 0) { 0 } else { self.active }
+    }
+
+    /// Clients without a connection that they had; of shared lines, those.
+    #[must_use]
+    pub fn lost(&self) -> usize {
+        match self.pool {
+            Some(_) => self.lines.iter().filter(|line| line.lost.is_some()).count(),
+            None => self.clients.iter().filter(|client| matches!(client.state(), State::Lost(_))).count(),
+        }
+    }
+
+    /// Clients that were given up.
+    #[must_use]
+    pub fn aborted(&self) -> usize {
+        self.clients.iter().filter(|client| client.state() == State::Aborted).count()
+    }
+
+    /// Whether the connection of a line is still of use to somebody.
+    #[must_use]
+    pub fn is_wanted(&self, line: usize) -> bool {
+        match (&self.pool, self.lines[line].client) {
+            (None, Some(i)) => !matches!(self.state(i), State::Finished | State::Aborted),
+            _ => self.lines[line].attached,
+        }
+    }
+
+    /// Whether a line's own client was given up.
+    #[must_use]
+    pub fn is_given_up(&self, line: usize) -> bool {
+        self.lines[line].client.is_some_and(|i| self.state(i) == State::Aborted)
+    }
+
+    /// Whether a line is without the connection that it had.
+    #[must_use]
+    pub fn is_lost(&self, line: usize) -> bool {
+        match (&self.pool, self.lines[line].client) {
+            (None, Some(i)) => matches!(self.state(i), State::Lost(_)),
+            _ => self.lines[line].lost.is_some(),
+        }
     }
 
     /// Where client `i` is.
     #[must_use]
     pub fn state(&self, i: usize) -> State {
-        self.seats[i].client.state()
+        self.clients[i].state()
     }
 
-    /// Clients whose transaction is under way.
+    /// Lines whose client's transaction is under way.
     pub fn busy(&self) -> impl Iterator<Item = usize> {
-        self.seats.iter().enumerate().filter(|(_, seat)| seat.client.in_transaction()).map(|(i, _)| i)
+        let clients = self.clients.iter().enumerate().filter(|(_, client)| client.in_transaction());
+        clients.filter_map(|(i, _)| self.line_of(i))
     }
 
-    /// What client `i` wants to send. The caller drains it.
+    /// A shared line that was handed out since the last call, on which something may have to be sent.
     #[inline]
-    pub fn output(&mut self, i: usize) -> &mut Vec<u8> {
-        &mut self.seats[i].out
+    pub fn take_handed(&mut self) -> Option<usize> {
+        self.handed.pop()
+    }
+
+    /// What is to be sent on a line. The caller drains it.
+    #[inline]
+    pub fn output(&mut self, line: usize) -> &mut Vec<u8> {
+        &mut self.lines[line].out
     }
 
     /// The recorder.
@@ -170,13 +249,13 @@ impl Fleet {
     /// The command that client `i` wants to be run.
     #[must_use]
     pub fn shell(&self, i: usize) -> Command<'_> {
-        self.seats[i].client.shell()
+        self.clients[i].shell()
     }
 
     /// The number of client `i` within the run.
     #[must_use]
     pub fn id(&self, i: usize) -> u32 {
-        self.seats[i].client.id()
+        self.clients[i].id()
     }
 
     /// The error that ends the run, once.
@@ -184,11 +263,14 @@ impl Fleet {
         self.errors.take_fatal()
     }
 
-    /// Client `i` and all that it is given.
+    /// Client `i`, all that it is given, and what goes out on its line.
     #[inline]
-    fn seat(&mut self, i: usize) -> (&mut Seat, Context<'_>) {
+    fn seat(&mut self, i: usize) -> (&mut Client, Context<'_>, &mut Vec<u8>, &mut Vec<u8>) {
+        let Line { session, out, pending, .. } = &mut self.lines[self.held[i] as usize];
         let cx = Context {
             statements: &self.statements,
+            session,
+            shared: self.pool.is_some(),
             rules: &self.rules,
             pacer: &mut self.pacer,
             recorder: &mut self.recorder,
@@ -197,35 +279,85 @@ impl Fleet {
             observer: self.observer.as_deref_mut(),
             stopping: self.stopping,
         };
-        (&mut self.seats[i], cx)
+        (&mut self.clients[i], cx, out, pending)
     }
 
-    /// Lets client `i` go on.
+    /// Lets client `i` go on, and whoever has the line that it gives back.
     #[inline]
     pub fn advance(&mut self, i: usize, now: Tick) {
-        let (seat, mut cx) = self.seat(i);
-        let wait = seat.client.advance(now, &mut cx, &mut seat.out);
-        if seat.client.wants_no_connection() && seat.attached {
-            seat.attached = false;
-            self.errands.push_back(Errand::Disconnect(i));
+        self.advance_one(i, now);
+        self.hand_out(now);
+    }
+
+    /// Gives free lines to those who wait for one.
+    #[inline]
+    fn hand_out(&mut self, now: Tick) {
+        while let Some((i, line)) = self.pool.as_mut().and_then(Pool::hand_out) {
+            self.held[i] = line as u32;
+            self.lines[line].client = Some(i);
+            self.handed.push(line);
+            let (client, mut cx, ..) = self.seat(i);
+            client.take_turn(now, &mut cx);
+            self.advance_one(i, now);
+        }
+    }
+
+    #[inline]
+    fn advance_one(&mut self, i: usize, now: Tick) {
+        let (client, mut cx, out, _) = self.seat(i);
+        let wait = client.advance(now, &mut cx, out);
+        if client.wants_no_connection() {
+            self.let_go(i);
         }
         match wait {
             Wait::Readable => {}
             Wait::Until(deadline) => self.timers.push(Reverse((deadline, i))),
-            Wait::Connection => self.errands.push_back(Errand::Connect(i)),
+            Wait::Connection => match &mut self.pool {
+                Some(pool) => pool.ask(i),
+                None => self.errands.push_back(Errand::Connect(i)),
+            },
             Wait::Shell => self.errands.push_back(Errand::Shell(i)),
             Wait::Nothing => self.runnable.push_back(i),
             Wait::Finished => self.active -= 1,
         }
     }
 
-    /// Takes what the server sent to client `i`, and lets it go on.
+    /// Client `i` has no use for its line: a shared one is free for others, any other is closed.
+    fn let_go(&mut self, i: usize) {
+        let Some(line) = self.line_of(i).filter(|line| self.lines[*line].attached) else { return };
+        match &mut self.pool {
+            Some(pool) => {
+                let given_up = self.clients[i].state() == State::Aborted;
+                if given_up {
+                    self.errands.push_back(Errand::GivenUp);
+                }
+                self.lines[line].client = None;
+                self.held[i] = (self.lines.len() - 1) as u32;
+                if given_up && !self.clients[i].is_at_rest(&self.lines[line].session) {
+                    pool.lose(line);
+                    self.lines[line].attached = false;
+                    self.errands.push_back(Errand::Disconnect(line));
+                } else {
+                    pool.give_back(line);
+                }
+            }
+            None => {
+                self.lines[line].attached = false;
+                self.errands.push_back(Errand::Disconnect(i));
+            }
+        }
+    }
+
+    /// Takes what the server sent on a line, and lets its client go on.
     ///
     /// # Errors
     /// When the bytes make no sense; the caller closes the connection and calls [`Fleet::lose`].
     #[inline]
-    pub fn receive(&mut self, i: usize, now: Tick, bytes: &[u8]) -> Result<(), ProtocolError> {
-        let (Seat { client, out, pending, .. }, mut cx) = self.seat(i);
+    pub fn receive(&mut self, line: usize, now: Tick, bytes: &[u8]) -> Result<(), ProtocolError> {
+        let Some(i) = self.lines[line].client else {
+            return self.overhear(line, bytes);
+        };
+        let (client, mut cx, out, pending) = self.seat(i);
         let mut ready = false;
         if pending.is_empty() {
             let used = digest(client, now, bytes, &mut cx, out, &mut ready)?;
@@ -239,6 +371,23 @@ impl Fleet {
             self.advance(i, now);
         }
         Ok(())
+    }
+
+    /// Takes what the server says on a line that nobody holds: a changed parameter, or its last words.
+    fn overhear(&mut self, line: usize, bytes: &[u8]) -> Result<(), ProtocolError> {
+        let Line { session, pending, .. } = &mut self.lines[line];
+        pending.extend_from_slice(bytes);
+        loop {
+            match session.receive(pending)? {
+                Received::NeedMore { used } => {
+                    pending.drain(..used);
+                    return Ok(());
+                }
+                Received::Event { used, .. } => {
+                    pending.drain(..used);
+                }
+            }
+        }
     }
 
     /// The next time at which something is to be done without the server.
@@ -269,7 +418,7 @@ impl Fleet {
             }
             self.timers.pop();
             // A timer outlives its client's wait when the run stops or the connection is lost.
-            if self.seats[i].client.deadline() == Some(deadline) {
+            if self.clients[i].deadline() == Some(deadline) {
                 self.advance(i, now);
                 return Some(i);
             }
@@ -280,53 +429,93 @@ impl Fleet {
     /// No transaction begins any more; clients between two transactions are done.
     pub fn stop(&mut self, now: Tick) {
         self.stopping = true;
-        for i in 0..self.seats.len() {
+        for i in self.pool.as_mut().map(Pool::dismiss).unwrap_or_default() {
+            self.clients[i].dismiss();
+            self.active -= 1;
+        }
+        for i in 0..self.clients.len() {
             if let State::Throttle(_) = self.state(i) {
                 self.advance(i, now);
             }
         }
     }
 
-    /// Client `i` has no connection any more, for this reason.
-    pub fn lose(&mut self, i: usize, now: Tick, why: &str) {
-        let (seat, mut cx) = self.seat(i);
-        if matches!(seat.client.state(), State::Finished | State::Aborted | State::Lost(_)) || !seat.attached {
+    /// A line has no connection any more, for this reason.
+    pub fn lose(&mut self, line: usize, now: Tick, why: &str) {
+        if self.pool.is_some() {
+            return self.lose_shared(line, now, why);
+        }
+        let i = line;
+        if matches!(self.state(i), State::Finished | State::Aborted | State::Lost(_)) || !self.lines[line].attached {
             return;
         }
-        seat.client.lose(now, why, &mut cx);
-        seat.attached = false;
-        seat.out.clear();
-        seat.pending.clear();
+        let (client, mut cx, out, pending) = self.seat(i);
+        client.lose(now, why, &mut cx);
+        out.clear();
+        pending.clear();
+        self.lines[line].attached = false;
         self.runnable.retain(|&r| r != i);
         self.active -= 1;
     }
 
-    /// Client `i` has a new connection, which took `took_ns` to open.
-    pub fn attach(&mut self, i: usize, now: Tick, took_ns: u64) {
-        let statements = self.statements.len();
-        let (seat, mut cx) = self.seat(i);
-        let was_lost = matches!(seat.client.state(), State::Lost(_));
-        seat.client.attach(now, took_ns, statements, &mut cx);
-        seat.attached = true;
-        // What is left of the old connection is nothing to the new one.
-        seat.out.clear();
-        seat.pending.clear();
+    /// A shared line is gone: the transaction on it has failed, and its client goes on with another line.
+    fn lose_shared(&mut self, line: usize, now: Tick, why: &str) {
+        if !self.lines[line].attached {
+            return;
+        }
+        let holder = self.lines[line].client.take();
+        match holder {
+            Some(i) => {
+                let (client, mut cx, ..) = self.seat(i);
+                client.lose(now, why, &mut cx);
+                client.recover();
+                self.held[i] = (self.lines.len() - 1) as u32;
+                self.runnable.retain(|&r| r != i);
+            }
+            None => self.recorder.lost(),
+        }
+        self.lines[line].attached = false;
+        self.lines[line].lost = Some(now);
+        self.lines[line].reset(self.statements.len());
+        if let Some(pool) = &mut self.pool {
+            pool.lose(line);
+        }
+        if let Some(i) = holder {
+            self.advance(i, now);
+        }
+    }
+
+    /// A line has a new connection, which took `took_ns` to open.
+    pub fn attach(&mut self, line: usize, now: Tick, took_ns: u64) {
+        self.lines[line].reset(self.statements.len());
+        self.lines[line].attached = true;
+        if let Some(pool) = &mut self.pool {
+            pool.revive(line);
+            if let Some(lost) = self.lines[line].lost.take() {
+                self.recorder.reconnected(now.since(lost));
+            }
+            return self.hand_out(now);
+        }
+        let i = line;
+        let was_lost = matches!(self.state(i), State::Lost(_));
+        let (client, mut cx, ..) = self.seat(i);
+        client.attach(now, took_ns, &mut cx);
         self.active += usize::from(was_lost);
         self.advance(i, now);
     }
 
     /// The connection that client `i` asked for could not be opened: it is given up.
     pub fn cannot_connect(&mut self, i: usize) {
-        let (seat, mut cx) = self.seat(i);
-        seat.client.cannot_connect(&mut cx);
+        let (client, mut cx, ..) = self.seat(i);
+        client.cannot_connect(&mut cx);
         self.active -= 1;
     }
 
     /// Command `number` of client `i` ended. One whose transaction was lost meanwhile is passed over.
     pub fn shell_done(&mut self, i: usize, now: Tick, number: u64, outcome: ShellOutcome) {
-        let (seat, mut cx) = self.seat(i);
-        if seat.client.awaits_shell(number) {
-            seat.client.shell_done(now, outcome, &mut cx);
+        let (client, mut cx, ..) = self.seat(i);
+        if client.awaits_shell(number) {
+            client.shell_done(now, outcome, &mut cx);
             self.advance(i, now);
         }
     }
@@ -344,7 +533,7 @@ fn digest(
 ) -> Result<usize, ProtocolError> {
     let mut done = 0;
     loop {
-        match client.session().receive(&bytes[done..])? {
+        match cx.session.receive(&bytes[done..])? {
             Received::NeedMore { used } => return Ok(done + used),
             Received::Event { event, used } => {
                 *ready |= client.on_event(now, event, cx, out);

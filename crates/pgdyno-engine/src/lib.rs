@@ -17,6 +17,7 @@ mod errands;
 mod errors;
 pub mod fleet;
 mod limits;
+mod lines;
 mod observer;
 pub mod pacer;
 mod rules;

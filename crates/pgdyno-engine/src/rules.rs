@@ -47,7 +47,10 @@ impl Default for Rules {
 pub struct RunSpec {
     /// Clients over all threads, at least 1.
     pub clients: u32,
-    /// Engine threads, at least 1; cut to the number of clients.
+    /// Connections that the clients share, each for the time of a transaction; `None`: each client has its own. Not
+    /// together with [`Rules::connect_each`].
+    pub connections: Option<u32>,
+    /// Engine threads, at least 1; cut to the number of clients, or of shared connections.
     pub threads: usize,
     /// How statements are sent.
     pub mode: QueryMode,
@@ -73,6 +76,7 @@ impl Default for RunSpec {
     fn default() -> Self {
         Self {
             clients: 1,
+            connections: None,
             threads: 1,
             mode: QueryMode::Prepared,
             rate: None,

@@ -148,15 +148,16 @@ pub fn run(
     let Audience { on_connect, on_event, observer } = audience;
     let begun = Instant::now();
     let clients = spec.clients as usize;
+    let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients.max(1)));
     let mut links: Vec<_> = match backend {
         Backend::Server(options) if !spec.rules.connect_each => {
-            connect_all(options, clients, control, on_connect)?.into_iter().map(Some).collect()
+            connect_all(options, connections.unwrap_or(clients), control, on_connect)?.into_iter().map(Some).collect()
         }
-        _ => (0..clients).map(|_| None).collect(),
+        _ => (0..connections.unwrap_or(clients)).map(|_| None).collect(),
     };
     let connect_ns = begun.elapsed().as_nanos() as u64;
 
-    let threads = spec.threads.clamp(1, spec.clients.max(1) as usize);
+    let threads = spec.threads.clamp(1, connections.unwrap_or(clients).max(1));
     let statements: Arc<[Statement]> = statements.into();
     let txns = workload.txns().len();
     let (reports, inbox) = mpsc::channel();
@@ -180,10 +181,16 @@ pub fn run(
             };
             // In blocks, the remainder to the first threads, as pgbench deals them.
             let count = (clients - first).div_ceil(threads - index);
+            let lines = links.len().div_ceil(threads - index);
             let scripts = (first..first + count).map(|i| client_script(workload, spec, i)).collect();
             let pacer = Pacer::new(spec.rate, index, threads, Rng::derive(spec.seed, "pacer", &[index as u64]));
-            let fleet = Fleet::new(first as u32, scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer)
-                .observed_by(observer(index, epoch_ns));
+            let mut fleet =
+                Fleet::new(first as u32, scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer)
+                    .tallying(workload.tallies().len())
+                    .observed_by(observer(index, epoch_ns));
+            if connections.is_some() {
+                fleet = fleet.sharing(lines);
+            }
             let poller = Poller::new().map_err(setup_failed)?;
             let waker = poller.waker();
             control.register(waker.clone());
@@ -191,7 +198,7 @@ pub fn run(
             let (answer, answers) = mpsc::channel();
             if let (Backend::Server(options), true) = (backend, spec.reconnect_ns > 0 || spec.rules.connect_each) {
                 let requests = Arc::new(Mutex::new(requests));
-                for _ in 0..CONNECTORS.min(count) {
+                for _ in 0..CONNECTORS.min(lines) {
                     let (requests, answer, waker) = (Arc::clone(&requests), answer.clone(), waker.clone());
                     scope.spawn(move || errands::serve(options, control, &requests, &answer, &waker));
                 }
@@ -200,7 +207,7 @@ pub fn run(
             let worker = Worker::new(
                 index,
                 fleet,
-                links.drain(..count).collect(),
+                links.drain(..lines).collect(),
                 poller,
                 timing,
                 Channels { control, reports: reports.clone(), errands },

@@ -102,7 +102,7 @@ impl<'a> Simulation<'a> {
     /// and well, and what is lost stays lost.
     #[must_use]
     pub fn new(fleet: Fleet, behave: impl FnMut(&Request<'_>) -> Answer + 'a) -> Self {
-        let servers = (0..fleet.len()).map(|_| (Server::default(), 0)).collect();
+        let servers = (0..fleet.lines()).map(|_| (Server::default(), 0)).collect();
         Self {
             fleet,
             servers,
@@ -151,7 +151,7 @@ impl<'a> Simulation<'a> {
     pub fn run(&mut self, end: Tick) {
         for i in 0..self.fleet.len() {
             self.fleet.advance(i, self.now);
-            self.serve(i);
+            self.serve_client(i);
         }
         let mut stopped = false;
         while self.fleet.active() > 0 || self.reconnect_ns.is_some() && !stopped {
@@ -171,10 +171,10 @@ impl<'a> Simulation<'a> {
             }
             self.deliver();
             while let Some(i) = self.fleet.fire_one(self.now) {
-                self.serve(i);
+                self.serve_client(i);
             }
             if let Some(i) = self.fleet.run_one(self.now) {
-                self.serve(i);
+                self.serve_client(i);
             }
         }
     }
@@ -211,6 +211,9 @@ impl<'a> Simulation<'a> {
             if let Some(arrival) = self.arrivals.remove(&id) {
                 self.take(client, arrival);
                 self.serve(client);
+                while let Some(line) = self.fleet.take_handed() {
+                    self.serve(line);
+                }
             }
         }
     }
@@ -238,7 +241,7 @@ impl<'a> Simulation<'a> {
     fn lose(&mut self, client: usize, why: &str) {
         self.hang_up(client);
         self.fleet.lose(client, self.now, why);
-        if let (Some(after), crate::client::State::Lost(_)) = (self.reconnect_ns, self.fleet.state(client)) {
+        if let (Some(after), true) = (self.reconnect_ns, self.fleet.is_lost(client)) {
             self.send(self.now.after(after), client, Arrival::Connection(after));
         }
     }
@@ -249,7 +252,17 @@ impl<'a> Simulation<'a> {
         *number += 1;
     }
 
-    /// Hands what client `i` sent to its server, and does its errands.
+    /// Serves the line of client `i`, and those that were handed out meanwhile.
+    fn serve_client(&mut self, i: usize) {
+        if let Some(line) = self.fleet.line_of(i) {
+            self.serve(line);
+        }
+        while let Some(line) = self.fleet.take_handed() {
+            self.serve(line);
+        }
+    }
+
+    /// Hands what was sent on a line to its server, and does the errands.
     fn serve(&mut self, i: usize) {
         let sent = std::mem::take(self.fleet.output(i));
         let (server, number) = &mut self.servers[i];
@@ -268,6 +281,7 @@ impl<'a> Simulation<'a> {
                     let arrival = took_ns.map_or(Arrival::Refusal, Arrival::Connection);
                     self.send(self.now.after(took_ns.unwrap_or_default()), i, arrival);
                 }
+                Errand::GivenUp => {}
                 Errand::Shell(i) => {
                     let command = self.fleet.shell(i);
                     let number = command.number;

@@ -12,7 +12,6 @@ use pgdyno_net::ConnectError;
 use pgdyno_wire::frontend;
 use pgdyno_workload::Note;
 
-use crate::client::State;
 use crate::connect::Link;
 use crate::errands::{Answer, Request};
 use crate::errors::ErrorSample;
@@ -162,11 +161,13 @@ impl<'a> Worker<'a> {
     /// Runs to the end. An error is one of the poller's, which nothing can be done about.
     pub(crate) fn run(mut self) -> io::Result<()> {
         self.usage = thread_usage();
+        for line in 0..self.fleet.lines() {
+            self.attach(line, self.now())?;
+        }
         for i in 0..self.fleet.len() {
             let now = self.now();
-            self.attach(i, now)?;
             self.fleet.advance(i, now);
-            self.write(i, now);
+            self.write_client(i, now);
         }
         self.run_errands();
         let mut ready = Vec::new();
@@ -189,7 +190,7 @@ impl<'a> Worker<'a> {
                 self.on_ready(event, &mut now)?;
             }
             while let Some(i) = self.fleet.fire_one(now) {
-                self.write(i, now);
+                self.write_client(i, now);
             }
             if self.fleet.has_runnable() {
                 self.run_some(&mut now);
@@ -206,7 +207,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Takes up the connection of client `i`.
+    /// Takes up the connection of line `i`.
     fn attach(&mut self, i: usize, now: Tick) -> io::Result<()> {
         let Some(link) = self.links.get_mut(i).and_then(Option::as_mut) else {
             return Ok(());
@@ -235,7 +236,7 @@ impl<'a> Worker<'a> {
                 return;
             }
             let Some(i) = self.fleet.run_one(*now) else { return };
-            self.write(i, *now);
+            self.write_client(i, *now);
         }
     }
 
@@ -286,6 +287,7 @@ impl<'a> Worker<'a> {
                         return Ok(());
                     }
                     self.write(i, *now);
+                    self.write_handed(*now);
                     if drained {
                         return Ok(());
                     }
@@ -300,7 +302,24 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Sends what client `i` has to say, as far as the socket takes it.
+    /// Sends what client `i` has to say.
+    #[inline]
+    fn write_client(&mut self, i: usize, now: Tick) {
+        if let Some(line) = self.fleet.line_of(i) {
+            self.write(line, now);
+        }
+        self.write_handed(now);
+    }
+
+    /// Sends what there is on lines that were handed out.
+    #[inline]
+    fn write_handed(&mut self, now: Tick) {
+        while let Some(line) = self.fleet.take_handed() {
+            self.write(line, now);
+        }
+    }
+
+    /// Sends what there is on a line, as far as the socket takes it.
     #[inline]
     fn write(&mut self, i: usize, now: Tick) {
         let out = self.fleet.output(i);
@@ -404,9 +423,7 @@ impl<'a> Worker<'a> {
         for link in self.links.iter_mut().flatten() {
             say_goodbye(link);
         }
-        let count = |wanted: fn(State) -> bool| (0..self.fleet.len()).filter(|&i| wanted(self.fleet.state(i))).count();
-        let aborted = count(|s| s == State::Aborted);
-        let lost = count(|s| matches!(s, State::Lost(_)));
+        let (aborted, lost) = (self.fleet.aborted(), self.fleet.lost());
         let errors = self.fleet.errors().into_iter().collect();
         self.tell(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
     }

@@ -6,7 +6,7 @@ use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
 use pgdyno_engine::{Arrivals, Rate, Rules, Tick};
 use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities};
 use pgdyno_wire::{ParamType, QueryMode, Statement, StmtId, Value};
-use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, Since, TxnId, Verdict};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -49,7 +49,7 @@ impl Script {
 impl ClientScript for Script {
     fn begin(&mut self) -> Begin {
         self.step = 0;
-        Begin { txn: TxnId(0), wait_ns: self.think_ns }
+        Begin { txn: TxnId(0), wait_ns: self.think_ns, since: Since::End }
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {

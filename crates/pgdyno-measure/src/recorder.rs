@@ -115,6 +115,8 @@ pub struct Part {
     pub connected: u64,
     /// How long opening these took, all together.
     pub connecting_ns: u64,
+    /// What the workload counts beside transactions.
+    pub tallies: Vec<u64>,
 }
 
 /// Above so many statements their latencies have no percentiles: each histogram takes a quarter of a megabyte.
@@ -152,6 +154,10 @@ impl Part {
         self.outage_ns_max = self.outage_ns_max.max(other.outage_ns_max);
         self.connected += other.connected;
         self.connecting_ns += other.connecting_ns;
+        self.tallies.resize(self.tallies.len().max(other.tallies.len()), 0);
+        for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
+            *mine += theirs;
+        }
     }
 
     /// All kinds of transactions as one.
@@ -181,9 +187,31 @@ impl Recorder {
         Self { part: Part::new(txns, stmts, scheduled), scheduled, in_flight: 0 }
     }
 
+    /// Keeps response times apart from service times, as with a rate: clients wait before their transactions begin.
+    #[must_use]
+    pub fn scheduled(self) -> Self {
+        let mut part = Part::new(self.part.txns.len(), self.part.stmts.len(), true);
+        part.tallies = self.part.tallies;
+        Self { part, scheduled: true, ..self }
+    }
+
+    /// Counts so many things beside transactions.
+    #[must_use]
+    pub fn with_tallies(mut self, tallies: usize) -> Self {
+        self.part.tallies = vec![0; tallies];
+        self
+    }
+
+    /// What is counted beside transactions, to be added to.
+    #[inline]
+    pub fn tallies(&mut self) -> &mut [u64] {
+        &mut self.part.tallies
+    }
+
     /// Hands over what was counted since the last call.
     pub fn take(&mut self) -> Part {
-        let empty = Part::new(self.part.txns.len(), self.part.stmts.len(), self.scheduled);
+        let mut empty = Part::new(self.part.txns.len(), self.part.stmts.len(), self.scheduled);
+        empty.tallies = vec![0; self.part.tallies.len()];
         std::mem::replace(&mut self.part, empty)
     }
 

@@ -109,7 +109,7 @@ impl Embedded {
     ) -> Result<Self, EmbeddedError> {
         let (spec, warnings) = prepare(want, options, false, progress)?;
         let mut handle = Handle::spawn(&options.supervisor, &spec)?;
-        let server = handle.await_ready(&spec, progress)?;
+        let server = handle.await_ready(&spec.installation, progress)?;
         let password = match options.tcp {
             true => Some(server.set_password()?),
             false => None,
@@ -155,6 +155,24 @@ impl Embedded {
                 log,
             }),
         }
+    }
+
+    /// Kills it with all of its backends (SIGKILL), and starts it again on the data that they leave. Returns when it
+    /// has recovered and accepts connections; how it is reached may have changed.
+    ///
+    /// # Errors
+    /// When it does not start again, with the end of its log.
+    pub fn crash(&mut self) -> Result<(), EmbeddedError> {
+        let installation = self.server.installation.clone();
+        let gone = |source| EmbeddedError::Start {
+            version: installation.version.text.clone(),
+            bindir: installation.bindir.clone(),
+            what: format!("its supervisor is gone: {source}"),
+            log: Vec::new(),
+        };
+        self.handle.crash().map_err(gone)?;
+        self.server = self.handle.await_ready(&installation, &mut |_| {})?;
+        Ok(())
     }
 
     /// Ends it, and returns when its processes and directories are gone. Dropping it does the same.

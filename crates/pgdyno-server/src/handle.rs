@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::embedded::{EmbeddedError, Progress};
+use crate::find::Installation;
 use crate::instance;
 use crate::private::PrivateServer;
 use crate::supervise::{Event, SUPERVISE, Spec};
@@ -72,13 +73,13 @@ impl Handle {
     /// Waits until the server accepts connections.
     pub(crate) fn await_ready(
         &mut self,
-        spec: &Spec,
+        installation: &Installation,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<PrivateServer, EmbeddedError> {
-        let version = || spec.installation.version.clone();
+        let version = || installation.version.clone();
         let failed = |what, log| EmbeddedError::Start {
-            version: spec.installation.version.text.clone(),
-            bindir: spec.installation.bindir.clone(),
+            version: installation.version.text.clone(),
+            bindir: installation.bindir.clone(),
             what,
             log,
         };
@@ -93,6 +94,14 @@ impl Handle {
                 }
                 None => return Err(failed("its supervisor ended".to_owned(), self.log_tail())),
             }
+        }
+    }
+
+    /// Has the server killed and started again; [`Handle::await_ready`] waits for that.
+    pub(crate) fn crash(&mut self) -> std::io::Result<()> {
+        match &mut self.lifeline {
+            Some(lifeline) => lifeline.write_all(b"crash\n"),
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
         }
     }
 

@@ -139,7 +139,7 @@ pub fn start(want: Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Pro
     }
     let (spec, warnings) = prepare(want, options, true, progress)?;
     let mut handle = Handle::spawn(&options.supervisor, &spec)?;
-    let server = match handle.await_ready(&spec, progress) {
+    let server = match handle.await_ready(&spec.installation, progress) {
         Ok(server) => server,
         Err(error) => {
             // What is there may be the data of earlier runs.

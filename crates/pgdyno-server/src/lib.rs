@@ -7,9 +7,11 @@
 //!   supervisor, a process of this same program: its `main` calls [`supervise_main`] when its first argument
 //!   is [`SUPERVISE`];
 //! - [`sizing`] fits it to the [`Machine`];
-//! - [`capabilities`] and [`facts`] ask any live server what it is, a [`Sample`] what it has done.
+//! - [`capabilities`] and [`facts`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
+//!   what it has done.
 
 mod account;
+mod cluster;
 mod embedded;
 mod find;
 mod handle;
@@ -30,6 +32,7 @@ mod supervise;
 mod version;
 
 pub use account::{Account, AccountError};
+pub use cluster::unused_cluster;
 pub use embedded::{Embedded, EmbeddedError, Progress};
 pub use find::{Installation, Origin, Search, Want, WantError, search};
 pub use machine::Machine;

@@ -137,6 +137,15 @@ impl Postmaster {
         self.child.try_wait().ok().flatten()
     }
 
+    /// Kills it and its backends at once, as a machine that fails would. Its data stay as they are on disk.
+    pub(crate) fn crash(&mut self) {
+        // Stopped, it starts no backend that would not be found.
+        process::send(self.pid(), Signal::STOP);
+        process::kill_with_children(self.pid());
+        let _ = self.child.wait();
+        process::release_shared_memory(&self.data);
+    }
+
     /// Ends it, harder and harder, and returns when it is gone.
     pub(crate) fn stop(&mut self, how: Stop) {
         // Told to end immediately, a postmaster kills its children after 5 s by itself.

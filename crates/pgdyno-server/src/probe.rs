@@ -6,6 +6,8 @@ use pgdyno_net::{Admin, AdminError, ConnectOptions, Rows};
 use pgdyno_workload::Capabilities;
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::cluster;
+
 /// Facts of a server for the record of a run. What could not be found out is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerFacts {
@@ -71,16 +73,19 @@ const SECRET_NAMES: [&str; 9] =
 /// # Errors
 /// When the connection is lost, or the server does not tell its version.
 pub fn capabilities(admin: &mut Admin) -> Result<Capabilities, AdminError> {
-    let told = admin.parameters().server_version_num();
-    let server_version_num = match told {
-        Some(number) => number,
+    let server_version_num = server_version_num(admin)?;
+    let cluster = cluster(admin)?;
+    Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster })
+}
+
+fn server_version_num(admin: &mut Admin) -> Result<u32, AdminError> {
+    match admin.parameters().server_version_num() {
+        Some(number) => Ok(number),
         None => {
             let sql = "SELECT current_setting('server_version_num')";
-            admin.query_one(sql)?.parse().unwrap_or_default()
+            Ok(admin.query_one(sql)?.parse().unwrap_or_default())
         }
-    };
-    let citus = ask(admin, "SELECT 1 FROM pg_extension WHERE extname = 'citus'")?;
-    Ok(Capabilities { server_version_num, distributed_tables: citus.is_some_and(|rows| !rows.rows.is_empty()) })
+    }
 }
 
 /// Reads the facts of the server that `admin` is connected to by `options`.
@@ -89,7 +94,7 @@ pub fn capabilities(admin: &mut Admin) -> Result<Capabilities, AdminError> {
 /// Only when the connection is lost.
 pub fn facts(admin: &mut Admin, options: &ConnectOptions) -> Result<ServerFacts, AdminError> {
     let mut facts = ServerFacts {
-        server_version_num: capabilities(admin)?.server_version_num,
+        server_version_num: server_version_num(admin)?,
         is_local: options.is_local(),
         ..ServerFacts::default()
     };
@@ -170,7 +175,8 @@ pub(crate) fn ask(admin: &mut Admin, sql: &str) -> Result<Option<Rows>, AdminErr
     }
 }
 
-fn first(rows: Option<Rows>) -> Option<String> {
+/// The first value of the first row.
+pub(crate) fn first(rows: Option<Rows>) -> Option<String> {
     rows?.rows.into_iter().next()?.into_iter().next()?
 }
 

@@ -2,8 +2,8 @@
 //! as it takes to end the server and to remove its directories.
 //!
 //! It is the same program, started with [`SUPERVISE`]. Its standard input carries one line, the [`Spec`];
-//! after that the end of the input means that pgdyno is gone, however it went: only pgdyno has the other
-//! end of that pipe. What happens is written to its standard output, an [`Event`] a line. It leads a
+//! after that a line is the wish for a crash of the server, which is started again on the same data, and the end of the
+//! input means that pgdyno is gone, however it went: only pgdyno has the other end of that pipe. What happens is written to its standard output, an [`Event`] a line. It leads a
 //! session of its own, so that Ctrl-C does not reach the server before pgdyno has ended the run. Should the
 //! supervisor itself be killed, Linux ends the postmaster, and whoever comes next removes the directories.
 
@@ -65,6 +65,7 @@ pub(crate) enum Event {
 /// What wakes the supervisor.
 pub(crate) enum Wake {
     ParentGone,
+    Crash,
     Told(Stop),
     Ended,
 }
@@ -135,8 +136,11 @@ fn listen(spec: &Spec, wake: &Sender<Wake>) -> io::Result<()> {
     if !spec.kept {
         let wake = wake.clone();
         std::thread::spawn(move || {
-            // Nothing is ever sent after the first line.
-            let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            for line in io::stdin().lines() {
+                if line.is_err() || wake.send(Wake::Crash).is_err() {
+                    break;
+                }
+            }
             wake.send(Wake::ParentGone)
         });
     }
@@ -180,12 +184,27 @@ fn serve(
             Ok(Wake::Told(stop)) => stop,
             // `wake` lives in this process, so the channel cannot close.
             Ok(Wake::ParentGone) | Err(_) => Stop::Immediate,
+            Ok(Wake::Crash) => {
+                server.crash();
+                match startup::start(spec, &instance, woken) {
+                    Ok((again, running)) => {
+                        server = again;
+                        watch(server.pid(), wake.clone());
+                        tell(&Event::Ready(running));
+                        continue;
+                    }
+                    Err(Some(what)) => {
+                        tell(&Event::Failed { what, log: instance::log_tail(&instance.log()) });
+                        died = true;
+                        continue;
+                    }
+                    Err(None) => Stop::Immediate,
+                }
+            }
             Ok(Wake::Ended) => {
-                let status = server.ended();
-                tell(&Event::Died {
-                    what: status.map_or_else(|| "gone".to_owned(), |s| s.to_string()),
-                    log: instance::log_tail(&instance.log()),
-                });
+                // The word of one that was made to crash comes when another runs.
+                let Some(status) = server.ended().filter(|_| !died) else { continue };
+                tell(&Event::Died { what: status.to_string(), log: instance::log_tail(&instance.log()) });
                 died = true;
                 if spec.kept {
                     Stop::Fast

@@ -297,6 +297,34 @@ fn what_dead_owners_left_is_swept_by_the_next() {
 }
 
 #[test]
+fn a_server_that_was_crashed_is_there_again_with_what_was_committed() {
+    let (root, places) = place();
+    let Some(options) = options(&places) else { return };
+    let mut server = start(&options);
+    let old = server.server().postmaster_pid();
+    let connect = |server: &Embedded| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+    for rows in 1..=2 {
+        let mut admin = connect(&server);
+        admin.execute("create table if not exists kept (n int); insert into kept values (1)").unwrap();
+        let mut open = connect(&server);
+        open.execute("begin; insert into kept values (2)").unwrap();
+        server.crash().unwrap();
+        assert!(admin.query("select 1").is_err() && open.execute("commit").is_err());
+        assert_eq!(connect(&server).query_one("select count(*) from kept").unwrap(), rows.to_string());
+        assert!(server.server().log_tail().iter().any(|line| line.contains("not properly shut down")));
+        server.check().unwrap();
+    }
+    assert!(!lives(old) && server.server().postmaster_pid() != old);
+
+    // One that dies by itself afterwards is noticed still.
+    kill(server.server().postmaster_pid(), Signal::KILL);
+    eventually("it is noticed", || server.check().is_err());
+    drop(server);
+    assert_eq!(processes_with(root.path().to_str().unwrap()), Vec::<String>::new());
+    assert_eq!(instances(&places), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn a_server_that_dies_is_noticed_with_its_log() {
     let (_root, places) = place();
     let Some(options) = options(&places) else {

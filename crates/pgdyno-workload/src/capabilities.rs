@@ -1,5 +1,7 @@
 //! What the server can do, as probed: workloads ask for abilities, never for a vendor's name.
 
+use crate::Cluster;
+
 /// Abilities of the server under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
@@ -7,6 +9,8 @@ pub struct Capabilities {
     pub server_version_num: u32,
     /// Whether tables can be distributed over nodes (Citus).
     pub distributed_tables: bool,
+    /// The nodes, where tables can be distributed.
+    pub cluster: Option<Cluster>,
 }
 
 impl Capabilities {
@@ -20,6 +24,6 @@ impl Capabilities {
 impl Default for Capabilities {
     /// PostgreSQL 18 without extensions.
     fn default() -> Self {
-        Self { server_version_num: 180_000, distributed_tables: false }
+        Self { server_version_num: 180_000, distributed_tables: false, cluster: None }
     }
 }

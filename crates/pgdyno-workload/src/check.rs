@@ -1,5 +1,7 @@
 //! Questions to the database that show whether its data is still right.
 
+use std::ops::RangeInclusive;
+
 /// What a check costs on a large database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckCost {
@@ -30,8 +32,90 @@ pub struct Check {
     pub condition: &'static str,
     /// The query.
     pub sql: String,
+    /// The same question about a part of the data at a time, where that can be asked.
+    pub parts: Option<Parts>,
     /// What it must bring.
     pub expect: Expect,
     /// What it costs.
     pub cost: CheckCost,
+}
+
+/// A query that can be asked for a range of keys at a time, such as warehouses: in bounded memory, and over several
+/// connections. The answers of all ranges together are the answer.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The query. Wherever it reads a table, `{range:column}` stands for the condition that the column is in the range.
+    pub sql: String,
+    /// All keys.
+    pub keys: RangeInclusive<u64>,
+    /// The most keys that one part should take.
+    pub most: u64,
+}
+
+impl Parts {
+    /// The queries: as few as [`Parts::most`] allows, but at least so many, where there are so many keys. The first and
+    /// the last one also ask for what is below and above all keys, so that nothing is passed over.
+    #[must_use]
+    pub fn queries(&self, at_least: u64) -> Vec<String> {
+        let (first, last) = (*self.keys.start(), *self.keys.end());
+        let keys = (last + 1).saturating_sub(first);
+        let parts = keys.div_ceil(self.most.max(1)).max(at_least.min(keys)).max(1);
+        let begin = |part: u64| first + keys * part / parts;
+        let query = |part: u64| {
+            let (from, to) = (begin(part), begin(part + 1).saturating_sub(1));
+            self.ask(|column| match (part == 0, part + 1 == parts) {
+                (true, true) => "true".to_owned(),
+                (true, false) => format!("{column} <= {to}"),
+                (false, true) => format!("{column} >= {from}"),
+                (false, false) => format!("{column} between {from} and {to}"),
+            })
+        };
+        (0..parts).map(query).collect()
+    }
+
+    /// The query for all keys.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        self.ask(|_| "true".to_owned())
+    }
+
+    fn ask(&self, condition: impl Fn(&str) -> String) -> String {
+        let mut pieces = self.sql.split("{range:");
+        let mut sql = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let (column, rest) = piece.split_once('}').unwrap_or((piece, ""));
+            sql += &condition(column);
+            sql += rest;
+        }
+        sql
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(last: u64, most: u64) -> Parts {
+        Parts { sql: "select from a where {range:x} or {range:b.y};".to_owned(), keys: 1..=last, most }
+    }
+
+    #[test]
+    fn parts_cover_every_key_once_and_what_is_beyond() {
+        assert_eq!(parts(7, 50).queries(1), ["select from a where true or true;"]);
+        assert_eq!(parts(7, 50).whole(), parts(7, 50).queries(1)[0]);
+        let three = [
+            "select from a where x <= 2 or b.y <= 2;",
+            "select from a where x between 3 and 4 or b.y between 3 and 4;",
+            "select from a where x >= 5 or b.y >= 5;",
+        ];
+        assert_eq!(parts(7, 3).queries(1), three);
+        assert_eq!(parts(7, 50).queries(3), three);
+    }
+
+    #[test]
+    fn there_are_never_more_parts_than_keys() {
+        assert_eq!(parts(2, 50).queries(8).len(), 2);
+        assert_eq!(parts(1000, 50).queries(8).len(), 20);
+        assert_eq!(parts(0, 50).queries(8), ["select from a where true or true;"]);
+    }
 }

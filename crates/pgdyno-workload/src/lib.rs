@@ -5,30 +5,37 @@
 //!   [`SqlData`] makes it by SQL;
 //! - [`ClientScript`] is what one client does: it draws a transaction and steps through it;
 //! - [`Check`] is a question to the database that shows whether its data is still right;
+//! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
 //! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
 //!
 //! A new workload is a directory in `pgdyno-workloads` and one line in its registry.
 
 mod capabilities;
 mod check;
+mod cluster;
 mod copy;
+mod judgement;
 mod params;
 mod rng;
+mod scenario;
 mod script;
 mod sql_data;
 mod table;
 
 pub use capabilities::Capabilities;
-pub use check::{Check, CheckCost, Expect};
+pub use check::{Check, CheckCost, Expect, Parts};
+pub use cluster::{Cluster, Node};
 pub use copy::{CopyBuf, push_int};
+pub use judgement::{Figures, Judgement, TxnFigures};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
+pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
 pub use script::{
     Batch, Begin, ClientContext, ClientId, ClientScript, Next, Note, OnTrouble, Reply, ReplyBuffer, ResultSet,
-    ShellOutcome, Trouble, TxnId, Verdict,
+    ShellOutcome, Since, Trouble, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
-pub use table::{Routine, RowCount, RowSource, Table};
+pub use table::{Distribution, Maker, Routine, RowCount, RowSource, Table};
 
 use pgdyno_wire::Statement;
 
@@ -104,8 +111,20 @@ pub trait Workload: Send + Sync {
     fn routines(&self, _caps: &Capabilities) -> Vec<Routine> {
         Vec::new()
     }
+    /// Another program that makes tables of the same names.
+    fn other_maker(&self) -> Option<&'static Maker> {
+        None
+    }
     /// Conditions that hold after the load and after every run.
     fn checks(&self) -> Vec<Check>;
+    /// Isolation tests for transactions at this level; they need nobody else at work on the data.
+    fn scenarios(&self, _level: IsolationLevel) -> Vec<Scenario> {
+        Vec::new()
+    }
+    /// The durability test.
+    fn durability(&self) -> Option<Durability> {
+        None
+    }
     /// Kinds of transactions, in the order of their [`TxnId`]s.
     fn txns(&self) -> Vec<Txn>;
     /// Statements, in the order of their ids.
@@ -119,6 +138,11 @@ pub trait Workload: Send + Sync {
     fn is_counted_query(&self, _statement: usize) -> bool {
         false
     }
+    /// A call that only reads, of a routine that is distributed, for the rows of this value of the distribution column,
+    /// with its parameters, all of them whole numbers: by it one learns whether the server sends calls to their rows.
+    fn read_only_call(&self, _key: i64) -> Option<(Statement, Vec<i64>)> {
+        None
+    }
     /// A query for the server's own count of New-Orders, to hold against the client's.
     fn new_order_count_query(&self) -> Option<&'static str> {
         None
@@ -131,6 +155,22 @@ pub trait Workload: Send + Sync {
     fn data_bytes(&self) -> u64;
     /// What one client does.
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript>;
+    /// What the clients count beside transactions, such as remote accesses; [`ClientScript::tally`] counts.
+    fn tallies(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Clients where the user names no number, such as ten terminals for each warehouse.
+    fn default_clients(&self) -> Option<u32> {
+        None
+    }
+    /// Connections that so many clients share where the user names no number; `None`: each has its own.
+    fn default_connections(&self, _clients: u32) -> Option<u32> {
+        None
+    }
+    /// What the figures of a run mean by the workload's own rules.
+    fn judge(&self, _figures: &Figures<'_>) -> Vec<Judgement> {
+        Vec::new()
+    }
     /// What a user should know before this run with so many clients: pgbench's and HammerDB's habits.
     fn advice(&self, _clients: u32) -> Vec<String> {
         Vec::new()

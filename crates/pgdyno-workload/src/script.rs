@@ -24,6 +24,17 @@ pub struct ClientContext {
     pub rng: Rng,
 }
 
+/// From when on a wait counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Since {
+    /// The end of the last transaction.
+    #[default]
+    End,
+    /// The intended start of the last transaction: it was only queued, and nobody waited for its end (TPC-C clause
+    /// 2.7.1.2, deferred Delivery). Where it takes longer than the wait, the next one starts late.
+    Start,
+}
+
 /// The start of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin {
@@ -31,13 +42,15 @@ pub struct Begin {
     pub txn: TxnId,
     /// Time to let pass before its intended start: think time of the last one, keying time of this one.
     pub wait_ns: u64,
+    /// From when on that time counts.
+    pub since: Since,
 }
 
 impl Begin {
     /// A transaction that starts at once.
     #[must_use]
     pub fn now(txn: TxnId) -> Self {
-        Self { txn, wait_ns: 0 }
+        Self { txn, wait_ns: 0, since: Since::End }
     }
 }
 
@@ -134,6 +147,8 @@ pub enum OnTrouble {
     Count,
     /// It is passed over: the client goes on with the next step.
     Ignore,
+    /// The workload wanted it: the transaction ended so. The server has undone its work.
+    Finish(Verdict),
     /// The client is given up.
     Abort,
 }
@@ -391,6 +406,8 @@ pub trait ClientScript: Send {
     fn waiting(&self) -> Option<StmtId> {
         None
     }
+    /// Adds what the transaction that has just ended so did to the counts of [`crate::Workload::tallies`].
+    fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
     /// Hears that the transaction failed, or is tried again, and says what becomes of the client; what the user
     /// should read goes to `notes`.
     fn on_trouble(&mut self, _trouble: &Trouble<'_>, _notes: &mut Vec<Note>) -> OnTrouble {

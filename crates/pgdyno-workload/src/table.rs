@@ -40,6 +40,21 @@ impl std::fmt::Display for RowCount {
     }
 }
 
+/// Where the rows of a table live on a server that spreads tables over nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Each row on the node that the value of a column leads to; all tables of a data set that are distributed by a
+    /// column lie together.
+    Column {
+        /// The column.
+        name: &'static str,
+        /// Into how many shards the rows are dealt.
+        shards: u32,
+    },
+    /// All rows on every node (Citus: a reference table).
+    Everywhere,
+}
+
 /// A table to create and load.
 pub struct Table {
     /// Its name, without a schema.
@@ -54,6 +69,10 @@ pub struct Table {
     pub rows: RowCount,
     /// Bytes of heap and indexes, estimated: larger tables are loaded first.
     pub bytes: u64,
+    /// Whether it has partitions: its rows cannot be frozen by COPY.
+    pub partitioned: bool,
+    /// Where its rows live, on a server that can distribute tables; `None` leaves the table where it is created.
+    pub distribution: Option<Distribution>,
     /// Where the rows come from; `None` for a table that starts empty.
     pub source: Option<Box<dyn RowSource>>,
 }
@@ -66,6 +85,17 @@ pub trait RowSource: Send + Sync {
     fn write(&self, chunk: u64, out: &mut CopyBuf);
 }
 
+/// Another program that makes tables of the same names, which pgdyno can drive but did not load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// What it is called.
+    pub name: &'static str,
+    /// The names of its procedures or functions: where all of them are beside all tables, it was this program.
+    pub routines: &'static [&'static str],
+    /// The command that drives its data as it is.
+    pub drive: &'static str,
+}
+
 /// A stored procedure or function.
 #[derive(Clone, Debug)]
 pub struct Routine {
@@ -73,4 +103,7 @@ pub struct Routine {
     pub signature: &'static str,
     /// `CREATE OR REPLACE …`.
     pub ddl: String,
+    /// On a server that can distribute tables: the routine runs on the node of the rows that its argument of this
+    /// number, from 1, leads to in this table.
+    pub distribution: Option<(u32, &'static str)>,
 }

@@ -1,7 +1,7 @@
 //! What a client does about errors and lost connections: tries again, counts, or is given up.
 
 use pgdyno_wire::backend::ServerMessage;
-use pgdyno_wire::{Capture, ErrorClass, StmtId, TxStatus, libpq};
+use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
 use pgdyno_workload::{OnTrouble, Trouble};
 
 use super::{Client, Context, Failed, State};
@@ -10,9 +10,15 @@ use crate::observer::TxOutcome;
 
 impl Client {
     /// Of several errors in one batch the first is the cause.
-    pub(super) fn note_error(&mut self, class: ErrorClass, stmt: Option<StmtId>, message: ServerMessage) {
+    pub(super) fn note_error(
+        &mut self,
+        code: SqlState,
+        class: ErrorClass,
+        stmt: Option<StmtId>,
+        message: ServerMessage,
+    ) {
         let results = self.results;
-        self.error.get_or_insert_with(|| Box::new(Failed { class, stmt, results, message }));
+        self.error.get_or_insert_with(|| Box::new(Failed { code, class, stmt, results, message }));
     }
 
     /// Whether this statement has failed in this batch already: a COPY that was refused has an end of its own.
@@ -50,9 +56,21 @@ impl Client {
                 self.state = self.finish.map_or(State::StartCommand, State::EndTx);
                 return true;
             }
+            OnTrouble::Finish(verdict) => {
+                if let Some(error) = self.error.take() {
+                    cx.errors.forget(error.code);
+                }
+                self.finish = Some(verdict);
+                if self.tx_status == TxStatus::Idle {
+                    self.state = State::EndTx(verdict);
+                    return true;
+                }
+                cx.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, out);
+                return false;
+            }
         }
         if self.tx_status != TxStatus::Idle {
-            self.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, out);
+            cx.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, out);
             self.state = State::WaitRollbackResult;
             return false;
         }
@@ -108,7 +126,7 @@ impl Client {
             }
             None => {
                 let said = error.as_ref().map(|e| libpq::error(&e.message, ""));
-                let stmt = error.as_ref().and_then(|e| e.stmt).or(self.session.current());
+                let stmt = error.as_ref().and_then(|e| e.stmt).or(cx.session.current());
                 let trouble = Trouble::Lost { stmt, results: self.results, said: said.as_deref(), why };
                 self.script.on_trouble(&trouble, cx.notes)
             }

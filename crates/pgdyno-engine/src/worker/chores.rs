@@ -8,19 +8,20 @@ use pgdyno_measure::Phase;
 
 use super::{Errands, Report, Worker, say_goodbye};
 use crate::Tick;
-use crate::client::State;
 use crate::errands::{self, Answer, Request};
 use crate::fleet::Errand;
 
 impl Worker<'_> {
     pub(super) fn lose(&mut self, i: usize, now: Tick, why: &str) {
         self.disconnect(i, false);
-        let mattered = !matches!(self.fleet.state(i), State::Finished | State::Aborted);
+        let mattered = self.fleet.is_wanted(i);
+        let aborted = self.fleet.aborted();
         self.fleet.lose(i, now, why);
+        self.write_handed(now);
         if !mattered || self.phase == Phase::Drain {
             return;
         }
-        if self.fleet.state(i) == State::Aborted {
+        if self.fleet.aborted() > aborted {
             self.tell(Report::Aborted { worker: self.index });
             return;
         }
@@ -50,10 +51,11 @@ impl Worker<'_> {
             match errand {
                 Errand::Disconnect(i) => {
                     self.disconnect(i, true);
-                    if self.fleet.state(i) == State::Aborted {
+                    if self.fleet.is_given_up(i) {
                         self.tell(Report::Aborted { worker: self.index });
                     }
                 }
+                Errand::GivenUp => self.tell(Report::Aborted { worker: self.index }),
                 Errand::Connect(i) => {
                     let request = Request { client: i, until: Instant::now() };
                     self.awaited += usize::from(self.channels.errands.connect.send(request).is_ok());
@@ -81,10 +83,10 @@ impl Worker<'_> {
             match answer {
                 Answer::Shell { client, number, outcome } => {
                     self.fleet.shell_done(client, *now, number, outcome);
-                    self.write(client, *now);
+                    self.write_client(client, *now);
                 }
                 Answer::Connected { client, link, took_ns } => {
-                    let was_lost = matches!(self.fleet.state(client), State::Lost(_));
+                    let was_lost = self.fleet.is_lost(client);
                     self.reviving -= usize::from(was_lost);
                     match link {
                         Ok(_) if was_lost && self.phase == Phase::Drain => {}
@@ -93,6 +95,7 @@ impl Worker<'_> {
                             self.fleet.attach(client, *now, took_ns);
                             self.attach(client, *now)?;
                             self.write(client, *now);
+                            self.write_handed(*now);
                         }
                         Err(_) if was_lost => {}
                         Err(error) => {

@@ -22,7 +22,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_workload::{Capabilities, Workload};
 
 /// The server of these tests.
-const CAPS: Capabilities = Capabilities { server_version_num: 150_000, distributed_tables: false };
+const CAPS: Capabilities = Capabilities { server_version_num: 150_000, distributed_tables: false, cluster: None };
 
 /// Nothing may be dropped.
 fn how(loaders: usize) -> LoadOptions {

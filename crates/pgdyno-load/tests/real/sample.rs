@@ -119,6 +119,8 @@ impl Workload for Sample {
                 name: "journal",
                 ddl: "create table journal (at timestamptz, what text)".to_owned(),
                 indexes: Vec::new(),
+                partitioned: false,
+                distribution: None,
                 foreign_keys: Vec::new(),
                 rows: RowCount::Exact(0),
                 bytes: 0,
@@ -131,6 +133,8 @@ impl Workload for Sample {
                     "alter table big add primary key (id)".to_owned(),
                     "create index big_small on big (small_id)".to_owned(),
                 ],
+                partitioned: false,
+                distribution: None,
                 foreign_keys: vec!["alter table big add foreign key (small_id) references small".to_owned()],
                 rows: RowCount::Between(rows, rows + 1),
                 bytes: rows * 80,
@@ -140,6 +144,8 @@ impl Workload for Sample {
                 name: "small",
                 ddl: "create table small (id int not null, total bigint)".to_owned(),
                 indexes: vec!["alter table small add primary key (id)".to_owned()],
+                partitioned: false,
+                distribution: None,
                 foreign_keys: Vec::new(),
                 rows: RowCount::Exact(10),
                 bytes: 8192,
@@ -154,6 +160,7 @@ impl Workload for Sample {
             ddl: "create or replace function sample_sum(a bigint, b char, c numeric[] default null) returns bigint \
                   language sql as 'select a' -- a comment at the end"
                 .to_owned(),
+            distribution: None,
         }]
     }
 
@@ -164,6 +171,7 @@ impl Workload for Sample {
             sql: sql.to_owned(),
             expect,
             cost: CheckCost::Cheap,
+            parts: None,
         };
         vec![
             check(

@@ -150,6 +150,7 @@ fn spec(options: &RunOptions) -> RunSpec {
     };
     RunSpec {
         clients: options.clients,
+        connections: None,
         threads: options.threads as usize,
         mode: options.protocol,
         rate: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }),

@@ -124,6 +124,7 @@ impl Directory {
                 name: leak(entry.name.clone()),
                 condition: leak(condition.to_owned()),
                 sql: statement.sql.clone(),
+                parts: None,
                 expect: Expect::NoRow,
                 cost: CheckCost::Expensive,
             })

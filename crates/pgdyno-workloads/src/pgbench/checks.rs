@@ -14,6 +14,7 @@ pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
         name,
         condition,
         sql: sql.to_owned(),
+        parts: None,
         expect: Expect::UnchangedByRun,
         cost,
     };

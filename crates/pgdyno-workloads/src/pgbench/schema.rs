@@ -54,7 +54,17 @@ fn table(name: &'static str, ddl: String, rows: u64, keyed: Option<(&'static str
         Some((key, source)) => (vec![format!("alter table {name} add primary key ({key})")], Some(source)),
         None => (Vec::new(), None),
     };
-    Table { name, ddl, indexes, foreign_keys: Vec::new(), rows: RowCount::Exact(rows), bytes: bytes(rows), source }
+    Table {
+        name,
+        ddl,
+        indexes,
+        foreign_keys: Vec::new(),
+        rows: RowCount::Exact(rows),
+        bytes: bytes(rows),
+        partitioned: false,
+        distribution: None,
+        source,
+    }
 }
 
 /// Heap and primary key. Rows of the two small tables are shorter (their filler is NULL), which does

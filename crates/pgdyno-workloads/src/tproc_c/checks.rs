@@ -21,6 +21,7 @@ pub(super) fn checks() -> Vec<Check> {
             sql: condition.sql.to_owned(),
             expect: Expect::NoRow,
             cost: condition.cost,
+            parts: None,
         })
         .collect()
 }

@@ -157,6 +157,8 @@ fn table(
             })
             .collect(),
         foreign_keys: Vec::new(),
+        partitioned: false,
+        distribution: None,
         rows: RowCount::Exact(rows),
         bytes: rows * row_bytes,
         source: Some(source),

@@ -39,6 +39,7 @@ fn spec(plan: &Plan) -> RunSpec {
     let ns = |seconds: f64| (seconds * 1e9) as u64;
     RunSpec {
         clients: plan.clients,
+        connections: None,
         threads: plan.threads,
         // The plan's mode came from a parsed one.
         mode: plan.mode.parse().unwrap_or_default(),

@@ -38,7 +38,7 @@ pub(super) fn routines() -> Vec<Routine> {
         ("pgdyno_delivery(int, int, int[], int[])", include_str!("delivery.sql")),
         ("pgdyno_stock_level(int, int, int, int)", include_str!("stock_level.sql")),
     ]
-    .map(|(signature, ddl)| Routine { signature, ddl: ddl.to_owned() })
+    .map(|(signature, ddl)| Routine { signature, ddl: ddl.to_owned(), distribution: None })
     .to_vec()
 }
 
