@@ -1,9 +1,15 @@
 //! The twelve consistency conditions of clause 3.3.2, each as a query for the rows that break it.
 //!
 //! All are set-based: each large table is read at most twice and joined by hash or merge, so the cost grows
-//! with the data and no faster.
+//! with the data and no faster. What reads large tables can be asked for some warehouses at a time: they are found by
+//! the primary keys. The history has no index and is read whole by each part, so there the parts are larger.
 
-use pgdyno_workload::{Check, CheckCost, Expect};
+use pgdyno_workload::{Check, CheckCost, Expect, Parts};
+
+/// Warehouses that one part of a check takes.
+const PART: u64 = 50;
+/// The same where each part reads the whole history.
+const PART_WITH_HISTORY: u64 = 250;
 
 struct Condition {
     clause: &'static str,
@@ -12,18 +18,20 @@ struct Condition {
     sql: &'static str,
 }
 
-pub(super) fn checks() -> Vec<Check> {
-    CONDITIONS
-        .iter()
-        .map(|condition| Check {
+pub(super) fn checks(warehouses: u32) -> Vec<Check> {
+    let check = |condition: &Condition| {
+        let most = if condition.sql.contains("history") { PART_WITH_HISTORY } else { PART };
+        let parts = Parts { sql: condition.sql.to_owned(), keys: 1..=u64::from(warehouses), most };
+        Check {
             name: condition.clause,
             condition: condition.holds,
-            sql: condition.sql.to_owned(),
+            sql: parts.whole(),
+            parts: condition.sql.contains("{range:").then_some(parts),
             expect: Expect::NoRow,
             cost: condition.cost,
-            parts: None,
-        })
-        .collect()
+        }
+    };
+    CONDITIONS.iter().map(check).collect()
 }
 
 /// Districts without any undelivered order have no row in new_order; the clauses say that conditions 2
@@ -65,9 +73,9 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         cost: CheckCost::Expensive,
         sql: "SELECT w_id, d_id, o.lines AS sum_o_ol_cnt, l.lines AS order_line_rows
   FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, sum(o_ol_cnt) AS lines
-          FROM orders GROUP BY o_w_id, o_d_id) AS o
+          FROM orders WHERE {range:o_w_id} GROUP BY o_w_id, o_d_id) AS o
   FULL JOIN (SELECT ol_w_id AS w_id, ol_d_id AS d_id, count(*) AS lines
-               FROM order_line GROUP BY ol_w_id, ol_d_id) AS l USING (w_id, d_id)
+               FROM order_line WHERE {range:ol_w_id} GROUP BY ol_w_id, ol_d_id) AS l USING (w_id, d_id)
  WHERE o.lines IS DISTINCT FROM l.lines",
     },
     Condition {
@@ -75,8 +83,10 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         holds: "o_carrier_id is null if and only if the order has a row in new_order",
         cost: CheckCost::Expensive,
         sql: "SELECT w_id, d_id, o_id, o_carrier_id, n.o_id IS NOT NULL AS in_new_order
-  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, o_id, o_carrier_id, true AS in_orders FROM orders) AS o
-  FULL JOIN (SELECT no_w_id AS w_id, no_d_id AS d_id, no_o_id AS o_id FROM new_order) AS n
+  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, o_id, o_carrier_id, true AS in_orders FROM orders
+         WHERE {range:o_w_id}) AS o
+  FULL JOIN (SELECT no_w_id AS w_id, no_d_id AS d_id, no_o_id AS o_id FROM new_order
+              WHERE {range:no_w_id}) AS n
        USING (w_id, d_id, o_id)
  WHERE in_orders IS NULL OR (o_carrier_id IS NULL) <> (n.o_id IS NOT NULL)",
     },
@@ -85,9 +95,10 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         holds: "o_ol_cnt = rows in order_line of the order",
         cost: CheckCost::Expensive,
         sql: "SELECT w_id, d_id, o_id, o_ol_cnt, coalesce(lines, 0) AS order_line_rows
-  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, o_id, o_ol_cnt FROM orders) AS o
+  FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, o_id, o_ol_cnt FROM orders
+         WHERE {range:o_w_id}) AS o
   FULL JOIN (SELECT ol_w_id AS w_id, ol_d_id AS d_id, ol_o_id AS o_id, count(*) AS lines
-               FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l USING (w_id, d_id, o_id)
+               FROM order_line WHERE {range:ol_w_id} GROUP BY ol_w_id, ol_d_id, ol_o_id) AS l USING (w_id, d_id, o_id)
  WHERE o_ol_cnt IS DISTINCT FROM lines",
     },
     Condition {
@@ -96,8 +107,8 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         cost: CheckCost::Expensive,
         sql: "SELECT ol_w_id, ol_d_id, ol_o_id, ol_number, ol_delivery_d, o_carrier_id
   FROM order_line
-  LEFT JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id
- WHERE o_id IS NULL OR (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)",
+  LEFT JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id AND {range:o_w_id}
+ WHERE {range:ol_w_id} AND (o_id IS NULL OR (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL))",
     },
     Condition {
         clause: "3.3.2.8",
@@ -125,13 +136,15 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         cost: CheckCost::Expensive,
         sql: "SELECT w_id, d_id, c_id, c_balance,
        coalesce(delivered.amount, 0) - coalesce(paid.amount, 0) AS delivered_minus_paid
-  FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance FROM customer) AS c
+  FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance FROM customer
+         WHERE {range:c_w_id}) AS c
   FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(ol_amount) AS amount
                FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-              WHERE ol_delivery_d IS NOT NULL
+              WHERE ol_delivery_d IS NOT NULL AND {range:o_w_id} AND {range:ol_w_id}
               GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
   FULL JOIN (SELECT h_c_w_id AS w_id, h_c_d_id AS d_id, h_c_id AS c_id, sum(h_amount) AS amount
-               FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS paid USING (w_id, d_id, c_id)
+               FROM history WHERE {range:h_c_w_id}
+              GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS paid USING (w_id, d_id, c_id)
  WHERE c_balance IS DISTINCT FROM coalesce(delivered.amount, 0) - coalesce(paid.amount, 0)",
     },
     // The clause gives the number right after the load, 2100. Each delivery adds one, and one to the
@@ -143,11 +156,11 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         sql: "SELECT w_id, d_id, orders_rows - coalesce(new_order_rows, 0) AS delivered_orders,
        2100 + deliveries AS loaded_and_counted
   FROM (SELECT o_w_id AS w_id, o_d_id AS d_id, count(*) AS orders_rows
-          FROM orders GROUP BY o_w_id, o_d_id) AS o
+          FROM orders WHERE {range:o_w_id} GROUP BY o_w_id, o_d_id) AS o
   LEFT JOIN (SELECT no_w_id AS w_id, no_d_id AS d_id, count(*) AS new_order_rows
-               FROM new_order GROUP BY no_w_id, no_d_id) AS n USING (w_id, d_id)
+               FROM new_order WHERE {range:no_w_id} GROUP BY no_w_id, no_d_id) AS n USING (w_id, d_id)
   FULL JOIN (SELECT c_w_id AS w_id, c_d_id AS d_id, sum(c_delivery_cnt) AS deliveries
-               FROM customer GROUP BY c_w_id, c_d_id) AS c USING (w_id, d_id)
+               FROM customer WHERE {range:c_w_id} GROUP BY c_w_id, c_d_id) AS c USING (w_id, d_id)
  WHERE ((orders_rows - coalesce(new_order_rows, 0) - 2100 - deliveries) % 32768) IS DISTINCT FROM 0",
     },
     Condition {
@@ -156,10 +169,10 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         cost: CheckCost::Expensive,
         sql: "SELECT w_id, d_id, c_id, balance_and_paid, coalesce(amount, 0) AS delivered
   FROM (SELECT c_w_id AS w_id, c_d_id AS d_id, c_id, c_balance + c_ytd_payment AS balance_and_paid
-          FROM customer) AS c
+          FROM customer WHERE {range:c_w_id}) AS c
   FULL JOIN (SELECT o_w_id AS w_id, o_d_id AS d_id, o_c_id AS c_id, sum(ol_amount) AS amount
                FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-              WHERE ol_delivery_d IS NOT NULL
+              WHERE ol_delivery_d IS NOT NULL AND {range:o_w_id} AND {range:ol_w_id}
               GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
  WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
     },

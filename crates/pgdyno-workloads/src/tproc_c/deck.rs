@@ -2,7 +2,7 @@
 
 use pgdyno_workload::Rng;
 
-use super::txns::Kind;
+use super::{profile::Profile, txns::Kind};
 
 const CARDS: usize = 100;
 
@@ -11,26 +11,27 @@ const CARDS: usize = 100;
 #[derive(Clone, Debug)]
 pub(super) struct Deck {
     cards: [Kind; CARDS],
-    drawn: usize,
+    drawn: u8,
 }
 
 impl Deck {
     pub(super) fn new() -> Self {
         let mut cards = [Kind::NewOrder; CARDS];
-        let kinds = Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, kind.cards()));
+        let kinds =
+            Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, usize::from(Profile::Spec.share(kind))));
         for (card, kind) in cards.iter_mut().zip(kinds) {
             *card = kind;
         }
-        Self { cards, drawn: CARDS }
+        Self { cards, drawn: CARDS as u8 }
     }
 
     #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) -> Kind {
-        if self.drawn == CARDS {
+        if usize::from(self.drawn) == CARDS {
             rng.shuffle(&mut self.cards);
             self.drawn = 0;
         }
-        let card = self.cards[self.drawn];
+        let card = self.cards[usize::from(self.drawn)];
         self.drawn += 1;
         card
     }

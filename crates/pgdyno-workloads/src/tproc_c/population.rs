@@ -9,14 +9,16 @@ use super::strings::LastName;
 pub(super) struct Seed(pub(super) u64);
 
 /// The constants C of NURand during a run (clause 2.1.6).
+///
+/// Without one a number is drawn uniformly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RunConstants {
     /// For C_LAST: C-Run.
     pub(super) c_last: u32,
     /// For C_ID.
-    pub(super) c_id: u32,
+    pub(super) c_id: Option<u32>,
     /// For OL_I_ID.
-    pub(super) i_id: u32,
+    pub(super) i_id: Option<u32>,
 }
 
 impl Seed {
@@ -30,7 +32,7 @@ impl Seed {
         self.rng("c-load", &[]).up_to(255) as u32
     }
 
-    /// The constants of every run on this database.
+    /// The constants of every run on this database, as the clauses want them.
     ///
     /// They come from the load's seed, because all clients (and all driver machines) of a run must
     /// agree on them and C-Run depends on C-Load: their difference must lie in 65..=119 and be neither
@@ -46,7 +48,7 @@ impl Seed {
             .collect();
         // Never empty: below 136 one can add 65, from 119 on one can subtract it.
         let c_last = valid[rng.up_to(valid.len() as u64 - 1) as usize];
-        RunConstants { c_last, c_id: rng.up_to(1023) as u32, i_id: rng.up_to(8191) as u32 }
+        RunConstants { c_last, c_id: Some(rng.up_to(1023) as u32), i_id: Some(rng.up_to(8191) as u32) }
     }
 }
 
@@ -55,6 +57,17 @@ impl Seed {
 pub(super) fn nurand(rng: &mut Rng, a: u32, x: u32, y: u32, c: u32) -> u32 {
     let wide = rng.up_to(u64::from(a)) | (u64::from(x) + rng.up_to(u64::from(y - x)));
     ((wide + u64::from(c)) % u64::from(y - x + 1)) as u32 + x
+}
+
+/// NURand(A, 1, y) where there is a constant, else uniform over 1..=y.
+#[inline]
+pub(super) fn number(rng: &mut Rng, a: u32, y: u32, c: Option<u32>) -> i32 {
+    // `y` is far below 2^31.
+    let drawn = match c {
+        Some(c) => nurand(rng, a, 1, y, c),
+        None => rng.up_to(u64::from(y - 1)) as u32 + 1,
+    };
+    drawn as i32
 }
 
 /// A last name as runs and the load draw it: NURand(255, 0, 999) (clause 4.3.2.3).
@@ -75,7 +88,8 @@ mod tests {
             let (load, run) = (seed.c_load(), seed.run_constants());
             let delta = run.c_last.abs_diff(load);
             assert!((65..=119).contains(&delta) && delta != 96 && delta != 112);
-            assert!(load <= 255 && run.c_last <= 255 && run.c_id <= 1023 && run.i_id <= 8191);
+            assert!(load <= 255 && run.c_last <= 255);
+            assert!(run.c_id.unwrap() <= 1023 && run.i_id.unwrap() <= 8191);
             assert_eq!(run, seed.run_constants());
             loads.insert(load);
         }
@@ -107,5 +121,14 @@ mod tests {
             seen[nurand(&mut rng, 1023, 1, 3000, 777) as usize] = true;
         }
         assert!(!seen[0] && seen[1] && seen[3000]);
+    }
+    #[test]
+    fn without_a_constant_numbers_are_uniform() {
+        let (mut rng, mut counts) = (Rng::new(5), [0u32; 11]);
+        for _ in 0..100_000 {
+            counts[number(&mut rng, 1023, 10, None) as usize] += 1;
+        }
+        assert_eq!(counts[0], 0);
+        assert!(counts[1..].iter().all(|n| (9_600..10_400).contains(n)), "{counts:?}");
     }
 }

@@ -2,9 +2,16 @@
 //!
 //! Unlike there, primary keys come after the rows, and columns that a row always fills are NOT NULL.
 
-use pgdyno_workload::{RowCount, RowSource, Table};
+use pgdyno_workload::{Capabilities, Distribution, Maker, RowCount, RowSource, Table};
 
-use super::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, ORDERS, population::Seed, rows};
+use super::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, Layout, ORDERS, population::Seed, rows};
+
+/// HammerDB makes tables of the same names and columns, and five routines.
+pub(super) static HAMMERDB: Maker = Maker {
+    name: "HammerDB",
+    routines: &["neword", "payment", "delivery", "ostat", "slev"],
+    drive: "pgdyno run tproc-c --call client",
+};
 
 /// Average number of lines of an order, for estimates.
 const LINES: u64 = 10;
@@ -20,7 +27,82 @@ const ORDER: u64 = 124;
 const NEW_ORDER: u64 = 77;
 const ORDER_LINE: u64 = 125;
 
-pub(super) fn tables(warehouses: u32, seed: Seed) -> Vec<Table> {
+/// The nine tables as `layout` wants them, with those of its foreign keys that the server can hold.
+pub(super) fn tables(warehouses: u32, seed: Seed, layout: Layout, caps: &Capabilities) -> Vec<Table> {
+    let mut tables = plain(warehouses, seed);
+    for table in &mut tables {
+        table.distribution = Some(match table.name {
+            "item" => Distribution::Everywhere,
+            name => Distribution::Column { name: warehouse_column(name), shards: layout.shards },
+        });
+        if table.name == "order_line" && layout.partitions > 0 {
+            partition(table, layout.partitions);
+        }
+        if layout.foreign_keys {
+            table.foreign_keys = foreign_keys(table.name, caps);
+        }
+    }
+    tables
+}
+
+/// The column that says which warehouse a row belongs to. A row of the history belongs to the warehouse that was
+/// paid, which is not always the customer's.
+fn warehouse_column(table: &str) -> &'static str {
+    match table {
+        "warehouse" => "w_id",
+        "district" => "d_w_id",
+        "customer" => "c_w_id",
+        "history" => "h_w_id",
+        "new_order" => "no_w_id",
+        "orders" => "o_w_id",
+        "order_line" => "ol_w_id",
+        _ => "s_w_id",
+    }
+}
+
+/// Hash partitions by warehouse, `order_line_1` and so on.
+fn partition(table: &mut Table, partitions: u32) {
+    let name = table.name;
+    table.ddl += &format!(" PARTITION BY HASH ({})", warehouse_column(name));
+    for n in 0..partitions {
+        table.ddl += &format!(
+            "; CREATE TABLE {name}_{} PARTITION OF {name} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {n})",
+            n + 1
+        );
+    }
+    table.partitioned = true;
+}
+
+/// A foreign key of clause 1.3: table, columns, what they refer to, and whether both rows always belong to the same
+/// warehouse or the other one is everywhere, so that a server which distributes tables can hold it.
+type ForeignKey = (&'static str, &'static str, &'static str, &'static str, bool);
+
+const FOREIGN_KEYS: [ForeignKey; 10] = [
+    ("district", "d_w_id", "warehouse", "w_id", true),
+    ("customer", "c_w_id, c_d_id", "district", "d_w_id, d_id", true),
+    ("history", "h_c_w_id, h_c_d_id, h_c_id", "customer", "c_w_id, c_d_id, c_id", false),
+    ("history", "h_w_id, h_d_id", "district", "d_w_id, d_id", true),
+    ("new_order", "no_w_id, no_d_id, no_o_id", "orders", "o_w_id, o_d_id, o_id", true),
+    ("orders", "o_w_id, o_d_id, o_c_id", "customer", "c_w_id, c_d_id, c_id", true),
+    ("order_line", "ol_w_id, ol_d_id, ol_o_id", "orders", "o_w_id, o_d_id, o_id", true),
+    // Columns in the order of the key of stock.
+    ("order_line", "ol_i_id, ol_supply_w_id", "stock", "s_i_id, s_w_id", false),
+    ("stock", "s_w_id", "warehouse", "w_id", true),
+    ("stock", "s_i_id", "item", "i_id", true),
+];
+
+/// The statements that add those of one table. Named, because Citus has not always named them itself.
+fn foreign_keys(table: &str, caps: &Capabilities) -> Vec<String> {
+    let of_table = FOREIGN_KEYS.iter().filter(|key| key.0 == table && (key.4 || !caps.distributed_tables));
+    let sql = |(table, columns, parent, keys, _): &ForeignKey| {
+        format!(
+            "ALTER TABLE {table} ADD CONSTRAINT {table}_{parent}_fk FOREIGN KEY ({columns}) REFERENCES {parent} ({keys})"
+        )
+    };
+    of_table.map(sql).collect()
+}
+
+fn plain(warehouses: u32, seed: Seed) -> Vec<Table> {
     let w = u64::from(warehouses);
     let districts = w * u64::from(DISTRICTS);
     vec![
@@ -165,7 +247,7 @@ fn table(
     }
 }
 
-/// Tables and indexes right after the load.
+/// Tables and indexes right after the load. Partitions add up to a few blocks each, which is not counted.
 pub(super) fn data_bytes(warehouses: u32) -> u64 {
     let districts = u64::from(DISTRICTS);
     let customers = districts * u64::from(CUSTOMERS);
@@ -177,4 +259,45 @@ pub(super) fn data_bytes(warehouses: u32) -> u64 {
         + districts * u64::from(ORDERS + 1 - FIRST_NEW_ORDER) * NEW_ORDER
         + u64::from(ITEMS) * STOCK;
     u64::from(ITEMS) * ITEM + u64::from(warehouses) * warehouse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(layout: Layout, distributed_tables: bool) -> Vec<String> {
+        let caps = Capabilities { distributed_tables, ..Capabilities::default() };
+        tables(2, Seed(1), layout, &caps).into_iter().flat_map(|table| table.foreign_keys).collect()
+    }
+
+    #[test]
+    fn foreign_keys_are_those_of_the_clauses_that_the_server_can_hold() {
+        let layout = Layout { foreign_keys: true, ..Layout::default() };
+        assert_eq!(keys(Layout::default(), false), [""; 0]);
+        assert_eq!(keys(layout, false).len(), 10);
+        let distributed = keys(layout, true);
+        assert_eq!(distributed.len(), 8);
+        // Both lead to another warehouse now and then.
+        assert!(distributed.iter().all(|sql| !sql.contains("ol_supply_w_id") && !sql.contains("h_c_w_id")));
+    }
+
+    #[test]
+    fn only_order_line_has_partitions_and_every_table_a_place() {
+        let layout = Layout { partitions: 3, shards: 32, ..Layout::default() };
+        let tables = tables(2, Seed(1), layout, &Capabilities::default());
+        for table in &tables {
+            assert_eq!(table.partitioned, table.name == "order_line");
+            match table.distribution {
+                Some(Distribution::Everywhere) => assert_eq!(table.name, "item"),
+                Some(Distribution::Column { name, shards }) => {
+                    assert_eq!(shards, 32);
+                    assert!(table.ddl.contains(&format!("{name} integer NOT NULL")), "{name} of {}", table.name);
+                }
+                None => panic!("{}", table.name),
+            }
+        }
+        let lines = tables.iter().find(|table| table.partitioned).unwrap();
+        assert_eq!(lines.ddl.matches("PARTITION OF order_line").count(), 3);
+        assert!(lines.ddl.ends_with("order_line_3 PARTITION OF order_line FOR VALUES WITH (MODULUS 3, REMAINDER 2)"));
+    }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod by_hand;
 mod pgbench;
 mod registry;
 #[path = "../../../pgdyno-net/tests/real/skipped.rs"]
@@ -10,4 +11,6 @@ mod skipped;
 mod support;
 mod tproc_c;
 mod tproc_c_concurrency;
+mod tproc_c_defects;
+mod tproc_c_forms;
 mod tproc_c_procedures;

@@ -92,7 +92,9 @@ fn advice_is_given_where_clients_outnumber_the_data() {
         workload.advice(clients).concat()
     };
     assert!(advice("tproc-c", &[], 2).contains("2 clients share 1 home warehouse:"));
-    assert_eq!(advice("tproc-c", &[("warehouses", "2")], 2), "");
+    assert!(advice("tproc-c", &[("warehouses", "2")], 2).contains("2 clients draws its home warehouse"));
+    assert_eq!(advice("tproc-c", &[("warehouses", "2"), ("profile", "spec"), ("think", "off")], 2), "");
+    assert_eq!(advice("tproc-c", &[("warehouses", "2"), ("profile", "spec")], 20), "");
     assert_eq!(advice("tproc-c", &[("all-warehouses", "true")], 2), "");
     assert!(advice("tpcb-like", &[("scale", "3")], 4).contains("4 clients update the 3 rows"));
     assert_eq!(advice("simple-update", &[], 4), "");

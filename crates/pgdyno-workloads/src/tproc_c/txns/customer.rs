@@ -1,7 +1,7 @@
 use super::Draw;
 use crate::tproc_c::{
     CUSTOMERS,
-    population::{last_name, nurand},
+    population::{last_name, number},
     strings::LastName,
 };
 
@@ -22,7 +22,7 @@ impl Customer {
     }
 }
 
-/// NURand(1023, 1, 3000).
+/// NURand(1023, 1, 3000), or uniform.
 pub(super) fn customer_id(draw: &mut Draw<'_>) -> i32 {
-    nurand(draw.rng, 1023, 1, CUSTOMERS, draw.constants.c_id) as i32
+    number(draw.rng, 1023, CUSTOMERS, draw.constants.c_id)
 }

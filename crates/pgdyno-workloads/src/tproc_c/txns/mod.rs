@@ -1,5 +1,4 @@
-//! The five transactions: what each draws. How it reaches the server is the business of
-//! [`super::procedures`].
+//! The five transactions: what each draws. How it reaches the server is the business of [`super::call`].
 
 mod customer;
 mod delivery;
@@ -10,11 +9,11 @@ mod stock_level;
 
 use pgdyno_workload::{Rng, Txn, TxnId};
 
-use super::population::RunConstants;
+use super::{call::Call, population::RunConstants, profile::Profile};
 
 pub(super) use customer::Customer;
 pub(super) use delivery::Delivery;
-pub(super) use new_order::NewOrder;
+pub(super) use new_order::{MAX_LINES, NewOrder};
 pub(super) use order_status::OrderStatus;
 pub(super) use payment::Payment;
 pub(super) use stock_level::StockLevel;
@@ -37,7 +36,7 @@ impl Kind {
         TxnId(self as u8)
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::NewOrder => "new-order",
             Self::Payment => "payment",
@@ -46,45 +45,53 @@ impl Kind {
             Self::StockLevel => "stock-level",
         }
     }
-
-    /// Its cards in the deck of a hundred (clause 5.2.4.2): the shares of clause 5.2.3, and what is left
-    /// for New-Order.
-    pub(super) fn cards(self) -> usize {
-        match self {
-            Self::NewOrder => 45,
-            Self::Payment => 43,
-            Self::OrderStatus | Self::Delivery | Self::StockLevel => 4,
-        }
-    }
-
-    /// SELECT, INSERT, UPDATE and DELETE that its procedure does, each counted once however many rows it
-    /// touches. Payment and Order-Status need one more for a customer by name (0.6 on average, so 1).
-    fn queries(self) -> u32 {
-        match self {
-            // district, customer with warehouse, orders, new_order, item, stock, order_line
-            Self::NewOrder => 7,
-            // name, customer, district, warehouse, history
-            Self::Payment => 5,
-            // name, customer with its last order and lines
-            Self::OrderStatus => 2,
-            // new_order twice, orders, order_line, customer
-            Self::Delivery => 5,
-            Self::StockLevel => 1,
-        }
-    }
 }
 
 /// The kinds in the order of their ids.
-pub(super) fn kinds() -> Vec<Txn> {
+pub(super) fn kinds(profile: Profile, call: Call) -> Vec<Txn> {
     Kind::ALL
         .into_iter()
         .map(|kind| Txn {
             name: kind.name(),
-            weight: kind.cards() as f64,
-            queries: kind.queries(),
+            weight: f64::from(profile.share(kind)),
+            queries: call.queries(kind),
             is_new_order: kind == Kind::NewOrder,
         })
         .collect()
+}
+
+/// The inputs of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inputs {
+    NewOrder(NewOrder),
+    Payment(Payment),
+    OrderStatus(OrderStatus),
+    Delivery(Delivery),
+    StockLevel(StockLevel),
+}
+
+impl Inputs {
+    /// `d_id` is the terminal's district for Stock-Level, where it has one.
+    pub(super) fn draw(kind: Kind, w_id: i32, d_id: Option<i32>, draw: &mut Draw<'_>) -> Self {
+        match kind {
+            Kind::NewOrder => Self::NewOrder(NewOrder::draw(w_id, draw)),
+            Kind::Payment => Self::Payment(Payment::draw(w_id, draw)),
+            Kind::OrderStatus => Self::OrderStatus(OrderStatus::draw(w_id, draw)),
+            Kind::Delivery => Self::Delivery(Delivery::draw(w_id, draw)),
+            Kind::StockLevel => Self::StockLevel(StockLevel::draw(w_id, d_id, draw)),
+        }
+    }
+
+    #[inline]
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::NewOrder(_) => Kind::NewOrder,
+            Self::Payment(_) => Kind::Payment,
+            Self::OrderStatus(_) => Kind::OrderStatus,
+            Self::Delivery(_) => Kind::Delivery,
+            Self::StockLevel(_) => Kind::StockLevel,
+        }
+    }
 }
 
 /// What every transaction draws from: the terminal's stream, and what the run agrees on.

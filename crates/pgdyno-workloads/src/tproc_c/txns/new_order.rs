@@ -1,7 +1,8 @@
 use super::{Draw, customer::customer_id};
-use crate::tproc_c::{ITEMS, population::nurand};
+use crate::tproc_c::{ITEMS, population::number};
 
-const MAX_LINES: usize = 15;
+/// The most lines that an order has (clause 2.4.1.3).
+pub(in crate::tproc_c) const MAX_LINES: usize = 15;
 
 /// An item number that no item has (clause 2.4.1.5).
 const UNUSED_ITEM: i32 = ITEMS as i32 + 1;
@@ -31,7 +32,7 @@ impl NewOrder {
             quantities: [0; MAX_LINES],
         };
         for line in 0..this.lines {
-            this.items[line] = nurand(draw.rng, 8191, 1, ITEMS, draw.constants.i_id) as i32;
+            this.items[line] = number(draw.rng, 8191, ITEMS, draw.constants.i_id);
             this.supply_warehouses[line] = if draw.percent(1) { draw.remote_warehouse(w_id) } else { w_id };
             this.quantities[line] = draw.uniform(1, 10);
         }

@@ -13,13 +13,17 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
-use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, frontend};
+use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, frontend};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Next, ReplyBuffer, Rng, TxnId, Verdict,
-    Workload,
+    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Next, OnTrouble, ReplyBuffer, Rng, Trouble,
+    TxnId, Verdict, Workload,
 };
 
 use crate::skipped::skipped;
+
+mod plain;
+
+pub(crate) use plain::assert_plain_conditions_hold;
 
 /// Where Debian puts version 15.
 pub(crate) const BIN: &str = "/usr/lib/postgresql/15/bin";
@@ -129,6 +133,12 @@ impl Server {
         let mut connection = self.connect(database);
         load(&mut connection, workload);
         connection
+    }
+
+    /// A copy of a database that nobody is connected to.
+    pub(crate) fn copy(&self, from: &str, to: &str) -> Connection {
+        self.connect("postgres").run(&format!("create database {to} template {from} strategy file_copy"));
+        self.connect(to)
     }
 
     /// Runs Debian's pgbench and returns what it printed.
@@ -297,6 +307,7 @@ pub(crate) struct Client {
     session: Session,
     statements: Vec<Statement>,
     script: Box<dyn ClientScript>,
+    round_trips: u32,
 }
 
 impl Client {
@@ -314,7 +325,13 @@ impl Client {
             session: Session::new(mode, statements.len()),
             statements,
             script: workload.client(&ClientContext { id: ClientId(id), clients, rng }),
+            round_trips: 0,
         }
+    }
+
+    /// How often it sent something and awaited an answer.
+    pub(crate) fn round_trips(&self) -> u32 {
+        self.round_trips
     }
 
     /// Draws a transaction and carries it out, without a retry.
@@ -349,16 +366,24 @@ impl Client {
             rows.clear();
             if self.session.is_busy() {
                 self.connection.stream.write_all(&out).unwrap();
-                self.receive(&mut rows)?;
+                self.round_trips += 1;
+                if let Err(error) = self.receive(&mut rows) {
+                    let trouble = Trouble::Server { stmt: None, results: 0, message: &error };
+                    return match self.script.on_trouble(&trouble, &mut notes) {
+                        OnTrouble::Finish(verdict) => Ok(verdict),
+                        _ => Err(error),
+                    };
+                }
             }
             match next {
                 Next::Await => {}
                 Next::Finish(verdict) => return Ok(verdict),
-                other => panic!("no workload does {other:?}"),
+                other => panic!("no workload does {other:?}; {notes:?}"),
             }
         }
     }
 
+    /// A transaction that an error leaves open is rolled back.
     fn receive(&mut self, rows: &mut ReplyBuffer) -> Result<(), Failure> {
         let mut error = None;
         loop {
@@ -368,16 +393,21 @@ impl Client {
                     self.connection.fill().unwrap();
                 }
                 Received::Event { event, used } => {
-                    let mut done = false;
+                    let mut done = None;
                     match event {
                         Event::Row(row) => rows.row(row),
-                        Event::Error { raw, .. } => error = Some(Box::new(ServerMessage::parse(raw))),
-                        Event::Ready { all_done, .. } => done = all_done,
+                        Event::Error { raw, .. } => {
+                            error.get_or_insert_with(|| Box::new(ServerMessage::parse(raw)));
+                        }
+                        Event::Ready { all_done, status, .. } => done = all_done.then_some(status),
                         Event::Complete(_) | Event::Part(_) | Event::Columns(_) | Event::Notice(_) => {}
                         Event::Copy { .. } => panic!("COPY"),
                     }
                     self.connection.input.drain(..used);
-                    if done {
+                    if let Some(status) = done {
+                        if error.is_some() && status != TxStatus::Idle {
+                            self.connection.run("rollback");
+                        }
                         return error.map_or(Ok(()), Err);
                     }
                 }

@@ -2,7 +2,8 @@
 --
 -- Each balance is changed by one UPDATE that reads what it changes, so none is lost. The warehouse row, which
 -- all payments of the warehouse share, is locked last and so for the shortest time. c_payment_cnt is a
--- smallint as in HammerDB's schema: it starts again at 0 after 32767 instead of failing.
+-- smallint as in HammerDB's schema: it starts again at 0 after 32767 instead of failing. Texts are put together by
+-- operators, which are immutable and concat_ws() is not: a server that spreads tables over nodes wants that.
 CREATE OR REPLACE PROCEDURE pgdyno_payment(
     in_w_id int, in_d_id int, in_c_w_id int, in_c_d_id int,
     INOUT io_c_id int, in_c_last varchar, in_amount numeric,
@@ -33,11 +34,13 @@ BEGIN
            c_ytd_payment = c_ytd_payment + in_amount,
            c_payment_cnt = (c_payment_cnt + 1) & 32767,
            c_data = CASE WHEN c_credit = 'BC'
-                         THEN left(concat_ws(' ', c_id, c_d_id, c_w_id, in_d_id, in_w_id, in_amount)
+                         THEN left(c_id::text || ' ' || c_d_id::text || ' ' || c_w_id::text || ' '
+                                   || in_d_id::text || ' ' || in_w_id::text || ' ' || in_amount::text
                                    || '|' || c_data, 500)
                          ELSE c_data END
      WHERE c_w_id = in_c_w_id AND c_d_id = in_c_d_id AND c_id = io_c_id
-    RETURNING c_first, c_middle, c_last, concat_ws(',', c_street_1, c_street_2, c_city, c_state, c_zip),
+    RETURNING c_first, c_middle, c_last,
+              c_street_1 || ',' || c_street_2 || ',' || c_city || ',' || c_state || ',' || c_zip,
               c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance,
               CASE WHEN c_credit = 'BC' THEN left(c_data, 200) END
          INTO STRICT out_c_first, out_c_middle, out_c_last, out_c_address,
@@ -46,12 +49,12 @@ BEGIN
 
     UPDATE district SET d_ytd = d_ytd + in_amount
      WHERE d_w_id = in_w_id AND d_id = in_d_id
-    RETURNING d_name, concat_ws(',', d_street_1, d_street_2, d_city, d_state, d_zip)
+    RETURNING d_name, d_street_1 || ',' || d_street_2 || ',' || d_city || ',' || d_state || ',' || d_zip
          INTO STRICT district_name, out_d_address;
 
     UPDATE warehouse SET w_ytd = w_ytd + in_amount
      WHERE w_id = in_w_id
-    RETURNING w_name, concat_ws(',', w_street_1, w_street_2, w_city, w_state, w_zip)
+    RETURNING w_name, w_street_1 || ',' || w_street_2 || ',' || w_city || ',' || w_state || ',' || w_zip
          INTO STRICT warehouse_name, out_w_address;
 
     out_date := current_timestamp;

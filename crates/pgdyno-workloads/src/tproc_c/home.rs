@@ -1,0 +1,103 @@
+//! Which warehouses a client works on.
+
+use pgdyno_workload::Rng;
+
+use super::DISTRICTS;
+
+/// The warehouses of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// One warehouse, and one district of it for Stock-Level (clause 2.8.1.1), for the whole run.
+    Fixed { w_id: i32, d_id: i32 },
+    /// Every `step`th warehouse from `first` on, `count` of them, a random one for each transaction.
+    Share { first: u32, step: u32, count: u32, warehouses: u32 },
+}
+
+impl Home {
+    /// Client `client` (from 0) has a warehouse of its own while there are enough of them, then a district of its own.
+    /// Ten clients for each warehouse are the terminals of the standard: one for each district.
+    pub(super) fn dealt(client: u32, warehouses: u32) -> Self {
+        Self::Fixed {
+            // Below the number of warehouses, which an integer of 32 bits holds.
+            w_id: (client % warehouses + 1) as i32,
+            d_id: (client / warehouses % DISTRICTS + 1) as i32,
+        }
+    }
+
+    /// Any warehouse and district, as HammerDB has it: two clients may get the same.
+    pub(super) fn drawn(rng: &mut Rng, warehouses: u32) -> Self {
+        Self::Fixed {
+            w_id: rng.up_to(u64::from(warehouses - 1)) as i32 + 1,
+            d_id: rng.up_to(u64::from(DISTRICTS - 1)) as i32 + 1,
+        }
+    }
+
+    /// All warehouses are dealt out among the clients, as HammerDB does it ("use all warehouses"): with
+    /// fewer clients than warehouses no two clients meet, except at remote warehouses.
+    pub(super) fn share(client: u32, clients: u32, warehouses: u32) -> Self {
+        let clients = clients.max(1);
+        Self::Share { first: client % warehouses, step: clients, count: warehouses.div_ceil(clients), warehouses }
+    }
+
+    /// Warehouse, and the district for Stock-Level where it is fixed.
+    #[inline]
+    pub(super) fn draw(self, rng: &mut Rng) -> (i32, Option<i32>) {
+        match self {
+            Self::Fixed { w_id, d_id } => (w_id, Some(d_id)),
+            Self::Share { first, step, count, warehouses } => {
+                let k = rng.up_to(u64::from(count - 1));
+                let w = (u64::from(first) + k * u64::from(step)) % u64::from(warehouses);
+                ((w + 1) as i32, None)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn place(home: Home) -> (i32, i32) {
+        match home {
+            Home::Fixed { w_id, d_id } => (w_id, d_id),
+            Home::Share { .. } => panic!("{home:?}"),
+        }
+    }
+
+    #[test]
+    fn clients_fill_the_warehouses_first_and_then_the_districts() {
+        let dealt = |client| place(Home::dealt(client, 3));
+        assert_eq!([0, 1, 2, 3, 29, 30].map(dealt), [(1, 1), (2, 1), (3, 1), (1, 2), (3, 10), (1, 1)]);
+        let terminals: BTreeSet<_> = (0..30).map(dealt).collect();
+        assert_eq!(terminals.len(), 30);
+    }
+
+    #[test]
+    fn drawn_homes_may_be_shared_and_reach_every_warehouse_and_district() {
+        let homes: Vec<_> = (0..400).map(|seed| place(Home::drawn(&mut Rng::new(seed), 7))).collect();
+        assert_eq!(homes.iter().map(|h| h.0).collect::<BTreeSet<_>>(), (1..=7).collect());
+        assert_eq!(homes.iter().map(|h| h.1).collect::<BTreeSet<_>>(), (1..=10).collect());
+        assert_ne!(homes[..7].iter().map(|h| h.0).collect::<BTreeSet<_>>().len(), 7);
+        assert_eq!(place(Home::drawn(&mut Rng::new(1), 1)).0, 1);
+    }
+
+    fn worked_on(client: u32, clients: u32, warehouses: u32) -> BTreeSet<i32> {
+        let (home, mut rng) = (Home::share(client, clients, warehouses), Rng::new(1));
+        (0..2_000).map(|_| home.draw(&mut rng).0).collect()
+    }
+
+    #[test]
+    fn all_warehouses_are_dealt_out_and_clients_do_not_meet() {
+        assert_eq!(worked_on(0, 4, 8), BTreeSet::from([1, 5]));
+        assert_eq!(worked_on(3, 4, 8), BTreeSet::from([4, 8]));
+        let all: BTreeSet<i32> = (0..4).flat_map(|c| worked_on(c, 4, 8)).collect();
+        assert_eq!(all, (1..=8).collect());
+        // Where they do not divide, the last share turns round at the end.
+        let all: BTreeSet<i32> = (0..3).flat_map(|c| worked_on(c, 3, 10)).collect();
+        assert_eq!(all, (1..=10).collect());
+        // More clients than warehouses.
+        assert_eq!(worked_on(9, 16, 4), BTreeSet::from([2]));
+    }
+}

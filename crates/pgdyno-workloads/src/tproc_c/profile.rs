@@ -1,0 +1,109 @@
+//! The two ways to drive the same tables: as HammerDB does, and as the clauses say.
+
+use pgdyno_workload::Rng;
+
+use super::{
+    deck::Deck,
+    population::{RunConstants, Seed},
+    txns::Kind,
+};
+
+/// Which rules the clients follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Profile {
+    /// Mix, choice of warehouses and inputs as HammerDB has them.
+    HammerDb,
+    /// As clauses 2.4 to 2.8 and 5.2 have them.
+    Spec,
+}
+
+impl Profile {
+    /// The parameter's value; it holds one of the two words.
+    pub(super) fn of(word: &str) -> Self {
+        if word == "spec" { Self::Spec } else { Self::HammerDb }
+    }
+
+    /// The share of a kind: cards of a deck of a hundred (clause 5.2.4.2: the minima of clause 5.2.3, and what is
+    /// left for New-Order), or numbers out of twenty-three.
+    pub(super) fn share(self, kind: Kind) -> u8 {
+        match (self, kind) {
+            (Self::Spec, Kind::NewOrder) => 45,
+            (Self::Spec, Kind::Payment) => 43,
+            (Self::Spec, _) => 4,
+            (Self::HammerDb, Kind::NewOrder | Kind::Payment) => 10,
+            (Self::HammerDb, _) => 1,
+        }
+    }
+
+    /// What all clients agree on. HammerDB draws last names with the constant of the load, and customers and items
+    /// alike.
+    pub(super) fn constants(self, seed: Seed) -> RunConstants {
+        match self {
+            Self::Spec => seed.run_constants(),
+            Self::HammerDb => RunConstants { c_last: seed.c_load(), c_id: None, i_id: None },
+        }
+    }
+
+    /// How one client draws its transactions.
+    pub(super) fn mix(self) -> Mix {
+        match self {
+            Self::Spec => Mix::Deck(Deck::new()),
+            Self::HammerDb => Mix::Independent,
+        }
+    }
+}
+
+/// Where the kinds of a client's transactions come from.
+#[derive(Clone, Debug)]
+pub(super) enum Mix {
+    /// A deck of its own.
+    Deck(Deck),
+    /// Each is drawn without regard to the others, so the shares hold on average only.
+    Independent,
+}
+
+impl Mix {
+    #[inline]
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> Kind {
+        match self {
+            Self::Deck(deck) => deck.draw(rng),
+            Self::Independent => match rng.up_to(22) {
+                0..=9 => Kind::NewOrder,
+                10..=19 => Kind::Payment,
+                20 => Kind::Delivery,
+                21 => Kind::StockLevel,
+                _ => Kind::OrderStatus,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn independent_draws_have_their_shares_and_no_memory() {
+        const N: usize = 230_000;
+        let (mut mix, mut rng) = (Profile::HammerDb.mix(), Rng::new(1));
+        let drawn: Vec<Kind> = (0..N).map(|_| mix.draw(&mut rng)).collect();
+        for kind in Kind::ALL {
+            let share = f64::from(Profile::HammerDb.share(kind)) / 23.0;
+            let found = drawn.iter().filter(|k| **k == kind).count() as f64;
+            let error = 4.0 * (N as f64 * share * (1.0 - share)).sqrt();
+            assert!((found - share * N as f64).abs() < error, "{kind:?}: {found}");
+        }
+        // A deck would hold each hundred to one mix.
+        let hundreds: std::collections::BTreeSet<usize> =
+            drawn.chunks(100).map(|h| h.iter().filter(|k| **k == Kind::NewOrder).count()).collect();
+        assert!(hundreds.len() > 10, "{hundreds:?}");
+    }
+
+    #[test]
+    fn hammerdb_draws_names_with_the_constant_of_the_load() {
+        let seed = Seed(1);
+        let constants = Profile::HammerDb.constants(seed);
+        assert_eq!(constants, RunConstants { c_last: seed.c_load(), c_id: None, i_id: None });
+        assert_ne!(Profile::Spec.constants(seed).c_last, seed.c_load());
+    }
+}

@@ -1,0 +1,113 @@
+//! What an emulated user takes its time for: keying a transaction in, and thinking about its result (clause 5.2.5).
+
+use pgdyno_workload::{Rng, Since};
+
+use super::txns::Kind;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// The mean time from one start to the next with the mix of clause 5.2.4.2, by keying and think times alone.
+const CYCLE_NS: u64 = 2_099 * SECOND / 100;
+
+/// How a client waits between two transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// Not at all.
+    Off,
+    /// Keying and think times.
+    On {
+        /// Whether nobody waits for the end of a Delivery (clause 2.7.1.2): its think time counts from its start.
+        deferred: bool,
+    },
+}
+
+impl Waits {
+    /// The time before a transaction of this kind, and from when on it counts. The first wait of a client is drawn
+    /// over a whole cycle, so that clients do not start in step.
+    #[inline]
+    pub(super) fn draw(self, last: Option<Kind>, next: Kind, rng: &mut Rng) -> (u64, Since) {
+        let Self::On { deferred } = self else {
+            return (0, Since::End);
+        };
+        let Some(last) = last else {
+            return (rng.up_to(CYCLE_NS), Since::End);
+        };
+        let since = if deferred && last == Kind::Delivery { Since::Start } else { Since::End };
+        (think_ns(last, rng) + keying_ns(next), since)
+    }
+}
+
+/// The minimum of clause 5.2.5.7.
+fn keying_ns(kind: Kind) -> u64 {
+    SECOND
+        * match kind {
+            Kind::NewOrder => 18,
+            Kind::Payment => 3,
+            Kind::OrderStatus | Kind::Delivery | Kind::StockLevel => 2,
+        }
+}
+
+/// The mean of clause 5.2.5.7.
+fn mean_think_ns(kind: Kind) -> u64 {
+    SECOND
+        * match kind {
+            Kind::NewOrder | Kind::Payment => 12,
+            Kind::OrderStatus => 10,
+            Kind::Delivery | Kind::StockLevel => 5,
+        }
+}
+
+/// Negative exponential, cut at ten times its mean (clause 5.2.5.4).
+fn think_ns(kind: Kind, rng: &mut Rng) -> u64 {
+    let mean = mean_think_ns(kind) as f64;
+    // Between 0 and 120 s: a whole number of 64 bits.
+    rng.exponential(mean).min(10.0 * mean) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ON: Waits = Waits::On { deferred: true };
+
+    #[test]
+    fn keying_and_think_times_are_the_clauses() {
+        const N: u64 = 200_000;
+        for (last, next, keying, mean) in [
+            (Kind::NewOrder, Kind::Payment, 3, 12.0),
+            (Kind::Payment, Kind::NewOrder, 18, 12.0),
+            (Kind::OrderStatus, Kind::Delivery, 2, 10.0),
+            (Kind::Delivery, Kind::OrderStatus, 2, 5.0),
+            (Kind::StockLevel, Kind::StockLevel, 2, 5.0),
+        ] {
+            let mut rng = Rng::new(9);
+            let waits: Vec<u64> = (0..N).map(|_| ON.draw(Some(last), next, &mut rng).0 - keying * SECOND).collect();
+            let found = waits.iter().sum::<u64>() as f64 / N as f64 / SECOND as f64;
+            assert!((found / mean - 1.0).abs() < 0.015, "{last:?}: {found} s");
+            let longest = waits.iter().max().copied().unwrap_or_default() as f64 / SECOND as f64;
+            assert!((8.0 * mean..=10.0 * mean).contains(&longest), "{last:?}: {longest} s");
+        }
+    }
+
+    #[test]
+    fn only_a_deferred_delivery_is_not_waited_for() {
+        let mut rng = Rng::new(1);
+        for last in Kind::ALL {
+            let since = |waits: Waits, rng: &mut Rng| waits.draw(Some(last), Kind::Payment, rng).1;
+            let expected = if last == Kind::Delivery { Since::Start } else { Since::End };
+            assert_eq!(since(ON, &mut rng), expected);
+            assert_eq!(since(Waits::On { deferred: false }, &mut rng), Since::End);
+            assert_eq!(Waits::Off.draw(Some(last), Kind::Payment, &mut rng), (0, Since::End));
+        }
+    }
+
+    #[test]
+    fn first_waits_are_spread_over_a_cycle() {
+        let mut tenths = [0u32; 10];
+        for seed in 0..10_000 {
+            let (wait, _) = ON.draw(None, Kind::NewOrder, &mut Rng::new(seed));
+            tenths[(wait * 10 / (CYCLE_NS + 1)) as usize] += 1;
+        }
+        assert!(tenths.iter().all(|n| (850..1_150).contains(n)), "{tenths:?}");
+    }
+}

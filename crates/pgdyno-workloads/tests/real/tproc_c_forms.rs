@@ -1,0 +1,157 @@
+//! Procedure, function and client's SQL are one workload: with the same draws they leave the same database.
+
+use std::collections::BTreeMap;
+
+use crate::by_hand::FORMS;
+use crate::support::{Client, Connection, Server, assert_conditions_hold, assert_plain_conditions_hold, tproc_c};
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{Capabilities, Rng, Verdict, Workload};
+
+/// Of each table the number of rows and a checksum of all columns but those that hold a time; of those whether they
+/// are NULL. The order of the rows does not matter.
+fn content(sql: &mut Connection, workload: &dyn Workload) -> BTreeMap<&'static str, Vec<String>> {
+    let mut content = BTreeMap::new();
+    for table in workload.tables(&Capabilities::default()) {
+        let columns = sql.value(&format!(
+            "select string_agg(case when data_type like 'timestamp%' then '(' || column_name || ' is null)'
+                                    else column_name end, ', ' order by ordinal_position)
+               from information_schema.columns where table_name = '{}'",
+            table.name
+        ));
+        let sums = sql.rows(&format!(
+            "select count(*), sum(hashtextextended(row({columns})::text, 0)::numeric) from {}",
+            table.name
+        ));
+        content.insert(table.name, sums.concat());
+    }
+    content
+}
+
+/// What one client does with `count` transactions: committed and rolled back, by kind.
+fn drive(server: &Server, database: &str, workload: &dyn Workload, mode: QueryMode, count: u32) -> Vec<(u32, u32)> {
+    let mut client = Client::new(server.connect(database), workload, mode, 0, 1, Rng::new(7));
+    let mut done = vec![(0, 0); 5];
+    for _ in 0..count {
+        let (txn, verdict) = client.transact();
+        let (committed, rolled_back) = &mut done[usize::from(txn.0)];
+        match verdict.unwrap_or_else(|e| panic!("{database} {txn:?}: {e} {:?}", e.context)) {
+            Verdict::Committed => *committed += 1,
+            Verdict::RolledBack => *rolled_back += 1,
+        }
+    }
+    done
+}
+
+#[test]
+fn procedure_function_and_client_leave_the_same_database() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let size = ("warehouses", "2");
+    let mut loaded = server.load("loaded", tproc_c(&[size]).as_ref());
+    let untouched = content(&mut loaded, tproc_c(&[size]).as_ref());
+    drop(loaded);
+    let all = [
+        ("procedure", QueryMode::Prepared),
+        ("function", QueryMode::Prepared),
+        ("client", QueryMode::Prepared),
+        ("function", QueryMode::Simple),
+        ("client", QueryMode::Simple),
+        ("client", QueryMode::Extended),
+    ];
+    for (profile, forms) in [("spec", &all[..]), ("hammerdb", &all[..3])] {
+        let params = [size, ("all-warehouses", "true"), ("think", "off"), ("profile", profile)];
+        let mut first = None;
+        for &(form, mode) in forms {
+            let workload = tproc_c(&[&params[..], &[("call", form)]].concat());
+            let database = format!("{profile}_{form}_{}", mode.name());
+            let mut sql = server.copy("loaded", &database);
+            let done = drive(&server, &database, workload.as_ref(), mode, 800);
+            let content = content(&mut sql, workload.as_ref());
+            let Some((done_first, content_first)) = &first else {
+                assert!(done[0].1 > 0, "no order was rolled back: {done:?}");
+                for table in ["warehouse", "district", "customer", "history", "orders", "order_line", "stock"] {
+                    assert_ne!(content[table], untouched[table], "{table} is as it was");
+                }
+                assert_eq!(content["item"], untouched["item"]);
+                assert_conditions_hold(&mut sql, workload.as_ref());
+                assert_plain_conditions_hold(&mut sql);
+                first = Some((done, content));
+                continue;
+            };
+            // What has the same content meets the same conditions.
+            assert_eq!((&done, &content), (done_first, content_first), "{database}");
+        }
+    }
+}
+
+/// Eight clients in all call forms on one warehouse: the forms lock in the same order.
+#[test]
+fn call_forms_do_not_deadlock_with_each_other() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut sql = server.load("w1", tproc_c(&[]).as_ref());
+    std::thread::scope(|scope| {
+        for id in 0..8 {
+            let server = &server;
+            scope.spawn(move || {
+                let workload = tproc_c(&[("call", FORMS[id as usize % 3])]);
+                let mode = if id < 4 { QueryMode::Prepared } else { QueryMode::Simple };
+                let rng = Rng::derive(1, "client", &[u64::from(id)]);
+                let mut client = Client::new(server.connect("w1"), workload.as_ref(), mode, id, 8, rng);
+                for _ in 0..300 {
+                    assert_eq!(client.transact_with_retries().2, 0, "a deadlock at READ COMMITTED");
+                }
+            });
+        }
+    });
+    let workload = tproc_c(&[]);
+    assert_conditions_hold(&mut sql, workload.as_ref());
+
+    // Under the stricter levels only 40001 may come out, in the middle of a transaction of the client, too.
+    for level in ["repeatable read", "serializable"] {
+        sql.run(&format!("alter database w1 set default_transaction_isolation = '{level}'"));
+        let retries: u32 = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..6)
+                .map(|id| {
+                    let server = &server;
+                    scope.spawn(move || {
+                        let workload = tproc_c(&[("call", if id < 3 { "client" } else { "function" })]);
+                        let rng = Rng::derive(2, "client", &[u64::from(id)]);
+                        let mode = QueryMode::Prepared;
+                        let mut client = Client::new(server.connect("w1"), workload.as_ref(), mode, id, 6, rng);
+                        (0..100).map(|_| client.transact_with_retries().2).sum::<u32>()
+                    })
+                })
+                .collect();
+            clients.into_iter().map(|c| c.join().unwrap()).sum()
+        });
+        assert!(retries > 0, "{level}: no conflict");
+        assert_conditions_hold(&mut sql, workload.as_ref());
+    }
+    assert_eq!(sql.value("select deadlocks from pg_stat_database where datname = 'w1'"), "0");
+}
+
+/// HammerDB's profile makes one round trip for each transaction.
+#[test]
+fn a_routine_is_one_round_trip_and_the_client_two_at_most() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    drop(server.load("w2", tproc_c(&[("warehouses", "2")]).as_ref()));
+    for (form, most) in [("procedure", [1; 5]), ("function", [1; 5]), ("client", [2, 2, 2, 2, 1])] {
+        let workload = tproc_c(&[("warehouses", "2"), ("call", form)]);
+        let connection = server.connect("w2");
+        let mut client = Client::new(connection, workload.as_ref(), QueryMode::Prepared, 0, 1, Rng::new(3));
+        let mut found = [0; 5];
+        for _ in 0..300 {
+            let before = client.round_trips();
+            let (txn, result) = client.transact();
+            result.unwrap();
+            let most = &mut found[usize::from(txn.0)];
+            *most = (client.round_trips() - before).max(*most);
+        }
+        assert_eq!(found, most, "{form}");
+    }
+}
