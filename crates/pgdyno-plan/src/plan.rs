@@ -79,10 +79,19 @@ pub struct Plan {
     pub load: LoadChoice,
     /// Connections that load.
     pub loaders: usize,
+    /// Whether an interrupted load of any size can be gone on with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resumable: bool,
+    /// Whether tables are filled unlogged and made logged afterwards.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlogged: bool,
     /// Whether the data is checked before and after the run.
     pub checks: bool,
     /// Clients, or virtual users.
     pub clients: u32,
+    /// Connections that they share, each for the time of a transaction; absent where each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
     /// Engine threads.
     pub threads: usize,
     /// `simple`, `extended` or `prepared`.
@@ -111,6 +120,14 @@ pub struct Plan {
     pub seed: u64,
 }
 
+impl Plan {
+    /// Connections that its clients open.
+    #[must_use]
+    pub fn links(&self) -> u32 {
+        self.connections.unwrap_or(self.clients)
+    }
+}
+
 #[cfg(test)]
 pub(crate) fn example() -> Plan {
     Plan {
@@ -124,8 +141,11 @@ pub(crate) fn example() -> Plan {
         from_template: None,
         load: LoadChoice::IfMissing,
         loaders: 2,
+        resumable: false,
+        unlogged: false,
         checks: true,
         clients: 16,
+        connections: None,
         threads: 1,
         mode: "prepared".into(),
         pace: Pace::ClosedLoop,

@@ -57,8 +57,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         Pace::Rate { per_s, arrivals: Arrivals::Uniform } => format!("{per_s} transactions a second, uniform arrivals"),
     };
     let drive = format!(
-        "{} on {}, query mode {}, {pace}",
+        "{}{} on {}, query mode {}, {pace}",
         plural(plan.clients as usize, "client"),
+        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(plan.threads, "thread"),
         plan.mode
     );

@@ -6,7 +6,9 @@
 mod csv;
 mod json;
 mod markdown;
+mod rules;
 mod text;
+mod time_profile;
 pub mod units;
 
 use std::io::{self, Write};
@@ -24,8 +26,13 @@ pub struct Look {
 pub type Render = fn(&RunRecord, Look, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] =
-    &[("text", text::render), ("json", json::render), ("csv", csv::render), ("markdown", markdown::render)];
+pub const FORMATS: &[(&str, Render)] = &[
+    ("text", text::render),
+    ("json", json::render),
+    ("csv", csv::render),
+    ("markdown", markdown::render),
+    ("time-profile", time_profile::render),
+];
 
 /// The renderer of a format.
 #[must_use]

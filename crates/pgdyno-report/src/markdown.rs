@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::RunRecord;
 
 use crate::Look;
+use crate::rules;
 use crate::text::{headline, latency_columns, latency_rows, line_of_server};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
@@ -29,6 +30,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         }
         writeln!(out)?;
     }
+    rules::markdown(record, out)?;
     for warning in &record.warnings {
         writeln!(out, "- warning: {warning}")?;
     }

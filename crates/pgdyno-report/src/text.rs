@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use pgdyno_plan::{Arrivals, Pace};
-use pgdyno_results::{LatencyRecord, RunRecord, Status, Summary};
+use pgdyno_results::{GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
 
 use crate::Look;
+use crate::rules;
 use crate::units::{bytes, count, duration, ms, percent, rate};
 
 /// The percentiles that every report has.
@@ -39,6 +40,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
     let paint = Paint(look.colour);
     writeln!(out, "{}", paint.bold(&what_ran(record)))?;
     writeln!(out, "{}", line_of_server(record))?;
+    lines_of_cluster(record, out)?;
     writeln!(out, "{}", line_of_drive(record))?;
     if let Some(copy) = &record.copy {
         let size = copy.bytes.map_or_else(String::new, |n| format!(" ({})", bytes(n)));
@@ -58,6 +60,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         writeln!(out)?;
         table(record, summary, out)?;
         statements(record, out)?;
+        rules::text(record, out)?;
         counters(record, summary, out)?;
     }
     for set in &record.checks {
@@ -105,6 +108,24 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
     format!("{version} ({}){size}{buffers}{}{tls}", server.origin, durability.concat())
 }
 
+/// The nodes, where the server spreads tables over some.
+fn lines_of_cluster(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let Some(cluster) = record.server.as_ref().and_then(|server| server.cluster.as_ref()) else { return Ok(()) };
+    let name = record.plan.scale_name.as_str();
+    let held: Vec<String> = cluster.nodes.iter().filter_map(|node| node.warehouses).map(count).collect();
+    let spread = cluster
+        .skew
+        .map(|skew| format!("; {name} by node {}, skew {skew:.2} (the fullest over the mean)", held.join(" + ")))
+        .unwrap_or_default();
+    writeln!(out, "Citus {} on {}{spread}", cluster.version, cluster.label)?;
+    let verdict = match cluster.delegated {
+        Some(true) => "delegated",
+        Some(false) => "NOT delegated",
+        None => "delegation not shown",
+    };
+    writeln!(out, "  {verdict}: {}", cluster.delegation)
+}
+
 fn line_of_drive(record: &RunRecord) -> String {
     let plan = &record.plan;
     let pace = match plan.pace {
@@ -120,8 +141,9 @@ fn line_of_drive(record: &RunRecord) -> String {
     let plural =
         |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
     let mut line = format!(
-        "{} on {}, {}, {pace}",
+        "{}{} on {}, {}, {pace}",
         plural(plan.clients as usize, "client"),
+        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(record.client.threads.max(1), "thread"),
         plan.mode
     );
@@ -164,8 +186,15 @@ fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
     cells
 }
 
-/// One row for each kind of transaction, and one for all where there are several; with a rate, the service
-/// times of all in a row of their own.
+/// Whether response times count from an intended start that lies before the first byte: there is a rate, or clients wait
+/// for their time or for a connection.
+fn is_scheduled(record: &RunRecord) -> bool {
+    let lag = record.summary.as_ref().is_some_and(|summary| summary.schedule_lag_ns.is_some());
+    lag || matches!(record.plan.pace, Pace::Rate { .. })
+}
+
+/// One row for each kind of transaction, and one for all where there are several; where response times are others, the
+/// service times of all in a row of their own.
 pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
@@ -185,7 +214,7 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
             row("100.0 %".to_owned(), summary.committed, summary.failed, summary.response_latency_ns.as_ref()),
         ));
     }
-    if matches!(record.plan.pace, Pace::Rate { .. }) {
+    if is_scheduled(record) {
         let mut service = vec![String::new(); 4];
         service.extend(cells(record, summary.service_latency_ns.as_ref()));
         rows.push(("service time".to_owned(), service));
@@ -207,7 +236,7 @@ fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Resu
     for (name, cells) in &rows {
         writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str)))?;
     }
-    if summary.response_latency_ns.is_some() && matches!(record.plan.pace, Pace::Rate { .. }) {
+    if summary.response_latency_ns.is_some() && is_scheduled(record) {
         writeln!(out, "  (response times count from the intended start, service times from the first byte sent)")?;
     }
     writeln!(out)
@@ -289,7 +318,7 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     if let (Some(before), Some(after)) =
         record.server.as_ref().map_or((None, None), |server| (server.database_bytes, server.database_bytes_after))
     {
-        server.push(format!("database grew by {}", bytes(after.saturating_sub(before))));
+        server.push(format!("database grew by {}{}", bytes(after.saturating_sub(before)), growth(record)));
     }
     if !server.is_empty() {
         writeln!(out, "server: {}", server.join(", "))?;
@@ -316,6 +345,16 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
         )?;
     }
     Ok(())
+}
+
+/// The tables that grew most.
+fn growth(record: &RunRecord) -> String {
+    let tables = record.server.iter().flat_map(|server| &server.tables);
+    let grown = |t: &GrowthRecord| Some((t.bytes_after?.saturating_sub(t.bytes_before), t.name.clone()));
+    let mut grown: Vec<_> = tables.filter_map(grown).filter(|(by, _)| *by > 0).collect();
+    grown.sort_unstable_by(|a, b| b.cmp(a));
+    let grown: Vec<_> = grown.iter().take(3).map(|(by, name)| format!("{name} {}", bytes(*by))).collect();
+    if grown.is_empty() { String::new() } else { format!(" ({})", grown.join(", ")) }
 }
 
 struct Paint(bool);

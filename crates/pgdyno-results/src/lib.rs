@@ -17,8 +17,9 @@ mod summary;
 pub use csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use record::{
-    CheckRecord, CheckSet, ClientRecord, CopyRecord, ErrorRecord, FORMAT_VERSION, LatencyRecord, LoadRecord, LoadTable,
-    RunRecord, ServerRecord, StatementRecord, Status, SteadyRecord, Summary, TransactionRecord,
+    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, ErrorRecord, FORMAT_VERSION, GrowthRecord,
+    LatencyRecord, LoadRecord, LoadTable, NodeRecord, RuleRecord, RunRecord, ServerRecord, StatementRecord, Status,
+    SteadyRecord, Summary, TallyRecord, TransactionRecord,
 };
 pub use store::{RunDir, StoreError, admit, admit_file, find_run, list_runs, read_record, run_id, write_record};
 pub use summary::{Names, summarize};

@@ -92,6 +92,12 @@ pub struct RunRecord {
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
+    /// What the clients counted beside transactions in the measured window, such as remote accesses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tallies: Vec<TallyRecord>,
+    /// What the workload's own rules say of the figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleRecord>,
     /// Errors of the server by SQLSTATE, retried ones included.
     #[serde(default)]
     pub errors: Vec<ErrorRecord>,
@@ -160,9 +166,60 @@ pub struct ServerRecord {
     /// Size of the database after the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database_bytes_after: Option<u64>,
+    /// Size of each of the workload's tables, with its indexes, before and after the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<GrowthRecord>,
     /// Whether a standby must confirm each commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronous_standbys: Option<u64>,
+    /// The nodes, where the server spreads tables over nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterRecord>,
+}
+
+/// The nodes of a server that spreads tables over nodes (Citus).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClusterRecord {
+    /// Its size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8; `?` where they are not known.
+    pub label: String,
+    /// The version of Citus.
+    pub version: String,
+    /// Every node, the coordinator first.
+    pub nodes: Vec<NodeRecord>,
+    /// Whether calls are sent to the node of their rows, as a probe before the run showed; absent where there was nothing
+    /// to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delegated: Option<bool>,
+    /// The same in words: what was tried and seen, or why not.
+    pub delegation: String,
+    /// Warehouses of the fullest node over the mean of those that should hold any; absent where none is distributed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew: Option<f64>,
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRecord {
+    /// `host:port`, as the nodes know it.
+    pub name: String,
+    /// Processors of its machine, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u32>,
+    /// Warehouses, or units of another scale, whose rows it holds; absent where none is distributed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warehouses: Option<u64>,
+}
+
+/// How a table grew.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrowthRecord {
+    /// Its name.
+    pub name: String,
+    /// Table and indexes before the run.
+    pub bytes_before: u64,
+    /// Table and indexes after the run; absent where nobody could look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_after: Option<u64>,
 }
 
 /// A fresh copy of a database, made for the run and dropped after it.
@@ -388,6 +445,29 @@ pub struct TransactionRecord {
     /// Intended start to first byte sent, where there is a schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule_lag_ns: Option<LatencyRecord>,
+}
+
+/// Something that the clients counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TallyRecord {
+    /// What.
+    pub name: String,
+    /// How much of it.
+    pub count: u64,
+}
+
+/// What one of the workload's rules says of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleRecord {
+    /// The clause or a name.
+    pub name: String,
+    /// What it wants, or looks at.
+    pub rule: String,
+    /// What was found.
+    pub found: String,
+    /// Whether it is as the rule wants it; absent where it is told without a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
 }
 
 /// One statement.

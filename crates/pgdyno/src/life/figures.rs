@@ -62,6 +62,8 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
         settings_changed: values(true),
         database_bytes: facts.database_bytes,
         database_bytes_after: None,
+        tables: Vec::new(),
+        cluster: None,
         synchronous_standbys: facts.synchronous_standbys.map(u64::from),
     })
 }

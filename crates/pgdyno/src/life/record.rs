@@ -58,6 +58,8 @@ impl Recording {
             summary: None,
             transactions: Vec::new(),
             statements: Vec::new(),
+            tallies: Vec::new(),
+            rules: Vec::new(),
             errors: Vec::new(),
             intervals: Vec::new(),
             warnings: Vec::new(),

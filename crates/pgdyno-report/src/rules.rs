@@ -1,0 +1,40 @@
+//! What the rules of the workload say of a run.
+
+use std::io::{self, Write};
+
+use pgdyno_results::{RuleRecord, RunRecord};
+
+/// The word for a verdict.
+fn verdict(rule: &RuleRecord) -> &'static str {
+    match rule.holds {
+        Some(true) => "ok",
+        Some(false) => "NOT MET",
+        None => "",
+    }
+}
+
+/// A line for each rule.
+pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    if record.rules.is_empty() {
+        return Ok(());
+    }
+    let width = |of: fn(&RuleRecord) -> usize| record.rules.iter().map(of).max().unwrap_or(0);
+    let (name, rule) = (width(|r| r.name.chars().count()), width(|r| r.rule.chars().count()));
+    for r in &record.rules {
+        writeln!(out, "  {:<7}  {:<name$}  {:<rule$}  {}", verdict(r), r.name, r.rule, r.found)?;
+    }
+    writeln!(out)
+}
+
+/// A table.
+pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    if record.rules.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "| rule | | found | |")?;
+    writeln!(out, "| --- | --- | --- | --- |")?;
+    for r in &record.rules {
+        writeln!(out, "| {} | {} | {} | {} |", r.name, r.rule, r.found, verdict(r))?;
+    }
+    writeln!(out)
+}
