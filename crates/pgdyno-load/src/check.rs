@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, Rows, quote};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Rows};
 use pgdyno_workload::{Capabilities, Check, Expect, Table, Workload};
 
-use crate::halt::Halt;
-use crate::load::sizes;
+use crate::ask::{Answer, ask};
+use crate::relations;
 
 /// Violations that are shown of each check.
-const SHOWN: usize = 5;
+pub(crate) const SHOWN: usize = 5;
 
 /// When the data is checked.
 #[derive(Clone, Copy, Debug)]
@@ -23,19 +23,38 @@ pub enum Moment<'a> {
     /// Right before a run, once [`Workload::before_run`] is done: every [`Expect::UnchangedByRun`], for the
     /// baseline.
     BeforeRun,
-    /// After a run: every [`Expect::NoRow`], and every [`Expect::UnchangedByRun`] against the baseline.
+    /// After a run: every [`Expect::NoRow`] that was not broken before, and every [`Expect::UnchangedByRun`] against
+    /// the baseline.
     AfterRun(&'a Baseline),
 }
 
-/// What the checks that a run must not change brought before it.
+/// What a run is held against afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Baseline(Vec<(&'static str, Rows)>);
+pub struct Baseline {
+    /// What the checks that a run must not change brought before it.
+    unchanging: Vec<(&'static str, Rows)>,
+    /// Conditions that were broken already.
+    broken: Vec<&'static str>,
+}
 
 impl Baseline {
-    /// Each check's name and the rows that it brought, as `col=value col=value`.
+    /// Each check that a run must not change, and the rows that it brought, as `col=value col=value`.
     pub fn figures(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
-        self.0.iter().map(|(name, rows)| (*name, texts(rows)))
+        self.unchanging.iter().map(|(name, rows)| (*name, texts(rows)))
     }
+}
+
+/// How far the checks are, as one more query begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CheckProgress<'a> {
+    /// The check that the query belongs to.
+    pub check: &'a str,
+    /// Queries that are done.
+    pub done: usize,
+    /// All of them.
+    pub total: usize,
+    /// The share of all the work that is done, estimated, 0 to 1.
+    pub share: f64,
 }
 
 /// What the checks found.
@@ -68,7 +87,7 @@ pub struct CheckResult {
     pub condition: String,
     /// Whether it does.
     pub holds: bool,
-    /// How long the query took.
+    /// From the begin of its first query to the end of its last one; other checks may go on beside it.
     pub seconds: f64,
     /// The first five rows that break it, as `col=value col=value`.
     pub violations: Vec<String>,
@@ -79,6 +98,9 @@ pub struct CheckResult {
 /// Why the data could not be checked. What is wrong with it is no error.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
+    /// Not even one connection could be opened.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
     /// A check's query failed: a table is missing, say.
     #[error("check {check} cannot be asked: {source}")]
     Failed {
@@ -95,53 +117,63 @@ pub enum CheckError {
     },
 }
 
-/// Begins a transaction that limits of the role or database do not end.
-const BEGIN: [&str; 3] = [
-    "begin transaction read only",
-    "set local statement_timeout = 0",
-    "select set_config(name, '0', true) from pg_settings where name in ('lock_timeout', 'transaction_timeout', \
-     'idle_in_transaction_session_timeout')",
-];
-
-/// Asks what `moment` asks for, one query after another, in one read-only transaction. Limits of time that the
-/// role or database may have do not count. `progress` is told before each query: the check's name, which it is,
-/// and of how many.
+/// Asks what `moment` asks for, over so many connections, each with a read-only transaction of its own: one query after
+/// another, and the large ones part by part. Where the server has no room for all connections those that there are do
+/// the work. Limits of time that the role or database may have do not count. `progress` is told before each query, by
+/// several threads.
 ///
 /// # Errors
-/// When a query fails, or `stop` is set; its statement is cancelled then.
+/// When there is no connection, a query fails, or `stop` is set; what still runs on the server is cancelled then.
 pub fn check(
-    admin: &mut Admin,
+    options: &ConnectOptions,
+    connections: usize,
     workload: &dyn Workload,
     caps: &Capabilities,
     moment: Moment<'_>,
-    progress: &(dyn Fn(&str, usize, usize) + Sync),
+    progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
     stop: &AtomicBool,
 ) -> Result<CheckReport, CheckError> {
     let began = Instant::now();
     let tables = workload.tables(caps);
     let checks = workload.checks();
     let questions = questions(&tables, &checks, moment);
-    let halt = Halt::new(stop);
-    halt.watch_over(admin.cancel_handle()).store(true, std::sync::atomic::Ordering::Relaxed);
+    let mut admin = Admin::connect(options)?;
+    let answers = ask(&mut admin, options, connections.max(1), &questions, progress, stop)?;
     let mut report = CheckReport::default();
-    let mut asked = Ok(());
-    halt.watched(|| asked = ask_all(admin, &tables, &questions, moment, progress, &halt, &mut report));
-    // No cancel request is under way any more; one that came late hits this statement, and no other.
-    let ended = admin.execute("rollback").or_else(|_| admin.execute("rollback"));
-    asked?;
-    ended.map_err(|source| CheckError::Failed { check: "end".to_owned(), source })?;
+    for (question, answer) in questions.iter().zip(answers) {
+        match (question, moment) {
+            // What a run must not change is no verdict before the run.
+            (Question::Check(check), Moment::AfterLoad | Moment::AtRest | Moment::BeforeRun)
+                if check.expect == Expect::UnchangedByRun =>
+            {
+                report.baseline.unchanging.push((check.name, answer.rows));
+            }
+            _ => {
+                let result = verdict(question, &answer, moment);
+                if let (Question::Check(check), false) = (question, result.holds) {
+                    report.baseline.broken.push(check.name);
+                }
+                report.checks.push(result);
+            }
+        }
+    }
+    let names: Vec<_> = tables.iter().map(|table| table.name).collect();
+    report.data_bytes = admin
+        .query_one("select quote_ident(current_schema())")
+        .and_then(|schema| relations::sizes(&mut admin, caps, &schema, &names))
+        .map_err(|source| CheckError::Failed { check: "size of the data".to_owned(), source })?;
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
 }
 
-/// One query and what it must bring.
-enum Question<'a> {
+/// What is asked and what it must bring.
+pub(crate) enum Question<'a> {
     Rows(&'a Table),
     Check(&'a Check),
 }
 
 impl Question<'_> {
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Rows(table) => format!("rows of {}", table.name),
             Self::Check(check) => check.name.to_owned(),
@@ -150,79 +182,19 @@ impl Question<'_> {
 }
 
 fn questions<'a>(tables: &'a [Table], checks: &'a [Check], moment: Moment<'_>) -> Vec<Question<'a>> {
-    let asked = |expect| match moment {
-        Moment::AfterLoad => expect == Expect::NoRow,
-        Moment::BeforeRun => expect == Expect::UnchangedByRun,
-        Moment::AtRest | Moment::AfterRun(_) => true,
+    let asked = |check: &&Check| match moment {
+        Moment::AfterLoad => check.expect == Expect::NoRow,
+        Moment::BeforeRun => check.expect == Expect::UnchangedByRun,
+        Moment::AtRest => true,
+        Moment::AfterRun(before) => !before.broken.contains(&check.name),
     };
     let counts = tables.iter().filter(|_| matches!(moment, Moment::AfterLoad)).map(Question::Rows);
-    counts.chain(checks.iter().filter(|check| asked(check.expect)).map(Question::Check)).collect()
+    counts.chain(checks.iter().filter(asked).map(Question::Check)).collect()
 }
 
-fn ask_all(
-    admin: &mut Admin,
-    tables: &[Table],
-    questions: &[Question<'_>],
-    moment: Moment<'_>,
-    progress: &(dyn Fn(&str, usize, usize) + Sync),
-    halt: &Halt<'_>,
-    report: &mut CheckReport,
-) -> Result<(), CheckError> {
-    let guard = |check: &str, result: Result<Rows, AdminError>| {
-        result.map_err(|source| match halt.is_set() {
-            true => CheckError::Interrupted { check: check.to_owned() },
-            false => CheckError::Failed { check: check.to_owned(), source },
-        })
-    };
-    for sql in BEGIN {
-        guard("begin", admin.query(sql))?;
-    }
-    let names: Vec<_> = tables.iter().map(|table| table.name).collect();
-    for (n, question) in questions.iter().enumerate() {
-        let name = question.name();
-        if halt.is_set() {
-            return Err(CheckError::Interrupted { check: name });
-        }
-        progress(&name, n + 1, questions.len());
-        let began = Instant::now();
-        let rows = guard(&name, admin.query(&sql(question)))?;
-        let seconds = began.elapsed().as_secs_f64();
-        match (question, moment) {
-            (_, Moment::AfterRun(_)) | (Question::Rows(_), _) => {}
-            // What a run must not change is no verdict before the run.
-            (Question::Check(check), _) if check.expect == Expect::UnchangedByRun => {
-                report.baseline.0.push((check.name, rows));
-                continue;
-            }
-            (Question::Check(_), _) => {}
-        }
-        report.checks.push(answer(question, &rows, seconds, moment));
-    }
-    let size = admin
-        .query_one("select quote_ident(current_schema())")
-        .and_then(|schema| sizes(admin, &schema, &names))
-        .map_err(|source| CheckError::Failed { check: "size of the data".to_owned(), source })?;
-    report.data_bytes = size;
-    Ok(())
-}
-
-fn sql(question: &Question<'_>) -> String {
-    match question {
-        Question::Rows(table) => format!("select count(*) from {}", quote::identifier(table.name)),
-        // Behind MATERIALIZED it is planned as if all rows were wanted: the planner must not choose a slow
-        // plan in the hope of a quick first row, for there should be none. One row more than is shown tells
-        // that there are more.
-        Question::Check(check) if check.expect == Expect::NoRow => format!(
-            "with violation as materialized (\n{}\n) select * from violation limit {}",
-            check.sql.trim_end().trim_end_matches(';'),
-            SHOWN + 1
-        ),
-        Question::Check(check) => check.sql.clone(),
-    }
-}
-
-/// What `rows` mean.
-fn answer(question: &Question<'_>, rows: &Rows, seconds: f64, moment: Moment<'_>) -> CheckResult {
+/// What the rows of an answer mean.
+fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> CheckResult {
+    let rows = &answer.rows;
     let (condition, mut violations) = match question {
         Question::Rows(table) => {
             let found = rows.rows.first().and_then(|row| row[0].as_deref()).unwrap_or_default();
@@ -240,12 +212,13 @@ fn answer(question: &Question<'_>, rows: &Rows, seconds: f64, moment: Moment<'_>
     };
     let more = violations.len() > SHOWN;
     violations.truncate(SHOWN);
-    CheckResult { name: question.name(), condition, holds: violations.is_empty(), seconds, violations, more }
+    let (name, seconds) = (question.name(), answer.seconds());
+    CheckResult { name, condition, holds: violations.is_empty(), seconds, violations, more }
 }
 
 /// Rows that were there before and are not the same now, and the other way round.
 fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
-    let before = baseline.0.iter().find(|(name, _)| *name == check);
+    let before = baseline.unchanging.iter().find(|(name, _)| *name == check);
     let Some((_, before)) = before else {
         return vec!["it was not asked before the run".to_owned()];
     };
@@ -256,7 +229,8 @@ fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
     pairs.filter(|(was, is)| was != is).map(|(was, is)| format!("was {was}, is {is}")).collect()
 }
 
-fn texts(rows: &Rows) -> Vec<String> {
+/// Each row as `col=value col=value`.
+pub(crate) fn texts(rows: &Rows) -> Vec<String> {
     let text = |row: &Vec<Option<String>>| {
         let fields = rows.columns.iter().zip(row);
         let fields = fields.map(|(name, value)| format!("{name}={}", value.as_deref().unwrap_or("NULL")));

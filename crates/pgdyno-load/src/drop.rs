@@ -31,7 +31,7 @@ impl Dropped {
 /// is not ours. What depends on them makes it fail: nothing is dropped in cascade.
 ///
 /// # Errors
-/// [`LoadError::Foreign`] without `force` when there is something that is not ours; nothing is dropped then.
+/// [`LoadError::Foreign`] or [`LoadError::OtherMaker`] without `force` when there is something that is not ours; nothing is dropped then.
 pub fn drop_data(admin: &mut Admin, workload: &dyn Workload, force: bool) -> Result<Dropped, LoadError> {
     let meta = workload.meta();
     if !meta.has_data() {
@@ -68,7 +68,7 @@ pub(crate) fn drop_all(
 ) -> Result<Dropped, LoadError> {
     let foreign = inventory.foreign();
     if !force && !foreign.is_empty() {
-        return Err(LoadError::Foreign { schema: inventory.schema.clone(), objects: foreign });
+        return Err(inventory.refusal(foreign));
     }
     let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
     drop_in_order(admin, inventory.drops()).map_err(|source| refusal(source, objects))?;

@@ -4,6 +4,7 @@ use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::libpq;
+use pgdyno_workload::Maker;
 
 use crate::{Phase, Stamp};
 
@@ -29,6 +30,17 @@ pub enum LoadError {
         schema: String,
         /// What is in the way, each with its kind: `table customer`.
         objects: Vec<String>,
+    },
+    /// The tables are another program's.
+    #[error(
+        "the tables in schema {schema} were made by {}, and pgdyno leaves them alone: `{}` drives them as they are; \
+         use another database or schema for data of pgdyno's own (to drop these takes --force)", .maker.name, .maker.drive
+    )]
+    OtherMaker {
+        /// The schema.
+        schema: String,
+        /// The program.
+        maker: &'static Maker,
     },
     /// The data set is there already, the same or with other parameters.
     #[error("the database holds {found}{}; --replace drops it and loads anew", but_wanted(.found, .wanted))]
@@ -69,8 +81,8 @@ pub enum LoadError {
         source: AdminError,
     },
     /// A connection broke.
-    #[error("failed to {}{}: {source}; what was loaded so far counts for nothing: see to the server and load again",
-        .phase.attempt(), of(.table))]
+    #[error("failed to {}{}: {source}; {}: see to the server and load again", .phase.attempt(), of(.table),
+        if *.resumable { GOES_ON } else { "what was loaded so far counts for nothing" })]
     Lost {
         /// When.
         phase: Phase,
@@ -78,6 +90,8 @@ pub enum LoadError {
         table: Option<String>,
         /// What happened.
         source: AdminError,
+        /// Whether the next load goes on from there.
+        resumable: bool,
     },
     /// The server refused a statement.
     #[error("failed to {}{}: {source}", .phase.attempt(), of(.table))]
@@ -130,27 +144,73 @@ pub enum LoadError {
         /// What the server counted.
         found: u64,
     },
+    /// There are fewer shards than nodes to hold them.
+    #[error(
+        "{shards} shards cannot lie on {nodes} nodes: {} would hold nothing; give --shard-count {nodes} or a multiple of it",
+        .nodes - .shards
+    )]
+    FewShards {
+        /// Shards of each table.
+        shards: u32,
+        /// Nodes that should have shards.
+        nodes: u32,
+    },
+    /// The connection leads to a node where no table can be created.
+    #[error(
+        "tables can be created and distributed on the coordinator alone, and this node is none: name {coordinator} in --target"
+    )]
+    NotCoordinator {
+        /// Its name and port, as the nodes know it.
+        coordinator: String,
+    },
+    /// Routines that run on other nodes would not find the tables.
+    #[error(
+        "the tables are in schema {schema}, and routines that run on {} would look for them elsewhere: a session's search_path \
+         is not sent along; load into schema public, or set it for the role on every node: ALTER ROLE … SET search_path = {schema}",
+        .nodes.join(" and ")
+    )]
+    SearchPath {
+        /// The schema of the tables.
+        schema: String,
+        /// The nodes, each with its port.
+        nodes: Vec<String>,
+    },
     /// The catalog could not be read, or what is there not be dropped.
     #[error("failed to find out what data there is: {0}")]
     Catalog(#[source] AdminError),
     /// The stop flag was set.
     #[error("interrupted; what was loaded so far counts for nothing, and the next load drops it")]
     Interrupted,
+    /// The stop flag was set, and the next load goes on from there.
+    #[error("interrupted; {GOES_ON}")]
+    Suspended,
 }
 
 impl LoadError {
+    /// The same of a load that can be gone on with.
+    pub(crate) fn resumable(self) -> Self {
+        match self {
+            Self::Interrupted => Self::Suspended,
+            Self::Lost { phase, table, source, .. } => Self::Lost { phase, table, source, resumable: true },
+            other => other,
+        }
+    }
+
     /// A statement of `phase` failed.
     pub(crate) fn of(phase: Phase, table: Option<&str>, source: AdminError) -> Self {
         let table = table.map(str::to_owned);
         if source.code() == Some(SqlState::DISK_FULL) {
             Self::DiskFull { phase, table, source }
         } else if source.is_lost() {
-            Self::Lost { phase, table, source }
+            Self::Lost { phase, table, source, resumable: false }
         } else {
             Self::Failed { phase, table, source }
         }
     }
 }
+
+/// What becomes of a load that can be gone on with.
+const GOES_ON: &str = "what is committed stays, and the next load of the same data goes on from there";
 
 /// For what is there already: it may be anybody's.
 fn remedy(message: &ServerMessage) -> &'static str {

@@ -1,7 +1,7 @@
 //! What is in the database that bears the names of a data set, or its mark.
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Maker, Workload};
 
 use crate::{LoadError, made, stamp};
 
@@ -40,6 +40,8 @@ pub(crate) struct Inventory {
     /// Of data that SQL makes, everything that is no routine.
     pub(crate) relations: Vec<Object>,
     pub(crate) routines: Vec<Object>,
+    /// The other program that made the tables, where they are known as its own.
+    pub(crate) maker: Option<&'static Maker>,
 }
 
 impl Inventory {
@@ -59,7 +61,20 @@ impl Inventory {
         };
         let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::TABLE)));
         let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
-        Ok(Self { schema, has_stamps, relations, routines })
+        let maker = match workload.other_maker() {
+            Some(maker) if is_of(admin, maker, workload, caps, &relations).map_err(LoadError::Catalog)? => Some(maker),
+            _ => None,
+        };
+        Ok(Self { schema, has_stamps, relations, routines, maker })
+    }
+
+    /// The refusal to touch what is not ours.
+    pub(crate) fn refusal(&self, objects: Vec<String>) -> LoadError {
+        let schema = self.schema.clone();
+        match self.maker {
+            Some(maker) => LoadError::OtherMaker { schema, maker },
+            None => LoadError::Foreign { schema, objects },
+        }
     }
 
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
@@ -123,6 +138,28 @@ impl Drop {
         }
         self.names.into_iter().map(|name| Self { kind: self.kind, names: vec![name] }).collect()
     }
+}
+
+/// Whether all tables are another program's, and its routines are beside them.
+fn is_of(
+    admin: &mut Admin,
+    maker: &Maker,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    relations: &[Object],
+) -> Result<bool, AdminError> {
+    let theirs = |name: &str| relations.iter().any(|object| object.name == name && object.identity.is_none());
+    if !workload.tables(caps).iter().all(|table| theirs(table.name)) {
+        return Ok(false);
+    }
+    let names: Vec<_> = maker.routines.iter().map(|name| quote::literal(name)).collect();
+    let found = admin.query_one(&format!(
+        "select count(distinct proname) from pg_proc \
+         where pronamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and proname = any (array[{}]::name[])",
+        names.join(", ")
+    ))?;
+    Ok(found == maker.routines.len().to_string())
 }
 
 fn relations(

@@ -4,8 +4,11 @@
 //! [`LoadOptions`] say that it may go.
 //!
 //! - [`state`] says what is there: nothing, the data of a workload, other data, half a load, somebody else's;
-//! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at last;
+//! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at last; a large load
+//!   that was interrupted goes on where it was;
 //! - [`check`] asks whether the data is right, after the load, before a run and after it;
+//! - [`play`] lets transactions of the workload meet, and tells what came of it;
+//! - [`witness`] hears what clients are told until the server crashes, [`lost`] asks for what is gone of it;
 //! - [`drop_data`] removes what was loaded, and nothing else;
 //! - [`Fresh`] is a copy of a whole database for one run.
 //!
@@ -17,32 +20,46 @@
 //! the table `pgdyno_stamp`, says what the data is; it is complete only once all else is done. Everything
 //! is in the schema that `current_schema()` names, unless SQL made it elsewhere. PostgreSQL 12 and later.
 
+mod ask;
 mod check;
 mod copy;
+mod distribute;
 mod drop;
+mod durability;
 mod error;
 mod fresh;
 mod halt;
 mod inventory;
+mod ledger;
 mod load;
 mod loaders;
 mod made;
+mod manner;
+mod nodes;
+mod prepare;
 mod progress;
+mod relations;
 mod report;
 mod routines;
+mod scenario;
 mod schedule;
 mod session;
 mod sql;
 mod stamp;
 mod state;
 
-pub use check::{Baseline, CheckError, CheckReport, CheckResult, Moment, check};
+pub use check::{Baseline, CheckError, CheckProgress, CheckReport, CheckResult, Moment, check};
 pub use drop::{Dropped, drop_data};
+pub use durability::{Witness, lost, witness};
 pub use error::LoadError;
 pub use fresh::{Fresh, FreshError, Template};
+pub use ledger::Kept;
 pub use load::{LoadOptions, load};
+pub use prepare::RESUMABLE_BYTES;
 pub use progress::{Phase, Progress};
+pub use relations::table_sizes;
 pub use report::{LoadReport, PhaseReport, TableReport};
 pub use routines::refresh_routines;
+pub use scenario::{Rules, ScenarioError, ScenarioResult, default_level, play};
 pub use stamp::{Stamp, identity};
 pub use state::{DataState, state};

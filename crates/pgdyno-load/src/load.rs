@@ -1,26 +1,26 @@
 //! A load, from the connections to the stamp.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions, quote};
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, Table, Workload};
 
-use crate::drop::{drop_all, lock_key};
 use crate::halt::Halt;
-use crate::inventory::Inventory;
+use crate::ledger::{Found, Ledger};
 use crate::loaders::{Filled, Span, Work};
+use crate::manner::{Manner, useful_loaders};
+use crate::prepare::{Prepared, is_resumable};
 use crate::session::Session;
-use crate::state::examine;
-use crate::{DataState, LoadError, LoadReport, Phase, PhaseReport, Progress, Stamp, TableReport};
-use crate::{identity, routines, stamp};
+use crate::{LoadError, LoadReport, Phase, PhaseReport, Progress, Stamp, TableReport};
+use crate::{distribute, nodes, relations, routines, stamp};
 
 /// The most memory that one session takes for an index: beyond it sorting gains little.
 const INDEX_MEMORY_BYTES_MAX: u64 = 1 << 30;
 
 /// How to load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// Connections that load; those that would have nothing to do are not opened. One more connection watches
     /// over all.
@@ -29,6 +29,11 @@ pub struct LoadOptions {
     pub force: bool,
     /// Drop our own data, even if it is complete.
     pub replace: bool,
+    /// Commit part by part, so that the next load can go on where this one is interrupted. Large data
+    /// ([`crate::RESUMABLE_BYTES`]) is always loaded so.
+    pub resumable: bool,
+    /// Create the tables unlogged, and make them logged once they are filled. Not where the server distributes tables.
+    pub unlogged: bool,
 }
 
 /// Loads the data of `workload`: drops what is in the way and may go, creates tables, copies rows, builds
@@ -36,7 +41,12 @@ pub struct LoadOptions {
 ///
 /// Tables of an interrupted load are dropped without being asked for. Each table is created, copied and frozen in
 /// one transaction by one loader; only a table so large that all others would wait for it is filled by several
-/// and vacuumed. Data that SQL makes ([`Workload::sql_data`]) is made on one connection, and what came of it is found in
+/// and vacuumed.
+///
+/// A load that is resumable fills every table of several chunks part by part: the rows of one unit of the scale, a
+/// warehouse say, are committed together with an entry in a ledger. The next load of the same data keeps what the ledger
+/// tells of, rows and indexes, and does the rest; the rows are the same as those of a load that was never interrupted.
+/// Data that SQL makes ([`Workload::sql_data`]) is made on one connection, and what came of it is found in
 /// the catalog and marked. Limits of time that the role or database may have do not count for the load.
 ///
 /// `stop` is looked at all the time: once it is set, running statements are cancelled and the load ends.
@@ -61,22 +71,18 @@ pub fn load(
     let mut control = Session::new(Admin::connect(options)?, &halt)?;
     let tables = workload.tables(caps);
     if let Some(data) = workload.sql_data() {
-        let load = Load { workload, caps, how, tables: &tables, progress, spans: Vec::new(), notes: Vec::new() };
+        let load = Load::new(workload, caps, how, &tables, progress);
         let done = halt.watched(|| load.by_sql(&mut control, data, began));
         control.end();
         return done;
     }
-    let mark = quote::literal(&stamp::mark(meta.dataset, &identity(workload)));
-    let loaders = how.loaders.max(1);
-    let work = Work::new(&tables, loaders, mark, caps.major() >= 14, &halt, progress);
-    let loaders = loaders.min(work.useful_loaders());
-    progress(&Progress::Plan {
-        tables: tables.len(),
-        rows_expected: tables.iter().map(|table| table.rows.expected()).sum(),
-        loaders,
-    });
+    let uneven = distribute::admit(caps, &tables)?;
+    let resumable = is_resumable(workload, how);
+    let loaders = useful_loaders(&tables, caps, workload.scale(), how.loaders.max(1), resumable);
+    // Set once there is something to go on with.
+    let ledger_begun = AtomicBool::new(false);
     let done = halt.watched(|| {
-        let mut load = Load { workload, caps, how, tables: &tables, progress, spans: Vec::new(), notes: Vec::new() };
+        let mut load = Load::new(workload, caps, how, &tables, progress);
         let names: Vec<_> = tables.iter().map(|table| table.name).collect();
         let mut stamp = Stamp::planned(workload, &names);
         // Connections first: nothing is dropped when there are too few.
@@ -86,33 +92,76 @@ pub fn load(
             session.run(Phase::Prepare, None, |admin| set_index_memory(admin, loaders))?;
             sessions.push(session);
         }
-        let schema = load.phase(Phase::Prepare, |load| load.prepare(&mut control, &stamp))?;
+        load.notes.extend(uneven);
+        load.spread(options, &mut control, &mut sessions)?;
+        let Prepared { schema, found } = load.phase(Phase::Prepare, |load| load.prepare(&mut control, &stamp))?;
+        ledger_begun.store(load.ledger.is_some(), Ordering::Relaxed);
+        let rows_kept = found.far.rows;
+        progress(&Progress::Plan {
+            tables: tables.len(),
+            rows_expected: tables.iter().map(|table| table.rows.expected()).sum(),
+            rows_kept,
+            loaders,
+        });
+        let manner = Manner {
+            mark: stamp::mark_sql(workload),
+            caps: caps.clone(),
+            freeze_suffices: caps.major() >= 14,
+            unlogged: load.unlogged,
+            ledger: load.ledger.clone(),
+            scale: workload.scale(),
+            found,
+        };
+        let work = Work::new(&tables, loaders, &manner, &halt, progress);
         let (filled, spans) = work.run(&mut sessions)?;
         drop(sessions);
         load.spans.extend(spans);
         for (row, table) in stamp.rows.iter_mut().zip(&filled) {
             row.1 = table.rows;
         }
-        load.finish(&mut control, &schema, &mut stamp)?;
-        let data_bytes = control.run(Phase::Stamp, None, |admin| sizes(admin, &schema, &names))?;
-        load.note_invisible(&mut control, &schema)?;
-        Ok(load.report(stamp, &filled, data_bytes, loaders, began))
+        load.finish(&mut control, &schema, &mut stamp, &manner.found)?;
+        let (data_bytes, invisible) = control.run(Phase::Stamp, None, |admin| {
+            Ok((relations::sizes(admin, caps, &schema, &names)?, relations::invisible(admin, &schema, &names)?))
+        })?;
+        load.notes.extend(invisible);
+        Ok(LoadReport { rows_kept, ..load.report(stamp, &filled, data_bytes, loaders, began) })
     });
     control.end();
-    done
+    done.map_err(|error: LoadError| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error })
 }
 
 pub(crate) struct Load<'a> {
     pub(crate) workload: &'a dyn Workload,
-    caps: &'a Capabilities,
-    how: &'a LoadOptions,
-    tables: &'a [Table],
+    pub(crate) caps: &'a Capabilities,
+    pub(crate) how: &'a LoadOptions,
+    pub(crate) tables: &'a [Table],
     pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
     pub(crate) spans: Vec<Span>,
     pub(crate) notes: Vec<String>,
+    /// What is done is entered here, where the next load may go on.
+    pub(crate) ledger: Option<Ledger>,
+    /// Whether tables are created unlogged.
+    pub(crate) unlogged: bool,
 }
 
-impl Load<'_> {
+impl<'a> Load<'a> {
+    fn new(
+        workload: &'a dyn Workload,
+        caps: &'a Capabilities,
+        how: &'a LoadOptions,
+        tables: &'a [Table],
+        progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    ) -> Self {
+        let unlogged = how.unlogged && !caps.distributed_tables;
+        let mut notes = Vec::new();
+        if unlogged != how.unlogged {
+            notes.push(
+                "the tables were never unlogged: the server distributes them, and such tables are logged".to_owned(),
+            );
+        }
+        Self { workload, caps, how, tables, progress, spans: Vec::new(), notes, ledger: None, unlogged }
+    }
+
     pub(crate) fn phase<T>(
         &mut self,
         phase: Phase,
@@ -125,39 +174,26 @@ impl Load<'_> {
         Ok(done)
     }
 
-    /// Takes the lock, drops what may go, and says that a load has begun. Returns the schema, quoted where
-    /// need be.
-    pub(crate) fn prepare(&self, control: &mut Session<'_>, stamp: &Stamp) -> Result<String, LoadError> {
-        let dataset = self.workload.meta().dataset;
-        // Held until the connection ends: a transaction that lasted would keep VACUUM from freezing.
-        let got = control.run(Phase::Prepare, None, |admin| {
-            admin.query_one(&format!("select pg_try_advisory_lock({})", lock_key(dataset)))
-        })?;
-        if got != "t" {
-            return Err(LoadError::Busy { dataset });
+    /// Where tables are spread over nodes: looks whether routines will find them there, and has rows sent straight to the
+    /// nodes, unless they go with an entry in the ledger.
+    fn spread(
+        &mut self,
+        options: &ConnectOptions,
+        control: &mut Session<'_>,
+        sessions: &mut [Session<'_>],
+    ) -> Result<(), LoadError> {
+        let Some(cluster) = self.caps.cluster.as_ref().filter(|_| self.caps.distributed_tables) else { return Ok(()) };
+        let routines = self.workload.routines(self.caps);
+        control.run(Phase::Prepare, None, |admin| Ok(distribute::check_search_path(admin, self.caps, &routines)))??;
+        if is_resumable(self.workload, self.how) {
+            return Ok(());
         }
-        let schema = in_transaction(control, |admin| self.clear(admin, stamp))?;
-        // Not in the same transaction: where the disk is full, it is this commit that makes room.
-        in_transaction(control, |admin| {
-            let begun = admin.execute(&stamp::create_sql(&schema));
-            begun
-                .and_then(|_| admin.execute(&stamp::begin_sql(&schema, stamp)))
-                .map_err(|error| LoadError::of(Phase::Prepare, None, error))
-        })?;
-        Ok(schema)
-    }
-
-    /// Drops what may go.
-    fn clear(&self, admin: &mut Admin, stamp: &Stamp) -> Result<String, LoadError> {
-        let inventory = Inventory::take(admin, self.workload, self.caps)?;
-        if inventory.foreign().is_empty() && !self.how.replace {
-            let state = examine(admin, self.workload, &inventory)?;
-            if let DataState::Complete(found) | DataState::Other(found) = state {
-                return Err(LoadError::Exists { found: Box::new(found), wanted: Box::new(stamp.clone()) });
-            }
+        let ways = control.run(Phase::Prepare, None, |admin| nodes::dial(options, admin, cluster, sessions.len()))?;
+        self.notes.extend(ways.notes);
+        for (session, rows) in sessions.iter_mut().zip(ways.rows) {
+            rows.map_or(Ok(()), |rows| session.send_rows_over(rows))?;
         }
-        drop_all(admin, &inventory, &stamp.dataset, self.how.force)?;
-        Ok(inventory.schema)
+        Ok(())
     }
 
     /// All that comes after the tables.
@@ -166,14 +202,14 @@ impl Load<'_> {
         control: &mut Session<'_>,
         schema: &str,
         stamp: &mut Stamp,
+        found: &Found,
     ) -> Result<(), LoadError> {
-        let foreign_keys: Vec<_> =
-            self.tables.iter().flat_map(|table| table.foreign_keys.iter().map(move |sql| (table.name, sql))).collect();
+        let foreign_keys = self.foreign_keys(found);
         if !foreign_keys.is_empty() {
             // One after another: two that lock the same tables in another order would wait in a circle.
             self.phase(Phase::ForeignKeys, |load| {
                 for (done, (table, sql)) in foreign_keys.iter().enumerate() {
-                    control.execute(Phase::ForeignKeys, Some(table), sql)?;
+                    control.execute(Phase::ForeignKeys, Some(*table), sql)?;
                     let (phase, total) = (Phase::ForeignKeys, foreign_keys.len());
                     (load.progress)(&Progress::Step { phase, done: done + 1, total });
                 }
@@ -183,14 +219,16 @@ impl Load<'_> {
         let routines = self.workload.routines(self.caps);
         if !routines.is_empty() {
             self.phase(Phase::Routines, |load| {
-                let sql = routines::create_sql(load.workload, schema, &routines);
+                let sql = routines::create_sql(load.workload, load.caps, schema, &routines);
                 control.execute(Phase::Routines, None, &sql)
             })?;
         }
         self.phase(Phase::Checkpoint, |load| load.checkpoint(control))?;
-        self.phase(Phase::Stamp, |_| {
+        self.phase(Phase::Stamp, |load| {
             control.run(Phase::Stamp, None, |admin| {
-                admin.execute(&stamp::complete_sql(schema, stamp))?;
+                let complete = stamp::complete_sql(schema, stamp);
+                let close = load.ledger.as_ref().map_or(String::new(), |ledger| format!("; {}", ledger.drop_sql()));
+                admin.execute(&(complete + &close))?;
                 if let Some((written, true)) = stamp::read(admin, schema, &stamp.dataset)? {
                     *stamp = written;
                 }
@@ -199,8 +237,25 @@ impl Load<'_> {
         })
     }
 
+    /// What adds the foreign keys that are not there yet, each with its table.
+    fn foreign_keys(&self, found: &Found) -> Vec<(&'a str, String)> {
+        let mut statements = Vec::new();
+        for table in self.tables {
+            let there = found.tables.get(table.name).map_or(&[][..], |table| &table.foreign_keys);
+            for (nth, sql) in table.foreign_keys.iter().enumerate().filter(|(nth, _)| !there.contains(nth)) {
+                // The entry comes first: it holds off the next load while this one is under way.
+                let entry = self.ledger.as_ref().map(|ledger| ledger.foreign_key_sql(table.name, nth) + "; ");
+                statements.push((table.name, entry.unwrap_or_default() + sql));
+            }
+        }
+        statements
+    }
+
     /// So that a run does not begin with writing out what the load has left in memory.
     fn checkpoint(&mut self, control: &mut Session<'_>) -> Result<(), LoadError> {
+        if self.caps.distributed_tables {
+            self.notes.extend(control.run(Phase::Checkpoint, None, distribute::checkpoint)?);
+        }
         match control.execute(Phase::Checkpoint, None, "checkpoint") {
             Err(LoadError::Failed { source, .. }) => {
                 self.notes.push(match source.code() {
@@ -214,32 +269,6 @@ impl Load<'_> {
             }
             other => other.map(drop),
         }
-    }
-
-    /// Pages that are not all-visible cost index-only scans and a VACUUM later on. A few are no news: loaders
-    /// that extend a table side by side leave some pages empty.
-    fn note_invisible(&mut self, control: &mut Session<'_>, schema: &str) -> Result<(), LoadError> {
-        let names: Vec<_> = self.tables.iter().map(|table| quote::literal(table.name)).collect();
-        let rows = control.run(Phase::Stamp, None, |admin| {
-            admin.query(&format!(
-                "select relname, relpages - relallvisible, relpages from pg_class \
-                 where relnamespace = {}::regnamespace and relname = any (array[{}]::name[]) \
-                 and relallvisible < relpages * 0.95 order by relname",
-                quote::literal(schema),
-                names.join(", ")
-            ))
-        })?;
-        for row in rows.rows {
-            let text = |at: usize| row[at].as_deref().unwrap_or_default();
-            self.notes.push(format!(
-                "{} of {} pages of table {} are not all-visible: another session held an old snapshot, or the \
-                 server does not freeze on COPY; VACUUM it before a run",
-                text(1),
-                text(2),
-                text(0)
-            ));
-        }
-        Ok(())
     }
 
     fn report(self, stamp: Stamp, filled: &[Filled], data_bytes: u64, loaders: usize, began: Instant) -> LoadReport {
@@ -274,20 +303,10 @@ impl Load<'_> {
             seconds: began.elapsed().as_secs_f64(),
             data_bytes,
             loaders,
+            rows_kept: 0,
             notes: self.notes,
         }
     }
-}
-
-/// Runs `work` in a transaction of its own.
-fn in_transaction<T>(
-    session: &mut Session<'_>,
-    work: impl FnOnce(&mut Admin) -> Result<T, LoadError>,
-) -> Result<T, LoadError> {
-    session.execute(Phase::Prepare, None, "begin")?;
-    let done = session.run(Phase::Prepare, None, |admin| Ok(work(admin)))?;
-    session.execute(Phase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" })?;
-    done
 }
 
 /// Gives index builds more memory than the server's setting, which is 64 MiB unless somebody raised it: all
@@ -303,16 +322,4 @@ fn set_index_memory(admin: &mut Admin, loaders: usize) -> Result<(), AdminError>
         admin.execute(&format!("set maintenance_work_mem = '{}kB'", share.min(INDEX_MEMORY_BYTES_MAX) / 1024))?;
     }
     Ok(())
-}
-
-/// Bytes of the tables with their indexes and TOAST.
-pub(crate) fn sizes(admin: &mut Admin, schema: &str, tables: &[&str]) -> Result<u64, AdminError> {
-    let names: Vec<_> = tables.iter().map(|name| quote::literal(name)).collect();
-    let sum = admin.query_one(&format!(
-        "select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class \
-         where relnamespace = {}::regnamespace and relname = any (array[{}]::name[])",
-        quote::literal(schema),
-        names.join(", ")
-    ))?;
-    Ok(sum.parse().unwrap_or_default())
 }

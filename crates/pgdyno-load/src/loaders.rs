@@ -1,5 +1,6 @@
 //! The threads that load.
 
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,9 +9,10 @@ use pgdyno_workload::{CopyBuf, Table};
 
 use crate::copy::{Sent, send};
 use crate::halt::Halt;
-use crate::schedule::{Job, Next, Schedule, Task};
+use crate::manner::Manner;
+use crate::schedule::{Next, Schedule, Task};
 use crate::session::Session;
-use crate::{LoadError, Phase, Progress};
+use crate::{LoadError, Phase, Progress, distribute, relations};
 
 /// How often a loader that waits looks whether all has to stop.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -18,10 +20,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// What all loaders share.
 pub(crate) struct Work<'a> {
     pub(crate) tables: &'a [Table],
-    /// The comment that marks what is ours, as a literal.
-    pub(crate) mark: String,
-    /// Whether COPY FREEZE leaves pages marked as all-visible, so that no VACUUM is needed (PostgreSQL 14).
-    pub(crate) freeze_suffices: bool,
+    pub(crate) manner: &'a Manner,
     pub(crate) halt: &'a Halt<'a>,
     pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
     board: Mutex<Board>,
@@ -67,25 +66,23 @@ impl<'a> Work<'a> {
     pub(crate) fn new(
         tables: &'a [Table],
         loaders: usize,
-        mark: String,
-        freeze_suffices: bool,
+        manner: &'a Manner,
         halt: &'a Halt<'a>,
         progress: &'a (dyn Fn(&Progress<'_>) + Sync),
     ) -> Self {
-        let schedule = Schedule::new(tables.iter().map(job).collect(), loaders);
-        let split = (0..tables.len()).filter(|table| schedule.is_split(*table)).count();
-        let indexes = tables.iter().map(|table| table.indexes.len()).sum();
+        let schedule = manner.schedule(tables, loaders);
+        let steps = [Phase::Log, Phase::Freeze, Phase::Indexes, Phase::Analyze];
+        let kept: Vec<_> = tables.iter().map(|table| manner.kept(table).map_or(0, |kept| kept.rows)).collect();
         let board = Board {
-            schedule,
             error: None,
-            tables: vec![Filled::default(); tables.len()],
+            tables: kept.iter().map(|rows| Filled { rows: *rows, ..Filled::default() }).collect(),
             spans: Vec::new(),
-            steps: vec![(Phase::Freeze, 0, split), (Phase::Indexes, 0, indexes), (Phase::Analyze, 0, tables.len())],
+            steps: steps.map(|phase| (phase, 0, schedule.statements(phase))).to_vec(),
+            schedule,
         };
         Self {
             tables,
-            mark,
-            freeze_suffices,
+            manner,
             halt,
             progress,
             board: Mutex::new(board),
@@ -94,23 +91,19 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The most loaders that can be busy at a time.
-    pub(crate) fn useful_loaders(&self) -> usize {
-        self.board().schedule.useful_loaders()
-    }
-
     fn board(&self) -> MutexGuard<'_, Board> {
         // A loader that panicked has ended the load; what the others still say is only noted.
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the tables that several loaders fill, then lets the loaders go to work, a thread for each, and
-    /// waits for all of them.
+    /// Creates the tables that several loaders fill, where they are not there, then lets the loaders go to work, a
+    /// thread for each, and waits for all of them.
     pub(crate) fn run(&self, sessions: &mut [Session<'_>]) -> Result<(Vec<Filled>, Vec<Span>), LoadError> {
         for (n, table) in self.tables.iter().enumerate() {
-            if self.board().schedule.is_split(n) {
+            if self.board().schedule.is_split(n) && self.manner.kept(table).is_none() {
                 self.began(Phase::Rows);
-                sessions[0].execute(Phase::Rows, Some(table.name), &self.create_sql(table))?;
+                self.create(table, &mut sessions[0], "begin")?;
+                sessions[0].execute(Phase::Rows, Some(table.name), "commit")?;
                 self.ended(Phase::Rows);
             }
         }
@@ -180,17 +173,33 @@ impl<'a> Work<'a> {
         self.began(phase);
         match task {
             Task::Whole(n) => self.fill_whole(n, session, buffer)?,
+            Task::Share(n) if self.manner.ledger.is_some() => self.fill_unit(n, session, buffer)?,
             Task::Share(n) => self.fill_share(n, session, buffer)?,
+            Task::Log(_) => {
+                session.run(phase, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), false))?;
+            }
             Task::Freeze(n) => {
                 self.expect_rows(n)?;
+                if self.manner.unlogged {
+                    // A commit that touched unlogged tables only is not flushed at once, and no row near it can be
+                    // marked as visible to all before it is. A commit of something else flushes both.
+                    session.execute(phase, Some(table.name), &self.mark_sql(table))?;
+                }
                 session.execute(phase, Some(table.name), &format!("vacuum (freeze) {}", name(table)))?;
             }
             Task::Index(_, index) => {
-                session.execute(phase, Some(table.name), &table.indexes[index])?;
+                let ledger = self.manner.ledger.as_ref();
+                let entry = ledger.map(|ledger| format!("begin; {}", ledger.index_sql(table.name, index)));
+                let end = entry.is_some().then_some("commit");
+                // The entry comes first: it holds off the next load while this one is under way. Each is sent by itself: a
+                // server that passes an ALTER TABLE on to its nodes passes on all that was sent with it.
+                for sql in entry.as_deref().into_iter().chain([table.indexes[index].as_str()]).chain(end) {
+                    session.execute(phase, Some(table.name), sql)?;
+                }
             }
             Task::Analyze(n) => {
                 // A VACUUM beside it sets the visibility map where COPY FREEZE has not.
-                let vacuum = !self.freeze_suffices && !self.board().schedule.is_split(n);
+                let vacuum = !self.manner.freeze_suffices && !self.board().schedule.vacuums(n);
                 let verb = if vacuum { "vacuum analyze" } else { "analyze" };
                 session.execute(phase, Some(table.name), &format!("{verb} {}", name(table)))?;
             }
@@ -199,21 +208,24 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Creates, fills and freezes a table in one transaction. Under `wal_level=minimal` PostgreSQL then writes
-    /// no WAL for the rows.
+    /// Creates, fills and freezes a table in one transaction; freezes it not where it is partitioned, or written once
+    /// more to become logged. Under `wal_level=minimal` PostgreSQL then writes no WAL for the rows.
     fn fill_whole(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         self.filling(n);
-        session.execute(Phase::Rows, Some(table.name), &format!("begin; {}", self.create_sql(table)))?;
-        if let Some(source) = &table.source {
-            let mut chunks = 0..source.chunks();
-            let sql = format!("copy {} from stdin with (freeze)", name(table));
-            let rows = session.copy(table.name, &sql, |writer, halt| {
+        self.create(table, session, &self.begin_sql())?;
+        let all = 0..table.source.as_ref().map_or(0, |source| source.chunks());
+        let mut rows = 0;
+        if table.source.is_some() {
+            let mut chunks = all.clone();
+            let freeze = if table.partitioned || self.manner.unlogged { "" } else { " with (freeze)" };
+            let sql = format!("copy {} from stdin{freeze}", name(table));
+            rows = session.copy(table.name, &sql, |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
             })?;
             self.filled(n, rows);
         }
-        session.execute(Phase::Rows, Some(table.name), "commit")?;
+        session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &all, rows))?;
         self.filled(n, 0);
         self.expect_rows(n)
     }
@@ -223,10 +235,27 @@ impl<'a> Work<'a> {
         let table = &self.tables[n];
         self.filling(n);
         let sql = format!("copy {} from stdin", name(table));
-        let chunks = || self.board().schedule.chunk(n);
-        let rows = session.copy(table.name, &sql, |writer, halt| {
+        let chunks = || self.board().schedule.chunks(n).map(|chunk| chunk.start);
+        let rows = session.copy_apart(table.name, &sql, |writer, halt| {
             send(table, chunks, buffer, writer, &self.sent[n], halt, self.progress)
         })?;
+        self.filled(n, rows);
+        Ok(())
+    }
+
+    /// Fills the next part of a table in a transaction of its own, and enters it.
+    fn fill_unit(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
+        let table = &self.tables[n];
+        let Some(unit) = self.board().schedule.chunks(n) else {
+            return Ok(());
+        };
+        self.filling_part(n);
+        session.execute(Phase::Rows, Some(table.name), &self.begin_sql())?;
+        let mut chunks = unit.clone();
+        let rows = session.copy(table.name, &format!("copy {} from stdin", name(table)), |writer, halt| {
+            send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
+        })?;
+        session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
         self.filled(n, rows);
         Ok(())
     }
@@ -244,6 +273,14 @@ impl<'a> Work<'a> {
         let filled = &mut self.board().tables[n];
         filled.began.get_or_insert_with(Instant::now);
         filled.loaders += 1;
+    }
+
+    fn filling_part(&self, n: usize) {
+        let mut board = self.board();
+        let sharing = board.schedule.sharing(n);
+        let filled = &mut board.tables[n];
+        filled.began.get_or_insert_with(Instant::now);
+        filled.loaders = filled.loaders.max(sharing);
     }
 
     fn filled(&self, n: usize, rows: u64) {
@@ -278,9 +315,32 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// A table is ours from the transaction on that creates it.
-    fn create_sql(&self, table: &Table) -> String {
-        format!("{}; comment on table {} is {}", table.ddl, name(table), self.mark)
+    /// Creates a table, in a transaction that this begins: the table is ours from its end on, and spread over the nodes
+    /// before it has a row.
+    fn create(&self, table: &Table, session: &mut Session<'_>, begin: &str) -> Result<(), LoadError> {
+        let sql = format!("{begin}; {}; {}", table.ddl, self.mark_sql(table));
+        session.execute(Phase::Rows, Some(table.name), &sql)?;
+        let was_spread = |table: &Table| self.manner.kept(table).is_some();
+        if let Some(sql) = distribute::table_sql(&self.manner.caps, self.tables, was_spread, table) {
+            session.execute(Phase::Rows, Some(table.name), &sql)?;
+        }
+        if self.manner.unlogged {
+            session.run(Phase::Rows, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), true))?;
+        }
+        Ok(())
+    }
+
+    fn mark_sql(&self, table: &Table) -> String {
+        format!("comment on table {} is {}", name(table), self.manner.mark)
+    }
+
+    fn begin_sql(&self) -> String {
+        self.manner.ledger.as_ref().map_or("begin".to_owned(), |ledger| format!("begin; {}", ledger.lock_sql()))
+    }
+
+    fn commit_sql(&self, table: &Table, chunks: &Range<u64>, rows: u64) -> String {
+        let ledger = self.manner.ledger.as_ref();
+        ledger.map_or("commit".to_owned(), |ledger| format!("{}; commit", ledger.rows_sql(table.name, chunks, rows)))
     }
 }
 
@@ -291,17 +351,9 @@ fn name(table: &Table) -> String {
 fn phase(task: Task) -> Phase {
     match task {
         Task::Whole(_) | Task::Share(_) => Phase::Rows,
+        Task::Log(_) => Phase::Log,
         Task::Freeze(_) => Phase::Freeze,
         Task::Index(..) => Phase::Indexes,
         Task::Analyze(_) => Phase::Analyze,
-    }
-}
-
-fn job(table: &Table) -> Job {
-    Job {
-        bytes: table.bytes,
-        chunks: table.source.as_ref().map_or(0, |source| source.chunks()),
-        // CREATE INDEX locks a table against writers, not against another CREATE INDEX; ALTER TABLE against all.
-        indexes: table.indexes.iter().map(|sql| sql.trim_start().to_lowercase().starts_with("create")).collect(),
     }
 }

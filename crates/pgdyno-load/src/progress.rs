@@ -11,7 +11,9 @@ pub enum Phase {
     Schema,
     /// Tables are created and rows copied; or SQL that makes the rows runs.
     Rows,
-    /// Tables that several loaders filled are vacuumed, so that their pages are frozen.
+    /// Tables that were filled unlogged become logged.
+    Log,
+    /// Tables whose rows COPY could not freeze are vacuumed, such as those that several loaders filled.
     Freeze,
     /// Primary keys and indexes.
     Indexes,
@@ -34,6 +36,7 @@ impl Phase {
             Self::Prepare => "prepare the load",
             Self::Schema => "make the schema",
             Self::Rows => "load the rows",
+            Self::Log => "make logged",
             Self::Freeze => "vacuum",
             Self::Indexes => "build the indexes",
             Self::Analyze => "analyze",
@@ -51,6 +54,7 @@ impl fmt::Display for Phase {
             Self::Prepare => "prepare",
             Self::Schema => "schema",
             Self::Rows => "rows",
+            Self::Log => "set logged",
             Self::Freeze => "freeze",
             Self::Indexes => "indexes",
             Self::Analyze => "analyze",
@@ -65,12 +69,14 @@ impl fmt::Display for Phase {
 /// One step forward. Told from several threads at once, and often: a viewer draws when it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// What there is to do, told once, first.
+    /// What there is to do, told once, before any row is.
     Plan {
-        /// Tables to create.
+        /// Tables to load.
         tables: usize,
         /// Rows of all tables, about.
         rows_expected: u64,
+        /// Rows that an interrupted load has left.
+        rows_kept: u64,
         /// Connections that load.
         loaders: usize,
     },
@@ -80,7 +86,7 @@ pub enum Progress<'a> {
     Table {
         /// The table.
         name: &'a str,
-        /// Rows sent so far.
+        /// Rows that this load has sent so far.
         rows: u64,
         /// Rows that it will have, about.
         rows_expected: u64,

@@ -17,6 +17,8 @@ pub struct LoadReport {
     pub data_bytes: u64,
     /// Connections that loaded.
     pub loaders: usize,
+    /// Rows that an interrupted load had left, and that were not sent again.
+    pub rows_kept: u64,
     /// What was passed over or is unusual, in sentences.
     pub notes: Vec<String>,
 }
@@ -26,9 +28,9 @@ pub struct LoadReport {
 pub struct TableReport {
     /// Its name.
     pub name: String,
-    /// Rows that the server took.
+    /// Rows that it holds.
     pub rows: u64,
-    /// COPY data sent for them.
+    /// COPY data that this load sent.
     pub copy_bytes: u64,
     /// From its creation, or the first loader's begin, to the last row.
     pub seconds: f64,

@@ -1,13 +1,14 @@
 //! Procedures and functions.
 
-use pgdyno_net::{Admin, quote};
+use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, Routine, Workload};
 
-use crate::inventory::Inventory;
-use crate::{LoadError, Phase, identity, stamp};
+use crate::inventory::{Inventory, Object};
+use crate::{LoadError, Phase, distribute, stamp};
 
 /// Creates the workload's routines, or replaces them: data that an older pgdyno loaded may be right and its
-/// procedures outdated. All in one transaction. Data stays as it is.
+/// procedures outdated. Those of ours that bear the same names and take other arguments go. All in one transaction. Data
+/// stays as it is, and so do routines of other names: another run may be calling them.
 ///
 /// # Errors
 /// [`LoadError::Foreign`] when one of them is there and not ours.
@@ -19,21 +20,51 @@ pub fn refresh_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capab
     let inventory = Inventory::take(admin, workload, caps)?;
     let foreign: Vec<_> = inventory.routines.iter().filter(|r| r.identity.is_none()).map(|r| r.title()).collect();
     if !foreign.is_empty() {
-        return Err(LoadError::Foreign { schema: inventory.schema, objects: foreign });
+        return Err(inventory.refusal(foreign));
     }
-    admin
-        .execute(&create_sql(workload, &inventory.schema, &routines))
-        .map_err(|error| LoadError::of(Phase::Routines, None, error))?;
-    Ok(())
+    let wanted = names(admin, &inventory.schema, &routines).map_err(LoadError::Catalog)?;
+    let ours =
+        inventory.routines.iter().filter(|found| routines.iter().any(|r| name(r.signature) == name(&found.name)));
+    let (same, others): (Vec<_>, Vec<_>) = ours.partition(|found| wanted.contains(&found.sql));
+    let drop = |objects: &[&Object]| objects.iter().map(|o| format!("drop routine {};\n", o.sql)).collect::<String>();
+    let create = create_sql(workload, caps, &inventory.schema, &routines);
+    let replaced = admin.execute(&(drop(&others) + &create));
+    let done = match replaced {
+        // Another kind of routine, or another result, cannot be replaced.
+        Err(error) if error.code().is_some_and(|code| matches!(code.as_str(), "42809" | "42P13")) => {
+            admin.execute(&(drop(&others) + &drop(&same) + &create))
+        }
+        done => done,
+    };
+    done.map(|_| ()).map_err(|error| LoadError::of(Phase::Routines, None, error))
+}
+
+/// The name in a signature.
+fn name(signature: &str) -> &str {
+    signature.split('(').next().unwrap_or(signature)
+}
+
+/// Those of the routines that are there, as the inventory has their names.
+fn names(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<Vec<String>, AdminError> {
+    let signatures: Vec<_> = routines.iter().map(|r| quote::literal(&format!("{schema}.{}", r.signature))).collect();
+    let rows = admin.query(&format!(
+        "select quote_ident(p.proname) || '(' || coalesce((select string_agg(format_type(t, null), ', ' order by n) \
+         from unnest(p.proargtypes) with ordinality as u (t, n)), '') || ')' from pg_proc p \
+         where p.oid = any (array(select to_regprocedure(s)::oid from unnest(array[{}]::text[]) s))",
+        signatures.join(", ")
+    ))?;
+    let found = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    Ok(found.map(|name| format!("{schema}.{name}")).collect())
 }
 
 /// SQL that creates all of them, with their marks; one text is one transaction.
-pub(crate) fn create_sql(workload: &dyn Workload, schema: &str, routines: &[Routine]) -> String {
-    let mark = quote::literal(&stamp::mark(workload.meta().dataset, &identity(workload)));
+pub(crate) fn create_sql(workload: &dyn Workload, caps: &Capabilities, schema: &str, routines: &[Routine]) -> String {
+    let mark = stamp::mark_sql(workload);
     let one = |routine: &Routine| {
         let ddl = routine.ddl.trim_end().trim_end_matches(';');
+        let spread = distribute::routine_sql(caps, schema, routine).map_or_else(String::new, |sql| format!("{sql};\n"));
         // The break ends a comment in the last line.
-        format!("{ddl}\n; comment on routine {schema}.{} is {mark};\n", routine.signature)
+        format!("{ddl}\n; comment on routine {schema}.{} is {mark};\n{spread}", routine.signature)
     };
     routines.iter().map(one).collect()
 }

@@ -1,8 +1,12 @@
 //! Who does what next. Pure: no threads, no clock, no server.
 //!
-//! A table goes through its stages: rows, freeze where several loaders filled it, indexes, analyze. Loaders
-//! take one task after another; rows come before all else, and the longest remaining way first, so that no
-//! loader is left alone at the end.
+//! A table goes through its stages: rows, logged where it was filled unlogged, freeze where COPY could not do that,
+//! indexes, analyze. Loaders take one task after another; rows come before all else, and the longest remaining way
+//! first, so that no loader is left alone at the end.
+
+use std::ops::Range;
+
+use crate::Phase;
 
 /// What a VACUUM (FREEZE) of a table takes, as a share of what one loader takes for its rows. Measured on
 /// PostgreSQL 15: 0.15 while the pages are in memory and were logged since the last checkpoint, up to 0.9
@@ -11,7 +15,7 @@
 const FREEZE_SHARE: f64 = 0.5;
 
 /// What the schedule knows of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     /// Bytes of heap and indexes, estimated.
     pub(crate) bytes: u64,
@@ -19,6 +23,32 @@ pub(crate) struct Job {
     pub(crate) chunks: u64,
     /// For each index statement, whether it may run beside others on the same table.
     pub(crate) indexes: Vec<bool>,
+    /// Chunks that are committed together, so that a later load can go on from there; `None` where it cannot.
+    pub(crate) unit: Option<u64>,
+    /// Whether COPY cannot freeze its rows.
+    pub(crate) partitioned: bool,
+    /// Whether it must be there before any table is filled, and COPY cannot freeze its rows: it is spread over nodes.
+    pub(crate) spread: bool,
+    /// Whether it is filled unlogged.
+    pub(crate) unlogged: bool,
+    /// What an earlier load has done of it.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// What there is of a table already.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Chunks, in any order.
+    pub(crate) chunks: Vec<Range<u64>>,
+    /// Index statements.
+    pub(crate) indexes: Vec<usize>,
+}
+
+impl Job {
+    /// Whether its rows must be frozen by a VACUUM, if several loaders fill it or one alone.
+    fn vacuums(&self, split: bool) -> bool {
+        split || self.partitioned || self.unlogged || self.kept.is_some()
+    }
 }
 
 /// Something to do; the number is the table's.
@@ -28,6 +58,8 @@ pub(crate) enum Task {
     Whole(usize),
     /// Copy chunks of a table that is there, beside other loaders, until none is left.
     Share(usize),
+    /// Make it survive a crash.
+    Log(usize),
     /// Vacuum it.
     Freeze(usize),
     /// One of its index statements.
@@ -39,7 +71,7 @@ pub(crate) enum Task {
 impl Task {
     pub(crate) fn table(self) -> usize {
         match self {
-            Self::Whole(table) | Self::Share(table) | Self::Freeze(table) => table,
+            Self::Whole(table) | Self::Share(table) | Self::Log(table) | Self::Freeze(table) => table,
             Self::Index(table, _) | Self::Analyze(table) => table,
         }
     }
@@ -59,6 +91,7 @@ pub(crate) enum Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Rows,
+    Log,
     Freeze,
     Indexes,
     Analyze,
@@ -70,13 +103,13 @@ struct Table {
     job: Job,
     split: bool,
     stage: Stage,
-    /// Chunks that nobody has taken yet.
-    chunks_left: u64,
+    /// Chunks that nobody has taken yet, in order.
+    chunks_left: Vec<Range<u64>>,
     /// Index statements that nobody has taken yet.
     indexes_left: Vec<usize>,
     /// Tasks of the present stage that are under way, each with the moment of its begin.
     running: Vec<(Task, u64)>,
-    /// The moment when its last row was committed.
+    /// The moment when its last row was committed, or rewritten.
     filled_at: u64,
 }
 
@@ -91,15 +124,7 @@ pub(crate) struct Schedule {
 impl Schedule {
     pub(crate) fn new(jobs: Vec<Job>, loaders: usize) -> Self {
         let split = split(&jobs, loaders);
-        let tables = jobs.into_iter().zip(split).map(|(job, split)| Table {
-            split,
-            stage: Stage::Rows,
-            chunks_left: job.chunks,
-            indexes_left: (0..job.indexes.len()).collect(),
-            running: Vec::new(),
-            filled_at: 0,
-            job,
-        });
+        let tables = jobs.into_iter().zip(split).map(|(job, split)| Table::new(job, split));
         Self { tables: tables.collect(), moment: 0 }
     }
 
@@ -110,8 +135,30 @@ impl Schedule {
 
     /// The most loaders that can be busy at a time.
     pub(crate) fn useful_loaders(&self) -> usize {
-        let tasks = |t: &Table| if t.split { usize::try_from(t.job.chunks).unwrap_or(usize::MAX) } else { 1 };
+        let units = |t: &Table| usize::try_from(t.job.chunks.div_ceil(t.job.unit.unwrap_or(1))).unwrap_or(usize::MAX);
+        let tasks = |t: &Table| if t.split { units(t) } else { 1 };
         self.tables.iter().fold(0, |sum: usize, t| sum.saturating_add(tasks(t)))
+    }
+
+    /// How many loaders are at work on a table.
+    pub(crate) fn sharing(&self, table: usize) -> usize {
+        self.tables[table].running.len()
+    }
+
+    /// Whether a table must be vacuumed once its rows are there.
+    pub(crate) fn vacuums(&self, table: usize) -> bool {
+        self.tables[table].job.vacuums(self.tables[table].split)
+    }
+
+    /// How many statements of a phase there are to do.
+    pub(crate) fn statements(&self, phase: Phase) -> usize {
+        let of_table = |table: &Table| match phase {
+            Phase::Log => usize::from(table.job.unlogged),
+            Phase::Freeze => usize::from(table.job.vacuums(table.split)),
+            Phase::Indexes => table.indexes_left.len(),
+            _ => 1,
+        };
+        self.tables.iter().map(of_table).sum()
     }
 
     /// The next task.
@@ -132,21 +179,28 @@ impl Schedule {
         };
         let table = &mut self.tables[task.table()];
         match task {
-            Task::Whole(_) => table.chunks_left = 0,
+            Task::Whole(_) => table.chunks_left.clear(),
             Task::Index(_, index) => table.indexes_left.retain(|left| *left != index),
-            Task::Share(_) | Task::Freeze(_) | Task::Analyze(_) => {}
+            Task::Share(_) | Task::Log(_) | Task::Freeze(_) | Task::Analyze(_) => {}
         }
         self.moment += 1;
         table.running.push((task, self.moment));
         Next::Do(task)
     }
 
-    /// The next chunk of a table that is filled by several; none when all are taken.
-    pub(crate) fn chunk(&mut self, table: usize) -> Option<u64> {
+    /// The next chunks of a table that is filled by several: one, or as many as are committed together. None when all
+    /// are taken.
+    pub(crate) fn chunks(&mut self, table: usize) -> Option<Range<u64>> {
         let table = &mut self.tables[table];
-        let chunk = table.job.chunks - table.chunks_left;
-        table.chunks_left = table.chunks_left.checked_sub(1)?;
-        Some(chunk)
+        let unit = table.job.unit.unwrap_or(1);
+        let left = table.chunks_left.first_mut()?;
+        let end = left.end.min((left.start / unit + 1) * unit);
+        let taken = left.start..end;
+        left.start = end;
+        if left.is_empty() {
+            table.chunks_left.remove(0);
+        }
+        Some(taken)
     }
 
     /// A task is done.
@@ -156,29 +210,54 @@ impl Schedule {
         if let Some(at) = table.running.iter().position(|(running, _)| *running == task) {
             table.running.swap_remove(at);
         }
-        if !table.running.is_empty() || (table.stage == Stage::Rows && table.chunks_left > 0) {
+        if !table.running.is_empty() || (table.stage == Stage::Rows && !table.chunks_left.is_empty()) {
             return;
         }
-        if table.stage == Stage::Rows {
+        if matches!(table.stage, Stage::Rows | Stage::Log) {
             table.filled_at = self.moment;
         }
-        table.stage = match table.stage {
-            Stage::Rows if table.split => Stage::Freeze,
-            Stage::Rows | Stage::Freeze if !table.indexes_left.is_empty() => Stage::Indexes,
-            Stage::Indexes if !table.indexes_left.is_empty() => Stage::Indexes,
-            Stage::Rows | Stage::Freeze | Stage::Indexes => Stage::Analyze,
-            Stage::Analyze | Stage::Done => Stage::Done,
-        };
+        table.stage = table.after(table.stage);
     }
 }
 
 impl Table {
+    fn new(job: Job, split: bool) -> Self {
+        let (chunks_left, indexes_left) = match &job.kept {
+            None => (gaps(job.chunks, &[]), (0..job.indexes.len()).collect()),
+            Some(kept) => {
+                let left = (0..job.indexes.len()).filter(|index| !kept.indexes.contains(index));
+                (gaps(job.chunks, &kept.chunks), left.collect())
+            }
+        };
+        let filled = job.kept.is_some() && chunks_left.is_empty();
+        let mut table =
+            Self { split, stage: Stage::Rows, chunks_left, indexes_left, running: Vec::new(), filled_at: 0, job };
+        if filled {
+            table.stage = table.after(Stage::Rows);
+        }
+        table
+    }
+
+    /// What follows a stage that is done.
+    fn after(&self, stage: Stage) -> Stage {
+        match stage {
+            Stage::Rows if self.job.unlogged => Stage::Log,
+            Stage::Rows | Stage::Log if self.job.vacuums(self.split) => Stage::Freeze,
+            Stage::Rows | Stage::Log | Stage::Freeze | Stage::Indexes if !self.indexes_left.is_empty() => {
+                Stage::Indexes
+            }
+            Stage::Rows | Stage::Log | Stage::Freeze | Stage::Indexes => Stage::Analyze,
+            Stage::Analyze | Stage::Done => Stage::Done,
+        }
+    }
+
     /// What could be done for it now.
     fn next(&self, n: usize) -> Option<Task> {
         let idle = self.running.is_empty();
         match self.stage {
-            Stage::Rows if self.split => (self.chunks_left > 0).then_some(Task::Share(n)),
+            Stage::Rows if self.split => (!self.chunks_left.is_empty()).then_some(Task::Share(n)),
             Stage::Rows => idle.then_some(Task::Whole(n)),
+            Stage::Log => idle.then_some(Task::Log(n)),
             Stage::Freeze => idle.then_some(Task::Freeze(n)),
             Stage::Indexes => {
                 let beside =
@@ -196,7 +275,8 @@ impl Table {
         let bytes = self.job.bytes as f64;
         match self.stage {
             Stage::Rows if self.split => {
-                let left = self.chunks_left as f64 / self.job.chunks.max(1) as f64;
+                let chunks: u64 = self.chunks_left.iter().map(|gap| gap.end - gap.start).sum();
+                let left = chunks as f64 / self.job.chunks.max(1) as f64;
                 bytes * (left / (self.running.len() + 1) as f64 + FREEZE_SHARE)
             }
             _ => bytes,
@@ -204,132 +284,36 @@ impl Table {
     }
 }
 
-/// Which tables are worth splitting. A table that one loader fills in one transaction comes out frozen;
-/// one that several fill needs a VACUUM afterwards, which is one process. So splitting pays only if the rest
-/// of the loaders would wait longer for the whole table than for its share and the VACUUM.
+/// The chunks that are not among `taken`.
+fn gaps(chunks: u64, taken: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut taken = taken.to_vec();
+    taken.sort_by_key(|range| range.start);
+    let (mut gaps, mut from) = (Vec::new(), 0);
+    for range in taken {
+        if range.start > from {
+            gaps.push(from..range.start);
+        }
+        from = from.max(range.end);
+    }
+    if from < chunks {
+        gaps.push(from..chunks);
+    }
+    gaps
+}
+
+/// Which tables are split among loaders: those that a later load can go on with, those that are spread over nodes, and
+/// those where that is worth it. A
+/// table that one loader fills in one transaction comes out frozen; one that several fill needs a VACUUM afterwards,
+/// which is one process. So splitting pays only if the rest of the loaders would wait longer for the whole table than
+/// for its share and the VACUUM.
 fn split(jobs: &[Job], loaders: usize) -> Vec<bool> {
     let total: f64 = jobs.iter().map(|job| job.bytes as f64).sum();
     let fair = total / loaders.max(1) as f64;
-    let pays = |job: &Job| loaders > 1 && job.chunks > 1 && job.bytes as f64 * (1.0 - FREEZE_SHARE) > fair;
-    jobs.iter().map(pays).collect()
+    let share = |job: &Job| if job.vacuums(false) { 1.0 } else { 1.0 - FREEZE_SHARE };
+    let pays = |job: &Job| loaders > 1 && job.bytes as f64 * share(job) > fair;
+    let split = |job: &Job| job.chunks > 1 && (job.unit.is_some() || pays(job));
+    jobs.iter().map(|job| split(job) || (job.spread && job.chunks > 0)).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn job(bytes: u64, chunks: u64, indexes: &[bool]) -> Job {
-        Job { bytes, chunks, indexes: indexes.to_vec() }
-    }
-
-    #[test]
-    fn a_table_is_split_only_where_the_vacuum_is_worth_it() {
-        let jobs = [job(900, 100, &[]), job(100, 10, &[])];
-        assert_eq!(split(&jobs, 1), [false, false]);
-        assert_eq!(split(&jobs, 2), [false, false], "half of it and a vacuum are more than the whole");
-        assert_eq!(split(&jobs, 4), [true, false]);
-        assert_eq!(split(&[job(900, 1, &[]), job(100, 10, &[])], 4), [false, false], "one chunk is not shared");
-    }
-
-    #[test]
-    fn the_largest_table_comes_first_and_rows_come_before_indexes() {
-        let mut schedule = Schedule::new(vec![job(10, 1, &[false]), job(30, 1, &[false]), job(20, 1, &[])], 1);
-        let mut order = Vec::new();
-        while let Next::Do(task) = schedule.take() {
-            schedule.finish(task);
-            order.push(task);
-        }
-        let (whole, index, analyze) = (Task::Whole, |n| Task::Index(n, 0), Task::Analyze);
-        assert_eq!(order, [whole(1), whole(2), whole(0), index(1), index(0), analyze(1), analyze(2), analyze(0)]);
-        assert_eq!(schedule.take(), Next::Finished);
-    }
-
-    #[test]
-    fn a_loader_without_rows_takes_an_index_while_others_still_copy() {
-        let mut schedule = Schedule::new(vec![job(100, 1, &[]), job(10, 1, &[false])], 2);
-        assert_eq!(schedule.take(), Next::Do(Task::Whole(0)));
-        assert_eq!(schedule.take(), Next::Do(Task::Whole(1)));
-        assert_eq!(schedule.take(), Next::Wait);
-        schedule.finish(Task::Whole(1));
-        assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)));
-    }
-
-    #[test]
-    fn a_split_table_is_shared_chunk_by_chunk_and_vacuumed_once() {
-        let mut schedule = Schedule::new(vec![job(100, 3, &[])], 4);
-        assert!(schedule.is_split(0));
-        assert_eq!(schedule.useful_loaders(), 3);
-        assert_eq!(schedule.take(), Next::Do(Task::Share(0)));
-        assert_eq!(schedule.chunk(0), Some(0));
-        assert_eq!(schedule.take(), Next::Do(Task::Share(0)));
-        assert_eq!([schedule.chunk(0), schedule.chunk(0), schedule.chunk(0)], [Some(1), Some(2), None]);
-        assert_eq!(schedule.take(), Next::Wait);
-        schedule.finish(Task::Share(0));
-        assert_eq!(schedule.take(), Next::Wait, "the other one still copies");
-        schedule.finish(Task::Share(0));
-        assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
-        schedule.finish(Task::Freeze(0));
-        assert_eq!(schedule.take(), Next::Do(Task::Analyze(0)));
-    }
-
-    #[test]
-    fn a_vacuum_waits_for_transactions_that_are_older_than_the_rows() {
-        let mut schedule = Schedule::new(vec![job(900, 2, &[]), job(200, 1, &[false]), job(10, 1, &[])], 4);
-        assert_eq!([schedule.take(), schedule.take()], [Next::Do(Task::Share(0)); 2]);
-        while schedule.chunk(0).is_some() {}
-        assert_eq!(schedule.take(), Next::Do(Task::Whole(1)));
-        schedule.finish(Task::Share(0));
-        schedule.finish(Task::Share(0));
-        assert_eq!(schedule.take(), Next::Do(Task::Whole(2)));
-        assert_eq!(schedule.take(), Next::Wait, "the rows of table 1 are still being copied");
-        schedule.finish(Task::Whole(1));
-        assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)), "the rows of table 2 are a younger transaction");
-        assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)));
-    }
-
-    #[test]
-    fn indexes_of_one_table_are_built_side_by_side_where_the_locks_allow_it() {
-        // A primary key, which locks the table whole, and two plain indexes.
-        let mut schedule = Schedule::new(vec![job(1, 1, &[false, true, true])], 4);
-        assert_eq!(schedule.take(), Next::Do(Task::Whole(0)));
-        schedule.finish(Task::Whole(0));
-        assert_eq!(schedule.take(), Next::Do(Task::Index(0, 0)));
-        assert_eq!(schedule.take(), Next::Wait);
-        schedule.finish(Task::Index(0, 0));
-        assert_eq!(schedule.take(), Next::Do(Task::Index(0, 1)));
-        assert_eq!(schedule.take(), Next::Do(Task::Index(0, 2)));
-        schedule.finish(Task::Index(0, 1));
-        assert_eq!(schedule.take(), Next::Wait);
-        schedule.finish(Task::Index(0, 2));
-        assert_eq!(schedule.take(), Next::Do(Task::Analyze(0)));
-    }
-
-    #[test]
-    fn any_number_of_loaders_does_every_task_once() {
-        for loaders in 1..9 {
-            let jobs = vec![job(500, 7, &[false, true]), job(300, 3, &[]), job(0, 0, &[true]), job(90, 90, &[false])];
-            let mut schedule = Schedule::new(jobs, loaders);
-            let (mut running, mut done, mut chunks) = (Vec::new(), Vec::new(), 0);
-            loop {
-                let next = if running.len() < loaders { schedule.take() } else { Next::Wait };
-                match next {
-                    Next::Do(task) => running.push(task),
-                    Next::Finished => break,
-                    Next::Wait => {
-                        let task: Task = running.remove(0);
-                        while matches!(task, Task::Share(_)) && schedule.chunk(task.table()).is_some() {
-                            chunks += 1;
-                        }
-                        schedule.finish(task);
-                        done.push(task);
-                    }
-                }
-            }
-            let count = |wanted: fn(&Task) -> bool| done.iter().filter(|task| wanted(task)).count();
-            assert_eq!(count(|t| matches!(t, Task::Index(..))), 4);
-            assert_eq!(count(|t| matches!(t, Task::Analyze(_))), 4);
-            let split: u64 = (0..4).filter(|n| schedule.is_split(*n)).map(|n| [7, 3, 0, 90][n]).sum();
-            assert_eq!(chunks, split, "{loaders} loaders");
-        }
-    }
-}
+mod tests;

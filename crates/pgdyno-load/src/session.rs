@@ -12,11 +12,13 @@ use crate::{LoadError, Phase};
 pub(crate) struct Session<'a> {
     admin: Admin,
     busy: Arc<AtomicBool>,
+    /// A connection of its own for rows that need not go with anything else.
+    rows: Option<(Admin, Arc<AtomicBool>)>,
     halt: &'a Halt<'a>,
 }
 
-/// What a load must not be disturbed by: limits that a role or database may have. The one that could end this
-/// very query goes first.
+/// What neither loads nor checks may be disturbed by: limits that a role or database may have. The one that could end
+/// this very query goes first.
 pub(crate) const NO_LIMITS: [&str; 2] = [
     "set statement_timeout = 0",
     "select set_config(name, '0', false) from pg_settings where name in ('lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', \
@@ -24,12 +26,15 @@ pub(crate) const NO_LIMITS: [&str; 2] = [
 ];
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(mut admin: Admin, halt: &'a Halt<'a>) -> Result<Self, LoadError> {
-        for sql in NO_LIMITS {
-            admin.query(sql).map_err(|error| LoadError::of(Phase::Prepare, None, error))?;
-        }
-        let busy = halt.watch_over(admin.cancel_handle());
-        Ok(Self { admin, busy, halt })
+    pub(crate) fn new(admin: Admin, halt: &'a Halt<'a>) -> Result<Self, LoadError> {
+        let (admin, busy) = watch(admin, halt)?;
+        Ok(Self { admin, busy, rows: None, halt })
+    }
+
+    /// From now on [`Session::copy_apart`] sends rows over `rows`.
+    pub(crate) fn send_rows_over(&mut self, rows: Admin) -> Result<(), LoadError> {
+        self.rows = Some(watch(rows, self.halt)?);
+        Ok(())
     }
 
     /// Runs `work` on the connection, unless all has to stop. An error after that moment counts as the stop,
@@ -40,16 +45,7 @@ impl<'a> Session<'a> {
         table: Option<&str>,
         work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
     ) -> Result<T, LoadError> {
-        if self.halt.is_set() {
-            return Err(LoadError::Interrupted);
-        }
-        self.busy.store(true, Ordering::Relaxed);
-        let done = work(&mut self.admin);
-        self.busy.store(false, Ordering::Relaxed);
-        done.map_err(|error| match self.halt.is_set() {
-            true => LoadError::Interrupted,
-            false => LoadError::of(phase, table, error),
-        })
+        attempt(&mut self.admin, &self.busy, self.halt, phase, table, work)
     }
 
     /// Whether all has to stop.
@@ -79,12 +75,64 @@ impl<'a> Session<'a> {
         sql: &str,
         fill: impl FnOnce(&mut CopyWriter<'_>, &Halt<'_>) -> Result<(), AdminError>,
     ) -> Result<u64, LoadError> {
-        let halt = self.halt;
-        let rows = self.run(Phase::Rows, Some(table), |admin| {
-            let mut writer = admin.copy_in(sql)?;
-            fill(&mut writer, halt)?;
-            if halt.is_set() { Ok(None) } else { writer.finish().map(Some) }
-        })?;
-        rows.ok_or(LoadError::Interrupted)
+        copy(&mut self.admin, &self.busy, self.halt, table, sql, fill)
     }
+
+    /// A COPY into a table that others see already, in a transaction of its own.
+    pub(crate) fn copy_apart(
+        &mut self,
+        table: &str,
+        sql: &str,
+        fill: impl FnOnce(&mut CopyWriter<'_>, &Halt<'_>) -> Result<(), AdminError>,
+    ) -> Result<u64, LoadError> {
+        match &mut self.rows {
+            Some((admin, busy)) => copy(admin, busy, self.halt, table, sql, fill),
+            None => self.copy(table, sql, fill),
+        }
+    }
+}
+
+/// Makes a connection fit for a load.
+fn watch(mut admin: Admin, halt: &Halt<'_>) -> Result<(Admin, Arc<AtomicBool>), LoadError> {
+    for sql in NO_LIMITS {
+        admin.query(sql).map_err(|error| LoadError::of(Phase::Prepare, None, error))?;
+    }
+    let busy = halt.watch_over(admin.cancel_handle());
+    Ok((admin, busy))
+}
+
+fn attempt<T>(
+    admin: &mut Admin,
+    busy: &AtomicBool,
+    halt: &Halt<'_>,
+    phase: Phase,
+    table: Option<&str>,
+    work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
+) -> Result<T, LoadError> {
+    if halt.is_set() {
+        return Err(LoadError::Interrupted);
+    }
+    busy.store(true, Ordering::Relaxed);
+    let done = work(admin);
+    busy.store(false, Ordering::Relaxed);
+    done.map_err(|error| match halt.is_set() {
+        true => LoadError::Interrupted,
+        false => LoadError::of(phase, table, error),
+    })
+}
+
+fn copy(
+    admin: &mut Admin,
+    busy: &AtomicBool,
+    halt: &Halt<'_>,
+    table: &str,
+    sql: &str,
+    fill: impl FnOnce(&mut CopyWriter<'_>, &Halt<'_>) -> Result<(), AdminError>,
+) -> Result<u64, LoadError> {
+    let rows = attempt(admin, busy, halt, Phase::Rows, Some(table), |admin| {
+        let mut writer = admin.copy_in(sql)?;
+        fill(&mut writer, halt)?;
+        if halt.is_set() { Ok(None) } else { writer.finish().map(Some) }
+    })?;
+    rows.ok_or(LoadError::Interrupted)
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use pgdyno_net::AdminError;
 use pgdyno_workload::{SqlData, SqlFile, SqlStatement};
 
+use crate::ledger::Found;
 use crate::load::Load;
 use crate::made::{self, Address, Marked};
 use crate::session::Session;
@@ -22,9 +23,9 @@ impl Load<'_> {
         data: &SqlData,
         began: Instant,
     ) -> Result<LoadReport, LoadError> {
-        (self.progress)(&Progress::Plan { tables: 0, rows_expected: 0, loaders: 1 });
+        (self.progress)(&Progress::Plan { tables: 0, rows_expected: 0, rows_kept: 0, loaders: 1 });
         let mut stamp = Stamp::planned(self.workload, &[]);
-        let home = self.phase(Phase::Prepare, |load| load.prepare(control, &stamp))?;
+        let home = self.phase(Phase::Prepare, |load| load.prepare(control, &stamp))?.schema;
         let mut making = Making { control, stamp: &stamp, home: &home, before: HashSet::new(), made: HashSet::new() };
         making.open()?;
         for (nth, file) in data.files.iter().enumerate() {
@@ -44,7 +45,7 @@ impl Load<'_> {
         );
         stamp.rows = tables.iter().map(|table| (table.name.clone(), table.rows)).collect();
         let bytes = tables.iter().map(|table| table.bytes).sum();
-        self.finish(control, &home, &mut stamp)?;
+        self.finish(control, &home, &mut stamp, &Found::default())?;
         let report = |table: Counted| TableReport {
             name: table.name,
             rows: table.rows,

@@ -137,6 +137,11 @@ pub(crate) fn mark(dataset: &str, identity: &str) -> String {
     format!("{MARK}{dataset} {identity}")
 }
 
+/// The mark on what a load of `workload` makes, as a literal.
+pub(crate) fn mark_sql(workload: &dyn Workload) -> String {
+    quote::literal(&mark(workload.meta().dataset, &identity(workload)))
+}
+
 /// The identity in a comment, where it is our mark of this data set.
 pub(crate) fn marked<'a>(comment: &'a str, dataset: &str) -> Option<&'a str> {
     let (found, identity) = comment.strip_prefix(MARK)?.split_once(' ')?;

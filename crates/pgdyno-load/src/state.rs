@@ -4,7 +4,7 @@ use pgdyno_net::Admin;
 use pgdyno_workload::{Capabilities, Workload};
 
 use crate::inventory::Inventory;
-use crate::{LoadError, Stamp, identity, stamp};
+use crate::{Kept, LoadError, Stamp, identity, ledger, stamp};
 
 /// What a database holds of a workload's data set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +15,19 @@ pub enum DataState {
     Complete(Stamp),
     /// The data set, complete, but with another scale, version or other parameters that shape its rows.
     Other(Stamp),
-    /// What an interrupted load left, or tables of ours of which some are missing; with the stamp of what was
-    /// begun, where there is one.
-    Partial(Option<Stamp>),
+    /// What an interrupted load left, or tables of ours of which some are missing.
+    Partial {
+        /// The stamp of what was begun, where there is one.
+        stamp: Option<Stamp>,
+        /// How far that is, where a load of the same data would go on from there.
+        kept: Option<Kept>,
+    },
     /// Tables of these names that pgdyno did not load: those of `pgbench -i` or of HammerDB, say.
     Foreign {
         /// Their size, where the workload can tell it from the tables.
         scale: Option<u64>,
+        /// What made them, where that is known: `HammerDB`.
+        maker: Option<&'static str>,
     },
 }
 
@@ -33,7 +39,7 @@ pub enum DataState {
 pub fn state(admin: &mut Admin, workload: &dyn Workload) -> Result<DataState, LoadError> {
     let caps = capabilities(admin);
     let inventory = Inventory::take(admin, workload, &caps)?;
-    examine(admin, workload, &inventory)
+    examine(admin, workload, &caps, &inventory)
 }
 
 /// What names of tables and routines could depend on.
@@ -47,6 +53,7 @@ pub(crate) fn capabilities(admin: &Admin) -> Capabilities {
 pub(crate) fn examine(
     admin: &mut Admin,
     workload: &dyn Workload,
+    caps: &Capabilities,
     inventory: &Inventory,
 ) -> Result<DataState, LoadError> {
     let meta = workload.meta();
@@ -54,7 +61,8 @@ pub(crate) fn examine(
         return Err(LoadError::NoData(meta.id));
     }
     if !inventory.foreign().is_empty() {
-        return Ok(DataState::Foreign { scale: foreign_scale(admin, workload) });
+        let maker = inventory.maker.map(|maker| maker.name);
+        return Ok(DataState::Foreign { scale: foreign_scale(admin, workload), maker });
     }
     let read = match inventory.has_stamps {
         true => stamp::read(admin, &inventory.schema, meta.dataset).map_err(LoadError::Catalog)?,
@@ -64,7 +72,7 @@ pub(crate) fn examine(
     let (stamp, complete) = match read {
         // The stamp of tables that somebody dropped says nothing; that of a load which was rolled back does.
         None | Some((_, true)) if nothing_left => return Ok(DataState::Absent),
-        None => return Ok(DataState::Partial(None)),
+        None => return Ok(DataState::Partial { stamp: None, kept: None }),
         Some(read) => read,
     };
     // A table that was dropped since, or that comes from a later, interrupted load, makes the rest worthless.
@@ -73,7 +81,10 @@ pub(crate) fn examine(
         tables.any(|table| table.name == name && table.identity.as_ref() == Some(&stamp.identity))
     };
     Ok(match complete && stamp.rows.iter().all(|(name, _)| is_there(name)) {
-        false => DataState::Partial(Some(stamp)),
+        false => {
+            let found = if complete { None } else { ledger::find(admin, workload, caps, inventory, &stamp, false)? };
+            DataState::Partial { stamp: Some(stamp), kept: found.map(|found| found.far) }
+        }
         true if stamp.identity == identity(workload) => DataState::Complete(stamp),
         true => DataState::Other(stamp),
     })

@@ -139,6 +139,14 @@ impl ConnectOptions {
         Self { dbname: name.to_owned(), ..self.clone() }
     }
 
+    /// The same for another server: user, database, password and TLS settings are kept, and the password file is asked
+    /// for this host. It is given up after `timeout`.
+    #[must_use]
+    pub fn with_server(&self, host: &str, port: u16, timeout: Duration) -> Self {
+        let place = Place::Tcp { name: host.to_owned(), addr: None };
+        Self { hosts: vec![Host { place, port }], connect_timeout: Some(timeout), ..self.clone() }
+    }
+
     /// The same with this password for all hosts.
     #[must_use]
     pub fn with_password(&self, password: Secret) -> Self {
@@ -414,7 +422,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join(".pgpass");
-        std::fs::write(&path, "localhost:*:*:u:socket\na:1:d:u:for-d\na:1:e:u:for-e\n::1:*:*:u:v6\n").unwrap();
+        std::fs::write(&path, "localhost:*:*:u:socket\na:1:d:u:for-d\na:1:e:u:for-e\n\\:\\:1:*:*:u:v6\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         let env = Env::new([], Some(home.path()), Some("u"));
         let resolve = |dsn| ConnectOptions::resolve(dsn, &env).unwrap();
@@ -422,6 +430,8 @@ mod tests {
         let options = resolve("host=a port=1 dbname=d");
         assert_eq!(password(&options).as_deref(), Some("for-d"));
         assert_eq!(password(&options.with_database("e")).as_deref(), Some("for-e"));
+        let elsewhere = options.with_server("::1", 1, Duration::from_secs(1));
+        assert_eq!((password(&elsewhere).as_deref(), elsewhere.dbname()), (Some("v6"), "d"));
         assert_eq!(password(&resolve("")).as_deref(), Some("socket"));
         assert_eq!(password(&resolve("host=/tmp")).as_deref(), Some("socket"));
         assert_eq!(password(&resolve("host=/elsewhere")), None);

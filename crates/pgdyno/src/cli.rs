@@ -3,10 +3,11 @@
 mod run;
 mod target;
 
-pub(crate) use run::{OutArgs, RunArgs, WorkloadArgs};
+pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use target::TargetArgs;
 
 use clap::{Args, Parser, Subcommand};
+use pgdyno_workload::IsolationLevel;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +38,7 @@ pub(crate) enum Command {
     /// Create and load a workload's data
     Load(LoadArgs),
     /// Check a workload's data
-    Check(DataArgs),
+    Check(CheckArgs),
     /// Drop a workload's data
     Drop(DropArgs),
     /// List what there is
@@ -66,12 +67,29 @@ pub(crate) struct DataArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does, and
+    /// needs nobody else at work on it
+    #[arg(long)]
+    pub(crate) isolation: bool,
+    /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
+    #[arg(long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level)]
+    pub(crate) isolation_level: Option<IsolationLevel>,
+}
+
+fn isolation_level(name: &str) -> Result<IsolationLevel, String> {
+    let names = IsolationLevel::ALL.map(|level| level.name().replace(' ', "-"));
+    IsolationLevel::from_name(name).ok_or_else(|| format!("the levels are {}", names.join(", ")))
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Connections that load [default: the CPUs of this machine, at most 8]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
-    pub(crate) loaders: Option<u16>,
+    #[command(flatten)]
+    pub(crate) loading: LoadingArgs,
     /// Replace other data that pgdyno loaded
     #[arg(long)]
     pub(crate) replace: bool,
@@ -105,7 +123,7 @@ pub(crate) struct ReportArgs {
     /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, or `last`
     pub(crate) run: String,
     /// How it is written
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "time-profile"])]
     pub(crate) format: String,
     #[command(flatten)]
     pub(crate) out: OutArgs,

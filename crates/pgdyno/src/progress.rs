@@ -26,9 +26,13 @@ pub(crate) struct Progress {
     load: Mutex<LoadView>,
 }
 
-/// The rows of a load: expected in all, and sent of each table.
+/// The rows of a load, or the checks.
 struct LoadView {
+    /// Rows in all, about.
     expected: u64,
+    /// Rows that were there before.
+    kept: u64,
+    /// Rows of each table so far. One that has not begun yet is not among them.
     tables: BTreeMap<String, u64>,
     begun: Instant,
     told: Instant,
@@ -46,7 +50,7 @@ impl Progress {
             (false, false) => Kind::Pipe,
         };
         let now = Instant::now();
-        let load = LoadView { expected: 0, tables: BTreeMap::new(), begun: now, told: now };
+        let load = LoadView { expected: 0, kept: 0, tables: BTreeMap::new(), begun: now, told: now };
         Self { kind, bar: Mutex::new(None), load: Mutex::new(load) }
     }
 
@@ -94,30 +98,52 @@ impl Progress {
     pub(crate) fn loaded(&self, table: &str, rows: u64) {
         let mut view = self.lock();
         view.tables.insert(table.to_owned(), rows);
-        let (done, all) = (view.tables.values().sum(), view.expected);
+        let (sent, all) = (view.tables.values().sum::<u64>(), view.expected);
+        let done = sent + view.kept;
         let seconds = view.begun.elapsed().as_secs_f64();
-        let per_s = done as f64 / seconds.max(1e-3);
+        let per_s = sent as f64 / seconds.max(1e-3);
         let left = all.saturating_sub(done) as f64 / per_s.max(1.0);
         let mut text = format!("{} of {} rows", units::count(done), units::count(all));
         // The first rows of a table say nothing about the rest.
         if seconds >= 1.0 {
             text += &format!(", {} rows/s, {} left", units::rate(per_s), units::duration(left));
         }
+        self.tell(&mut view, (done, all), "load", text);
+    }
+
+    /// What changes often: at once on a terminal, now and then on a pipe.
+    fn tell(&self, view: &mut LoadView, far: (u64, u64), what: &str, text: String) {
         match self.kind {
-            Kind::Terminal => self.show(Some((done, all)), text),
+            Kind::Terminal => self.show(Some(far), text),
             Kind::Pipe if view.told.elapsed() >= PIPE_PAUSE => {
                 view.told = Instant::now();
-                drop(writeln!(std::io::stderr(), "load: {text}"));
+                drop(writeln!(std::io::stderr(), "{what}: {text}"));
             }
             Kind::Pipe | Kind::Quiet => {}
         }
     }
 
-    /// A load of so many rows begins.
-    pub(crate) fn load_begins(&self, expected: u64) {
+    /// A load of so many rows begins, or goes on where so many are there.
+    pub(crate) fn load_begins(&self, expected: u64, kept: u64) {
         let now = Instant::now();
         // The first figures are told when there is something to reckon from.
-        *self.lock() = LoadView { expected, tables: BTreeMap::new(), begun: now, told: now };
+        *self.lock() = LoadView { expected, kept, tables: BTreeMap::new(), begun: now, told: now };
+    }
+
+    /// Checks begin.
+    pub(crate) fn checks_begin(&self) {
+        self.load_begins(0, 0);
+    }
+
+    /// So many queries of the checks are done, and this share of the work; the next one is of `check`.
+    pub(crate) fn checking(&self, check: &str, done: usize, of: usize, share: f64) {
+        let mut view = self.lock();
+        let seconds = view.begun.elapsed().as_secs_f64();
+        let mut text = format!("{check}, {done} of {of} queries done");
+        if seconds >= 1.0 && share > 0.0 {
+            text += &format!(", about {} left", units::duration(seconds * (1.0 - share) / share));
+        }
+        self.tell(&mut view, ((share * 1000.0) as u64, 1000), "check", text);
     }
 
     /// So many statements of several are done.

@@ -20,7 +20,7 @@ fn tproc_c_meets_every_condition_after_its_load() {
     let mut admin = connect(&target);
     assert_eq!(state(&mut admin, workload.as_ref()).unwrap(), DataState::Complete(report.stamp));
     let asked =
-        check(&mut admin, workload.as_ref(), &CAPS, Moment::AfterLoad, &|_, _, _| {}, &AtomicBool::new(false)).unwrap();
+        check(&target, 2, workload.as_ref(), &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
     let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
     assert!(broken.is_empty(), "{broken:#?}");
     assert_eq!(asked.checks.len(), 9 + 12);
@@ -66,11 +66,14 @@ fn pgbenchs_own_tables_are_known_as_foreign_and_are_the_same_as_ours() {
     // Workloads of one data set share it.
     let select_only = registry::build("select-only", []).unwrap();
     assert!(matches!(state(&mut ours_admin, select_only.as_ref()).unwrap(), DataState::Complete(_)));
-    assert_eq!(state(&mut theirs_admin, workload.as_ref()).unwrap(), DataState::Foreign { scale: Some(1) });
+    assert_eq!(
+        state(&mut theirs_admin, workload.as_ref()).unwrap(),
+        DataState::Foreign { scale: Some(1), maker: None }
+    );
     load_with(&theirs, workload.as_ref(), &how(2)).unwrap_err();
     load_with(&theirs, workload.as_ref(), &LoadOptions { force: true, ..how(2) }).unwrap();
 
     // pgbench replaces our tables; our stamp must not be believed then.
     server.pgbench_init("ours");
-    assert_eq!(state(&mut ours_admin, workload.as_ref()).unwrap(), DataState::Foreign { scale: Some(1) });
+    assert_eq!(state(&mut ours_admin, workload.as_ref()).unwrap(), DataState::Foreign { scale: Some(1), maker: None });
 }

@@ -111,7 +111,7 @@ fn what_sql_made_is_dropped_to_the_last_object_and_nothing_else() {
     assert_eq!(params, [("rows", "1000".to_owned())]);
     let comment = admin.query_one("select obj_description('place'::regclass)").unwrap();
     assert!(comment.starts_with("where it is\nloaded by pgdyno: iot "), "{comment}");
-    let checked = check(&mut admin, &*own, &CAPS, Moment::AtRest, &|_, _, _| {}, &AtomicBool::new(false)).unwrap();
+    let checked = check(&target, 1, &*own, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
     assert!(checked.holds() && checked.checks.len() == 1);
     let error = load_with(&target, &*own, &how(1)).unwrap_err().to_string();
     assert!(error.contains(" already; --replace"), "{error}");
@@ -225,7 +225,7 @@ fn a_load_that_fails_leaves_nothing_and_names_the_place() {
         let own = own(schema, fill, &[]);
         let error = load_with(&target, &*own, &how(1)).unwrap_err().to_string();
         assert!(words.iter().all(|word| error.contains(word)), "{error}");
-        assert!(matches!(state(&mut admin, &*own).unwrap(), DataState::Partial(Some(_))));
+        assert!(matches!(state(&mut admin, &*own).unwrap(), DataState::Partial { stamp: Some(_), .. }));
         assert!(drop_data(&mut admin, &*own, false).unwrap().stamp);
         let left = admin.query_one("select string_agg(relname, ' ') from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace");
         assert_eq!(left.unwrap(), "theirs");
@@ -250,7 +250,7 @@ fn a_statement_that_must_stand_alone_divides_the_load() {
     let error = load_with(&target, &*broken, &how(1)).unwrap_err().to_string();
     assert!(error.contains("iot/load.sql:1: ERROR:  division by zero"), "{error}");
     // What stood before the division is there, and known as ours.
-    assert!(matches!(state(&mut admin, &*broken).unwrap(), DataState::Partial(Some(_))));
+    assert!(matches!(state(&mut admin, &*broken).unwrap(), DataState::Partial { stamp: Some(_), .. }));
     assert_eq!(admin.query_one("select count(*) from reading").unwrap(), "5");
 
     let whole = own(schema, &format!("{alone} create table late (a int);"), &[]);
@@ -286,7 +286,7 @@ fn an_interrupted_load_leaves_nothing() {
     assert!(matches!(done, Err(LoadError::Interrupted)), "{done:?}");
     let mut admin = connect(&target);
     await_alone(&mut admin);
-    assert!(matches!(state(&mut admin, &*own).unwrap(), DataState::Partial(Some(_))));
+    assert!(matches!(state(&mut admin, &*own).unwrap(), DataState::Partial { stamp: Some(_), .. }));
     assert_eq!(admin.query_one("select to_regclass('reading') is null").unwrap(), "t");
 }
 

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::sample::Sample;
 use crate::server::{self, Server};
-use crate::{CAPS, connect, how, load_with};
-use pgdyno_load::{Baseline, CheckError, CheckReport, Moment, check};
-use pgdyno_net::Admin;
+use crate::{CAPS, await_alone, connect, how, load_with};
+use pgdyno_load::{Baseline, CheckError, CheckProgress, CheckReport, Moment, check};
+use pgdyno_net::ConnectOptions;
 
-fn ask(admin: &mut Admin, moment: Moment<'_>) -> Result<CheckReport, CheckError> {
-    check(admin, &Sample::new(&[]), &CAPS, moment, &|_, _, _| {}, &AtomicBool::new(false))
+fn ask(target: &ConnectOptions, moment: Moment<'_>) -> Result<CheckReport, CheckError> {
+    check(target, 2, &Sample::new(&[]), &CAPS, moment, &|_| {}, &AtomicBool::new(false))
 }
 
 fn names(report: &CheckReport) -> Vec<&str> {
@@ -27,50 +27,50 @@ fn what_breaks_a_condition_is_told_by_its_rows() {
     load_with(&target, &Sample::new(&[]), &how(2)).unwrap();
     let mut admin = connect(&target);
 
-    let report = ask(&mut admin, Moment::AfterLoad).unwrap();
+    let report = ask(&target, Moment::AfterLoad).unwrap();
     assert!(report.holds(), "{report:?}");
     assert_eq!(names(&report), ["rows of journal", "rows of big", "rows of small", "notes"]);
     assert!(report.data_bytes > 5_000_000, "{}", report.data_bytes);
     assert_eq!(report.baseline, Baseline::default());
 
-    let before = ask(&mut admin, Moment::BeforeRun).unwrap();
+    let before = ask(&target, Moment::BeforeRun).unwrap();
     assert_eq!(names(&before), [""; 0], "no verdict before the run");
     assert_eq!(before.baseline.figures().collect::<Vec<_>>(), [("totals", vec!["totals=0".to_owned()])]);
-    let at_rest = ask(&mut admin, Moment::AtRest).unwrap();
+    let at_rest = ask(&target, Moment::AtRest).unwrap();
     assert_eq!((names(&at_rest), at_rest.baseline == before.baseline), (vec!["notes"], true));
-    let after = ask(&mut admin, Moment::AfterRun(&before.baseline)).unwrap();
+    let after = ask(&target, Moment::AfterRun(&before.baseline)).unwrap();
     assert_eq!((names(&after), after.holds()), (vec!["notes", "totals"], true));
 
     admin
         .execute("update big set note = null where id <= 2; update big set note = 'x' where id between 11 and 17")
         .unwrap();
     admin.execute("update small set total = 5 where id = 3; insert into journal values (now(), 'one')").unwrap();
-    let after = ask(&mut admin, Moment::AfterRun(&before.baseline)).unwrap();
+    let after = ask(&target, Moment::AfterRun(&before.baseline)).unwrap();
     let (notes, totals) = (&after.checks[0], &after.checks[1]);
     assert!(!after.holds() && !notes.holds && !totals.holds);
     let mut rows = notes.violations.clone();
     rows.sort();
     assert!(notes.more && rows.len() == 5 && rows[0].starts_with("id=1") && rows[0].ends_with("note=x"), "{rows:?}");
     assert_eq!((totals.violations.as_slice(), totals.more), (&["was totals=0, is totals=5".to_owned()][..], false));
-    let after_load = ask(&mut admin, Moment::AfterLoad).unwrap();
+    let after_load = ask(&target, Moment::AfterLoad).unwrap();
     assert_eq!(after_load.checks[0].condition, "count(*) = 0");
     assert_eq!(after_load.checks[0].violations, ["count=1"]);
     assert!(after_load.checks[2].holds);
 
     // A check that was never asked before the run is not taken for unchanged.
-    let unasked = ask(&mut admin, Moment::AfterRun(&Baseline::default())).unwrap();
+    let unasked = ask(&target, Moment::AfterRun(&Baseline::default())).unwrap();
     assert!(!unasked.checks[1].holds);
 
-    // A limit of the database's does not count; the session is as it was afterwards.
-    admin.execute("set statement_timeout = '1min'").unwrap();
-    ask(&mut admin, Moment::BeforeRun).unwrap();
-    assert_eq!(admin.query_one("show statement_timeout").unwrap(), "1min");
+    // A limit of the database's does not count.
+    admin.execute("alter database checked set statement_timeout = '1ms'").unwrap();
+    ask(&target, Moment::AfterLoad).unwrap();
+    admin.execute("alter database checked reset statement_timeout").unwrap();
 
     admin.execute("alter table big rename column note to remark").unwrap();
-    let error = ask(&mut admin, Moment::AfterLoad).unwrap_err();
+    let error = ask(&target, Moment::AfterLoad).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("check notes cannot be asked: ") && text.contains("note"), "{text}");
-    assert_eq!(admin.query_one("select 1").unwrap(), "1", "no failed transaction is left");
+    await_alone(&mut admin);
 }
 
 #[test]
@@ -82,16 +82,15 @@ fn a_stop_cancels_a_check_that_waits() {
     let target = server.database("stopped");
     load_with(&target, &Sample::new(&[]), &how(1)).unwrap();
     let (stop, locker) = (AtomicBool::new(false), Mutex::new(None));
-    let progress = |name: &str, _, _| {
-        if name == "rows of big" {
-            let mut admin = connect(&target);
+    let progress = |progress: &CheckProgress<'_>| {
+        if progress.check == "rows of big" {
+            let mut admin = connect(&target.with_application_name("locker"));
             admin.execute("begin; lock table big in access exclusive mode").unwrap();
             *locker.lock().unwrap() = Some(admin);
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let mut admin = connect(&target);
-    let error = check(&mut admin, &Sample::new(&[]), &CAPS, Moment::AfterLoad, &progress, &stop).unwrap_err();
+    let error = check(&target, 1, &Sample::new(&[]), &CAPS, Moment::AfterLoad, &progress, &stop).unwrap_err();
     assert_eq!(error.to_string(), "interrupted during check rows of big");
-    assert_eq!(admin.query_one("select 1").unwrap(), "1", "the connection is of use");
+    await_alone(&mut connect(&target.with_application_name("witness")));
 }

@@ -31,7 +31,7 @@ fn somebody_elses_objects_are_refused_and_untouched() {
     admin
         .execute("create function sample_sum(bigint, char, numeric[]) returns int language sql as 'select 1'")
         .unwrap();
-    assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Foreign { scale: Some(2) });
+    assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Foreign { scale: Some(2), maker: None });
     let before = oids(&mut admin);
     let expected = "table big, view small, routine sample_sum(bigint, character, numeric[]) in schema public were \
                     not loaded by pgdyno and would be dropped; use another database or schema, or drop them with --force";
@@ -49,12 +49,12 @@ fn somebody_elses_objects_are_refused_and_untouched() {
     admin
         .execute("alter table big drop constraint big_small_id_fkey; drop table small; create table small (id int)")
         .unwrap();
-    assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Foreign { scale: Some(1) });
+    assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Foreign { scale: Some(1), maker: None });
     let error = load_with(&target, &sample, &how(1)).unwrap_err();
     assert!(error.to_string().starts_with("table small in schema public was not loaded by pgdyno"), "{error}");
     // And one that is missing makes the rest worthless.
     admin.execute("drop table small").unwrap();
-    assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Partial(Some(_))));
+    assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Partial { stamp: Some(_), .. }));
 }
 
 #[test]
@@ -148,6 +148,78 @@ fn outdated_routines_are_replaced() {
     refresh_routines(&mut admin, &sample, &CAPS).unwrap();
     assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Complete(report.stamp));
     assert_eq!(drop_data(&mut admin, &sample, false).unwrap().routines.len(), 1);
+}
+
+/// What another version of pgdyno has left: other arguments, another result, another kind.
+#[test]
+fn routines_of_another_version_give_way() {
+    if !server::available("routines_of_another_version_give_way") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("versions");
+    let mut admin = connect(&target);
+    let sample = Sample::new(&[]);
+    load_with(&target, &sample, &how(1)).unwrap();
+    let mark = admin.query_one("select obj_description('big'::regclass)").unwrap();
+    let list = "select string_agg(oid::regprocedure::text, ' ' order by 1) from pg_proc \
+                where pronamespace = 'public'::regnamespace";
+    let before = admin.query_one(list).unwrap();
+    let others = [
+        "create function sample_sum(a text) returns int language sql as 'select 1'; comment on routine sample_sum(text)",
+        "drop function sample_sum; \
+         create function sample_sum(a bigint, b char, c numeric[]) returns text language sql as 'select 1::text'; \
+         comment on routine sample_sum(bigint, char, numeric[])",
+        "drop function sample_sum; \
+         create procedure sample_sum(a bigint, b char, c numeric[]) language sql as 'select 1'; \
+         comment on routine sample_sum(bigint, char, numeric[])",
+    ];
+    for other in others {
+        admin.execute(&format!("{other} is '{mark}'")).unwrap();
+        refresh_routines(&mut admin, &sample, &CAPS).unwrap();
+        assert_eq!(admin.query_one(list).unwrap(), before, "{other}");
+        assert_eq!(admin.query_one("select sample_sum(5, 'x')").unwrap(), "5");
+    }
+    // One that is somebody else's stays, and so does one of ours that another run may use.
+    admin.execute("create function sample_sum(text) returns int language sql as 'select 1'").unwrap();
+    admin.execute(&format!("create function sample_other() returns int language sql as 'select 1'; comment on function sample_other() is '{mark}'")).unwrap();
+    refresh_routines(&mut admin, &sample, &CAPS).unwrap();
+    let after = admin.query_one(list).unwrap();
+    assert!(after.contains("sample_sum(text)") && after.contains("sample_other()"), "{after}");
+}
+
+/// The nine tables as HammerDB has them, as far as names and columns go, and routines of its names.
+#[test]
+fn a_database_of_hammerdb_is_known_and_left_alone() {
+    if !server::available("a_database_of_hammerdb_is_known_and_left_alone") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("hammer");
+    let mut admin = connect(&target);
+    let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "3")]).unwrap();
+    for table in workload.tables(&CAPS) {
+        admin.execute(&table.ddl.replace(" NOT NULL", "")).unwrap();
+    }
+    admin.execute("insert into warehouse (w_id) values (1), (2), (3)").unwrap();
+    let unknown = DataState::Foreign { scale: Some(3), maker: None };
+    assert_eq!(state(&mut admin, &*workload).unwrap(), unknown);
+    for (nth, routine) in ["neword", "payment", "delivery", "ostat", "slev"].into_iter().enumerate() {
+        assert_eq!(state(&mut admin, &*workload).unwrap(), unknown);
+        let kind = if nth == 0 { "function" } else { "procedure" };
+        let returns = if nth == 0 { "returns numeric" } else { "" };
+        admin.execute(&format!("create {kind} {routine}(int, int) {returns} language sql as 'select 1.0'")).unwrap();
+    }
+    assert_eq!(state(&mut admin, &*workload).unwrap(), DataState::Foreign { scale: Some(3), maker: Some("HammerDB") });
+
+    let before = oids(&mut admin);
+    let expected = "the tables in schema public were made by HammerDB, and pgdyno leaves them alone: `pgdyno run tproc-c \
+                    --call client` drives them as they are; use another database or schema for data of pgdyno's own \
+                    (to drop these takes --force)";
+    let replace = LoadOptions { replace: true, ..how(2) };
+    assert_eq!(load_with(&target, &*workload, &replace).unwrap_err().to_string(), expected);
+    assert_eq!(drop_data(&mut admin, &*workload, false).unwrap_err().to_string(), expected);
+    assert_eq!(oids(&mut admin), before);
 }
 
 #[test]

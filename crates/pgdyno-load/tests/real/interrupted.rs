@@ -18,7 +18,7 @@ fn assert_partial_and_loads_again(target: &ConnectOptions, loaders: usize) {
     let mut admin = connect(target);
     await_alone(&mut admin);
     match state(&mut admin, &sample).unwrap() {
-        DataState::Partial(Some(stamp)) => {
+        DataState::Partial { stamp: Some(stamp), kept: None } => {
             assert_eq!((stamp.params.as_str(), stamp.loaded_at), ("scale=1 seed=1", None))
         }
         other => panic!("{other:?}"),
@@ -119,7 +119,7 @@ fn rows_that_are_refused_end_the_load_with_the_servers_words() {
     assert!(text.starts_with("failed to build the indexes of table big: ") && text.contains("(id)=(1)"), "{text}");
     let mut admin = connect(&target);
     await_alone(&mut admin);
-    assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Partial(Some(_))));
+    assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Partial { stamp: Some(_), .. }));
 
     // And one that brings more rows than it announces.
     for loaders in [1, 4] {
@@ -213,6 +213,6 @@ fn a_full_disk_is_told_with_the_remedy() {
     let mut admin = connect(&target);
     await_alone(&mut admin);
     let sample = Sample::new(&[]);
-    assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Partial(Some(_))));
+    assert!(matches!(state(&mut admin, &sample).unwrap(), DataState::Partial { stamp: Some(_), .. }));
     load_with(&target, &sample, &how(4)).unwrap();
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::sample::Sample;
 use crate::server::{self, Server};
-use crate::{CAPS, connect, how, load_with};
+use crate::{CAPS, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, Phase, Progress, identity, load, state};
 use pgdyno_net::ConnectError;
 
@@ -37,9 +37,7 @@ fn any_number_of_loaders_makes_the_same_frozen_tables() {
         let pages = "select string_agg(relname, ' ') from pg_class where relname in ('big', 'small') \
                      and (relallvisible = 0 or relallvisible < relpages * 0.95)";
         assert_eq!(admin.query_opt(pages).unwrap(), None);
-        admin.execute("create extension pg_visibility").unwrap();
-        let thawed = "select count(*) from pg_visibility('big') where not (all_visible and all_frozen)";
-        assert_eq!(admin.query_one(thawed).unwrap(), "0", "{loaders} loaders");
+        assert_eq!(thawed(&mut admin, "big"), "0", "{loaders} loaders");
 
         let constraints = "select string_agg(contype::text, '' order by contype) from pg_constraint \
                            where connamespace = 'public'::regnamespace and conrelid <> 'pgdyno_stamp'::regclass";
@@ -80,8 +78,8 @@ fn progress_counts_every_row_and_names_every_phase() {
         let progress = |progress: &Progress<'_>| {
             let mut told = told.lock().unwrap();
             match *progress {
-                Progress::Plan { tables, rows_expected, loaders: l } => {
-                    assert_eq!((tables, rows_expected, l), (3, 100_010, loaders));
+                Progress::Plan { tables, rows_expected, rows_kept, loaders: l } => {
+                    assert_eq!((tables, rows_expected, rows_kept, l), (3, 100_010, 0, loaders));
                 }
                 Progress::Phase(phase) => told.0.push(phase),
                 Progress::Table { name: "big", rows, bytes, rows_expected: 100_000 } => {

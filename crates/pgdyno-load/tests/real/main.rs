@@ -8,8 +8,11 @@ mod check;
 mod fresh;
 mod in_the_way;
 mod interrupted;
+mod layout;
 mod loaded;
+mod resumed;
 mod sample;
+mod scenario;
 mod server;
 #[path = "../../../pgdyno-net/tests/real/skipped.rs"]
 mod skipped;
@@ -26,7 +29,7 @@ const CAPS: Capabilities = Capabilities { server_version_num: 150_000, distribut
 
 /// Nothing may be dropped.
 fn how(loaders: usize) -> LoadOptions {
-    LoadOptions { loaders, force: false, replace: false }
+    LoadOptions { loaders, ..LoadOptions::default() }
 }
 
 /// A load that nobody watches or stops.
@@ -36,6 +39,17 @@ fn load_with(target: &ConnectOptions, workload: &dyn Workload, how: &LoadOptions
 
 fn connect(target: &ConnectOptions) -> Admin {
     Admin::connect(target).unwrap()
+}
+
+/// Pages with rows of a table, or of its partitions, that are not all-visible and frozen. Pages without a row, which
+/// loaders leave that extend a table side by side or are stopped, are none of them.
+fn thawed(admin: &mut Admin, table: &str) -> String {
+    admin.execute("create extension pg_visibility").unwrap();
+    let sql = format!(
+        "select count(*) from (select distinct tableoid, (ctid::text::point)[0]::bigint as page from {table}) p, \
+         pg_visibility(tableoid, page) where not (all_visible and all_frozen)"
+    );
+    admin.query_one(&sql).unwrap()
 }
 
 /// All connections of a load must end: none may go on with a statement.

@@ -119,9 +119,9 @@ impl Workload for Sample {
                 name: "journal",
                 ddl: "create table journal (at timestamptz, what text)".to_owned(),
                 indexes: Vec::new(),
+                foreign_keys: Vec::new(),
                 partitioned: false,
                 distribution: None,
-                foreign_keys: Vec::new(),
                 rows: RowCount::Exact(0),
                 bytes: 0,
                 source: None,
@@ -144,9 +144,9 @@ impl Workload for Sample {
                 name: "small",
                 ddl: "create table small (id int not null, total bigint)".to_owned(),
                 indexes: vec!["alter table small add primary key (id)".to_owned()],
+                foreign_keys: Vec::new(),
                 partitioned: false,
                 distribution: None,
-                foreign_keys: Vec::new(),
                 rows: RowCount::Exact(10),
                 bytes: 8192,
                 source: Some(Box::new(Small)),
@@ -169,9 +169,9 @@ impl Workload for Sample {
             name,
             condition,
             sql: sql.to_owned(),
+            parts: None,
             expect,
             cost: CheckCost::Cheap,
-            parts: None,
         };
         vec![
             check(

@@ -16,9 +16,8 @@ pub(crate) struct RunArgs {
     pub(crate) drive: DriveArgs,
     #[command(flatten)]
     pub(crate) out: OutArgs,
-    /// Connections that load [default: the CPUs of this machine, at most 8]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
-    pub(crate) loaders: Option<u16>,
+    #[command(flatten)]
+    pub(crate) loading: LoadingArgs,
     /// Do not load: the data must be there
     #[arg(long, conflicts_with = "replace")]
     pub(crate) no_load: bool,
@@ -63,9 +62,27 @@ pub(crate) struct WorkloadArgs {
     /// Send a whole transaction as one pipeline
     #[arg(long)]
     pub(crate) pipeline: bool,
-    /// How the server does a transaction of tproc-c
+    /// Who does a transaction of tproc-c: a stored procedure, a function, or client, by SQL of its own
     #[arg(long, value_name = "HOW")]
     pub(crate) call: Option<String>,
+    /// Whose rules tproc-c follows: hammerdb, or spec for those of the TPC-C clauses
+    #[arg(long, value_name = "WHOSE")]
+    pub(crate) profile: Option<String>,
+    /// Clients wait before and after transactions, as terminals do, where the profile has it off
+    #[arg(long, conflicts_with = "no_think")]
+    pub(crate) keying_time: bool,
+    /// Clients do not wait, where the profile has it on
+    #[arg(long)]
+    pub(crate) no_think: bool,
+    /// Hash partitions of tproc-c's order_line; 0 is none
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) partitions: Option<String>,
+    /// Declare tproc-c's foreign keys
+    #[arg(long)]
+    pub(crate) foreign_keys: bool,
+    /// Shards of tproc-c's tables, on a server that distributes them [default: 48]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) shard_count: Option<String>,
     /// Any parameter of the workload, or a variable of scripts, as NAME=VALUE
     #[arg(short = 'D', long = "param", visible_alias = "define", value_name = "NAME=VALUE", value_parser = super::target::setting)]
     pub(crate) params: Vec<(String, String)>,
@@ -78,11 +95,29 @@ impl WorkloadArgs {
     }
 }
 
+/// How data is loaded, where it is.
+#[derive(Debug, Args)]
+pub(crate) struct LoadingArgs {
+    /// Connections that load [default: the CPUs of this machine, at most 8]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) loaders: Option<u16>,
+    /// Load so that an interrupted load goes on where it was; what is larger than 10 GiB is always loaded so
+    #[arg(long)]
+    pub(crate) resumable: bool,
+    /// Fill tables unlogged, and make them logged before their indexes
+    #[arg(long)]
+    pub(crate) unlogged: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DriveArgs {
-    /// Clients, or virtual users [default: two for each CPU of this machine, at least 4]
+    /// Clients, or virtual users [default: two for each CPU of this machine, at least 4; ten for each warehouse in the
+    /// spec profile]
     #[arg(short, long, visible_alias = "vu", allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) clients: Option<u32>,
+    /// Connections that all clients share, each for the time of a transaction [default: each client has its own]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) connections: Option<u32>,
     /// Engine threads [default: what the machine can spare]
     #[arg(short = 'j', long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,

@@ -1,5 +1,7 @@
 //! `pgdyno check`: is the data still right?
 
+mod isolation;
+
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{Baseline, Moment};
@@ -8,7 +10,7 @@ use pgdyno_report::units;
 use pgdyno_results::CheckSet;
 use pgdyno_workload::{Capabilities, Workload};
 
-use crate::cli::{DataArgs, WorkloadArgs};
+use crate::cli::{CheckArgs, DataArgs, WorkloadArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
@@ -17,18 +19,25 @@ use crate::life::data;
 use crate::progress::Progress;
 use crate::target::{Server, Target};
 
-pub(crate) fn run(args: &DataArgs) -> Result<Code> {
+pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
+    let args = &check.data;
     let interrupt = interrupt::listen()?;
     let choice = Choice::read(&args.workload)?;
     let workload = choice.build(&args.workload, None, None, &Crew::NOBODY)?;
     let place = Place::reach(args, &*workload)?;
     let mut admin = place.admin()?;
     let workload = place.as_loaded(&mut admin, &args.workload, &choice, &*workload)?;
-    let site = place.site(interrupt.control.stop_flag());
-    let (set, noted) = data::check(&site, &mut admin, &*workload, Moment::AtRest, "as it is")?;
-    let code = print_set(&set)?;
+    let stop = interrupt.control.stop_flag();
+    let site = place.site(stop);
+    let mut codes = Vec::new();
+    if check.isolation {
+        codes.push(isolation::scenarios(&site, &mut admin, &*workload, check.isolation_level)?);
+        codes.push(isolation::durability(&site, &Target::resolve(&args.target)?, &*workload, stop)?);
+    }
+    let (set, noted) = data::check(&site, &*workload, Moment::AtRest, "as it is")?;
+    codes.push(print_set(&set)?);
     super::print(note(&*workload, &noted).as_bytes())?;
-    Ok(code)
+    Ok(codes.into_iter().find(|code| *code != Code::Success).unwrap_or(Code::Success))
 }
 
 /// What only a run can prove: the figures that it must leave as they are.
@@ -80,10 +89,11 @@ impl Place {
         workload: &dyn Workload,
     ) -> Result<Box<dyn Workload>> {
         match data::loaded(admin, workload)? {
-            Some(loaded) => choice.build(args, None, Some(&loaded), &Crew::NOBODY),
-            None => {
+            Some(loaded) if loaded.complete => choice.build(args, None, Some(&loaded), &Crew::NOBODY),
+            partial => {
                 let id = workload.meta().id;
-                let error = format!("{} holds no data of {id}", self.options);
+                let what = if partial.is_some() { "an unfinished load" } else { "no data" };
+                let error = format!("{} holds {what} of {id}", self.options);
                 Err(Failure::new(Code::Start, error).hint(format!("`pgdyno load {id}` loads it")))
             }
         }
@@ -98,16 +108,37 @@ impl Place {
     }
 }
 
+/// What is said of one check.
+#[derive(Clone, Copy)]
+enum Verdict {
+    Holds,
+    Broken,
+    Skipped,
+}
+
+/// One check and what is to be said of it, a line each.
+fn line(verdict: Verdict, name: &str, seconds: Option<f64>, condition: &str, notes: &[String]) -> String {
+    let verdict = match verdict {
+        Verdict::Holds => "holds  ",
+        Verdict::Broken => "BROKEN ",
+        // The widest word takes its room from the name.
+        Verdict::Skipped => "skipped ",
+    };
+    let time = seconds.map_or_else(String::new, units::duration);
+    let width = 31 - verdict.len();
+    let mut text = format!("{verdict}{name:<width$} {time:>8}  {condition}\n");
+    for note in notes {
+        text += &format!("         {note}\n");
+    }
+    text
+}
+
 /// Prints a set of checks; broken data is exit code 12.
 pub(super) fn print_set(set: &CheckSet) -> Result<Code> {
     let mut text = String::new();
     for check in &set.checks {
-        let verdict = if check.holds { "holds " } else { "BROKEN" };
-        let time = units::duration(check.seconds);
-        text += &format!("{verdict} {:<24} {time:>8}  {}\n", check.name, check.condition);
-        for violation in &check.violations {
-            text += &format!("         {violation}\n");
-        }
+        let verdict = if check.holds { Verdict::Holds } else { Verdict::Broken };
+        text += &line(verdict, &check.name, Some(check.seconds), &check.condition, &check.violations);
     }
     super::print(text.as_bytes())?;
     Ok(if data::holds(set) { Code::Success } else { Code::Check })

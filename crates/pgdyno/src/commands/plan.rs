@@ -9,8 +9,9 @@ use crate::life::choose;
 pub(crate) fn run(args: &RunArgs) -> Result<Code> {
     let choice = Choice::read(&args.workload)?;
     let target = choose::target(args, &choice)?;
-    let crew = choose::crew(args, &choice, &target)?;
+    let mut crew = choose::crew(args, &choice, &target)?;
     let workload = choice.build(&args.workload, Some(choose::default_size(args)), None, &crew)?;
+    choose::settle(args, &*workload, target.is_local(), &mut crew)?;
     let plan = choose::plan(args, &choice, &*workload, &target, &crew)?;
     let mut text = format!("plan {} of {}\n", choose::hash(&plan), plan.workload);
     for (i, step) in pgdyno_plan::steps(&plan).iter().enumerate() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pgdyno_plan::ScriptPlan;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Params, When, Workload};
+use pgdyno_workload::{Meta, Params, When, Workload};
 use pgdyno_workloads::own::Directory;
 use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
@@ -19,6 +19,8 @@ use crate::failure::{Failure, OrFail, Result};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crew {
     pub(crate) clients: u32,
+    /// Connections that the clients share, where they do.
+    pub(crate) connections: Option<u32>,
     pub(crate) threads: usize,
     pub(crate) mode: QueryMode,
     pub(crate) seed: u64,
@@ -26,7 +28,13 @@ pub(crate) struct Crew {
 
 impl Crew {
     /// For the steps of the life cycle that drive nothing.
-    pub(crate) const NOBODY: Self = Self { clients: 1, threads: 1, mode: QueryMode::Simple, seed: 0 };
+    pub(crate) const NOBODY: Self =
+        Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
+
+    /// Connections that are opened.
+    pub(crate) fn links(&self) -> u32 {
+        self.connections.unwrap_or(self.clients)
+    }
 }
 
 /// What is run. Everything that it is made of has been read.
@@ -90,11 +98,11 @@ impl Choice {
     }
 
     /// The workload. What the arguments leave open is as it was `loaded` or, for the size of a built-in one, `size`.
-    pub(crate) fn build(
-        &self,
-        args: &WorkloadArgs,
+    pub(crate) fn build<'a>(
+        &'a self,
+        args: &'a WorkloadArgs,
         size: Option<u64>,
-        loaded: Option<&Loaded>,
+        loaded: Option<&'a Loaded>,
         crew: &Crew,
     ) -> Result<Box<dyn Workload>> {
         let mut given = given(args);
@@ -106,16 +114,12 @@ impl Choice {
                 {
                     given.push((name, size.to_string()));
                 }
+                leave_as_loaded(&mut given, entry.meta, loaded);
                 Ok((entry.build)(&params(entry.meta, &given)?))
             }
             Self::Directory(directory) => {
                 let meta = directory.meta();
-                for (name, value) in loaded.iter().flat_map(|loaded| &loaded.params) {
-                    let shapes = meta.params.iter().any(|p| p.name == name && p.when == When::Load);
-                    if shapes && !given.iter().any(|(known, _)| known == name) {
-                        given.push((name, value.clone()));
-                    }
-                }
+                leave_as_loaded(&mut given, meta, loaded);
                 let params = params(meta, &given)?;
                 let sources = directory.scripts().iter().map(|script| Source {
                     name: script.file.clone(),
@@ -165,17 +169,56 @@ impl Choice {
 
 /// What the arguments say to a workload.
 fn given(args: &WorkloadArgs) -> Vec<(&str, String)> {
-    let asked = [("warehouses", &args.warehouses), ("scale", &args.scale), ("call", &args.call)];
-    let flags = [("all-warehouses", args.all_warehouses), ("pipeline", args.pipeline)];
+    let asked = [
+        ("warehouses", &args.warehouses),
+        ("scale", &args.scale),
+        ("call", &args.call),
+        ("profile", &args.profile),
+        ("partitions", &args.partitions),
+        ("shard-count", &args.shard_count),
+    ];
+    let flags = [
+        ("all-warehouses", args.all_warehouses, "true"),
+        ("pipeline", args.pipeline, "true"),
+        ("foreign-keys", args.foreign_keys, "true"),
+        ("think", args.keying_time, "on"),
+        ("think", args.no_think, "off"),
+    ];
     let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
-    let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name, "true".to_owned()));
+    let flags = flags.into_iter().filter(|(_, set, _)| *set).map(|(name, _, value)| (name, value.to_owned()));
     let params = args.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
     asked.chain(flags).chain(params).collect()
+}
+
+/// What shapes the rows and is not given stays as it was loaded.
+fn leave_as_loaded<'a>(given: &mut Vec<(&'a str, String)>, meta: &Meta, loaded: Option<&'a Loaded>) {
+    for (name, value) in loaded.iter().flat_map(|loaded| &loaded.params) {
+        let shapes = meta.params.iter().any(|p| p.name == name && p.when == When::Load);
+        if shapes && !given.iter().any(|(known, _)| known == name) {
+            given.push((name, value.clone()));
+        }
+    }
 }
 
 fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Result<Params> {
     let given = given.iter().map(|(name, value)| (*name, value.as_str()));
     Params::new(meta.id, meta.params, given).or_fail(Code::Start)
+}
+
+/// Whether an option of its own gives this parameter: scripts have it only as a variable, by -D.
+fn is_option_of_built_in(name: &str) -> bool {
+    let options = [
+        "warehouses",
+        "call",
+        "profile",
+        "partitions",
+        "pipeline",
+        "think",
+        "all-warehouses",
+        "foreign-keys",
+        "shard-count",
+    ];
+    options.contains(&name)
 }
 
 /// The scale and the variables of script files.
@@ -189,8 +232,14 @@ fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
                 let error = || format!("scale must be a whole number above 0, but '{value}' was given");
                 scale = parsed.ok_or_else(|| Failure::new(Code::Start, error()))?;
             }
-            "warehouses" | "call" | "all-warehouses" | "pipeline" => {
-                let error = format!("--{name} is for built-in workloads; a script has --scale and the variables of -D");
+            name if is_option_of_built_in(name) => {
+                let option = match (name, value.as_str()) {
+                    ("think", "on") => "keying-time",
+                    ("think", _) => "no-think",
+                    (name, _) => name,
+                };
+                let error =
+                    format!("--{option} is for built-in workloads; a script has --scale and the variables of -D");
                 return Err(Failure::new(Code::Start, error));
             }
             name if !pgdyno_script::valid_variable_name(name.as_bytes()) => {

@@ -6,6 +6,7 @@ use pgdyno_plan::{Arrivals, LoadChoice, Pace, Plan};
 use pgdyno_workload::Workload;
 
 use super::choice::{Choice, Crew};
+use super::data::LoadManner;
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -75,7 +76,29 @@ pub(crate) fn crew(args: &RunArgs, choice: &Choice, target: &Target) -> Result<C
         None => fresh_seed()?,
     };
     let mode = drive.mode.unwrap_or_else(|| choice.default_mode());
-    Ok(Crew { clients, threads: threads.min(clients as usize), mode, seed })
+    Ok(Crew { clients, connections: None, threads: threads.min(clients as usize), mode, seed })
+}
+
+/// How many take part, where the arguments leave it to the workload. To be asked again when its size has become known.
+pub(crate) fn settle(args: &RunArgs, workload: &dyn Workload, local: bool, crew: &mut Crew) -> Result<()> {
+    let drive = &args.drive;
+    if let (None, Some(clients)) = (drive.clients, workload.default_clients()) {
+        crew.clients = clients;
+    }
+    crew.connections = drive.connections.or_else(|| workload.default_connections(crew.clients));
+    if crew.connections.is_some_and(|shared| shared > crew.clients) {
+        let error = format!(
+            "{} connections are to be shared, and there are {} clients: more than one each is of no use",
+            crew.connections.unwrap_or_default(),
+            crew.clients
+        );
+        return Err(
+            Failure::new(Code::Start, error).hint("lower --connections, or leave it out: then each has its own")
+        );
+    }
+    let threads = drive.threads.map_or_else(|| default_threads(local), usize::from);
+    crew.threads = threads.min(crew.links() as usize);
+    Ok(())
 }
 
 /// The plan.
@@ -88,8 +111,6 @@ pub(crate) fn plan(
 ) -> Result<Plan> {
     let drive = &args.drive;
     let meta = workload.meta();
-    let params: BTreeMap<_, _> =
-        workload.params().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let time_s = match (drive.time, drive.transactions) {
         (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
         (Some(time), _) => Some(time),
@@ -112,9 +133,10 @@ pub(crate) fn plan(
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
     };
+    let manner = LoadManner::asked(&args.loading);
     Ok(Plan {
         workload: choice.name(),
-        params: if matches!(choice, Choice::Scripts(_)) { variables(args, workload) } else { params },
+        params: if matches!(choice, Choice::Scripts(_)) { variables(args, workload) } else { params(workload) },
         scripts: choice.scripts(),
         scale_name: meta.scale_name.to_owned(),
         scale: workload.scale(),
@@ -122,12 +144,12 @@ pub(crate) fn plan(
         target: target.name(),
         load,
         from_template: args.from_template.as_ref().map(|name| target.template(name)),
-        loaders: if workload.sql_data().is_some() { 1 } else { args.loaders.map_or_else(default_loaders, usize::from) },
+        loaders: if workload.sql_data().is_some() { 1 } else { manner.loaders },
+        resumable: manner.resumable,
+        unlogged: manner.unlogged,
         checks: meta.has_data() && !args.no_check && !matches!(target, Target::Null),
-        resumable: false,
-        unlogged: false,
-        connections: None,
         clients: crew.clients,
+        connections: crew.connections,
         threads: crew.threads,
         mode: crew.mode.name().to_owned(),
         pace,
@@ -141,6 +163,20 @@ pub(crate) fn plan(
         log: args.log,
         seed: crew.seed,
     })
+}
+
+/// Brings the plan up to what is loaded, once that is known.
+pub(crate) fn fit(plan: &mut Plan, workload: &dyn Workload, crew: &Crew) {
+    plan.scale = workload.scale();
+    plan.data_bytes_estimated = workload.data_bytes();
+    plan.params = params(workload);
+    plan.clients = crew.clients;
+    plan.connections = crew.connections;
+    plan.threads = crew.threads;
+}
+
+fn params(workload: &dyn Workload) -> BTreeMap<String, String> {
+    workload.params().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// What scripts were told, as parameters.

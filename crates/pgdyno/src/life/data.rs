@@ -3,16 +3,19 @@
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
-    Baseline, CheckError, DataState, LoadError, LoadOptions, LoadReport, Moment, Progress as Step, refresh_routines,
+    Baseline, CheckError, CheckProgress, DataState, Kept, LoadError, LoadOptions, LoadReport, Moment, Progress as Step,
+    Stamp, refresh_routines,
 };
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::LoadChoice;
+use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_workload::{Capabilities, Workload};
 
+use crate::cli::LoadingArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::choose;
 use crate::progress::Progress;
 
 /// The server, and what goes on beside it.
@@ -24,46 +27,96 @@ pub(crate) struct Site<'a> {
     pub(crate) stop: &'a AtomicBool,
 }
 
+/// How data is loaded where it has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LoadManner {
+    pub(crate) loaders: usize,
+    /// Whether a load of any size can be gone on with; a large one always can.
+    pub(crate) resumable: bool,
+    /// Whether tables are filled unlogged first.
+    pub(crate) unlogged: bool,
+}
+
+impl LoadManner {
+    /// The usual one.
+    pub(crate) fn of(loaders: usize) -> Self {
+        Self { loaders, resumable: false, unlogged: false }
+    }
+
+    /// As the arguments want it.
+    pub(crate) fn asked(args: &LoadingArgs) -> Self {
+        let loaders = args.loaders.map_or_else(choose::default_loaders, usize::from);
+        Self { loaders, resumable: args.resumable, unlogged: args.unlogged }
+    }
+
+    /// As a plan has it.
+    pub(crate) fn planned(plan: &Plan) -> Self {
+        Self { loaders: plan.loaders, resumable: plan.resumable, unlogged: plan.unlogged }
+    }
+
+    /// The same for a load that replaces data of ours, or all data.
+    pub(crate) fn options(self, replace: bool, force: bool) -> LoadOptions {
+        let Self { loaders, resumable, unlogged } = self;
+        LoadOptions { loaders, force, replace, resumable, unlogged }
+    }
+}
+
 /// What is known of data that is there.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     pub(crate) size: u64,
+    /// Whether it is all there; if not, a load goes on from where it is.
+    pub(crate) complete: bool,
     /// Parameters that shaped it, where pgdyno loaded it.
     pub(crate) params: Vec<(String, String)>,
 }
 
-/// The data that is there, where it is of the workload's kind: loaded by pgdyno, or made by another program such as
-/// `pgbench -i`.
+impl Loaded {
+    fn of(stamp: &Stamp, complete: bool) -> Self {
+        let params = stamp.load_params().map(|(name, value)| (name.to_owned(), value)).collect();
+        Self { size: stamp.scale, complete, params }
+    }
+}
+
+/// The data that is there, where it is of the workload's kind: loaded by pgdyno, if only in part, or made by another
+/// program such as `pgbench -i`.
 pub(crate) fn loaded(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<Loaded>> {
     if !workload.meta().has_data() {
         return Ok(None);
     }
     Ok(match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
-        DataState::Complete(stamp) | DataState::Other(stamp) => {
-            let params = stamp.load_params().map(|(name, value)| (name.to_owned(), value)).collect();
-            Some(Loaded { size: stamp.scale, params })
-        }
-        DataState::Foreign { scale } => scale.map(|size| Loaded { size, params: Vec::new() }),
-        DataState::Absent | DataState::Partial(_) => None,
+        DataState::Complete(stamp) | DataState::Other(stamp) => Some(Loaded::of(&stamp, true)),
+        DataState::Foreign { scale, .. } => scale.map(|size| Loaded { size, complete: true, params: Vec::new() }),
+        DataState::Partial { stamp: Some(stamp), kept } => kept.map(|_| Loaded::of(&stamp, false)),
+        DataState::Absent | DataState::Partial { .. } => None,
     })
 }
 
-/// Sees to it that the data is there as `choice` wants it; the record of the load, where there was one.
+/// What is there for a run.
+#[derive(Debug, Default)]
+pub(crate) struct Provided {
+    /// The record of the load, where there was one.
+    pub(crate) load: Option<LoadRecord>,
+    /// Whether another program made the data: what is wrong with it is not the run's doing.
+    pub(crate) foreign: bool,
+}
+
+/// Sees to it that the data is there as `choice` wants it.
 pub(crate) fn provide(
     site: &Site<'_>,
     admin: &mut Admin,
     workload: &dyn Workload,
     choice: LoadChoice,
-    loaders: usize,
-) -> Result<Option<LoadRecord>> {
+    manner: LoadManner,
+) -> Result<Provided> {
     let meta = workload.meta();
     if !meta.has_data() {
-        return Ok(None);
+        return Ok(Provided::default());
     }
     let (name, asked) = (meta.scale_name, workload.scale());
     let state = pgdyno_load::state(admin, workload).or_fail(Code::Load)?;
-    let wrong_size = |there: u64, whose: &str| {
-        let error = format!("the database holds {whose} of {name} {there}, and {name} {asked} is asked for");
+    let wrong_size = |there: u64| {
+        let error = format!("the database holds data of {name} {there}, and {name} {asked} is asked for");
         Failure::new(Code::Load, error).hint(format!(
             "leave --{name} out to use what is there, or load anew with --replace, or drop it first with `pgdyno drop {}`",
             meta.id
@@ -73,20 +126,26 @@ pub(crate) fn provide(
         (DataState::Complete(_), LoadChoice::IfMissing | LoadChoice::Never) => {
             // The data is right; procedures of an older pgdyno may not be.
             refresh_routines(admin, workload, site.caps).or_fail(Code::Load)?;
-            return Ok(None);
+            return Ok(Provided::default());
         }
-        (DataState::Foreign { scale: Some(scale) }, LoadChoice::IfMissing | LoadChoice::Never) => {
+        (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
+            let whose = maker.unwrap_or("another program");
             if scale != asked {
-                return Err(wrong_size(scale, "data of another program"));
+                let error =
+                    format!("the database holds data of {whose} of {name} {scale}, and {name} {asked} is asked for");
+                let hint = format!("leave --{name} out to drive what is there, or name another database in --target");
+                return Err(Failure::new(Code::Load, error).hint(hint));
             }
-            drivable(admin, workload, site.caps)?;
+            drivable(admin, workload, site.caps, maker)?;
             let size = units::count(scale);
-            site.progress.note(&format!("the data was not loaded by pgdyno; it is driven as it is, {name} {size}"));
-            return Ok(None);
+            let but = maker.map_or(String::new(), |maker| format!(" but by {maker}"));
+            site.progress
+                .note(&format!("the data was not loaded by pgdyno{but}; it is driven as it is, {name} {size}"));
+            return Ok(Provided { load: None, foreign: true });
         }
         (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => {
             if stamp.scale != asked && meta.is_size_loaded() {
-                return Err(wrong_size(stamp.scale, "data"));
+                return Err(wrong_size(stamp.scale));
             }
             let error = match workload.sql_data() {
                 None => format!(
@@ -105,32 +164,57 @@ pub(crate) fn provide(
             let hint = format!("leave --no-load out, or `pgdyno load {}` first", meta.id);
             return Err(Failure::new(Code::Load, error).hint(hint));
         }
-        (DataState::Partial(_), LoadChoice::Never) => {
+        (DataState::Partial { kept: Some(Kept { rows, rows_expected: Some(all) }), .. }, LoadChoice::Never) => {
+            let error = format!("the data of {} is incomplete: a load was interrupted at {}", meta.id, far(rows, all));
+            return Err(Failure::new(Code::Load, error).hint("leave --no-load out to go on with it"));
+        }
+        (DataState::Partial { .. }, LoadChoice::Never) => {
             let error = format!("the data of {} is incomplete: a load was never finished, or a table is gone", meta.id);
             return Err(Failure::new(Code::Load, error).hint("leave --no-load out to load anew"));
         }
-        (DataState::Partial(_), LoadChoice::IfMissing) => {
+        (DataState::Partial { kept: None | Some(Kept { rows_expected: None, .. }), .. }, LoadChoice::IfMissing) => {
             let why = "by a load that was never finished or a table that is gone";
             site.progress.note(&format!("the data is incomplete, {why}: loading anew"));
         }
         // What is foreign and has no size that can be read is refused by the load itself.
-        (DataState::Absent | DataState::Foreign { .. }, LoadChoice::IfMissing) | (_, LoadChoice::Always) => {}
+        (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
+        | (_, LoadChoice::Always) => {}
     }
-    load(site, workload, &LoadOptions { loaders, replace: choice == LoadChoice::Always, force: false }).map(Some)
+    let record = load(site, workload, &manner.options(choice == LoadChoice::Always, false))?;
+    Ok(Provided { load: Some(record), foreign: false })
+}
+
+/// `205,999,000 of 500,000,000 rows`.
+fn far(rows: u64, all: u64) -> String {
+    format!("{} of {} rows", units::count(rows), units::count(all))
 }
 
 /// Whether data of another program can be driven: routines that it lacks cannot be called.
-fn drivable(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<()> {
+fn drivable(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    maker: Option<&'static str>,
+) -> Result<()> {
     for routine in workload.routines(caps) {
         let sql = format!("select to_regprocedure({})", pgdyno_net::quote::literal(routine.signature));
         if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
-            let id = workload.meta().id;
+            let meta = workload.meta();
             let name = routine.signature.split('(').next().unwrap_or(routine.signature);
+            let whose = maker.unwrap_or("another program");
             let error = format!(
-                "the tables of {id} were made by another program, and the database lacks pgdyno's routine {name}()"
+                "the tables of {} were made by {whose}, and the database lacks pgdyno's routine {name}()",
+                meta.id
             );
-            let hint =
-                format!("name another database in --target, or replace the tables with `pgdyno load {id} --force`");
+            let hint = match workload.other_maker().filter(|known| maker == Some(known.name)) {
+                Some(maker) => format!(
+                    "drive them with `{}`, which needs nothing more in the database, or name another database in --target",
+                    maker.drive
+                ),
+                None => {
+                    format!("name another database in --target, or replace them with `pgdyno load {} --force`", meta.id)
+                }
+            };
             return Err(Failure::new(Code::Load, error).hint(hint));
         }
     }
@@ -154,7 +238,12 @@ pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) 
         }
     });
     let heard = |step: &Step<'_>| match *step {
-        Step::Plan { rows_expected, .. } => site.progress.load_begins(rows_expected),
+        Step::Plan { rows_expected, rows_kept, .. } => {
+            if rows_kept > 0 {
+                site.progress.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
+            }
+            site.progress.load_begins(rows_expected, rows_kept);
+        }
         Step::Phase(phase) => site.progress.loading(&phase.to_string()),
         Step::Table { name, rows, .. } => site.progress.loaded(name, rows),
         Step::Step { phase, done, total } => site.progress.step(&phase.to_string(), done, total),
@@ -163,7 +252,7 @@ pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) 
     site.progress.clear();
     let report = loaded.map_err(|error| {
         let code = match &error {
-            LoadError::Interrupted => Code::Interrupted,
+            LoadError::Interrupted | LoadError::Suspended => Code::Interrupted,
             LoadError::Connect(_) => Code::Start,
             _ => Code::Load,
         };
@@ -197,21 +286,24 @@ fn record(report: &LoadReport) -> LoadRecord {
     }
 }
 
-/// Checks the data. A Ctrl-C cancels what the server is doing for it.
+/// Checks the data, over as many connections as a load takes by default. A Ctrl-C cancels what the server is doing for
+/// it.
 pub(crate) fn check(
     site: &Site<'_>,
-    admin: &mut Admin,
     workload: &dyn Workload,
     moment: Moment<'_>,
     when: &str,
 ) -> Result<(CheckSet, Baseline)> {
     site.progress.note(&format!("checking the data {when}"));
-    let heard = |check: &str, nth: usize, of: usize| site.progress.step(&format!("check {check}"), nth - 1, of);
-    let checked = pgdyno_load::check(admin, workload, site.caps, moment, &heard, site.stop);
+    site.progress.checks_begin();
+    let heard = |step: &CheckProgress<'_>| site.progress.checking(step.check, step.done, step.total, step.share);
+    let connections = choose::default_loaders();
+    let checked = pgdyno_load::check(site.options, connections, workload, site.caps, moment, &heard, site.stop);
     site.progress.clear();
     let report = checked.map_err(|error| {
         let code = match &error {
             CheckError::Interrupted { .. } => Code::Interrupted,
+            CheckError::Connect(_) => Code::Start,
             CheckError::Failed { .. } => Code::Check,
         };
         Failure::new(code, error)
@@ -236,6 +328,18 @@ pub(crate) fn check(
 /// Whether every check of a set holds.
 pub(crate) fn holds(set: &CheckSet) -> bool {
     set.checks.iter().all(|check| check.holds)
+}
+
+/// What is wrong with another program's data before a run, as warnings: the run is not to blame for it, and these
+/// conditions are not asked again after it.
+pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
+    let warning = |c: &CheckRecord| {
+        format!(
+            "the data, which pgdyno did not load, breaks condition {} before the run, so it says nothing after it: {}",
+            c.name, c.condition
+        )
+    };
+    set.checks.iter().filter(|c| !c.holds).map(warning).collect()
 }
 
 /// The failure that broken data is, before a run.
@@ -275,9 +379,8 @@ pub(crate) fn admit(admin: &mut Admin, clients: u32) -> Result<()> {
             "{clients} clients are asked for, and the server has room for {free}: max_connections is {most}, {reserved} are \
              reserved and {used} in use"
         );
-        return Err(
-            Failure::new(Code::Start, error).hint("lower --clients, or raise max_connections and restart the server")
-        );
+        return Err(Failure::new(Code::Start, error)
+            .hint("lower --clients, let them share --connections, or raise max_connections and restart the server"));
     }
     Ok(())
 }

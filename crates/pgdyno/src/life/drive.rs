@@ -39,7 +39,7 @@ fn spec(plan: &Plan) -> RunSpec {
     let ns = |seconds: f64| (seconds * 1e9) as u64;
     RunSpec {
         clients: plan.clients,
-        connections: None,
+        connections: plan.connections,
         threads: plan.threads,
         // The plan's mode came from a parsed one.
         mode: plan.mode.parse().unwrap_or_default(),
@@ -152,7 +152,7 @@ pub(crate) fn drive(
         &spec(plan),
         control,
         Audience {
-            on_connect: &|connected| progress.connecting(connected, plan.clients),
+            on_connect: &|connected| progress.connecting(connected, plan.links()),
             on_event: &mut |event| match event {
                 Event::Started { .. } => {
                     if no_ramp {

@@ -1,12 +1,14 @@
 //! From what a run brought to its record: the same for `pgdyno run` and for the drop-in for pgbench.
 
 use pgdyno_engine::RunOutcome;
-use pgdyno_measure::{Totals, broken_identities, steadiness};
+use pgdyno_measure::{Totals, TxnPart, broken_identities, steadiness};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
-use pgdyno_results::{ClientRecord, ErrorRecord, Names, RunRecord, ServerRecord, SteadyRecord};
+use pgdyno_results::{
+    ClientRecord, ErrorRecord, Names, RuleRecord, RunRecord, ServerRecord, SteadyRecord, TallyRecord,
+};
 use pgdyno_server::Machine;
 use pgdyno_wire::ErrorClass;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Figures, Judgement, TxnFigures, Workload};
 
 /// What the counters of a workload mean.
 pub(crate) fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
@@ -63,9 +65,29 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
         database_bytes: facts.database_bytes,
         database_bytes_after: None,
         tables: Vec::new(),
-        cluster: None,
         synchronous_standbys: facts.synchronous_standbys.map(u64::from),
+        cluster: None,
     })
+}
+
+/// Fills in what the workload counts beside transactions, and what its own rules say of the figures. A rule that does
+/// not hold is a warning, too.
+pub(crate) fn judge(record: &mut RunRecord, workload: &dyn Workload, window: &Totals) {
+    let tallies = &window.part.tallies;
+    let tally = |(name, count): (&&str, &u64)| TallyRecord { name: (*name).to_owned(), count: *count };
+    record.tallies = workload.tallies().iter().zip(tallies).map(tally).collect();
+    let txn = |txn: &TxnPart| TxnFigures {
+        committed: txn.committed,
+        rolled_back: txn.rolled_back,
+        response_ns_p90: txn.response_or_service().quantile_ns(0.9).unwrap_or_default(),
+    };
+    let txns: Vec<_> = window.part.txns.iter().map(txn).collect();
+    let seconds = window.seconds();
+    let judged = workload.judge(&Figures { seconds, clients: record.plan.clients, txns: &txns, tallies });
+    let broken = judged.iter().filter(|judged| judged.holds == Some(false));
+    record.warnings.extend(broken.map(|j| format!("{}: {}, and it was {}", j.name, j.rule, j.found)));
+    let rule = |j: Judgement| RuleRecord { name: j.name.to_owned(), rule: j.rule, found: j.found, holds: j.holds };
+    record.rules = judged.into_iter().map(rule).collect();
 }
 
 /// Every identity that does not hold, in words.

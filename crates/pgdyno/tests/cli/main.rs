@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod citus;
 mod disk_full;
 mod drop_in;
 mod given_server;
+mod isolation;
 mod no_server;
 mod null_server;
 mod own;
@@ -19,4 +21,7 @@ mod report;
 mod server;
 #[path = "../../../pgdyno-net/tests/real/skipped.rs"]
 mod skipped;
+mod terminals;
+mod tproc_c;
+mod tproc_c_data;
 mod trouble;

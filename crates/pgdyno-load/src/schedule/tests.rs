@@ -1,0 +1,176 @@
+use super::*;
+
+fn job(bytes: u64, chunks: u64, indexes: &[bool]) -> Job {
+    Job { bytes, chunks, indexes: indexes.to_vec(), ..Job::default() }
+}
+
+#[test]
+fn a_table_is_split_only_where_the_vacuum_is_worth_it() {
+    let jobs = [job(900, 100, &[]), job(100, 10, &[])];
+    assert_eq!(split(&jobs, 1), [false, false]);
+    assert_eq!(split(&jobs, 2), [false, false], "half of it and a vacuum are more than the whole");
+    assert_eq!(split(&jobs, 4), [true, false]);
+    assert_eq!(split(&[job(900, 1, &[]), job(100, 10, &[])], 4), [false, false], "one chunk is not shared");
+}
+
+#[test]
+fn the_largest_table_comes_first_and_rows_come_before_indexes() {
+    let mut schedule = Schedule::new(vec![job(10, 1, &[false]), job(30, 1, &[false]), job(20, 1, &[])], 1);
+    let mut order = Vec::new();
+    while let Next::Do(task) = schedule.take() {
+        schedule.finish(task);
+        order.push(task);
+    }
+    let (whole, index, analyze) = (Task::Whole, |n| Task::Index(n, 0), Task::Analyze);
+    assert_eq!(order, [whole(1), whole(2), whole(0), index(1), index(0), analyze(1), analyze(2), analyze(0)]);
+    assert_eq!(schedule.take(), Next::Finished);
+}
+
+#[test]
+fn a_loader_without_rows_takes_an_index_while_others_still_copy() {
+    let mut schedule = Schedule::new(vec![job(100, 1, &[]), job(10, 1, &[false])], 2);
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(1)));
+    assert_eq!(schedule.take(), Next::Wait);
+    schedule.finish(Task::Whole(1));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)));
+}
+
+#[test]
+fn a_split_table_is_shared_chunk_by_chunk_and_vacuumed_once() {
+    let mut schedule = Schedule::new(vec![job(100, 3, &[])], 4);
+    assert!(schedule.is_split(0));
+    assert_eq!(schedule.useful_loaders(), 3);
+    assert_eq!(schedule.take(), Next::Do(Task::Share(0)));
+    assert_eq!(schedule.chunks(0), Some(0..1));
+    assert_eq!(schedule.take(), Next::Do(Task::Share(0)));
+    assert_eq!([schedule.chunks(0), schedule.chunks(0), schedule.chunks(0)], [Some(1..2), Some(2..3), None]);
+    assert_eq!(schedule.take(), Next::Wait);
+    schedule.finish(Task::Share(0));
+    assert_eq!(schedule.take(), Next::Wait, "the other one still copies");
+    schedule.finish(Task::Share(0));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
+    schedule.finish(Task::Freeze(0));
+    assert_eq!(schedule.take(), Next::Do(Task::Analyze(0)));
+}
+
+#[test]
+fn a_vacuum_waits_for_transactions_that_are_older_than_the_rows() {
+    let mut schedule = Schedule::new(vec![job(900, 2, &[]), job(200, 1, &[false]), job(10, 1, &[])], 4);
+    assert_eq!([schedule.take(), schedule.take()], [Next::Do(Task::Share(0)); 2]);
+    while schedule.chunks(0).is_some() {}
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(1)));
+    schedule.finish(Task::Share(0));
+    schedule.finish(Task::Share(0));
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(2)));
+    assert_eq!(schedule.take(), Next::Wait, "the rows of table 1 are still being copied");
+    schedule.finish(Task::Whole(1));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)), "the rows of table 2 are a younger transaction");
+    assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)));
+}
+
+#[test]
+fn indexes_of_one_table_are_built_side_by_side_where_the_locks_allow_it() {
+    // A primary key, which locks the table whole, and two plain indexes.
+    let mut schedule = Schedule::new(vec![job(1, 1, &[false, true, true])], 4);
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(0)));
+    schedule.finish(Task::Whole(0));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(0, 0)));
+    assert_eq!(schedule.take(), Next::Wait);
+    schedule.finish(Task::Index(0, 0));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(0, 1)));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(0, 2)));
+    schedule.finish(Task::Index(0, 1));
+    assert_eq!(schedule.take(), Next::Wait);
+    schedule.finish(Task::Index(0, 2));
+    assert_eq!(schedule.take(), Next::Do(Task::Analyze(0)));
+}
+
+#[test]
+fn any_number_of_loaders_does_every_task_once() {
+    for loaders in 1..9 {
+        let jobs = vec![job(500, 7, &[false, true]), job(300, 3, &[]), job(0, 0, &[true]), job(90, 90, &[false])];
+        let mut schedule = Schedule::new(jobs, loaders);
+        let (mut running, mut done, mut chunks) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let next = if running.len() < loaders { schedule.take() } else { Next::Wait };
+            match next {
+                Next::Do(task) => running.push(task),
+                Next::Finished => break,
+                Next::Wait => {
+                    let task: Task = running.remove(0);
+                    while matches!(task, Task::Share(_)) && schedule.chunks(task.table()).is_some() {
+                        chunks += 1;
+                    }
+                    schedule.finish(task);
+                    done.push(task);
+                }
+            }
+        }
+        let count = |wanted: fn(&Task) -> bool| done.iter().filter(|task| wanted(task)).count();
+        assert_eq!(count(|t| matches!(t, Task::Index(..))), 4);
+        assert_eq!(count(|t| matches!(t, Task::Analyze(_))), 4);
+        let split: u64 = (0..4).filter(|n| schedule.is_split(*n)).map(|n| [7, 3, 0, 90][n]).sum();
+        assert_eq!(chunks, split, "{loaders} loaders");
+    }
+}
+
+#[test]
+fn a_load_that_can_go_on_takes_a_unit_at_a_time_and_skips_what_is_there() {
+    // Four units of three chunks; the second one and a part of the last are there already.
+    let kept = Kept { chunks: vec![9..11, 3..6], indexes: vec![1] };
+    let resumed = Job { unit: Some(3), kept: Some(kept), ..job(100, 12, &[false, true, true]) };
+    let mut schedule = Schedule::new(vec![resumed], 1);
+    assert!(schedule.is_split(0), "one loader too commits as it goes");
+    let mut taken = Vec::new();
+    while let Some(chunks) = schedule.chunks(0) {
+        taken.push(chunks);
+    }
+    assert_eq!(taken, [0..3, 6..9, 11..12]);
+    assert_eq!(schedule.statements(Phase::Indexes), 2);
+    assert_eq!(Schedule::new(vec![Job { unit: Some(3), ..job(1, 12, &[]) }], 1).useful_loaders(), 4);
+}
+
+#[test]
+fn a_table_that_is_there_whole_is_only_finished() {
+    let all = |chunks, indexes: &[usize]| Some(Kept { chunks, indexes: indexes.to_vec() });
+    let empty = Job { unit: Some(1), kept: all(Vec::new(), &[]), ..job(0, 0, &[]) };
+    let whole = Job { unit: Some(1), kept: all(std::iter::once(0..1).collect(), &[0]), ..job(10, 1, &[false, true]) };
+    let unlogged = Job { unit: Some(1), kept: all(vec![0..2, 2..4], &[]), unlogged: true, ..job(90, 4, &[]) };
+    let mut schedule = Schedule::new(vec![empty, whole, unlogged], 1);
+    let mut order = Vec::new();
+    while let Next::Do(task) = schedule.take() {
+        schedule.finish(task);
+        order.push(task);
+    }
+    assert_eq!(schedule.take(), Next::Finished);
+    let expected = [
+        Task::Log(2),
+        Task::Freeze(2),
+        Task::Freeze(1),
+        Task::Freeze(0),
+        Task::Index(1, 1),
+        Task::Analyze(2),
+        Task::Analyze(1),
+        Task::Analyze(0),
+    ];
+    assert_eq!(order, expected);
+}
+
+#[test]
+fn what_copy_cannot_freeze_is_vacuumed_and_sooner_split() {
+    let partitioned = || Job { partitioned: true, ..job(60, 10, &[]) };
+    let mut schedule = Schedule::new(vec![partitioned()], 1);
+    assert_eq!((schedule.take(), schedule.vacuums(0)), (Next::Do(Task::Whole(0)), true));
+    schedule.finish(Task::Whole(0));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
+    // The vacuum comes in any case, so two loaders split it.
+    assert_eq!(split(&[partitioned(), job(40, 10, &[])], 2), [true, false]);
+    assert_eq!(split(&[job(60, 10, &[]), job(40, 10, &[])], 2), [false, false]);
+
+    let mut schedule = Schedule::new(vec![Job { unlogged: true, ..job(60, 1, &[false]) }], 1);
+    for task in [Task::Whole(0), Task::Log(0), Task::Freeze(0), Task::Index(0, 0), Task::Analyze(0)] {
+        assert_eq!(schedule.take(), Next::Do(task));
+        schedule.finish(task);
+    }
+}

@@ -1,0 +1,170 @@
+//! `tproc-c` in other layouts: the same rows.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::server::{self, Server};
+use crate::{CAPS, await_alone, connect, how, load_with, thawed};
+use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_workload::Workload;
+use pgdyno_workloads::registry;
+
+const TABLES: [&str; 9] =
+    ["warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock"];
+
+fn two_warehouses(more: &[(&'static str, &'static str)]) -> Box<dyn Workload> {
+    registry::build("tproc-c", [("warehouses", "2")].into_iter().chain(more.iter().copied())).unwrap()
+}
+
+/// A checksum of each table's rows.
+fn print(target: &ConnectOptions) -> Vec<String> {
+    let mut admin = connect(target);
+    let sum = |table| format!("select sum(hashtext(t::text)) from {table} t");
+    TABLES.map(|table| admin.query_one(&sum(table)).unwrap()).to_vec()
+}
+
+/// `slack` is the share of its size that the data may have more.
+fn assert_right(target: &ConnectOptions, workload: &dyn Workload, admin: &mut Admin, slack: f64) {
+    assert!(matches!(state(admin, workload).unwrap(), DataState::Complete(_)));
+    let asked = check(target, 3, workload, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
+    assert!(broken.is_empty() && asked.checks.len() == 9 + 12, "{broken:#?}");
+    let expected = workload.data_bytes();
+    let off = asked.data_bytes as f64 / expected as f64 - 1.0;
+    assert!(off > -0.1 && off < slack, "{} of {expected}", asked.data_bytes);
+    assert_eq!(
+        admin.query_opt("select string_agg(relname, ' ') from pg_class where relpersistence = 'u'").unwrap(),
+        None
+    );
+}
+
+#[test]
+fn rows_are_the_same_in_every_layout_and_manner() {
+    if !server::available("rows_are_the_same_in_every_layout_and_manner") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 4GB");
+    let plain = two_warehouses(&[]);
+    let one = server.database("one");
+    load_with(&one, &*plain, &how(1)).unwrap();
+    let expected = print(&one);
+
+    let eight = server.database("eight");
+    load_with(&eight, &*plain, &how(8)).unwrap();
+    assert_eq!(print(&eight), expected, "eight loaders");
+
+    // Stopped when stock begins to grow, and gone on with.
+    let resumed = server.database("resumed");
+    let stop = AtomicBool::new(false);
+    let progress = |progress: &Progress<'_>| {
+        if matches!(progress, Progress::Table { name: "order_line", rows: 400_000.., .. }) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let resumable = |loaders| LoadOptions { resumable: true, ..how(loaders) };
+    let error = load(&resumed, &*plain, &CAPS, &resumable(2), &progress, &stop).unwrap_err();
+    assert!(matches!(error, LoadError::Suspended), "{error}");
+    let mut admin = connect(&resumed);
+    await_alone(&mut admin);
+    let report = load_with(&resumed, &*plain, &resumable(3)).unwrap();
+    assert!(report.rows_kept > 0, "{report:?}");
+    // A session that was stopped may end a moment later, and a VACUUM keeps what it could still see.
+    assert!(report.notes.iter().all(|note| note.contains("not all-visible")), "{:?}", report.notes);
+    assert_eq!(print(&resumed), expected, "resumed");
+    // The space of rows that were not committed is free, not gone: up to a unit of each loader.
+    assert_right(&resumed, &*plain, &mut admin, 0.5);
+
+    // Partitions and foreign keys, in the plain manner and in all the others at once.
+    let layout = two_warehouses(&[("partitions", "3"), ("foreign-keys", "true")]);
+    for (database, how) in [("laid_out", how(2)), ("all_of_it", LoadOptions { unlogged: true, ..resumable(3) })] {
+        let target = server.database(database);
+        let report = load_with(&target, &*layout, &how).unwrap();
+        assert_eq!(report.notes, [""; 0]);
+        assert_eq!(print(&target), expected, "{database}");
+        let mut admin = connect(&target);
+        assert_right(&target, &*layout, &mut admin, 0.1);
+        let keys = "select count(*) from pg_constraint where contype = 'f' and conparentid = 0";
+        assert_eq!(admin.query_one(keys).unwrap(), "10");
+        let parts = "select string_agg(inhrelid::regclass::text, ' ' order by 1) from pg_inherits \
+                     where inhparent = 'order_line'::regclass";
+        assert_eq!(admin.query_one(parts).unwrap(), "order_line_1 order_line_2 order_line_3");
+        assert_eq!(thawed(&mut admin, "order_line"), "0");
+        drop_data(&mut admin, &*layout, false).unwrap();
+        let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'order_line|pgdyno'";
+        assert_eq!(admin.query_opt(left).unwrap(), None);
+    }
+}
+
+/// Damage in one warehouse is found by whichever part it falls into, also beyond the last one.
+#[test]
+fn parts_of_a_check_find_what_the_whole_finds() {
+    if !server::available("parts_of_a_check_find_what_the_whole_finds") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 4GB");
+    let target = server.database("parts");
+    let workload = two_warehouses(&[]);
+    load_with(&target, &*workload, &how(2)).unwrap();
+    let mut admin = connect(&target);
+    let orphan = "insert into orders select o_entry_d, o_id, 9, o_c_id, o_d_id, o_carrier_id, o_ol_cnt, o_all_local \
+                  from orders where o_w_id = 1 and o_d_id = 1 and o_id = 7";
+    let damage: [(&str, &[&str]); 10] = [
+        ("update orders set o_ol_cnt = 99 where o_w_id = 2 and o_d_id = 2 and o_id = 2", &["3.3.2.4", "3.3.2.6"]),
+        ("update orders set o_carrier_id = 1 where o_w_id = 2 and o_d_id = 1 and o_id = 3000", &["3.3.2.5", "3.3.2.7"]),
+        (
+            "update history set h_amount = 11 where h_c_w_id = 1 and h_c_d_id = 7 and h_c_id = 7",
+            &["3.3.2.8", "3.3.2.9", "3.3.2.10"],
+        ),
+        ("update customer set c_balance = 0 where c_w_id = 2 and c_d_id = 7 and c_id = 7", &["3.3.2.10", "3.3.2.12"]),
+        ("update customer set c_delivery_cnt = 1 where c_w_id = 1 and c_d_id = 7 and c_id = 7", &["3.3.2.11"]),
+        ("update customer set c_ytd_payment = 0 where c_w_id = 2 and c_d_id = 7 and c_id = 7", &["3.3.2.12"]),
+        (orphan, &["3.3.2.4", "3.3.2.6", "3.3.2.11"]),
+        ("update warehouse set w_ytd = 1 where w_id = 2", &["3.3.2.1", "3.3.2.8"]),
+        ("update district set d_next_o_id = 1 where d_w_id = 2 and d_id = 5", &["3.3.2.2"]),
+        (
+            "delete from new_order where no_w_id = 2 and no_d_id = 5 and no_o_id = 2200",
+            &["3.3.2.3", "3.3.2.5", "3.3.2.11"],
+        ),
+    ];
+    for (statement, expected) in damage {
+        // Of other connections' damage only what is committed shows, so it is undone from a copy of its row.
+        let table = statement.split_whitespace().find(|word| TABLES.contains(word)).unwrap();
+        admin.execute(&format!("create table saved as table {table}; {statement}")).unwrap();
+        for connections in [1, 2, 5] {
+            let asked =
+                check(&target, connections, &*workload, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false))
+                    .unwrap();
+            let broken: Vec<_> = asked.checks.iter().filter(|c| !c.holds).map(|c| c.name.as_str()).collect();
+            assert_eq!(broken, expected, "{statement} over {connections} connections");
+        }
+        admin.execute(&format!("truncate {table}; insert into {table} table saved; drop table saved")).unwrap();
+    }
+}
+
+#[test]
+fn checks_go_on_with_the_connections_that_there_are() {
+    if !server::available("checks_go_on_with_the_connections_that_there_are") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("narrow");
+    let sample = crate::sample::Sample::new(&[]);
+    load_with(&target, &sample, &how(1)).unwrap();
+    let mut admin = connect(&target);
+    admin
+        .execute("create role narrow login connection limit 2; grant select on all tables in schema public to narrow")
+        .unwrap();
+    let narrow = server.as_role("narrow", "narrow");
+    let most = Arc::new(std::sync::Mutex::new(0));
+    let seen = Arc::clone(&most);
+    let progress = move |_: &pgdyno_load::CheckProgress<'_>| {
+        let count = "select count(*) from pg_stat_activity where usename = 'narrow'";
+        let now = connect(&target).query_one(count).unwrap().parse::<usize>().unwrap();
+        let mut most = seen.lock().unwrap();
+        *most = now.max(*most);
+    };
+    let report = check(&narrow, 8, &sample, &CAPS, Moment::AfterLoad, &progress, &AtomicBool::new(false)).unwrap();
+    assert!(report.holds() && report.checks.len() == 4, "{report:?}");
+    assert_eq!(*most.lock().unwrap(), 2);
+}

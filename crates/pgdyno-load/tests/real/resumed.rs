@@ -1,0 +1,258 @@
+//! Loads that go on where another one was interrupted.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::sample::{Hook, Sample};
+use crate::server::{self, Server};
+use crate::{CAPS, await_alone, connect, how, load_with, thawed};
+use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, Phase, Progress, drop_data, load, state};
+use pgdyno_net::{Admin, ConnectOptions};
+
+/// Eight units of a hundred chunks.
+const SCALE: &[(&str, &str)] = &[("scale", "8")];
+
+fn resumable(loaders: usize) -> LoadOptions {
+    LoadOptions { resumable: true, ..how(loaders) }
+}
+
+fn kept(admin: &mut Admin, sample: &Sample) -> Option<Kept> {
+    match state(admin, sample).unwrap() {
+        DataState::Partial { stamp: Some(_), kept } => kept,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Everything that a load leaves, but the numbers that the server gives.
+fn print(admin: &mut Admin) -> Vec<String> {
+    [
+        "select (select md5(string_agg(b::text, '|' order by id)) from big b) || \
+         (select md5(string_agg(s::text, '|' order by id)) from small s)",
+        "select string_agg(concat_ws(' ', relname, relkind, relpersistence), ', ' order by relname) from pg_class \
+         where relnamespace = 'public'::regnamespace",
+        "select string_agg(conname, ' ' order by conname) from pg_constraint where connamespace = 'public'::regnamespace",
+        "select string_agg(p.proname, ' ') from pg_proc p where pronamespace = 'public'::regnamespace",
+    ]
+    .map(|sql| admin.query_one(sql).unwrap())
+    .to_vec()
+}
+
+/// A hook that sets a flag at a chunk.
+fn at(chunk: u64, stop: &Arc<AtomicBool>) -> Hook {
+    let stop = Arc::clone(stop);
+    Arc::new(move |n| {
+        if n == chunk {
+            stop.store(true, Ordering::Relaxed);
+        }
+    })
+}
+
+fn begin_and_stop(target: &ConnectOptions, loaders: usize, chunk: u64) -> LoadError {
+    let stop = Arc::new(AtomicBool::new(false));
+    let sample = Sample::with_hook(SCALE, at(chunk, &stop));
+    load(target, &sample, &CAPS, &resumable(loaders), &|_: &Progress<'_>| {}, &stop).unwrap_err()
+}
+
+#[test]
+fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
+    if !server::available("a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none") {
+        return;
+    }
+    let server = Server::start("");
+    let whole = server.database("whole");
+    load_with(&whole, &Sample::new(SCALE), &how(1)).unwrap();
+    let expected = print(&mut connect(&whole));
+    for loaders in [1, 4] {
+        let target = server.database(&format!("stopped{loaders}"));
+        let mut admin = connect(&target);
+        let error = begin_and_stop(&target, loaders, 650);
+        assert!(matches!(error, LoadError::Suspended), "{error}");
+        await_alone(&mut admin);
+        let sample = Sample::new(SCALE);
+        let far = kept(&mut admin, &sample).unwrap();
+        assert!(far.rows >= 100_000 && far.rows < 800_000 && far.rows_expected == Some(800_010), "{far:?}");
+        assert_eq!(far.rows % 100_000, 0, "whole units");
+        assert_eq!(admin.query_one("select count(*) from big").unwrap(), far.rows.to_string());
+
+        let told = Mutex::new((0, 0));
+        let progress = |progress: &Progress<'_>| match *progress {
+            Progress::Plan { rows_kept, .. } => told.lock().unwrap().0 = rows_kept,
+            Progress::Table { name: "big", rows, .. } => {
+                let mut told = told.lock().unwrap();
+                told.1 = rows.max(told.1);
+            }
+            _ => {}
+        };
+        // Whether it is to be resumable or not: there is something to go on with.
+        let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &AtomicBool::new(false)).unwrap();
+        assert_eq!(*told.lock().unwrap(), (far.rows, 800_000 - far.rows));
+        assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - far.rows) / 1000);
+        assert_eq!((report.rows_kept, report.notes.len()), (far.rows, 0), "{:?}", report.notes);
+        assert_eq!(report.stamp.rows[1], ("big".to_owned(), 800_000));
+        assert_eq!(state(&mut admin, &sample).unwrap(), DataState::Complete(report.stamp));
+        assert_eq!(print(&mut admin), expected);
+        assert_eq!(thawed(&mut admin, "big"), "0");
+    }
+}
+
+#[test]
+fn a_load_goes_on_after_its_connection_is_lost() {
+    if !server::available("a_load_goes_on_after_its_connection_is_lost") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("lost");
+    let killer = Mutex::new(connect(&target));
+    let hook = move |chunk| {
+        if chunk == 250 {
+            let kill = "select pg_terminate_backend(pid) from pg_stat_activity \
+                        where query like 'copy \"big\"%' and pid <> pg_backend_pid() limit 1";
+            killer.lock().unwrap().query(kill).unwrap();
+        }
+    };
+    let error = load_with(&target, &Sample::with_hook(SCALE, Arc::new(hook)), &resumable(2)).unwrap_err();
+    assert!(
+        error.to_string().contains("what is committed stays, and the next load of the same data goes on"),
+        "{error}"
+    );
+    let mut admin = connect(&target);
+    await_alone(&mut admin);
+    let sample = Sample::new(SCALE);
+    let far = kept(&mut admin, &sample).unwrap();
+    let report = load_with(&target, &sample, &resumable(2)).unwrap();
+    assert!(far.rows > 0 && report.rows_kept == far.rows, "{far:?}");
+    assert_eq!(admin.query_one("select count(*) from big").unwrap(), "800000");
+}
+
+#[test]
+fn indexes_and_foreign_keys_that_are_there_are_not_made_again() {
+    if !server::available("indexes_and_foreign_keys_that_are_there_are_not_made_again") {
+        return;
+    }
+    let server = Server::start("");
+    let whole = server.database("whole");
+    load_with(&whole, &Sample::new(&[]), &how(1)).unwrap();
+    let expected = print(&mut connect(&whole));
+    for phase in [Phase::Freeze, Phase::Indexes, Phase::Analyze, Phase::ForeignKeys, Phase::Routines] {
+        let target = server.database(&format!("phase{}", phase as u8));
+        let stop = AtomicBool::new(false);
+        let progress = |progress: &Progress<'_>| {
+            if *progress == Progress::Phase(phase) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let error = load(&target, &Sample::new(&[]), &CAPS, &resumable(1), &progress, &stop).unwrap_err();
+        assert!(matches!(error, LoadError::Suspended), "{error}");
+        let mut admin = connect(&target);
+        await_alone(&mut admin);
+        let indexes =
+            "select string_agg(indexrelid::text, ' ' order by 1) from pg_index where indrelid = 'big'::regclass";
+        let before = admin.query_opt(indexes).unwrap().unwrap_or_default();
+        assert_eq!(before.split_whitespace().count() == 2, phase > Phase::Indexes, "{phase}: {before}");
+        let sample = Sample::new(&[]);
+        let report = load_with(&target, &sample, &resumable(2)).unwrap();
+        assert_eq!((sample.written.load(Ordering::Relaxed), report.rows_kept), (0, 100_010), "{phase}");
+        assert_eq!(print(&mut admin), expected, "{phase}");
+        let after = admin.query_one(indexes).unwrap();
+        assert!(before.split_whitespace().all(|oid| after.contains(oid)), "{phase}: {before}, then {after}");
+    }
+}
+
+#[test]
+fn only_a_load_of_the_same_data_goes_on() {
+    if !server::available("only_a_load_of_the_same_data_goes_on") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("other");
+    let mut admin = connect(&target);
+    begin_and_stop(&target, 1, 250);
+    await_alone(&mut admin);
+    let (same, other) = (Sample::new(SCALE), Sample::new(&[("scale", "8"), ("seed", "2")]));
+    assert!(kept(&mut admin, &same).is_some());
+    assert_eq!(kept(&mut admin, &other).unwrap().rows_expected, None);
+    let report = load_with(&target, &other, &how(1)).unwrap();
+    assert_eq!((report.rows_kept, other.written.load(Ordering::Relaxed)), (0, 800));
+    assert_eq!(admin.query_opt("select to_regclass('pgdyno_load_sample')").unwrap(), None);
+    drop_data(&mut admin, &other, false).unwrap();
+
+    // A table that somebody drops, or that is to be replaced, is no part to go on with.
+    begin_and_stop(&target, 1, 250);
+    await_alone(&mut admin);
+    let report = load_with(&target, &same, &LoadOptions { replace: true, ..how(1) }).unwrap();
+    assert_eq!(report.rows_kept, 0);
+    drop_data(&mut admin, &same, false).unwrap();
+    begin_and_stop(&target, 1, 250);
+    await_alone(&mut admin);
+    admin.execute("drop table big").unwrap();
+    assert_eq!(kept(&mut admin, &same), None);
+    load_with(&target, &same, &resumable(1)).unwrap();
+    drop_data(&mut admin, &same, false).unwrap();
+
+    // And what is dropped is dropped whole.
+    begin_and_stop(&target, 1, 250);
+    await_alone(&mut admin);
+    let dropped = drop_data(&mut admin, &same, false).unwrap();
+    assert!(dropped.relations.contains(&"table pgdyno_load_sample".to_owned()), "{dropped:?}");
+    assert_eq!(state(&mut admin, &same).unwrap(), DataState::Absent);
+}
+
+#[test]
+fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
+    if !server::available("unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew") {
+        return;
+    }
+    let server = Server::start("");
+    let whole = server.database("whole");
+    load_with(&whole, &Sample::new(SCALE), &how(1)).unwrap();
+    let expected = print(&mut connect(&whole));
+    for (nth, resumable) in [false, true].into_iter().enumerate() {
+        let target = server.database(&format!("unlogged{nth}"));
+        let watcher = Mutex::new(connect(&target.with_application_name("watcher")));
+        let seen = Arc::new(Mutex::new(String::new()));
+        let note = Arc::clone(&seen);
+        let hook = move |chunk| {
+            if chunk == 250 {
+                let persistence = "select relpersistence from pg_class where relname = 'big'";
+                *note.lock().unwrap() = watcher.lock().unwrap().query_opt(persistence).unwrap().unwrap_or_default();
+            }
+        };
+        let how = LoadOptions { unlogged: true, resumable, ..how(4) };
+        let report = load_with(&target, &Sample::with_hook(SCALE, Arc::new(hook)), &how).unwrap();
+        assert_eq!((seen.lock().unwrap().as_str(), report.notes.len()), ("u", 0), "{:?}", report.notes);
+        assert!(report.phases.iter().any(|p| p.phase == Phase::Log), "{:?}", report.phases);
+        let mut admin = connect(&target);
+        assert_eq!(print(&mut admin), expected);
+        assert_eq!(thawed(&mut admin, "big"), "0");
+    }
+
+    // The next load goes on, whatever it is told then; but not after a crash of the server, which empties such tables.
+    let target = server.database("suspended");
+    let begin = || {
+        let stop = Arc::new(AtomicBool::new(false));
+        let sample = Sample::with_hook(SCALE, at(250, &stop));
+        let unlogged = LoadOptions { unlogged: true, ..resumable(1) };
+        load(&target, &sample, &CAPS, &unlogged, &|_: &Progress<'_>| {}, &stop).unwrap_err();
+        let mut admin = connect(&target);
+        await_alone(&mut admin);
+        admin
+    };
+    let mut admin = begin();
+    assert!(kept(&mut admin, &Sample::new(SCALE)).is_some());
+    server.crash(admin);
+    let mut admin = connect(&target);
+    assert_eq!(kept(&mut admin, &Sample::new(SCALE)), None);
+    let report = load_with(&target, &Sample::new(SCALE), &resumable(1)).unwrap();
+    assert_eq!(report.rows_kept, 0);
+    assert_eq!(print(&mut admin), expected);
+    drop_data(&mut admin, &Sample::new(SCALE), false).unwrap();
+    drop(admin);
+
+    let mut admin = begin();
+    let persistence =
+        "select string_agg(relpersistence, '') from pg_class where relname in ('big', 'pgdyno_load_sample')";
+    assert_eq!(admin.query_one(persistence).unwrap(), "uu");
+    let report = load_with(&target, &Sample::new(SCALE), &resumable(1)).unwrap();
+    assert!(report.rows_kept > 0);
+    assert_eq!(print(&mut admin), expected);
+}

@@ -1,0 +1,90 @@
+//! `pgdyno check --isolation`: do transactions that meet keep apart, and do those that are committed survive a crash?
+
+use std::sync::atomic::AtomicBool;
+
+use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
+use pgdyno_net::Admin;
+use pgdyno_server::kept;
+use pgdyno_workload::{IsolationLevel, Workload};
+
+use crate::commands::print;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::life::{data, durability};
+use crate::target::{Target, places};
+
+use super::{Verdict, line};
+
+/// What a user who runs the server can do.
+const BY_HAND: &str = "pgdyno does not crash a server that it did not start; do it by hand: kill its postmaster (kill -9) \
+                       during `pgdyno run`, start it again, and hold the run's New-Orders against the order numbers; or \
+                       `pgdyno server start` one that is like it, and check that";
+
+/// Carries out the isolation tests, and prints what comes of each.
+pub(super) fn scenarios(
+    site: &data::Site<'_>,
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    level: Option<IsolationLevel>,
+) -> Result<Code> {
+    let id = workload.meta().id;
+    let actual = level.map_or_else(|| default_level(admin), Ok).or_fail(Code::Start)?;
+    let scenarios = workload.scenarios(actual);
+    if scenarios.is_empty() {
+        let error = format!("{id} has no isolation tests");
+        return Err(Failure::new(Code::Start, error).hint("leave --isolation out; tproc-c has some"));
+    }
+    if site.caps.distributed_tables {
+        let why = "the tables may lie on several nodes, and who waits for whom is known to each of them alone";
+        print(line(Verdict::Skipped, "isolation", None, why, &[]).as_bytes())?;
+        return Ok(Code::Success);
+    }
+    if let DataState::Foreign { .. } = pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
+        let error = "the tables were made by another program, and the isolation tests change data";
+        let hint = format!("name a database in --target that `pgdyno load {id}` has loaded");
+        return Err(Failure::new(Code::Load, error).hint(hint));
+    }
+    refresh_routines(admin, workload, site.caps).or_fail(Code::Load)?;
+    let whose = if level.is_some() { "as given" } else { "as the server has it for this role and database" };
+    print(format!("isolation level: {}, {whose}\n", actual.name()).as_bytes())?;
+    let mut code = Code::Success;
+    for (nth, scenario) in scenarios.iter().enumerate() {
+        site.progress.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
+        let played = play(site.options, scenario, &Rules { level, ..Rules::default() }, site.stop);
+        site.progress.clear();
+        let result = played.map_err(durability::failure)?;
+        let verdict = if result.holds { Verdict::Holds } else { Verdict::Broken };
+        if !result.holds {
+            code = Code::Check;
+        }
+        let again =
+            result.tried_again.iter().map(|name| format!("{name} was tried again after a serialization failure"));
+        let notes: Vec<_> = result.found.into_iter().chain(scenario.remark.map(str::to_owned)).chain(again).collect();
+        print(line(verdict, scenario.clause, Some(result.seconds), scenario.title, &notes).as_bytes())?;
+    }
+    Ok(code)
+}
+
+/// Carries out the durability test on a private server like the one that is meant, and prints what comes of it.
+pub(super) fn durability(
+    site: &data::Site<'_>,
+    target: &Target,
+    workload: &dyn Workload,
+    stop: &AtomicBool,
+) -> Result<Code> {
+    let Some(test) = workload.durability() else { return Ok(Code::Success) };
+    let Target::Embedded(_) = target else {
+        let text = line(Verdict::Skipped, test.clause, None, test.title, &[BY_HAND.to_owned()]);
+        print(text.as_bytes())?;
+        return Ok(Code::Success);
+    };
+    let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
+        return Err(Failure::new(Code::Server, "the private server has gone meanwhile")
+            .hint("start it again with `pgdyno server start`"));
+    };
+    let outcome = durability::test(&like, workload, &test, site.progress, stop)?;
+    let verdict = if outcome.found.is_empty() { Verdict::Holds } else { Verdict::Broken };
+    let notes: Vec<_> = outcome.found.iter().cloned().chain([outcome.remark]).collect();
+    print(line(verdict, test.clause, Some(outcome.seconds), test.title, &notes).as_bytes())?;
+    Ok(if outcome.found.is_empty() { Code::Success } else { Code::Check })
+}

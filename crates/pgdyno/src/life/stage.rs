@@ -1,0 +1,323 @@
+//! A run from the load to the last check.
+
+use pgdyno_engine::Ended;
+use pgdyno_load::{Baseline, Fresh, Moment, Template};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::Plan;
+use pgdyno_results::{CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status};
+use pgdyno_workload::{Capabilities, Workload};
+
+use super::cluster;
+use super::copies;
+use super::data::{self, LoadManner, Site};
+use super::drive::{self, Driven};
+use super::figures;
+use super::record::Recording;
+use super::verdict::{self, End};
+use super::warnings;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::target::Server;
+
+/// Whether the server is a null server, wherever it came from.
+pub(crate) fn is_null(admin: &Admin) -> bool {
+    admin.parameters().get("server_version") == Some(pgdyno_null::VERSION)
+}
+
+/// A run and all that it goes on among.
+pub(crate) struct Stage<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) workload: &'a dyn Workload,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) progress: &'a Progress,
+    pub(crate) recording: &'a mut Recording,
+    /// Whether another program made the data.
+    pub(crate) foreign: bool,
+}
+
+impl Stage<'_> {
+    /// From the load to the last check. What is found out stands in the record at once.
+    pub(crate) fn live(
+        &mut self,
+        server: &mut Server,
+        admin: Option<Admin>,
+        template: Option<&Template>,
+    ) -> Result<End> {
+        let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
+            let driven = self.drive(&Capabilities::default(), None, None)?;
+            return Ok(self.conclude(&driven, None));
+        };
+        if is_null(&admin) {
+            return self.against_nobody(&options);
+        }
+        let caps = pgdyno_server::capabilities(&mut admin).or_fail(Code::Start)?;
+        self.recording.server_can(self.workload, &caps);
+        let Some(template) = template else {
+            self.provide(&options, &mut admin, &caps)?;
+            return self.live_in(&options, &mut admin, &caps, server);
+        };
+        let there = template.options();
+        if let Some(there) = &there {
+            self.provide(there, &mut admin, &caps)?;
+        }
+        // A database can be copied only while nobody is connected to it.
+        drop(admin);
+        let fresh = self.copy(template)?;
+        let lived = Admin::connect(&fresh.options()).or_fail(Code::Start).and_then(|mut admin| {
+            if there.is_none() {
+                self.provide(&fresh.options(), &mut admin, &caps)?;
+            }
+            self.live_in(&fresh.options(), &mut admin, &caps, server)
+        });
+        self.progress.note(&format!("dropping {}", fresh.name()));
+        if let Err(error) = fresh.remove() {
+            self.progress.warn(&error.to_string());
+            self.recording.record.warnings.push(error.to_string());
+        }
+        lived
+    }
+
+    /// Sees to the data.
+    fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let site = Site { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let manner = LoadManner::planned(self.plan);
+        let provided = data::provide(&site, admin, self.workload, self.plan.load, manner)?;
+        self.recording.record.load = provided.load;
+        self.foreign = provided.foreign;
+        Ok(())
+    }
+
+    /// Makes the copy that the run works on.
+    fn copy(&mut self, template: &Template) -> Result<Fresh> {
+        let stop = self.interrupt.control.stop_flag();
+        let fresh = copies::make(template, &self.recording.record.id, stop, self.progress)?;
+        self.recording.record.copy = Some(CopyRecord {
+            template: template.name().to_owned(),
+            database: fresh.name().to_owned(),
+            seconds: fresh.seconds,
+            bytes: fresh.bytes,
+        });
+        Ok(fresh)
+    }
+
+    /// In the database with the data: from the first check to the last one.
+    fn live_in(
+        &mut self,
+        options: &ConnectOptions,
+        admin: &mut Admin,
+        caps: &Capabilities,
+        server: &mut Server,
+    ) -> Result<End> {
+        let site = Site { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let fresh = self.recording.record.load.is_some();
+        self.recording.record.server = Some(server_record(admin, options, server)?);
+        self.describe_cluster(options, admin, caps)?;
+        let sizes = self.table_sizes(admin, caps);
+        data::before_run(admin, self.workload)?;
+        let baseline = if self.plan.checks { self.check_before(&site, fresh)? } else { None };
+        let orders_before = self.new_orders(admin);
+
+        // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
+        let sampler = (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
+        let driven = self.drive(caps, Some(options), sampler)?;
+        let mut end = self.conclude(&driven, server.death());
+        if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
+            self.look_back(&site, admin, orders_before, baseline.as_ref(), &driven, &mut end);
+        }
+        self.note_growth(admin, caps, &sizes);
+        Ok(end)
+    }
+
+    /// How large the tables are; nothing where that cannot be told now.
+    fn table_sizes(&self, admin: &mut Admin, caps: &Capabilities) -> Vec<(&'static str, u64)> {
+        pgdyno_load::table_sizes(admin, self.workload, caps).unwrap_or_default()
+    }
+
+    /// How the tables have grown, or at least how large they were where nobody answers any more.
+    fn note_growth(&mut self, admin: &mut Admin, caps: &Capabilities, before: &[(&str, u64)]) {
+        let after = self.table_sizes(admin, caps);
+        let growth = |(nth, (name, bytes_before)): (usize, &(&str, u64))| GrowthRecord {
+            name: (*name).to_owned(),
+            bytes_before: *bytes_before,
+            bytes_after: after.get(nth).map(|(_, bytes)| *bytes),
+        };
+        if let Some(server) = &mut self.recording.record.server {
+            server.tables = before.iter().enumerate().map(growth).collect();
+        }
+    }
+
+    /// What is known of the nodes, where tables are spread over some.
+    fn describe_cluster(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let Some(found) = cluster::record(admin, options, caps, self.workload, self.plan)? else { return Ok(()) };
+        for warning in cluster::warnings(&found, &self.plan.scale_name) {
+            self.progress.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        if let Some(server) = &mut self.recording.record.server {
+            server.database_bytes = cluster::database_bytes(admin);
+            server.cluster = Some(found);
+        }
+        Ok(())
+    }
+
+    fn drive(
+        &mut self,
+        caps: &Capabilities,
+        options: Option<&ConnectOptions>,
+        sampler: Option<Admin>,
+    ) -> Result<Driven> {
+        drive::drive(
+            self.plan,
+            self.workload,
+            caps,
+            options,
+            sampler,
+            &self.interrupt.control,
+            self.progress,
+            self.recording,
+        )
+    }
+
+    /// A null server keeps no data and no statistics.
+    fn against_nobody(&mut self, options: &ConnectOptions) -> Result<End> {
+        self.recording.record.server = Some(ServerRecord {
+            version: "pgdyno null server".to_owned(),
+            origin: "the figures are the driver's ceiling, no database's".to_owned(),
+            local: options.is_local(),
+            ..ServerRecord::default()
+        });
+        let driven = self.drive(&Capabilities::default(), Some(options), None)?;
+        Ok(self.conclude(&driven, None))
+    }
+
+    fn check_before(&mut self, site: &Site<'_>, fresh: bool) -> Result<Option<Baseline>> {
+        if fresh {
+            let (set, _) = data::check(site, self.workload, Moment::AfterLoad, "after the load")?;
+            self.note_checks(&set);
+            if !data::holds(&set) {
+                return Err(data::broken(&set));
+            }
+        }
+        // What was checked a moment ago needs no second look, only what the run must not change.
+        let moment = if fresh { Moment::BeforeRun } else { Moment::AtRest };
+        let (set, baseline) = data::check(site, self.workload, moment, "before the run")?;
+        self.note_checks(&set);
+        if !data::holds(&set) && !self.foreign {
+            return Err(data::broken(&set));
+        }
+        for warning in data::broken_before(&set) {
+            self.progress.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        Ok(Some(baseline))
+    }
+
+    /// A moment at which nothing was asked is no line in the record.
+    fn note_checks(&mut self, set: &CheckSet) {
+        if !set.checks.is_empty() {
+            self.recording.record.checks.push(set.clone());
+        }
+    }
+
+    fn new_orders(&self, admin: &mut Admin) -> Option<u64> {
+        data::number(admin, self.workload.new_order_count_query()?)
+    }
+
+    /// Fills in the figures, and says how the run ended.
+    fn conclude(&mut self, driven: &Driven, death: Option<String>) -> End {
+        let outcome = &driven.outcome;
+        let measured = &outcome.measured;
+        self.recording.summarize(measured, outcome.process.cpu_ns());
+        let broken = figures::broken(outcome, &self.recording.txn_names());
+        let tps = self.recording.tps_by_interval().to_vec();
+        let record = &mut self.recording.record;
+        figures::fill(record, outcome, measured, &tps);
+        if let Some(summary) = &mut record.summary {
+            summary.tpm = verdict::tpm(driven, summary.tpm_client);
+            if let Some(work) = &driven.window {
+                summary.cache_hit_ratio = work.hit_ratio();
+                summary.wal_bytes = work.wal_bytes;
+            }
+        }
+        let more = warnings::from_figures(record, outcome, self.plan);
+        record.warnings.extend(more);
+        // A null server answers anything: what it answers is no transaction.
+        if self.plan.target != "null" {
+            figures::judge(record, self.workload, measured);
+        }
+        verdict::of(driven, record.summary.as_ref(), &broken, death)
+    }
+
+    /// After the run: is the data right, and did the server see the same New-Orders?
+    fn look_back(
+        &mut self,
+        site: &Site<'_>,
+        admin: &mut Admin,
+        orders_before: Option<u64>,
+        baseline: Option<&Baseline>,
+        driven: &Driven,
+        end: &mut End,
+    ) {
+        if let (Some(before), Some(after)) = (orders_before, self.new_orders(admin)) {
+            let outcome = &driven.outcome;
+            let kinds = self.workload.txns();
+            let by_client: u64 = outcome
+                .phases()
+                .iter()
+                .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
+                .filter(|(_, kind)| kind.is_new_order)
+                .map(|(txn, _)| txn.committed)
+                .sum();
+            let by_server = after.saturating_sub(before);
+            if let Some(summary) = &mut self.recording.record.summary {
+                summary.new_orders_by_client = Some(by_client);
+                summary.new_orders_by_server = Some(by_server);
+            }
+            // A cancelled transaction may have been committed a moment before.
+            let unknown = outcome.cancelled_in_flight as u64 + outcome.measured.part.lost;
+            if by_server.abs_diff(by_client) > unknown && end.status == Status::Complete {
+                *end = End {
+                    status: Status::Invalid,
+                    reason: Some(format!(
+                        "the server's tables count {by_server} New-Orders and the client {by_client}; does another program drive the same tables?"
+                    )),
+                    code: Code::Run,
+                };
+            }
+        }
+        if let Some(server) = &mut self.recording.record.server {
+            server.database_bytes_after = match &server.cluster {
+                Some(_) => cluster::database_bytes(admin),
+                None => data::number(admin, "select pg_database_size(current_database())"),
+            };
+        }
+        if !self.plan.checks || self.interrupt.control.is_killing() {
+            return;
+        }
+        // The first Ctrl-C ended the run, not the check that follows it.
+        let site = Site { stop: &self.interrupt.at_once, ..*site };
+        match data::check(&site, self.workload, baseline.map_or(Moment::AtRest, Moment::AfterRun), "after the run") {
+            Ok((set, _)) => {
+                if !data::holds(&set) {
+                    *end = End {
+                        status: Status::Invalid,
+                        reason: Some("the data is broken after the run".to_owned()),
+                        code: Code::Check,
+                    };
+                }
+                self.note_checks(&set);
+            }
+            Err(failure) => self
+                .recording
+                .record
+                .warnings
+                .push(format!("the data could not be checked after the run: {}", failure.text())),
+        }
+    }
+}
+
+fn server_record(admin: &mut Admin, options: &ConnectOptions, server: &Server) -> Result<ServerRecord> {
+    figures::server(admin, options, &server.origin).or_fail(Code::Start)
+}

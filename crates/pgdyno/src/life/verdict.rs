@@ -1,0 +1,59 @@
+//! What a run deserves to be called.
+
+use pgdyno_engine::Ended;
+use pgdyno_results::{Status, Summary};
+
+use super::drive::{self, Driven};
+use crate::exit_code::Code;
+
+/// How a run ended that began.
+pub(crate) struct End {
+    pub(crate) status: Status,
+    pub(crate) reason: Option<String>,
+    pub(crate) code: Code,
+}
+
+/// Which status and exit code the run deserves.
+pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], death: Option<String>) -> End {
+    let outcome = &driven.outcome;
+    let end = |status, reason: Option<String>, code| End { status, reason, code };
+    if let Some(reason) = drive::early_end(&outcome.ended) {
+        return match outcome.ended {
+            Ended::Interrupted => end(Status::Interrupted, Some(reason), Code::Interrupted),
+            _ => {
+                end(Status::Failed, Some(death.map_or(reason.clone(), |death| format!("{reason}; {death}"))), Code::Run)
+            }
+        };
+    }
+    if !broken.is_empty() {
+        return end(Status::Invalid, Some(broken.join("; ")), Code::Run);
+    }
+    if outcome.clients_lost + outcome.clients_aborted > 0 {
+        let reason = format!("{} clients did not last to the end", outcome.clients_lost + outcome.clients_aborted);
+        return end(Status::Invalid, Some(reason), Code::Run);
+    }
+    if summary.is_none_or(|s| s.committed == 0) {
+        return end(Status::Failed, Some("no transaction was committed in the measured window".to_owned()), Code::Run);
+    }
+    let hard_failures = summary.map_or(0, |s| {
+        s.failed_by_class
+            .iter()
+            .filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock"))
+            .map(|(_, n)| n)
+            .sum()
+    });
+    if hard_failures > 0 {
+        let reason = format!("{hard_failures} transactions failed other than by serialization or deadlock");
+        return end(Status::Invalid, Some(reason), Code::Run);
+    }
+    end(Status::Complete, None, Code::Success)
+}
+
+/// Transactions a minute as the server counts them: its count of the whole run, which is exact, shared out to
+/// the measured window by the client's own counts. docs/metrics.md says why.
+pub(crate) fn tpm(driven: &Driven, tpm_client: f64) -> Option<f64> {
+    let outcome = &driven.outcome;
+    let by_client: u64 = outcome.phases().iter().map(|totals| totals.part.all().completed()).sum();
+    let by_server = driven.whole.as_ref()?.transactions();
+    (by_client > 0).then(|| tpm_client * by_server as f64 / by_client as f64)
+}
