@@ -218,7 +218,8 @@ const SAME: &[&str] = &[
     "host=no.such.host.invalid",
 ];
 
-/// What versions before the first number say where 18 has something else: in 18, in those.
+/// What versions before the first number say, but for their newest minor releases, where 18 has something else: in 18, in
+/// those.
 const OLDER_WORDS: &[(u32, &str, &str)] =
     &[(18, "-c/--client\n", "-c/--clients\n"), (18, "-c/--client ", "-c/--clients ")];
 
@@ -251,10 +252,10 @@ fn command_lines_are_refused_in_the_same_words() {
     let mut wrong = Vec::new();
     let later: &[&str] = if pgbench.version >= 17 { SINCE_17 } else { &[] };
     for line in SAME.iter().chain(later) {
-        let (mut ours, theirs) = both(&pgbench, line);
+        let (ours, mut theirs) = both(&pgbench, line);
         for (before, newer, older) in OLDER_WORDS {
             if pgbench.version < *before {
-                ours.err = ours.err.replace(newer, older);
+                theirs.err = theirs.err.replace(older, newer);
             }
         }
         let otherwise = pgbench.version < 17 && OTHERWISE_BEFORE_17.contains(line);
