@@ -6,7 +6,7 @@ import re
 import statistics
 import subprocess
 
-from harness import PAIRS, PGDYNO, SECONDS, Server, bench, newest, say, scratch, timed
+from harness import PAIRS, PGDYNO, SECONDS, Server, bench, cpu_seconds, newest, say, scratch, timed
 
 SCALE = 50
 
@@ -16,7 +16,7 @@ def us_per_transaction(command, cpu):
     text, usage = timed(command, cpu)
     done = int(re.search(r"actually processed: (\d+)", text).group(1))
     tps = float(re.search(r"^tps = ([0-9.]+)", text, re.M).group(1))
-    return (usage.ru_utime + usage.ru_stime) / done * 1e6, tps
+    return cpu_seconds(usage) / done * 1e6, tps
 
 
 def compare(server, regime, script, source, mode, clients, seconds=SECONDS):

@@ -8,7 +8,8 @@ import statistics
 import subprocess
 import time
 
-from harness import PAIRS, PGDYNO, ROOT, SECONDS, Server, bench, busy_elsewhere, newest, say, scratch, server_cpu, timed
+from harness import (PAIRS, PGDYNO, ROOT, SECONDS, ReadyFiles, Server, bench, busy_elsewhere, cpu_seconds, newest, say, scratch,
+                     server_cpu, timed)
 
 BARE = os.path.join(ROOT, "target", "release", "examples", "bare")
 
@@ -42,12 +43,12 @@ def cpu():
                     command = [pgbench, "-h", server.host, "-p", server.port, "-U", "postgres", "-S", "-M", "prepared", "-n"]
                     text, usage = timed([*command, "-c", str(clients), "-j", "1", "-T", str(SECONDS), "postgres"], client)
                     done = int(re.search(r"actually processed: (\d+)", text).group(1))
-                    them = (usage.ru_utime + usage.ru_stime) / done * 1e6
+                    them = cpu_seconds(usage) / done * 1e6
                     record, usage = run_pgdyno(
                         server.dsn, "select-only", "-c", str(clients), "-j", "1", "-T", str(SECONDS), "--ramp", "0", cpu=client)
-                    mine = (usage.ru_utime + usage.ru_stime) / record["summary"]["committed"] * 1e6
+                    mine = cpu_seconds(usage) / record["summary"]["committed"] * 1e6
                     text, usage = timed([BARE, server.dsn, str(clients), str(SECONDS)], client)
-                    floors.append((usage.ru_utime + usage.ru_stime) / int(text) * 1e6)
+                    floors.append(cpu_seconds(usage) / int(text) * 1e6)
                     ratios.append(mine / them), theirs.append(them), ours.append(mine)
                     tps.append((done / SECONDS, record["summary"]["tps"]))
                     foreign.append((busy_elsewhere() - before) / (time.time() - begun))
@@ -68,40 +69,18 @@ def load():
         arguments = [PGDYNO, "load", "tproc-c", "-w", str(warehouses), "-q", "--replace", "--target", server.dsn]
         # The first load of a new server writes its WAL segments for the first time.
         timed([*arguments, "--loaders", "2"])
-        tables = [line for line in server.sql(
-            "select relname from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace "
-            "and relname <> 'pgdyno_stamp' order by 1").split()]
-        rows = sum(int(server.sql(f"select count(*) from {t}")) for t in tables)
-        directory = server.sql("show data_directory").strip()
-        files = {t: f"{directory}/bench-{t}.copy" for t in tables}
-        for table, path in files.items():
-            server.sql(f"copy {table} to '{path}'")
-        indexes = server.sql(
-            "select indexdef from pg_indexes where schemaname = 'public' and tablename <> 'pgdyno_stamp'").strip().splitlines()
-        ddl = {t: server.sql(
-            "select string_agg(format('%I %s%s', attname, format_type(atttypid, atttypmod), case when attnotnull then ' not null' else '' end), ', ' order by attnum) "
-            f"from pg_attribute where attrelid = '{t}'::regclass and attnum > 0").strip() for t in tables}
+        ready = ReadyFiles(server)
         ratios = []
         for _ in range(PAIRS):
-            before = server_cpu(server.pid)
-            server.sql("drop schema if exists bench cascade; create schema bench")
-            begun = time.time()
-            for t in tables:
-                server.sql(f"begin; create table bench.{t} ({ddl[t]}); copy bench.{t} from '{files[t]}' with (freeze on); commit")
-                server.sql(f"vacuum analyze bench.{t}")
-            for index in indexes:
-                server.sql(index.replace(" ON public.", " ON bench.").replace(" INDEX public.", " INDEX "))
-            server.sql("checkpoint")
-            copy_wall, copy_cpu = time.time() - begun, server_cpu(server.pid) - before
-            server.sql("drop schema bench cascade")
+            copy_wall, copy_cpu = ready.copy()
             before, begun = server_cpu(server.pid), time.time()
             _, usage = timed([*arguments, "--loaders", "1"])
             wall, cpu_s = time.time() - begun, server_cpu(server.pid) - before
             ratio = copy_cpu / cpu_s
             ratios.append(ratio)
             say(f"COPY from files {copy_wall:.1f} s, server CPU {copy_cpu:.2f} s; pgdyno load and check {wall:.1f} s, server CPU {cpu_s:.2f} s, "
-                f"client CPU {usage.ru_utime + usage.ru_stime:.2f} s; rows per server CPU second: {ratio:.2f} of COPY's")
-        say(f"{rows:,} rows; ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}); "
+                f"client CPU {cpu_seconds(usage):.2f} s; rows per server CPU second: {ratio:.2f} of COPY's")
+        say(f"{ready.rows:,} rows; ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}); "
             f"all server CPU is counted, our count of rows, our conditions and our checkpoint included")
         _, usage = timed([*arguments, "--loaders", "2"])
         status = subprocess.run([PGDYNO, "check", "tproc-c", "-q", "--target", server.dsn], capture_output=True, text=True)
