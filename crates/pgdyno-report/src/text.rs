@@ -91,7 +91,8 @@ fn what_ran(record: &RunRecord) -> String {
         "" => format!(", scale {}", count(plan.scale)),
         name => format!(", {name} {}", count(plan.scale)),
     };
-    format!("{}{size}", plan.workload)
+    let how = |name| plan.params.get(name).map_or_else(String::new, |value| format!(", {name} {value}"));
+    format!("{}{size}{}{}", plan.workload, how("profile"), how("call"))
 }
 
 /// The server in one line.
