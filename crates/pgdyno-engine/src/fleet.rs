@@ -306,7 +306,7 @@ impl Fleet {
     fn advance_one(&mut self, i: usize, now: Tick) {
         let (client, mut cx, out, _) = self.seat(i);
         let wait = client.advance(now, &mut cx, out);
-        if client.wants_no_connection() {
+        if client.wants_no_connection() || wait == Wait::Finished && self.pool.is_some() {
             self.let_go(i);
         }
         match wait {
@@ -327,18 +327,18 @@ impl Fleet {
         let Some(line) = self.line_of(i).filter(|line| self.lines[*line].attached) else { return };
         match &mut self.pool {
             Some(pool) => {
-                let given_up = self.clients[i].state() == State::Aborted;
-                if given_up {
+                if self.clients[i].state() == State::Aborted {
                     self.errands.push_back(Errand::GivenUp);
                 }
                 self.lines[line].client = None;
                 self.held[i] = (self.lines.len() - 1) as u32;
-                if given_up && !self.clients[i].is_at_rest(&self.lines[line].session) {
+                if self.clients[i].is_at_rest(&self.lines[line].session) {
+                    pool.give_back(line);
+                } else {
+                    // Its client is done in the middle of something that nobody else can go on with.
                     pool.lose(line);
                     self.lines[line].attached = false;
                     self.errands.push_back(Errand::Disconnect(line));
-                } else {
-                    pool.give_back(line);
                 }
             }
             None => {

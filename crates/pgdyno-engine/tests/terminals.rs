@@ -19,12 +19,14 @@ struct Thinker {
     /// Whether an error is what it wants.
     wants_errors: bool,
     block: bool,
+    /// Whether its block is never ended.
+    left_open: bool,
     step: u8,
 }
 
 impl Thinker {
     fn new(wait_ns: u64) -> Self {
-        Self { wait_ns, since: Since::End, wants_errors: false, block: false, step: 0 }
+        Self { wait_ns, since: Since::End, wants_errors: false, block: false, left_open: false, step: 0 }
     }
 }
 
@@ -41,7 +43,7 @@ impl ClientScript for Thinker {
             return Next::Await;
         }
         batch.execute(StmtId(0), &[]);
-        if self.block {
+        if self.block && !self.left_open {
             batch.execute(StmtId(2), &[]);
         }
         Next::Finish(Verdict::Committed)
@@ -63,6 +65,10 @@ impl ClientScript for Thinker {
     }
 }
 
+fn statements() -> Vec<Statement> {
+    vec![Statement::new("SELECT 1", &[]), Statement::new("BEGIN", &[]), Statement::new("END", &[])]
+}
+
 struct Outcome {
     part: Part,
     states: Vec<State>,
@@ -81,9 +87,8 @@ fn run(
     behave: impl FnMut(&Request<'_>) -> Answer,
 ) -> Outcome {
     let scripts = (0..terminals).map(|_| Box::new(script) as Box<dyn ClientScript>).collect();
-    let statements = vec![Statement::new("SELECT 1", &[]), Statement::new("BEGIN", &[]), Statement::new("END", &[])];
     let pacer = Pacer::new(None, 0, 1, Rng::new(1));
-    let mut fleet = fleet(scripts, statements, QueryMode::Prepared, Rules::default(), pacer).tallying(2);
+    let mut fleet = fleet(scripts, statements(), QueryMode::Prepared, Rules::default(), pacer).tallying(2);
     if connections > 0 {
         fleet = fleet.sharing(connections);
     }
@@ -180,6 +185,29 @@ fn a_transaction_block_keeps_its_connection_to_the_end() {
     assert!(outcome.part.txns[0].committed > 150);
     assert_eq!(outcome.part.txns[0].failures(), 0);
     assert!(seen.iter().all(|line| *line == ["BEGIN", "SELECT 1", "END"]), "{seen:?}");
+}
+
+/// Who is done leaves nobody waiting, not even where its line is of no use to others.
+#[test]
+fn a_client_that_is_done_gives_its_connection_back_or_has_it_closed() {
+    let done = |left_open, connections| {
+        let script = Thinker { block: true, left_open, ..Thinker::new(S) };
+        let rules = Rules { transactions: Some(2), ..Rules::default() };
+        let scripts = (0..3).map(|_| Box::new(script) as Box<dyn ClientScript>).collect();
+        let pacer = Pacer::new(None, 0, 1, Rng::new(1));
+        let fleet = fleet(scripts, statements(), QueryMode::Prepared, rules, pacer).tallying(2).sharing(connections);
+        let mut simulation = Simulation::new(fleet, in_ms(1));
+        simulation.run(Tick(3600 * S));
+        (simulation.fleet().recorder().take().txns[0].committed, simulation.closed(), simulation.now().0 / S)
+    };
+    assert_eq!(done(false, 1), (6, 0, 2));
+    let (committed, closed, seconds) = done(true, 3);
+    assert_eq!((committed, closed), (6, 3));
+    assert!(seconds < 10, "{seconds}");
+    // With the only connection gone, the others cannot go on, and the run ends.
+    let (committed, closed, seconds) = done(true, 1);
+    assert_eq!((committed, closed), (2, 1));
+    assert!(seconds < 10, "{seconds}");
 }
 
 #[test]
