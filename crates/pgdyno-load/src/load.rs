@@ -121,7 +121,10 @@ pub fn load(
         }
         load.finish(&mut control, &schema, &mut stamp, &manner.found)?;
         let (data_bytes, invisible) = control.run(Phase::Stamp, None, |admin| {
-            Ok((relations::sizes(admin, caps, &schema, &names)?, relations::invisible(admin, &schema, &names)?))
+            Ok((
+                relations::sizes(admin, caps, &schema, &names)?,
+                relations::invisible(admin, &schema, &names, loaders)?,
+            ))
         })?;
         load.notes.extend(invisible);
         Ok(LoadReport { rows_kept, ..load.report(stamp, &filled, data_bytes, loaders, began) })

@@ -173,8 +173,8 @@ impl<'a> Work<'a> {
         self.began(phase);
         match task {
             Task::Whole(n) => self.fill_whole(n, session, buffer)?,
-            Task::Share(n) if self.manner.ledger.is_some() => self.fill_unit(n, session, buffer)?,
-            Task::Share(n) => self.fill_share(n, session, buffer)?,
+            Task::Share(n, _) if self.manner.ledger.is_some() => self.fill_unit(n, session, buffer)?,
+            Task::Share(n, _) => self.fill_share(n, session, buffer)?,
             Task::Log(_) => {
                 session.run(phase, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), false))?;
             }
@@ -350,7 +350,7 @@ fn name(table: &Table) -> String {
 
 fn phase(task: Task) -> Phase {
     match task {
-        Task::Whole(_) | Task::Share(_) => Phase::Rows,
+        Task::Whole(_) | Task::Share(..) => Phase::Rows,
         Task::Log(_) => Phase::Log,
         Task::Freeze(_) => Phase::Freeze,
         Task::Index(..) => Phase::Indexes,

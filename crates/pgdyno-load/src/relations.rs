@@ -44,17 +44,23 @@ pub fn table_sizes(
     sizes
 }
 
-/// The most pages that PostgreSQL adds to a table at once, where several sessions want some; what is not filled of them
-/// stays empty.
-const EMPTY_PAGES: u32 = 512;
+/// The most pages that PostgreSQL adds to a table at once for each session that wants some beside others; what is not
+/// filled of them stays empty.
+const PAGES_ADDED: usize = 64;
 
 /// Tables and partitions of which more than a few pages are not all-visible, each in a sentence. They cost index-only
-/// scans and a VACUUM later on. A few pages are no news: loaders that extend a table side by side leave some empty.
-pub(crate) fn invisible(admin: &mut Admin, schema: &str, tables: &[&str]) -> Result<Vec<String>, AdminError> {
+/// scans and a VACUUM later on. A few pages are no news where several `loaders` extend a table side by side.
+pub(crate) fn invisible(
+    admin: &mut Admin,
+    schema: &str,
+    tables: &[&str],
+    loaders: usize,
+) -> Result<Vec<String>, AdminError> {
     let rows = admin.query(&format!(
         "select relname, relpages - relallvisible, relpages from pg_class join ({}) t using (oid) \
-         where relallvisible < relpages * 0.95 - {EMPTY_PAGES} order by relname",
-        oids_sql(schema, tables)
+         where relallvisible < relpages * 0.95 - {} order by relname",
+        oids_sql(schema, tables),
+        PAGES_ADDED * loaders.saturating_sub(1)
     ))?;
     let sentence = |row: Vec<Option<String>>| {
         let [name, invisible, pages] =

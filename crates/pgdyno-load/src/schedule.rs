@@ -56,8 +56,9 @@ impl Job {
 pub(crate) enum Task {
     /// Create the table and copy all of its rows.
     Whole(usize),
-    /// Copy chunks of a table that is there, beside other loaders, until none is left.
-    Share(usize),
+    /// Copy chunks of a table that is there, beside other loaders, until none is left. The moment of its begin tells it
+    /// from theirs.
+    Share(usize, u64),
     /// Make it survive a crash.
     Log(usize),
     /// Vacuum it.
@@ -71,7 +72,7 @@ pub(crate) enum Task {
 impl Task {
     pub(crate) fn table(self) -> usize {
         match self {
-            Self::Whole(table) | Self::Share(table) | Self::Log(table) | Self::Freeze(table) => table,
+            Self::Whole(table) | Self::Share(table, _) | Self::Log(table) | Self::Freeze(table) => table,
             Self::Index(table, _) | Self::Analyze(table) => table,
         }
     }
@@ -98,6 +99,17 @@ enum Stage {
     Done,
 }
 
+/// A task that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    task: Task,
+    /// The moment of its begin.
+    began: u64,
+    /// The oldest begin of all tasks that were under way at its own. Its transaction takes theirs for unfinished, also
+    /// when they have ended, and so holds back a VACUUM for them.
+    horizon: u64,
+}
+
 #[derive(Debug)]
 struct Table {
     job: Job,
@@ -107,8 +119,8 @@ struct Table {
     chunks_left: Vec<Range<u64>>,
     /// Index statements that nobody has taken yet.
     indexes_left: Vec<usize>,
-    /// Tasks of the present stage that are under way, each with the moment of its begin.
-    running: Vec<(Task, u64)>,
+    /// Tasks of the present stage that are under way.
+    running: Vec<Running>,
     /// The moment when its last row was committed, or rewritten.
     filled_at: u64,
 }
@@ -163,11 +175,14 @@ impl Schedule {
 
     /// The next task.
     pub(crate) fn take(&mut self) -> Next {
-        // A VACUUM freezes no row that a running transaction may not see: it has to wait for all tasks
-        // that began before the last row was committed.
-        let oldest = self.tables.iter().flat_map(|table| &table.running).map(|(_, began)| *began).min();
-        let sees_all = |table: &Table| oldest.is_none_or(|began| began > table.filled_at);
-        let candidates = self.tables.iter().enumerate().filter_map(|(n, table)| Some((table.next(n)?, table)));
+        // A VACUUM freezes no row that a running transaction may not see: it has to wait for all tasks that began before
+        // the last row was committed, and for those that began while such a task was under way.
+        let running = || self.tables.iter().flat_map(|table| &table.running);
+        let horizon = running().map(|running| running.horizon).min();
+        let sees_all = |table: &Table| horizon.is_none_or(|horizon| horizon > table.filled_at);
+        let now = self.moment + 1;
+        let oldest = running().map(|running| running.began).min().unwrap_or(now);
+        let candidates = self.tables.iter().enumerate().filter_map(|(n, table)| Some((table.next(n, now)?, table)));
         let candidates = candidates.filter(|(task, table)| !matches!(task, Task::Freeze(_)) || sees_all(table));
         let best = candidates.max_by(|(_, a), (_, b)| {
             // An earlier stage first, then the longer way; of equals, the last.
@@ -181,10 +196,10 @@ impl Schedule {
         match task {
             Task::Whole(_) => table.chunks_left.clear(),
             Task::Index(_, index) => table.indexes_left.retain(|left| *left != index),
-            Task::Share(_) | Task::Log(_) | Task::Freeze(_) | Task::Analyze(_) => {}
+            Task::Share(..) | Task::Log(_) | Task::Freeze(_) | Task::Analyze(_) => {}
         }
-        self.moment += 1;
-        table.running.push((task, self.moment));
+        self.moment = now;
+        table.running.push(Running { task, began: now, horizon: oldest });
         Next::Do(task)
     }
 
@@ -207,7 +222,7 @@ impl Schedule {
     pub(crate) fn finish(&mut self, task: Task) {
         self.moment += 1;
         let table = &mut self.tables[task.table()];
-        if let Some(at) = table.running.iter().position(|(running, _)| *running == task) {
+        if let Some(at) = table.running.iter().position(|running| running.task == task) {
             table.running.swap_remove(at);
         }
         if !table.running.is_empty() || (table.stage == Stage::Rows && !table.chunks_left.is_empty()) {
@@ -251,17 +266,17 @@ impl Table {
         }
     }
 
-    /// What could be done for it now.
-    fn next(&self, n: usize) -> Option<Task> {
+    /// What could be done for it at the moment `now`.
+    fn next(&self, n: usize, now: u64) -> Option<Task> {
         let idle = self.running.is_empty();
         match self.stage {
-            Stage::Rows if self.split => (!self.chunks_left.is_empty()).then_some(Task::Share(n)),
+            Stage::Rows if self.split => (!self.chunks_left.is_empty()).then_some(Task::Share(n, now)),
             Stage::Rows => idle.then_some(Task::Whole(n)),
             Stage::Log => idle.then_some(Task::Log(n)),
             Stage::Freeze => idle.then_some(Task::Freeze(n)),
             Stage::Indexes => {
                 let beside =
-                    |(task, _): &(Task, u64)| matches!(task, Task::Index(_, index) if self.job.indexes[*index]);
+                    |running: &Running| matches!(running.task, Task::Index(_, index) if self.job.indexes[index]);
                 let fits = |index: &&usize| idle || (self.job.indexes[**index] && self.running.iter().all(beside));
                 self.indexes_left.iter().find(fits).map(|index| Task::Index(n, *index))
             }

@@ -41,14 +41,14 @@ fn a_split_table_is_shared_chunk_by_chunk_and_vacuumed_once() {
     let mut schedule = Schedule::new(vec![job(100, 3, &[])], 4);
     assert!(schedule.is_split(0));
     assert_eq!(schedule.useful_loaders(), 3);
-    assert_eq!(schedule.take(), Next::Do(Task::Share(0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Share(0, 1)));
     assert_eq!(schedule.chunks(0), Some(0..1));
-    assert_eq!(schedule.take(), Next::Do(Task::Share(0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Share(0, 2)));
     assert_eq!([schedule.chunks(0), schedule.chunks(0), schedule.chunks(0)], [Some(1..2), Some(2..3), None]);
     assert_eq!(schedule.take(), Next::Wait);
-    schedule.finish(Task::Share(0));
+    schedule.finish(Task::Share(0, 1));
     assert_eq!(schedule.take(), Next::Wait, "the other one still copies");
-    schedule.finish(Task::Share(0));
+    schedule.finish(Task::Share(0, 2));
     assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
     schedule.finish(Task::Freeze(0));
     assert_eq!(schedule.take(), Next::Do(Task::Analyze(0)));
@@ -57,16 +57,66 @@ fn a_split_table_is_shared_chunk_by_chunk_and_vacuumed_once() {
 #[test]
 fn a_vacuum_waits_for_transactions_that_are_older_than_the_rows() {
     let mut schedule = Schedule::new(vec![job(900, 2, &[]), job(200, 1, &[false]), job(10, 1, &[])], 4);
-    assert_eq!([schedule.take(), schedule.take()], [Next::Do(Task::Share(0)); 2]);
+    assert_eq!([schedule.take(), schedule.take()], [Next::Do(Task::Share(0, 1)), Next::Do(Task::Share(0, 2))]);
     while schedule.chunks(0).is_some() {}
     assert_eq!(schedule.take(), Next::Do(Task::Whole(1)));
-    schedule.finish(Task::Share(0));
-    schedule.finish(Task::Share(0));
+    schedule.finish(Task::Share(0, 1));
+    schedule.finish(Task::Share(0, 2));
     assert_eq!(schedule.take(), Next::Do(Task::Whole(2)));
     assert_eq!(schedule.take(), Next::Wait, "the rows of table 1 are still being copied");
     schedule.finish(Task::Whole(1));
-    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)), "the rows of table 2 are a younger transaction");
-    assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)), "those of table 2 began beside them");
+    schedule.finish(Task::Whole(2));
+    schedule.finish(Task::Index(1, 0));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
+}
+
+/// Two loaders at the same table are not the same: the one that goes on began before the other one came.
+#[test]
+fn a_vacuum_waits_for_the_right_one_of_two_transactions_on_the_same_table() {
+    let by_units = |bytes, chunks| Job { unit: Some(1), ..job(bytes, chunks, &[]) };
+    let mut schedule = Schedule::new(vec![by_units(100, 2), by_units(90, 2)], 2);
+    let unit = |schedule: &mut Schedule, expected: Task| {
+        assert_eq!(schedule.take(), Next::Do(expected));
+        schedule.chunks(expected.table()).unwrap();
+        expected
+    };
+    let long = unit(&mut schedule, Task::Share(0, 1));
+    for n in [2, 4] {
+        let short = unit(&mut schedule, Task::Share(1, n));
+        schedule.finish(short);
+    }
+    let late = unit(&mut schedule, Task::Share(0, 6));
+    schedule.finish(late);
+    assert_eq!(schedule.take(), Next::Wait, "the first one began before the last row of table 1 was there");
+    schedule.finish(long);
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(1)));
+}
+
+/// The snapshot of a transaction leaves out what is under way when it is taken, also once that has ended.
+#[test]
+fn a_vacuum_waits_for_transactions_that_began_beside_an_older_one() {
+    let by_units = |bytes| Job { unit: Some(1), ..job(bytes, 2, &[]) };
+    let mut schedule = Schedule::new(vec![by_units(100), by_units(90), job(1, 1, &[])], 3);
+    let unit = |schedule: &mut Schedule, expected: Task| {
+        assert_eq!(schedule.take(), Next::Do(expected));
+        schedule.chunks(expected.table());
+        expected
+    };
+    let old = unit(&mut schedule, Task::Share(0, 1));
+    for n in [2, 4] {
+        let short = unit(&mut schedule, Task::Share(1, n));
+        schedule.finish(short);
+    }
+    let last = unit(&mut schedule, Task::Share(0, 6));
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(2)), "begun beside the old one");
+    schedule.finish(last);
+    schedule.finish(old);
+    assert_eq!(schedule.take(), Next::Wait);
+    schedule.finish(Task::Whole(2));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Freeze(1)));
 }
 
 #[test]
@@ -99,7 +149,7 @@ fn any_number_of_loaders_does_every_task_once() {
                 Next::Finished => break,
                 Next::Wait => {
                     let task: Task = running.remove(0);
-                    while matches!(task, Task::Share(_)) && schedule.chunks(task.table()).is_some() {
+                    while matches!(task, Task::Share(..)) && schedule.chunks(task.table()).is_some() {
                         chunks += 1;
                     }
                     schedule.finish(task);
