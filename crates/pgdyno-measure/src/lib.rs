@@ -6,10 +6,12 @@
 //!
 //! This crate reads no clock: times are arguments, in nanoseconds.
 
+pub mod compare;
 mod identity;
 mod interval;
 mod latency;
 mod recorder;
+pub mod search;
 mod steady;
 
 pub use identity::{BrokenIdentity, broken_identities};

@@ -1,0 +1,21 @@
+//! The statistics of comparisons: how uncertain a figure of a run is, and what that leaves to say of the change from one
+//! run to another. docs/adr/0008-comparisons.md tells why it is done so.
+//!
+//! All figures are positive, and changes are ratios: sums of logarithms. What is uncertain is so in the logarithm.
+//!
+//! - Of one run: its intervals are a series whose neighbours are alike. [`Estimate::of_intervals`] and [`Latencies`] take
+//!   that into account. What differs from run to run cannot be known from one run.
+//! - Of several runs: the runs are what is drawn. [`Change::of_runs`] looks at nothing else.
+
+mod change;
+mod estimate;
+mod latencies;
+mod limit;
+#[cfg(test)]
+mod simulation;
+mod student;
+
+pub use change::{Change, Direction};
+pub use estimate::{Estimate, INTERVALS_MIN};
+pub use latencies::Latencies;
+pub use limit::{Held, RUNS_MAX};

@@ -1,0 +1,209 @@
+//! The search for the highest load that keeps an objective.
+//!
+//! A [`Search`] says which load to measure next and is told what was seen; who measures is not its business. It goes up
+//! and down until it has a load that keeps the objective and one that breaks it, halves what lies between, measures
+//! again what noise leaves open, and has both ends confirmed by a second measurement. It takes for granted that a load
+//! above one that breaks the objective breaks it too.
+
+mod knee;
+mod sequential;
+
+pub use knee::knee;
+pub use sequential::{ERROR, REPEATS, Verdict};
+
+use sequential::{Noise, SATURATED};
+
+/// An end of what is found is measured at least so often.
+const CONFIRMED: usize = 2;
+
+/// Where is searched, and how far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The lowest load.
+    pub min: f64,
+    /// The highest load.
+    pub max: f64,
+    /// The first load.
+    pub start: f64,
+    /// The factor of a step up while nothing is known to be too much; above 1.
+    pub growth: f64,
+    /// Whether loads are whole numbers, as clients are.
+    pub whole: bool,
+    /// Ends of what is found may be so far apart, as a share of the lower one.
+    pub precision: f64,
+    /// Measurements, at most.
+    pub budget: usize,
+    /// Loads below the limit that are measured for the curve when it has been found.
+    pub fill: usize,
+}
+
+/// What one measurement showed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Seen {
+    /// The logarithm of bound over figure, of the objective that is nearest to being broken: above 0 it is kept.
+    Margin(f64),
+    /// The load was not carried at all; no figure says by how much.
+    Overloaded,
+}
+
+/// A load and what was seen at it.
+#[derive(Clone, Debug, PartialEq)]
+struct Point {
+    load: f64,
+    margins: Vec<f64>,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// The highest load that keeps the objective, with everything below it.
+    pub kept: Option<f64>,
+    /// The lowest load that breaks it. The limit lies between the two.
+    pub broken: Option<f64>,
+    /// Whether the budget ended the search before it was done.
+    pub exhausted: bool,
+}
+
+/// A search under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    bounds: Bounds,
+    /// By load.
+    points: Vec<Point>,
+}
+
+impl Search {
+    /// One that has seen nothing yet.
+    #[must_use]
+    pub fn new(bounds: Bounds) -> Self {
+        Self { bounds, points: Vec::new() }
+    }
+
+    /// Takes in a measurement.
+    pub fn saw(&mut self, load: f64, seen: Seen) {
+        let margin = match seen {
+            Seen::Margin(margin) => margin.clamp(-SATURATED, SATURATED),
+            Seen::Overloaded => -SATURATED,
+        };
+        let at = self.points.partition_point(|point| point.load < load);
+        match self.points.get_mut(at) {
+            Some(point) if point.load == load => point.margins.push(margin),
+            _ => self.points.insert(at, Point { load, margins: vec![margin] }),
+        }
+    }
+
+    /// The load to measure next; none when the search is over.
+    #[must_use]
+    pub fn next(&self) -> Option<f64> {
+        if self.spent() >= self.bounds.budget {
+            return None;
+        }
+        self.seek().or_else(|| self.fill())
+    }
+
+    /// What is known of a load.
+    #[must_use]
+    pub fn verdict(&self, load: f64) -> Verdict {
+        let noise = self.noise();
+        self.points.iter().find(|point| point.load == load).map_or(Verdict::Open, |point| noise.verdict(&point.margins))
+    }
+
+    /// What is found so far.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        let (kept, broken) = self.ends(&self.verdicts());
+        let load = |at: usize| self.points[at].load;
+        let exhausted = self.spent() >= self.bounds.budget && self.seek().is_some();
+        Limit { kept: kept.map(load), broken: broken.map(load), exhausted }
+    }
+
+    fn spent(&self) -> usize {
+        self.points.iter().map(|point| point.margins.len()).sum()
+    }
+
+    fn noise(&self) -> Noise {
+        Noise::of(self.points.iter().map(|point| point.margins.as_slice()))
+    }
+
+    fn verdicts(&self) -> Vec<Verdict> {
+        let noise = self.noise();
+        self.points.iter().map(|point| noise.verdict(&point.margins)).collect()
+    }
+
+    /// The highest point that keeps the objective below the lowest one that breaks it, and that one.
+    fn ends(&self, verdicts: &[Verdict]) -> (Option<usize>, Option<usize>) {
+        let broken = verdicts.iter().position(|verdict| *verdict == Verdict::Broken);
+        let below = &verdicts[..broken.unwrap_or(verdicts.len())];
+        (below.iter().rposition(|verdict| *verdict == Verdict::Kept), broken)
+    }
+
+    /// The next step towards the limit.
+    fn seek(&self) -> Option<f64> {
+        let verdicts = self.verdicts();
+        let (kept, broken) = self.ends(&verdicts);
+        let point = |at: usize| &self.points[at];
+        let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else {
+            return Some(self.admissible(self.bounds.start));
+        };
+        // Kept above one that breaks it: one of the two is chance.
+        if let Some(low) = broken
+            && verdicts[low..].contains(&Verdict::Kept)
+            && point(low).margins.len() < REPEATS
+        {
+            return Some(point(low).load);
+        }
+        let between = kept.map_or(0, |at| at + 1)..broken.unwrap_or(self.points.len());
+        let open = |at: &usize| verdicts[*at] == Verdict::Open && point(*at).margins.len() < REPEATS;
+        if let Some(at) = between.clone().find(open) {
+            return Some(point(at).load);
+        }
+        let unconfirmed = |at: usize| point(at).margins.len() < CONFIRMED;
+        match (kept, broken) {
+            (_, None) if last.load < self.bounds.max => {
+                Some(self.admissible((last.load * self.bounds.growth).max(last.load + self.least())))
+            }
+            (None, _) if first.load > self.bounds.min => {
+                Some(self.admissible((first.load / 2.0).min(first.load - self.least())))
+            }
+            (kept, broken) => {
+                let gaps = kept.zip(broken).map(|(kept, broken)| [(kept, kept + 1), (broken - 1, broken)]);
+                let gap = gaps.into_iter().flatten().map(|(low, high)| (point(low).load, point(high).load));
+                let width = |(low, high): &(f64, f64)| high / low;
+                let wide =
+                    gap.filter(|(low, high)| self.is_wide(*low, *high)).max_by(|a, b| width(a).total_cmp(&width(b)));
+                let middle = wide.map(|(low, high)| self.rounded((low * high).sqrt()));
+                middle.or_else(|| kept.into_iter().chain(broken).find(|at| unconfirmed(*at)).map(|at| point(at).load))
+            }
+        }
+    }
+
+    /// A load for the curve below the limit that nothing near was measured at.
+    fn fill(&self) -> Option<f64> {
+        let kept = self.limit().kept?;
+        let parts = self.bounds.fill + 1;
+        let near = |load: f64| self.points.iter().any(|p| (p.load - load).abs() <= 0.3 * kept / parts as f64);
+        (1..parts).map(|part| self.admissible(kept * part as f64 / parts as f64)).find(|load| !near(*load))
+    }
+
+    /// The least difference of two loads.
+    fn least(&self) -> f64 {
+        if self.bounds.whole { 1.0 } else { 0.0 }
+    }
+
+    fn is_wide(&self, low: f64, high: f64) -> bool {
+        high - low > (low * self.bounds.precision).max(self.least())
+    }
+
+    fn admissible(&self, load: f64) -> f64 {
+        self.rounded(load.clamp(self.bounds.min, self.bounds.max))
+    }
+
+    /// To whole numbers, or to four digits: nobody needs more.
+    fn rounded(&self, load: f64) -> f64 {
+        let digits = 10f64.powf(load.abs().max(f64::MIN_POSITIVE).log10().floor() - 3.0);
+        if self.bounds.whole { load.round() } else { (load / digits).round() * digits }
+    }
+}
+
+#[cfg(test)]
+mod simulated;

@@ -1,0 +1,111 @@
+//! When repeated measurements decide.
+//!
+//! The margins of a load are taken for draws of a normal distribution that a few stalls are mixed into. So the middle of
+//! a load's margins is their median, and the spread is estimated from the deviations, of which none counts for more than
+//! [`STALL`], of all repeated measurements of the search, together with what is assumed before there are any. After each
+//! measurement a one-sided t test at [`ERROR`] / [`REPEATS`] is made in both directions: by Bonferroni's inequality a
+//! verdict is wrong with a probability of about [`ERROR`] at most, however often it is looked at.
+
+/// The probability of a wrong verdict on one load, under the assumptions of the test.
+pub const ERROR: f64 = 0.05;
+/// Measurements of one load, at most; what is not decided by then cannot be told.
+pub const REPEATS: usize = 5;
+/// The normal quantile of 1 − [`ERROR`] / [`REPEATS`].
+const Z: f64 = 2.326_347_874;
+/// A margin beyond this, a factor of e, says no more than one of this.
+pub(super) const SATURATED: f64 = 1.0;
+/// What repeated measurements are assumed to differ by before there are any: 10 %.
+const ASSUMED_SPREAD: f64 = 0.1;
+/// A deviation above this is a stall, and counts as one of this size.
+const STALL: f64 = 0.25;
+/// The standard error of a median over that of a mean, for many draws of a normal distribution.
+const MEDIAN: f64 = 1.2533;
+/// How many differences that assumption weighs as much as.
+const ASSUMED_WEIGHT: f64 = 3.0;
+
+/// What is known of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It keeps the objective.
+    Kept,
+    /// It breaks the objective.
+    Broken,
+    /// Neither is certain enough.
+    Open,
+}
+
+/// The spread of repeated measurements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noise {
+    /// Standard deviation.
+    spread: f64,
+    /// Degrees of freedom.
+    freedom: f64,
+}
+
+impl Noise {
+    /// From the margins of each load. What is beyond the scale tells nothing of the spread.
+    pub(super) fn of<'a>(points: impl Iterator<Item = &'a [f64]>) -> Self {
+        let (mut squares, mut freedom) = (ASSUMED_WEIGHT * ASSUMED_SPREAD.powi(2), ASSUMED_WEIGHT);
+        for margins in points.filter(|margins| margins.iter().any(|margin| margin.abs() < SATURATED)) {
+            let middle = median(margins);
+            squares += margins.iter().map(|margin| (margin - middle).abs().min(STALL).powi(2)).sum::<f64>();
+            freedom += margins.len() as f64 - 1.0;
+        }
+        Self { spread: (squares / freedom).sqrt(), freedom }
+    }
+
+    pub(super) fn verdict(&self, margins: &[f64]) -> Verdict {
+        // The median of one or two is their mean.
+        let loss = if margins.len() > 2 { MEDIAN } else { 1.0 };
+        let least = t_quantile(self.freedom) * self.spread * loss / (margins.len() as f64).sqrt();
+        match median(margins) {
+            // However wide the spread: nothing on the scale speaks for the other verdict.
+            _ if margins.iter().all(|margin| *margin <= -SATURATED) => Verdict::Broken,
+            _ if margins.iter().all(|margin| *margin >= SATURATED) => Verdict::Kept,
+            middle if middle >= least => Verdict::Kept,
+            middle if middle <= -least => Verdict::Broken,
+            _ => Verdict::Open,
+        }
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[half] } else { (sorted[half - 1] + sorted[half]) / 2.0 }
+}
+
+/// The quantile of Student's t that belongs to [`Z`], by the expansion of Cornish and Fisher (Abramowitz and Stegun,
+/// 26.7.5): 2 % too small at 3 degrees of freedom, exact to three digits from 6.
+fn t_quantile(freedom: f64) -> f64 {
+    let power = |n: i32| Z.powi(n);
+    Z + (power(3) + Z) / (4.0 * freedom)
+        + (5.0 * power(5) + 16.0 * power(3) + 3.0 * Z) / (96.0 * freedom.powi(2))
+        + (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * Z) / (384.0 * freedom.powi(3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        // One-sided 1 %.
+        for (freedom, quantile) in [(3.0, 4.541), (6.0, 3.143), (10.0, 2.764), (30.0, 2.457), (1e9, 2.326)] {
+            assert!((t_quantile(freedom) / quantile - 1.0).abs() < 0.025, "{freedom}: {}", t_quantile(freedom));
+        }
+    }
+
+    #[test]
+    fn what_is_far_is_decided_at_once_and_what_is_near_after_repeats() {
+        let verdict = |margins: &[f64]| Noise::of(std::iter::once(margins)).verdict(margins);
+        assert_eq!([verdict(&[0.5]), verdict(&[-0.5])], [Verdict::Kept, Verdict::Broken]);
+        assert_eq!(verdict(&[0.2]), Verdict::Open);
+        assert_eq!(verdict(&[0.2, 0.22, 0.18]), Verdict::Kept);
+        assert_eq!(verdict(&[-0.2, -0.22, -0.18]), Verdict::Broken);
+        assert_eq!(verdict(&[0.5, -0.5, 0.4, -0.2]), Verdict::Open);
+        assert_eq!(verdict(&[-1.0]), Verdict::Broken);
+    }
+}
