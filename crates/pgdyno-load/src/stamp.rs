@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{SqlData, When, Workload};
+use pgdyno_workload::{SqlData, Workload};
 use sha2::{Digest as _, Sha256};
 
 /// The table of the stamps, in the schema of the data.
@@ -85,10 +85,11 @@ pub fn identity(workload: &dyn Workload) -> String {
     Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `seed=1 warehouses=10`, by name; for data that SQL makes, also `files=` and a hash of the files.
+/// `seed=1 warehouses=10`, by name, without what is as it was before there was a parameter for it; for data that SQL makes,
+/// also `files=` and a hash of the files.
 fn load_params(workload: &dyn Workload) -> String {
-    let shapes_rows = |name| workload.meta().params.iter().any(|p| p.name == name && p.when == When::Load);
-    let params = workload.params().iter().filter(|(name, _)| shapes_rows(*name));
+    let tells = |name, value: &str| workload.meta().params.iter().any(|p| p.name == name && p.tells_data(value));
+    let params = workload.params().iter().filter(|(name, value)| tells(*name, value));
     let mut params: Vec<_> = params.map(|(name, value)| format!("{name}={}", word(value))).collect();
     if let Some(data) = workload.sql_data() {
         params.insert(0, format!("{FILES}={}", files(data)));

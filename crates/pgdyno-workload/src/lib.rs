@@ -74,7 +74,7 @@ impl Meta {
     /// Whether the size shapes the data. Where it does not, only the run knows it.
     #[must_use]
     pub fn is_size_loaded(&self) -> bool {
-        self.params.iter().any(|param| param.name == self.scale_name && param.when == When::Load)
+        self.params.iter().any(|param| param.name == self.scale_name && param.shapes_data())
     }
 }
 
@@ -95,8 +95,8 @@ pub struct Txn {
 pub trait Workload: Send + Sync {
     /// Name, version, parameters.
     fn meta(&self) -> &'static Meta;
-    /// What it was told, every parameter of [`Meta::params`] with its value. Those marked [`When::Load`] are
-    /// part of the loaded data's identity.
+    /// What it was told, every parameter of [`Meta::params`] with its value. Those that tell data
+    /// ([`Param::tells_data`]) are part of the loaded data's identity.
     fn params(&self) -> &Params;
     /// Scale factor or warehouses; 0 for a workload without data.
     fn scale(&self) -> u64;

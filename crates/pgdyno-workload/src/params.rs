@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 pub enum When {
     /// It shapes the loaded data: another value is another data set.
     Load,
+    /// It shapes the loaded data where it is not at its default. With the default the data is what it was before there was
+    /// this parameter, and is told from other data as it was then.
+    LoadUnlessDefault,
     /// It shapes the run only.
     Run,
 }
@@ -25,7 +28,7 @@ pub enum ParamKind {
 }
 
 /// One parameter.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Its name on the command line and in recipes.
     pub name: &'static str,
@@ -37,6 +40,30 @@ pub struct Param {
     pub kind: ParamKind,
     /// When it takes effect.
     pub when: When,
+}
+
+impl Param {
+    /// Whether it shapes the loaded data, with one value or another.
+    #[must_use]
+    pub fn shapes_data(&self) -> bool {
+        self.when != When::Run
+    }
+
+    /// Whether data that was loaded with this value is told from other data by it.
+    #[must_use]
+    pub fn tells_data(&self, value: &str) -> bool {
+        match self.when {
+            When::Load => true,
+            When::LoadUnlessDefault => value != self.default,
+            When::Run => false,
+        }
+    }
+
+    /// Whether there is nothing to choose.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        matches!(self.kind, ParamKind::Choice([_]))
+    }
 }
 
 /// Why parameters were refused.
@@ -161,6 +188,20 @@ mod tests {
         let params = |scale| Params::new("x", KNOWN, [("scale", scale)]).unwrap();
         assert_eq!(params("007"), params("7"));
         assert_eq!(params("+7").text("scale"), "7");
+    }
+
+    #[test]
+    fn a_default_of_later_days_tells_no_data() {
+        let param = |when| Param { name: "late", help: "", default: "false", kind: ParamKind::Flag, when };
+        for (when, shapes, by_default, otherwise) in [
+            (When::Load, true, true, true),
+            (When::LoadUnlessDefault, true, false, true),
+            (When::Run, false, false, false),
+        ] {
+            let param = param(when);
+            let found = (param.shapes_data(), param.tells_data("false"), param.tells_data("true"));
+            assert_eq!(found, (shapes, by_default, otherwise), "{when:?}");
+        }
     }
 
     #[test]

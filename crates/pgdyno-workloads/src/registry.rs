@@ -1,7 +1,8 @@
-//! Every built-in workload by its name.
+//! Every built-in workload by its name. Those that are directories of files are in [`crate::own::embedded`].
 
 use pgdyno_workload::{Meta, ParamError, Params, Workload};
 
+use crate::own::embedded;
 use crate::{noop, pgbench, tproc_c};
 
 /// One workload that can be built.
@@ -17,12 +18,12 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// No such workload.
-    #[error("unknown workload '{id}'; {}", suggestion(.nearest))]
+    #[error("unknown workload '{id}'; {meant}")]
     Unknown {
         /// What was given.
         id: String,
-        /// The known ones that look most like it, best first; empty when none does.
-        nearest: Vec<&'static str>,
+        /// The known ones that look most like it, as a question, or all that are known.
+        meant: String,
     },
     /// A parameter that it does not have, or a value that it cannot have.
     #[error(transparent)]
@@ -43,6 +44,11 @@ pub fn all() -> &'static [Entry] {
     &ALL
 }
 
+/// The names of all workloads, those that are directories too.
+fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|entry| entry.meta.id).chain(embedded::names())
+}
+
 /// The workload `id`.
 ///
 /// # Errors
@@ -50,7 +56,7 @@ pub fn all() -> &'static [Entry] {
 pub fn find(id: &str) -> Result<&'static Entry, BuildError> {
     ALL.iter()
         .find(|entry| entry.meta.id == id)
-        .ok_or_else(|| BuildError::Unknown { id: id.to_owned(), nearest: nearest(id) })
+        .ok_or_else(|| BuildError::Unknown { id: id.to_owned(), meant: suggestion(id, names()) })
 }
 
 /// Makes the workload `id` with the parameters that were given; the others have their defaults.
@@ -66,41 +72,27 @@ pub fn build<'a>(
     Ok((entry.build)(&params))
 }
 
-fn suggestion(nearest: &[&str]) -> String {
-    match nearest {
-        [] => format!("known are {}", ALL.iter().map(|entry| entry.meta.id).collect::<Vec<_>>().join(", ")),
+/// Which of the `known` names may have been meant by `id`: those that look like it, or all of them.
+pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) -> String {
+    let known: Vec<_> = known.collect();
+    match nearest(id, &known).as_slice() {
+        [] => format!("known are {}", known.join(", ")),
         nearest => format!("did you mean {}?", nearest.join(" or ")),
     }
 }
 
-/// Known names that begin with `id`, or differ from it in at most a third of their letters.
-fn nearest(id: &str) -> Vec<&'static str> {
+/// Names that begin with `id`, or differ from it in at most a third of their letters; at most three, best first.
+fn nearest(id: &str, known: &[&'static str]) -> Vec<&'static str> {
     // Case and the kind of dash are the commonest slips.
     let id = id.to_lowercase().replace(['_', ' '], "-");
-    let mut near: Vec<(usize, &'static str)> = ALL
-        .iter()
-        .filter_map(|entry| {
-            let known = entry.meta.id;
-            let distance = if !id.is_empty() && known.starts_with(&id) { 0 } else { edit_distance(&id, known) };
-            (distance <= known.len() / 3).then_some((distance, known))
-        })
-        .collect();
+    let distance = |known: &str| match !id.is_empty() && known.starts_with(&id) {
+        true => 0,
+        false => strsim::damerau_levenshtein(&id, known),
+    };
+    let near = known.iter().map(|known| (distance(known), *known));
+    let mut near: Vec<_> = near.filter(|(distance, known)| *distance <= known.len() / 3).collect();
     near.sort_unstable();
     near.into_iter().map(|(_, known)| known).take(3).collect()
-}
-
-/// Levenshtein's distance: insertions, deletions and replacements of one letter.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, to) in b.chars().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -116,17 +108,14 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        assert_eq!(
-            refusal("tpcc", &[]),
-            "unknown workload 'tpcc'; known are tpcb-like, simple-update, select-only, tproc-c, noop"
-        );
+        let all = "known are tpcb-like, simple-update, select-only, tproc-c, noop, index-insert, polardb-ro, polardb-rw, \
+                   sensor-1, sensor-2";
+        assert_eq!(refusal("tpcc", &[]), format!("unknown workload 'tpcc'; {all}"));
         assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c?");
         assert_eq!(refusal("select", &[]), "unknown workload 'select'; did you mean select-only?");
         assert_eq!(refusal("tpcb-liek", &[]), "unknown workload 'tpcb-liek'; did you mean tpcb-like?");
-        assert_eq!(
-            refusal("", &[]),
-            "unknown workload ''; known are tpcb-like, simple-update, select-only, tproc-c, noop"
-        );
+        assert_eq!(refusal("", &[]), format!("unknown workload ''; {all}"));
+        assert_eq!(refusal("sensor_1", &[]), "unknown workload 'sensor_1'; did you mean sensor-1 or sensor-2?");
     }
 
     #[test]

@@ -20,10 +20,24 @@ pub(super) struct Manifest {
     /// Parameters: a default, or a table with `default` and `help`.
     #[serde(default)]
     pub(super) params: BTreeMap<String, toml::Value>,
+    /// Whose data it is, where it has none of its own.
+    pub(super) data: Option<DataEntry>,
     #[serde(default)]
     pub(super) script: Vec<ScriptEntry>,
     #[serde(default)]
     pub(super) check: Vec<CheckEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DataEntry {
+    /// The built-in workload.
+    pub(super) workload: String,
+    /// Its parameters that must have these values.
+    #[serde(default)]
+    pub(super) params: BTreeMap<String, toml::Value>,
+    /// Its checks that hold under the scripts; all of them where it is absent.
+    pub(super) checks: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,8 +55,11 @@ pub(super) struct CheckEntry {
     /// In words, what must hold.
     #[serde(default)]
     pub(super) condition: String,
-    /// A query that must return no row.
+    /// A query that must return no row, or what it returned before the run.
     pub(super) sql: String,
+    /// Whether it is the latter.
+    #[serde(default)]
+    pub(super) unchanged: bool,
 }
 
 fn one() -> u32 {
@@ -71,9 +88,6 @@ impl Manifest {
 }
 
 fn param(name: &str, value: &toml::Value) -> Result<ParamEntry, String> {
-    if name == "scale" {
-        return Err("params: scale is there in any case, and its default is 1".to_owned());
-    }
     let is_variable = |name: &str| {
         !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
     };
@@ -90,15 +104,21 @@ fn param(name: &str, value: &toml::Value) -> Result<ParamEntry, String> {
         }
         value => (Some(value), ""),
     };
-    let (default, kind) = match default {
-        Some(toml::Value::Integer(n)) => (n.to_string(), ParamKind::Integer(i64::MIN, i64::MAX)),
-        Some(toml::Value::Boolean(b)) => (b.to_string(), ParamKind::Flag),
-        Some(toml::Value::Float(x)) => (x.to_string(), ParamKind::Text),
-        Some(toml::Value::String(text)) => (text.clone(), ParamKind::Text),
-        Some(_) => return Err(format!("params: the default of {name} must be a number, a text, true or false")),
-        None => return Err(format!("params: {name} needs a default")),
-    };
+    let default = default.ok_or_else(|| format!("params: {name} needs a default"))?;
+    let (default, kind) = plain(default)
+        .ok_or_else(|| format!("params: the default of {name} must be a number, a text, true or false"))?;
     Ok(ParamEntry { name: name.to_owned(), default, help: help.to_owned(), kind })
+}
+
+/// A plain value's text, and what else could stand there.
+pub(super) fn plain(value: &toml::Value) -> Option<(String, ParamKind)> {
+    match value {
+        toml::Value::Integer(n) => Some((n.to_string(), ParamKind::Integer(i64::MIN, i64::MAX))),
+        toml::Value::Boolean(b) => Some((b.to_string(), ParamKind::Flag)),
+        toml::Value::Float(x) => Some((x.to_string(), ParamKind::Text)),
+        toml::Value::String(text) => Some((text.clone(), ParamKind::Text)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -127,7 +147,6 @@ mod tests {
             ("[[script]]\nweight = 1", &["missing field `file`"]),
             ("[[script]]\nfile = 'a.sql'\nweight = -1", &["line 3", "-1"]),
             ("[[check]]\nname = 'a'", &["missing field `sql`"]),
-            ("[params]\nscale = 1", &["scale is there in any case"]),
             ("[params]\n'a-b' = 1", &["'a-b' cannot be a variable"]),
             ("[params]\na = []", &["default of a must be"]),
             ("[params]\na = { help = '' }", &["a needs a default"]),

@@ -1,14 +1,20 @@
 //! A directory as a workload: one's own tables, data, scripts and checks.
 //!
-//! `workload.toml` names the scripts and checks, `schema.sql` and `load.sql` make the data. What the files are taken
-//! for is said in docs/workloads/own.md. Nothing here opens a file: the texts are asked for.
+//! `workload.toml` names the scripts and checks; `schema.sql` and `load.sql` make the data, or it is that of a built-in
+//! workload. What the files are taken for is said in docs/workloads/own.md. Nothing here opens a file: the texts are
+//! asked for. Some directories are a part of the program ([`embedded`]).
 
 mod directory;
+pub mod embedded;
 mod manifest;
+mod meta;
 mod sql;
+mod tables;
 
 use pgdyno_wire::Statement;
-use pgdyno_workload::{Capabilities, Check, ClientContext, ClientScript, Meta, Params, SqlData, Table, Txn, Workload};
+use pgdyno_workload::{
+    Capabilities, Check, ClientContext, ClientScript, Maker, Meta, Params, Routine, SqlData, Table, Txn, Workload,
+};
 
 pub use directory::{Directory, OwnScript};
 pub use sql::SqlTextError;
@@ -18,7 +24,7 @@ pub const MANIFEST: &str = "workload.toml";
 const SCHEMA: &str = "schema.sql";
 const LOAD: &str = "load.sql";
 
-/// The parameter that every directory has.
+/// The size of a directory with data of its own.
 const SCALE: &str = "scale";
 
 /// Why a directory is no workload.
@@ -58,13 +64,35 @@ pub enum OwnError {
     },
 }
 
+/// Names of a workload are constants everywhere else; there are few directories in the life of the program.
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
 /// The workload.
 struct Own {
     meta: &'static Meta,
     params: Params,
-    data: SqlData,
+    data: Data,
     checks: Vec<Check>,
     driver: Box<dyn Workload>,
+}
+
+/// What makes its data.
+enum Data {
+    Sql(SqlData),
+    /// The workload that the tables are of.
+    BuiltIn(Box<dyn Workload>),
+}
+
+impl Own {
+    /// The workload that the tables are of, where they are not its own.
+    fn built_in(&self) -> Option<&dyn Workload> {
+        match &self.data {
+            Data::Sql(_) => None,
+            Data::BuiltIn(workload) => Some(&**workload),
+        }
+    }
 }
 
 impl Workload for Own {
@@ -77,15 +105,26 @@ impl Workload for Own {
     }
 
     fn scale(&self) -> u64 {
-        self.params.integer(SCALE).unsigned_abs()
+        self.params.integer(self.meta.scale_name).unsigned_abs()
     }
 
-    fn tables(&self, _: &Capabilities) -> Vec<Table> {
-        Vec::new()
+    fn tables(&self, caps: &Capabilities) -> Vec<Table> {
+        self.built_in().map_or_else(Vec::new, |workload| workload.tables(caps))
     }
 
     fn sql_data(&self) -> Option<&SqlData> {
-        Some(&self.data)
+        match &self.data {
+            Data::Sql(data) => Some(data),
+            Data::BuiltIn(_) => None,
+        }
+    }
+
+    fn routines(&self, caps: &Capabilities) -> Vec<Routine> {
+        self.built_in().map_or_else(Vec::new, |workload| workload.routines(caps))
+    }
+
+    fn other_maker(&self) -> Option<&'static Maker> {
+        self.built_in()?.other_maker()
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -108,8 +147,12 @@ impl Workload for Own {
         self.driver.txn_of_statement(statement)
     }
 
+    fn before_run(&self) -> &'static [&'static str] {
+        self.built_in().map_or(&[], |workload| workload.before_run())
+    }
+
     fn data_bytes(&self) -> u64 {
-        0
+        self.built_in().map_or(0, |workload| workload.data_bytes())
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {

@@ -37,6 +37,15 @@ const SCALE: Param = Param {
     when: When::Load,
 };
 
+/// All three have it, for they share their data.
+const HISTORY_INDEXES: Param = Param {
+    name: "history-indexes",
+    help: "an index on each of tid, bid, aid, delta and mtime of pgbench_history; pgbench makes none",
+    default: "false",
+    kind: ParamKind::Flag,
+    when: When::LoadUnlessDefault,
+};
+
 const PIPELINE: Param = Param {
     name: "pipeline",
     help: "send a whole transaction as one pipeline instead of one statement per round trip",
@@ -54,7 +63,7 @@ pub(crate) static TPCB_LIKE: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
-    params: &[SCALE, PIPELINE],
+    params: &[SCALE, HISTORY_INDEXES, PIPELINE],
 };
 
 pub(crate) static SIMPLE_UPDATE: Meta = Meta {
@@ -64,7 +73,7 @@ pub(crate) static SIMPLE_UPDATE: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
-    params: &[SCALE, PIPELINE],
+    params: &[SCALE, HISTORY_INDEXES, PIPELINE],
 };
 
 pub(crate) static SELECT_ONLY: Meta = Meta {
@@ -74,7 +83,7 @@ pub(crate) static SELECT_ONLY: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
-    params: &[SCALE],
+    params: &[SCALE, HISTORY_INDEXES],
 };
 
 pub(crate) fn tpcb_like(params: &Params) -> Box<dyn Workload> {
@@ -94,6 +103,7 @@ struct Pgbench {
     params: Params,
     builtin: Builtin,
     scale: u64,
+    history_indexes: bool,
     pipeline: bool,
 }
 
@@ -104,8 +114,9 @@ impl Pgbench {
             params: params.clone(),
             builtin,
             // The parameter's range begins at 1.
-            scale: params.integer("scale").unsigned_abs(),
-            pipeline: params.flag("pipeline"),
+            scale: params.integer(SCALE.name).unsigned_abs(),
+            history_indexes: params.flag(HISTORY_INDEXES.name),
+            pipeline: params.flag(PIPELINE.name),
         }
     }
 
@@ -129,7 +140,7 @@ impl Workload for Pgbench {
     }
 
     fn tables(&self, _: &Capabilities) -> Vec<Table> {
-        schema::tables(self.scale)
+        schema::tables(self.scale, self.history_indexes)
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -150,7 +161,7 @@ impl Workload for Pgbench {
     }
 
     fn data_bytes(&self) -> u64 {
-        schema::data_bytes(self.scale)
+        schema::data_bytes(self.scale, self.history_indexes)
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {

@@ -1,4 +1,4 @@
-//! The four tables, as `pgbench -i` of version 15 makes them.
+//! The four tables, as `pgbench -i` of version 15 makes them, and indexes on the history that it does not make.
 
 use pgdyno_workload::{RowCount, RowSource, Table};
 
@@ -9,18 +9,24 @@ const ACCOUNTS_PER_BLOCK: u64 = 61;
 const INDEX_BYTES_PER_ACCOUNT: u64 = 22;
 const BLOCK_BYTES: u64 = 8192;
 
-pub(super) fn tables(scale: u64) -> Vec<Table> {
+/// Columns of the history that may have an index each.
+const HISTORY_INDEXED: [&str; 5] = ["tid", "bid", "aid", "delta", "mtime"];
+
+pub(super) fn tables(scale: u64, history_indexes: bool) -> Vec<Table> {
     let aid = if scale >= BIGINT_SCALE { "bigint" } else { "int" };
-    vec![
-        table(
-            "pgbench_history",
-            format!(
-                "create table pgbench_history(tid int, bid int, aid {aid}, delta int, \
-                 mtime timestamp, filler char(22))"
-            ),
-            0,
-            None,
+    let history = table(
+        "pgbench_history",
+        format!(
+            "create table pgbench_history(tid int, bid int, aid {aid}, delta int, \
+             mtime timestamp, filler char(22))"
         ),
+        0,
+        None,
+    );
+    let indexed = if history_indexes { &HISTORY_INDEXED[..] } else { &[] };
+    let index = |column: &&str| format!("create index pgbench_history_{column}_idx on pgbench_history ({column})");
+    vec![
+        Table { indexes: indexed.iter().map(index).collect(), bytes: history_bytes(history_indexes), ..history },
         table(
             "pgbench_tellers",
             "create table pgbench_tellers(tid int not null, bid int, tbalance int, \
@@ -73,6 +79,11 @@ fn bytes(rows: u64) -> u64 {
     rows.div_ceil(ACCOUNTS_PER_BLOCK) * BLOCK_BYTES + rows * INDEX_BYTES_PER_ACCOUNT
 }
 
-pub(super) fn data_bytes(scale: u64) -> u64 {
-    bytes(ACCOUNTS * scale) + bytes(TELLERS * scale) + bytes(BRANCHES * scale)
+/// The history starts empty: each of its indexes is one block then.
+fn history_bytes(indexes: bool) -> u64 {
+    if indexes { HISTORY_INDEXED.len() as u64 * BLOCK_BYTES } else { 0 }
+}
+
+pub(super) fn data_bytes(scale: u64, history_indexes: bool) -> u64 {
+    bytes(ACCOUNTS * scale) + bytes(TELLERS * scale) + bytes(BRANCHES * scale) + history_bytes(history_indexes)
 }

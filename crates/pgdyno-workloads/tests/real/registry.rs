@@ -1,17 +1,23 @@
 //! What holds for every workload in the registry.
 
 use pgdyno_wire::{QueryMode, Session};
-use pgdyno_workload::{Batch, Capabilities, ClientContext, ClientId, CopyBuf, Next, Reply, Rng};
+use pgdyno_workload::{Batch, Capabilities, ClientContext, ClientId, CopyBuf, Next, Params, Reply, Rng};
+use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
 #[test]
 fn every_workload_has_a_page_that_names_its_parameters_and_checks() {
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/workloads");
-    for entry in registry::all() {
-        let path = docs.join(format!("{}.md", entry.meta.id));
+    let directories = embedded::names().map(|name| {
+        let directory = embedded::find(name).unwrap().unwrap();
+        let params = Params::new(name, directory.meta().params, []).unwrap();
+        directory.build(&params, registry::build("noop", []).unwrap()).unwrap()
+    });
+    let built_in = registry::all().iter().map(|entry| registry::build(entry.meta.id, []).unwrap());
+    for workload in built_in.chain(directories) {
+        let path = docs.join(format!("{}.md", workload.meta().id));
         let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-        let workload = registry::build(entry.meta.id, []).unwrap();
-        let names = entry.meta.params.iter().map(|p| p.name);
+        let names = workload.meta().params.iter().map(|p| p.name);
         let checks = workload.checks();
         let checks = checks.iter().map(|c| match c.name.starts_with("3.3.2.") {
             true => "3.3.2.1 to 3.3.2.12",

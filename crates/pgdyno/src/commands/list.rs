@@ -2,6 +2,9 @@
 
 use pgdyno_report::units;
 use pgdyno_results::{list_runs, read_record};
+use pgdyno_workload::Meta;
+use pgdyno_workloads::own::embedded;
+use pgdyno_workloads::registry;
 
 use crate::cli::List;
 use crate::exit_code::Code;
@@ -9,22 +12,27 @@ use crate::failure::{OrFail, Result};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
     let text = match what {
-        List::Workloads => workloads(),
+        List::Workloads => workloads()?,
         List::Runs { out } => runs(&out.out)?,
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
 }
 
-fn workloads() -> String {
+fn workloads() -> Result<String> {
+    let mut metas: Vec<&Meta> = registry::all().iter().map(|entry| entry.meta).collect();
+    for directory in embedded::names().filter_map(embedded::find) {
+        metas.push(directory.or_fail(Code::Start)?.meta());
+    }
     let mut text = String::new();
-    for entry in pgdyno_workloads::registry::all() {
-        text += &format!("{:<14} {}\n", entry.meta.id, entry.meta.summary);
-        for param in entry.meta.params {
-            text += &format!("  {:<16} {} [default: {}]\n", param.name, param.help, param.default);
+    for meta in metas {
+        text += &format!("{:<14} {}\n", meta.id, meta.summary);
+        for param in meta.params {
+            let value = if param.is_fixed() { "always" } else { "default:" };
+            text += &format!("  {:<16} {} [{value} {}]\n", param.name, param.help, param.default);
         }
     }
-    text
+    Ok(text)
 }
 
 fn runs(results: &std::path::Path) -> Result<String> {

@@ -1,11 +1,11 @@
-//! What the arguments name: a built-in workload, script files, or a directory.
+//! What the arguments name: a built-in workload, script files, or a directory, which may be a part of the program.
 
 use std::path::Path;
 
 use pgdyno_plan::ScriptPlan;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Meta, Params, When, Workload};
-use pgdyno_workloads::own::Directory;
+use pgdyno_workload::{Meta, Param, Params, Workload};
+use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
 use sha2::Digest as _;
@@ -67,6 +67,9 @@ impl Choice {
     }
 
     fn named(name: &str) -> Result<Self> {
+        if let Some(directory) = embedded::find(name) {
+            return Ok(Self::Directory(directory.or_fail(Code::Start)?));
+        }
         match registry::find(name) {
             Ok(entry) => Ok(Self::BuiltIn(entry)),
             Err(_) if Path::new(name).is_dir() => Ok(Self::Directory(directory(name)?)),
@@ -98,27 +101,24 @@ impl Choice {
     }
 
     /// The workload. What the arguments leave open is as it was `loaded` or, for the size of a built-in one, `size`.
-    pub(crate) fn build<'a>(
-        &'a self,
-        args: &'a WorkloadArgs,
+    pub(crate) fn build(
+        &self,
+        args: &WorkloadArgs,
         size: Option<u64>,
-        loaded: Option<&'a Loaded>,
+        loaded: Option<&Loaded>,
         crew: &Crew,
     ) -> Result<Box<dyn Workload>> {
         let mut given = given(args);
+        let size = loaded.map(|loaded| loaded.size).or(size);
         match self {
             Self::BuiltIn(entry) => {
-                let name = entry.meta.scale_name;
-                let size = loaded.map(|loaded| loaded.size).or(size);
-                if let Some(size) = size.filter(|_| !name.is_empty() && !given.iter().any(|(known, _)| *known == name))
-                {
-                    given.push((name, size.to_string()));
-                }
+                choose_size(&mut given, entry.meta, size);
                 leave_as_loaded(&mut given, entry.meta, loaded);
                 Ok((entry.build)(&params(entry.meta, &given)?))
             }
             Self::Directory(directory) => {
                 let meta = directory.meta();
+                choose_size(&mut given, meta, size.filter(|_| directory.is_on_built_in()));
                 leave_as_loaded(&mut given, meta, loaded);
                 let params = params(meta, &given)?;
                 let sources = directory.scripts().iter().map(|script| Source {
@@ -126,8 +126,10 @@ impl Choice {
                     text: script.text.clone(),
                     weight: script.weight,
                 });
-                let defines = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-                let scale = params.integer("scale").unsigned_abs();
+                // Names of a built-in workload's parameters need not be names of variables.
+                let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
+                let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+                let scale = params.integer(meta.scale_name).unsigned_abs();
                 let driver = scripts(meta.id, sources.collect(), defines, scale, crew)?;
                 directory.build(&params, driver).or_fail(Code::Start)
             }
@@ -138,11 +140,11 @@ impl Choice {
         }
     }
 
-    /// What records call it: of one's own scripts the name of the file, of a directory that of its data.
+    /// What records call it: of one's own scripts the name of the file.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::BuiltIn(entry) => entry.meta.id.to_owned(),
-            Self::Directory(directory) => directory.meta().dataset.to_owned(),
+            Self::Directory(directory) => directory.name().to_owned(),
             Self::Scripts(scripts) => {
                 let file = |source: &Source| source.name.rsplit('/').next().unwrap_or(&source.name).to_owned();
                 scripts.iter().map(file).collect::<Vec<_>>().join("+")
@@ -190,14 +192,26 @@ fn given(args: &WorkloadArgs) -> Vec<(&str, String)> {
     asked.chain(flags).chain(params).collect()
 }
 
+/// The size of a built-in workload's data, where it is not given.
+fn choose_size(given: &mut Vec<(&str, String)>, meta: &Meta, size: Option<u64>) {
+    if let (Some(param), Some(size)) = (open(given, meta, meta.scale_name), size) {
+        given.push((param.name, size.to_string()));
+    }
+}
+
 /// What shapes the rows and is not given stays as it was loaded.
-fn leave_as_loaded<'a>(given: &mut Vec<(&'a str, String)>, meta: &Meta, loaded: Option<&'a Loaded>) {
+fn leave_as_loaded(given: &mut Vec<(&str, String)>, meta: &Meta, loaded: Option<&Loaded>) {
     for (name, value) in loaded.iter().flat_map(|loaded| &loaded.params) {
-        let shapes = meta.params.iter().any(|p| p.name == name && p.when == When::Load);
-        if shapes && !given.iter().any(|(known, _)| known == name) {
-            given.push((name, value.clone()));
+        if let Some(param) = open(given, meta, name).filter(|param| param.shapes_data()) {
+            given.push((param.name, value.clone()));
         }
     }
+}
+
+/// The parameter of this name, where it is not given, nor fixed by the workload.
+fn open(given: &[(&str, String)], meta: &Meta, name: &str) -> Option<&'static Param> {
+    let is_given = given.iter().any(|(known, _)| *known == name);
+    meta.params.iter().find(|param| param.name == name && !param.is_fixed() && !is_given)
 }
 
 fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Result<Params> {

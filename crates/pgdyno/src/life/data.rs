@@ -149,7 +149,7 @@ pub(crate) fn provide(
             }
             let error = match workload.sql_data() {
                 None => format!(
-                    "the database holds {} that was loaded with other parameters or by another version",
+                    "{} asks for data with other parameters or of another version: the database holds {stamp}",
                     meta.id
                 ),
                 Some(_) => format!(

@@ -6,6 +6,7 @@
 mod citus;
 mod disk_full;
 mod drop_in;
+mod embedded_workloads;
 mod given_server;
 mod isolation;
 mod no_server;

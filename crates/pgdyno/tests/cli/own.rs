@@ -1,12 +1,9 @@
 //! One's own scripts, and directories with tables, data and scripts of one's own.
 
-use std::path::Path;
-
 use rustix::process::Signal;
 
 use crate::given_server::{Place, TRUST};
 use crate::program::{Home, Run};
-use crate::server;
 
 const MANIFEST: &str = "\
 summary = 'counters'
@@ -49,7 +46,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// Writes files into a directory of the home.
-fn write(home: &Home, directory: &str, files: &[(&str, &str)]) {
+pub(crate) fn write(home: &Home, directory: &str, files: &[(&str, &str)]) {
     std::fs::create_dir_all(home.join(directory)).unwrap();
     for (name, text) in files {
         std::fs::write(home.join(directory).join(name), text).unwrap();
@@ -63,7 +60,8 @@ fn place(test: &str) -> Option<Place> {
     Some(place)
 }
 
-fn tables(place: &Place) -> String {
+/// The tables and views of a database, by name.
+pub(crate) fn tables(place: &Place) -> String {
     place.ask(
         "select coalesce(string_agg(relname, ' ' order by relname), '') from pg_class \
          where relkind in ('r', 'v') and relnamespace = 'public'::regnamespace",
@@ -392,32 +390,4 @@ fn percentiles_that_are_asked_for_are_in_every_report() {
     home.run(&["run", "noop", "-t", "10", "-q", "--latency-percentiles"]).ok();
     let run = home.runs().pop().unwrap();
     assert_eq!(run.at("/plan/percentiles").to_string(), "[50.0,95.0,99.0]");
-}
-
-#[test]
-fn the_examples_run_on_a_private_server() {
-    if !server::available("the examples") {
-        return;
-    }
-    let home = Home::of_an_ordinary_user();
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    for example in ["sensor-1", "sensor-2"] {
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(examples.join(example)).unwrap() {
-            let path = entry.unwrap().path();
-            files
-                .push((path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap()));
-        }
-        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        write(&home, example, &files);
-        for mode in ["simple", "prepared"] {
-            let args =
-                ["run", example, "-D", "rows=100000", "-c", "4", "-t", "200", "-q", "--from-template", "-M", mode];
-            home.run(&args).ok().prints(&["TPS", "sensor.sql", "select max(reading) from sensor_log"]);
-            let run = home.runs().pop().unwrap();
-            assert_eq!(run.number("/summary/committed"), 800.0);
-            assert_eq!(run.checks_that_hold(), ["after the load", "after the run"]);
-        }
-    }
-    home.assert_clean();
 }

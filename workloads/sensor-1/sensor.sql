@@ -1,5 +1,5 @@
 -- A reading comes in: what the sensor showed, what it shows now, the most that it showed of late.
-\set sid random(1, 100000 * :scale)
+\set sid random(1, least(100000 * :scale, :rows))
 \set val random(1, 100)
 select * from sensor where sensor_id = :sid;
 update sensor set reading = :val where sensor_id = :sid;

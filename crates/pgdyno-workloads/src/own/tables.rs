@@ -1,0 +1,76 @@
+//! Tables of a built-in workload, under scripts of one's own.
+
+use pgdyno_workload::{Check, Param, ParamError, ParamKind, Params, When, Workload};
+
+use super::leak;
+use super::manifest::{self, DataEntry};
+use crate::registry::{self, Entry};
+
+/// Whose tables they are, and what is wanted of them.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// The workload that they are of.
+    pub(super) entry: &'static Entry,
+    /// The parameters that shape them. Those that the directory fixes have nothing to choose.
+    pub(super) params: Vec<Param>,
+    /// The checks of that workload that hold under these scripts.
+    pub(super) checks: Vec<&'static str>,
+}
+
+impl Tables {
+    /// Understands `[data]`. The error is told of `workload.toml`.
+    pub(super) fn read(data: &DataEntry) -> Result<Self, String> {
+        let entry = find(&data.workload)?;
+        let meta = entry.meta;
+        let mut params: Vec<_> = meta.params.iter().filter(|param| param.shapes_data()).copied().collect();
+        for (name, value) in &data.params {
+            let (text, _) = manifest::plain(value)
+                .ok_or_else(|| format!("data: {name} must be a number, a text, true or false"))?;
+            let given = [(name.as_str(), text.as_str())];
+            let checked = Params::new(meta.id, meta.params, given).map_err(|error| format!("data: {error}"))?;
+            let Some(param) = params.iter_mut().find(|param| param.name == name) else {
+                return Err(format!("data: {name} shapes the runs of {}, and its data not at all", meta.id));
+            };
+            *param = fixed(param, checked.text(name));
+        }
+        let by_default = Params::new(meta.id, meta.params, []).map_err(|error| error.to_string())?;
+        let mut checks: Vec<_> = (entry.build)(&by_default).checks().iter().map(|check| check.name).collect();
+        if let Some(chosen) = &data.checks {
+            if let Some(unknown) = chosen.iter().find(|name| !checks.contains(&name.as_str())) {
+                return Err(format!("data: {} has no check '{unknown}'; it has {}", meta.id, checks.join(", ")));
+            }
+            checks.retain(|name| chosen.iter().any(|chosen| chosen == name));
+        }
+        Ok(Self { entry, params, checks })
+    }
+
+    /// The workload that they are of, with those of `params` that shape them.
+    ///
+    /// # Errors
+    /// When one of them has no value, or one that it cannot have.
+    pub(super) fn build(&self, params: &Params) -> Result<Box<dyn Workload>, ParamError> {
+        let meta = self.entry.meta;
+        let given = self.params.iter().map(|param| (param.name, params.text(param.name)));
+        Ok((self.entry.build)(&Params::new(meta.id, meta.params, given)?))
+    }
+
+    /// Its checks that hold under these scripts.
+    pub(super) fn checks(&self, workload: &dyn Workload) -> Vec<Check> {
+        workload.checks().into_iter().filter(|check| self.checks.contains(&check.name)).collect()
+    }
+}
+
+fn find(id: &str) -> Result<&'static Entry, String> {
+    let with_tables = || registry::all().iter().filter(|entry| entry.meta.has_data());
+    with_tables().find(|entry| entry.meta.id == id).ok_or_else(|| {
+        let meant = registry::suggestion(id, with_tables().map(|entry| entry.meta.id));
+        format!("data: '{id}' is no built-in workload with tables; {meant}")
+    })
+}
+
+/// The parameter with this value and no other. What differs from the default tells the data.
+fn fixed(param: &Param, value: &str) -> Param {
+    let when = if param.tells_data(value) { When::Load } else { param.when };
+    let value: &'static str = String::leak(value.to_owned());
+    Param { default: value, kind: ParamKind::Choice(leak([value])), when, ..*param }
+}
