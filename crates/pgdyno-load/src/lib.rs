@@ -47,6 +47,7 @@ mod session;
 mod sql;
 mod stamp;
 mod state;
+mod stored;
 
 pub use check::{Baseline, CheckError, CheckProgress, CheckReport, CheckResult, Moment, check};
 pub use drop::{Dropped, drop_data};
@@ -63,3 +64,4 @@ pub use routines::refresh_routines;
 pub use scenario::{Rules, ScenarioError, ScenarioResult, default_level, play};
 pub use stamp::{Stamp, identity};
 pub use state::{DataState, state};
+pub use stored::{Stored, stored};

@@ -172,6 +172,26 @@ impl ConnectOptions {
         this
     }
 
+    /// The same with these settings in every session, beside those that are there already. They end with the session. A
+    /// server refuses sessions with settings that it does not know, or that the role may not set.
+    #[must_use]
+    pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut this = self.clone();
+        // In `options` a space ends an argument unless a backslash stands before it.
+        let special = |c: char| c == '\\' || c.is_ascii_whitespace();
+        let escaped = |value: &str| -> String {
+            value.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+        };
+        for (name, value) in settings {
+            let option = format!("-c {name}={}", escaped(value));
+            match this.parameters.iter_mut().find(|(key, _)| *key == "options") {
+                Some((_, options)) => *options = format!("{options} {option}"),
+                None => this.parameters.push(("options", option)),
+            }
+        }
+        this
+    }
+
     /// The same, giving up on a host after `timeout`, unless the connection string says when.
     #[must_use]
     pub fn with_default_connect_timeout(&self, timeout: Duration) -> Self {
@@ -202,6 +222,21 @@ impl ConnectOptions {
         })
     }
 
+    /// What identifies the target as libpq's programs take it from their environment: `PGHOST`, `PGPORT`, `PGDATABASE`
+    /// and `PGUSER`. Never the password.
+    #[must_use]
+    pub fn environment(&self) -> [(&'static str, String); 4] {
+        let hosts: Vec<_> = self.hosts.iter().map(Host::name).collect();
+        let ports: Vec<_> = self.hosts.iter().map(|h| h.port.to_string()).collect();
+        let same = ports.iter().all(|port| *port == ports[0]);
+        [
+            ("PGHOST", hosts.join(",")),
+            ("PGPORT", if same { ports[0].clone() } else { ports.join(",") }),
+            ("PGDATABASE", self.dbname.clone()),
+            ("PGUSER", self.user.clone()),
+        ]
+    }
+
     /// What the user should know, such as a password file that is ignored.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
@@ -220,17 +255,8 @@ impl ConnectOptions {
 /// `host=… port=… dbname=… user=…`: what identifies the target, never the password.
 impl std::fmt::Display for ConnectOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let hosts: Vec<_> = self.hosts.iter().map(Host::name).collect();
-        let ports: Vec<_> = self.hosts.iter().map(|h| h.port.to_string()).collect();
-        let same = ports.iter().all(|port| *port == ports[0]);
-        write!(
-            f,
-            "host={} port={} dbname={} user={}",
-            hosts.join(","),
-            if same { ports[0].clone() } else { ports.join(",") },
-            self.dbname,
-            self.user
-        )
+        let [(_, hosts), (_, ports), (_, dbname), (_, user)] = self.environment();
+        write!(f, "host={hosts} port={ports} dbname={dbname} user={user}")
     }
 }
 
@@ -480,6 +506,17 @@ mod tests {
             ]
         );
         assert_eq!(parameters("")[1].1, "pgdyno");
+    }
+
+    #[test]
+    fn settings_of_the_sessions_stand_behind_the_options_that_are_there() {
+        let plain = ConnectOptions::resolve("", &env(&[])).unwrap();
+        let options = |options: &ConnectOptions| options.parameters.iter().find(|(k, _)| *k == "options").cloned();
+        assert_eq!(options(&plain.with_settings([])), None);
+        let set = plain.with_settings([("work_mem", "4MB"), ("search_path", r"a, b\c")]);
+        assert_eq!(options(&set).unwrap().1, r"-c work_mem=4MB -c search_path=a,\ b\\c");
+        let given = ConnectOptions::resolve("options='-c jit=off'", &env(&[])).unwrap();
+        assert_eq!(options(&given.with_settings([("jit", "on")])).unwrap().1, "-c jit=off -c jit=on");
     }
 
     #[test]

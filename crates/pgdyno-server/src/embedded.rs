@@ -9,8 +9,10 @@ use crate::account::AccountError;
 use crate::find::Want;
 use crate::handle::Handle;
 use crate::portable::PortableError;
-use crate::prepare::{EmbeddedOptions, Warning, prepare};
+use crate::prepare::{EmbeddedOptions, Prepared, Warning, extra_settings, merge, prepare};
 use crate::private::{PasswordError, PrivateServer};
+use crate::sizing::Setting;
+use crate::supervise::Order;
 use crate::version::PgVersion;
 
 /// What a start is busy with.
@@ -83,7 +85,7 @@ pub enum EmbeddedError {
     },
 }
 
-fn log_text(log: &[String]) -> String {
+pub(crate) fn log_text(log: &[String]) -> String {
     if log.is_empty() { String::new() } else { format!("; its log ends:\n  {}", log.join("\n  ")) }
 }
 
@@ -92,6 +94,8 @@ fn log_text(log: &[String]) -> String {
 pub struct Embedded {
     handle: Handle,
     server: PrivateServer,
+    /// The settings that it has where nothing else is said.
+    sized: Vec<Setting>,
     password: Option<Secret>,
     warnings: Vec<Warning>,
 }
@@ -107,14 +111,14 @@ impl Embedded {
         options: &EmbeddedOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, EmbeddedError> {
-        let (spec, warnings) = prepare(want, options, false, progress)?;
+        let Prepared { spec, sized, warnings } = prepare(want, options, false, progress)?;
         let mut handle = Handle::spawn(&options.supervisor, &spec)?;
         let server = handle.await_ready(&spec.installation, progress)?;
         let password = match options.tcp {
             true => Some(server.set_password()?),
             false => None,
         };
-        Ok(Self { handle, server, password, warnings })
+        Ok(Self { handle, server, sized, password, warnings })
     }
 
     /// What it is and how it is reached.
@@ -148,12 +152,7 @@ impl Embedded {
     pub fn check(&mut self) -> Result<(), EmbeddedError> {
         match self.handle.death() {
             None => Ok(()),
-            Some((what, log)) => Err(EmbeddedError::Start {
-                version: self.server.installation.version.text.clone(),
-                bindir: self.server.installation.bindir.clone(),
-                what,
-                log,
-            }),
+            Some((what, log)) => Err(self.failed(what, log)),
         }
     }
 
@@ -163,16 +162,40 @@ impl Embedded {
     /// # Errors
     /// When it does not start again, with the end of its log.
     pub fn crash(&mut self) -> Result<(), EmbeddedError> {
+        self.carry_out(&Order::Crash)
+    }
+
+    /// Shuts it down cleanly and starts it again on its data, with these settings beside and instead of the sized ones;
+    /// those of an earlier start count no more. Returns when it accepts connections, where it did before.
+    ///
+    /// # Errors
+    /// For a setting that cannot be given. When it does not start with them, with the end of its log: then it runs on
+    /// with the settings that it had, unless that fails, too.
+    pub fn restart(&mut self, settings: &[(String, String)]) -> Result<(), EmbeddedError> {
+        let settings = merge(self.sized.clone(), extra_settings(settings)?);
+        self.carry_out(&Order::Restart(Some(settings)))?;
+        match self.server.refused.take() {
+            None => Ok(()),
+            Some(refused) => Err(self.failed(refused.what, refused.log)),
+        }
+    }
+
+    /// Has the supervisor do something after which the server runs again.
+    fn carry_out(&mut self, order: &Order) -> Result<(), EmbeddedError> {
+        let ordered = self.handle.order(order);
+        ordered.map_err(|source| self.failed(format!("its supervisor is gone: {source}"), Vec::new()))?;
         let installation = self.server.installation.clone();
-        let gone = |source| EmbeddedError::Start {
-            version: installation.version.text.clone(),
-            bindir: installation.bindir.clone(),
-            what: format!("its supervisor is gone: {source}"),
-            log: Vec::new(),
-        };
-        self.handle.crash().map_err(gone)?;
         self.server = self.handle.await_ready(&installation, &mut |_| {})?;
         Ok(())
+    }
+
+    fn failed(&self, what: String, log: Vec<String>) -> EmbeddedError {
+        EmbeddedError::Start {
+            version: self.server.installation.version.text.clone(),
+            bindir: self.server.installation.bindir.clone(),
+            what,
+            log,
+        }
     }
 
     /// Ends it, and returns when its processes and directories are gone. Dropping it does the same.

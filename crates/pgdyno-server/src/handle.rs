@@ -10,7 +10,7 @@ use crate::embedded::{EmbeddedError, Progress};
 use crate::find::Installation;
 use crate::instance;
 use crate::private::PrivateServer;
-use crate::supervise::{Event, SUPERVISE, Spec};
+use crate::supervise::{Event, Order, SUPERVISE, Spec};
 
 /// What of the environment a server may need: where to find its libraries, an allocator under test, the
 /// time zone files. Nothing else, since it may hold secrets, and PostgreSQL reads `PG*`.
@@ -97,10 +97,11 @@ impl Handle {
         }
     }
 
-    /// Has the server killed and started again; [`Handle::await_ready`] waits for that.
-    pub(crate) fn crash(&mut self) -> std::io::Result<()> {
+    /// Gives an order; [`Handle::await_ready`] waits for what comes of it.
+    pub(crate) fn order(&mut self, order: &Order) -> std::io::Result<()> {
+        let line = serde_json::to_string(order)?;
         match &mut self.lifeline {
-            Some(lifeline) => lifeline.write_all(b"crash\n"),
+            Some(lifeline) => writeln!(lifeline, "{line}"),
             None => Err(std::io::ErrorKind::BrokenPipe.into()),
         }
     }

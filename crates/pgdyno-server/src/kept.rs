@@ -13,16 +13,19 @@ use std::time::{Duration, Instant};
 use pgdyno_net::Secret;
 use rustix::process::Signal;
 
-use crate::embedded::{EmbeddedError, Progress};
+use crate::embedded::{EmbeddedError, Progress, log_text};
 use crate::find::Want;
 use crate::handle::Handle;
 use crate::instance;
 use crate::places::Places;
-use crate::prepare::{EmbeddedOptions, Warning, prepare};
+use crate::prepare::{EmbeddedOptions, Prepared, Warning, prepare};
 use crate::private::PrivateServer;
 use crate::process;
 
 const STATE: &str = "state.json";
+
+/// How long a shutdown with its checkpoint and the start after it may take.
+const RESTART_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Why something could not be done to the kept server.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +54,20 @@ pub enum KeptError {
         pid: i32,
         /// How long was waited, in seconds.
         waited_s: u64,
+    },
+    /// It did not start with what it was to start with, and runs as before.
+    #[error("the private server did not start again with the settings that it has now, and goes on with those before: {what}{}", log_text(.log))]
+    Refused {
+        /// What happened.
+        what: String,
+        /// The end of its log then.
+        log: Vec<String>,
+    },
+    /// It did not come back.
+    #[error("the private server ended when it was to be restarted; its log is {}", .log.display())]
+    Lost {
+        /// Its log.
+        log: PathBuf,
     },
     /// It does not start.
     #[error(transparent)]
@@ -137,7 +154,7 @@ pub fn start(want: Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Pro
         Status::Busy => return Err(KeptError::Busy),
         Status::Absent | Status::Stopped { .. } => {}
     }
-    let (spec, warnings) = prepare(want, options, true, progress)?;
+    let Prepared { spec, warnings, .. } = prepare(want, options, true, progress)?;
     let mut handle = Handle::spawn(&options.supervisor, &spec)?;
     let server = match handle.await_ready(&spec.installation, progress) {
         Ok(server) => server,
@@ -157,6 +174,37 @@ pub fn start(want: Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Pro
         None
     };
     Ok(Started { server, password, warnings })
+}
+
+/// Shuts it down cleanly and starts it again on its data, and waits until it accepts connections where it did before.
+/// What ALTER SYSTEM has written counts then.
+///
+/// # Errors
+/// When it does not run, does not start with its settings (then it runs on as before), or does not come back.
+pub fn restart(places: &Places) -> Result<PrivateServer, KeptError> {
+    let Status::Running(before) = status(places)? else { return Err(KeptError::NotRunning) };
+    process::send(before.supervisor_pid, Signal::USR1);
+    let deadline = Instant::now() + RESTART_PATIENCE;
+    loop {
+        match status(places)? {
+            Status::Running(now) if now.postmaster_pid != before.postmaster_pid => {
+                return match now.refused {
+                    None => Ok(now),
+                    Some(refused) => Err(KeptError::Refused { what: refused.what, log: refused.log }),
+                };
+            }
+            Status::Running(_) | Status::Busy if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Status::Running(_) | Status::Busy => {
+                let waited_s = RESTART_PATIENCE.as_secs();
+                return Err(KeptError::StaysUp { pid: before.supervisor_pid, waited_s });
+            }
+            Status::Absent | Status::Stopped { .. } => {
+                return Err(KeptError::Lost { log: places.kept().join("server.log") });
+            }
+        }
+    }
 }
 
 /// Ends it, and waits until it is gone. Its data go too, unless `keep_data`.

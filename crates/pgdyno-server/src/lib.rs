@@ -6,11 +6,12 @@
 //! - [`Embedded`] is the private server of one run, [`kept`] the one that stays between runs. Both have a
 //!   supervisor, a process of this same program: its `main` calls [`supervise_main`] when its first argument
 //!   is [`SUPERVISE`];
-//! - [`sizing`] fits it to the [`Machine`];
+//! - [`sizing`] fits it to the [`Machine`]; [`caches`] has the operating system forget its files;
 //! - [`capabilities`] and [`facts`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
-//!   what it has done.
+//!   what it has done, [`DiskReads`] what its processes read from disks.
 
 mod account;
+pub mod caches;
 mod cluster;
 mod embedded;
 mod find;
@@ -25,6 +26,8 @@ mod prepare;
 mod private;
 mod probe;
 mod process;
+mod reads;
+mod restart;
 mod sample;
 pub mod sizing;
 mod startup;
@@ -40,6 +43,7 @@ pub use places::{NoPlace, Places};
 pub use prepare::{EmbeddedOptions, Warning};
 pub use private::{PasswordError, PrivateServer, SUPERUSER};
 pub use probe::{EffectiveSetting, ServerFacts, Tls, capabilities, facts};
+pub use reads::DiskReads;
 pub use sample::{Counters, Sample, Work};
 pub use sizing::Setting;
 pub use supervise::{SUPERVISE, supervise_main};

@@ -91,13 +91,21 @@ const RESERVED: [&str; 15] = [
 /// Less free space than this is worth a warning.
 const LITTLE_SPACE_BYTES: u64 = 4 << 30;
 
+/// What is known of a server before it is started.
+pub(crate) struct Prepared {
+    pub(crate) spec: Spec,
+    /// The settings that fit the machine, without those that were given.
+    pub(crate) sized: Vec<Setting>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
 /// Finds or fetches the programs and decides the settings. Nothing is started.
 pub(crate) fn prepare(
     want: Want,
     options: &EmbeddedOptions,
     kept: bool,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(Spec, Vec<Warning>), EmbeddedError> {
+) -> Result<Prepared, EmbeddedError> {
     let extra = extra_settings(&options.settings)?;
     let account = Account::for_server()?;
     let caller = Account::own()?.name;
@@ -120,7 +128,7 @@ pub(crate) fn prepare(
         warnings.push(Warning::LittleSpace(root.to_owned(), disk_free_bytes));
     }
     let machine = Machine::look();
-    let mut settings = sizing::settings(&Facts {
+    let sized = sizing::settings(&Facts {
         ram_bytes: machine.usable_ram_bytes().unwrap_or(0),
         cpus: machine.usable_cpus(),
         disk_free_bytes,
@@ -128,14 +136,20 @@ pub(crate) fn prepare(
         connections: options.connections,
         has_pg_stat_statements: has_library(&installation.bindir, "pg_stat_statements"),
     });
+    let settings = merge(sized.clone(), extra);
+    let spec = Spec { places_root: root.to_owned(), kept, installation, account, caller, tcp: options.tcp, settings };
+    Ok(Prepared { spec, sized, warnings })
+}
+
+/// The settings of which those in `extra` count.
+pub(crate) fn merge(mut settings: Vec<Setting>, extra: Vec<Setting>) -> Vec<Setting> {
     for setting in extra {
         match settings.iter_mut().find(|s| s.name == setting.name) {
             Some(sized) => *sized = setting,
             None => settings.push(setting),
         }
     }
-    let spec = Spec { places_root: root.to_owned(), kept, installation, account, caller, tcp: options.tcp, settings };
-    Ok((spec, warnings))
+    settings
 }
 
 fn choose(
@@ -158,7 +172,8 @@ fn choose(
     Ok(portable::obtain(&options.places, major, account, fetching)?)
 }
 
-fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>, EmbeddedError> {
+/// The settings that somebody gave, where they may.
+pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>, EmbeddedError> {
     given
         .iter()
         .map(|(name, value)| {

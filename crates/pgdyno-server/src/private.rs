@@ -13,6 +13,14 @@ use crate::sizing::Setting;
 /// The superuser of a private server, whom its owner becomes through the socket.
 pub const SUPERUSER: &str = "postgres";
 
+/// Why a server did not start with what it was to start with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Refused {
+    pub(crate) what: String,
+    /// The end of its log then.
+    pub(crate) log: Vec<String>,
+}
+
 /// A private server, as its supervisor describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrivateServer {
@@ -26,6 +34,9 @@ pub struct PrivateServer {
     pub(crate) port: u16,
     pub(crate) tcp: bool,
     pub(crate) started_unix_s: u64,
+    /// At its last restart: it runs as before.
+    #[serde(default)]
+    pub(crate) refused: Option<Box<Refused>>,
 }
 
 impl PrivateServer {
@@ -174,6 +185,7 @@ mod tests {
             port: 5433,
             tcp: true,
             started_unix_s: 0,
+            refused: None,
         }
     }
 

@@ -4,6 +4,7 @@ use pgdyno_net::{Admin, AdminError};
 use serde::{Deserialize, Serialize};
 
 use crate::probe::ask;
+use crate::reads::DiskReads;
 
 /// Counters of the current database in `pg_stat_database`, and the position in the WAL.
 ///
@@ -18,6 +19,8 @@ pub struct Sample {
     pub wal_position: Option<u64>,
     /// When the counters were set to 0, as the server writes it.
     pub stats_reset: Option<String>,
+    /// Bytes of a block.
+    pub block_bytes: u64,
 }
 
 /// Counters of `pg_stat_database`.
@@ -54,6 +57,8 @@ pub struct Work {
     pub counters: Counters,
     /// Bytes of WAL that were written.
     pub wal_bytes: Option<u64>,
+    /// Bytes of a block.
+    pub block_bytes: u64,
 }
 
 impl Work {
@@ -69,6 +74,15 @@ impl Work {
         let all = self.counters.blks_hit + self.counters.blks_read;
         (all > 0).then(|| self.counters.blks_hit as f64 / all as f64)
     }
+
+    /// The share of what was not found in shared buffers that came without a disk, 0 to 1, where the server's processes
+    /// have read this much from disks meanwhile; `None` where everything was found in shared buffers. Reads of other files
+    /// and the kernel's read-ahead make it smaller than it is, never larger.
+    #[must_use]
+    pub fn os_hit_ratio(&self, reads: &DiskReads) -> Option<f64> {
+        let missed_bytes = self.counters.blks_read * self.block_bytes;
+        (missed_bytes > 0).then(|| (1.0 - reads.bytes() as f64 / missed_bytes as f64).max(0.0))
+    }
 }
 
 impl Sample {
@@ -81,7 +95,8 @@ impl Sample {
         let rows = ask(
             admin,
             "SELECT xact_commit, xact_rollback, blks_read, blks_hit, tup_returned, tup_fetched, \
-             tup_inserted, tup_updated, tup_deleted, temp_bytes, deadlocks, stats_reset::text \
+             tup_inserted, tup_updated, tup_deleted, temp_bytes, deadlocks, stats_reset::text, \
+             current_setting('block_size') \
              FROM pg_stat_database WHERE datname = current_database()",
         )?;
         let Some(row) = rows.and_then(|rows| rows.rows.into_iter().next()) else {
@@ -119,6 +134,7 @@ impl Sample {
             },
             wal_position: None,
             stats_reset: row.get(11).cloned().flatten(),
+            block_bytes: row.get(12)?.as_ref()?.parse().ok()?,
         })
     }
 
@@ -144,6 +160,7 @@ impl Sample {
                 temp_bytes: now.temp_bytes.checked_sub(then.temp_bytes)?,
                 deadlocks: now.deadlocks.checked_sub(then.deadlocks)?,
             },
+            block_bytes: self.block_bytes,
             wal_bytes: self.wal_position.zip(earlier.wal_position).and_then(|(now, then)| now.checked_sub(then)),
         })
     }
@@ -155,7 +172,7 @@ mod tests {
 
     fn sample(commits: u64, wal: u64) -> Sample {
         let mut row: Vec<Option<String>> = (0..11).map(|n| Some((commits + n).to_string())).collect();
-        row.push(None);
+        row.extend([None, Some("8192".to_owned())]);
         let mut sample = Sample::from_row(&row).unwrap();
         sample.wal_position = Some(wal);
         sample
@@ -173,7 +190,7 @@ mod tests {
         assert_eq!(work.transactions(), 100);
         assert_eq!(work.wal_bytes, Some(4000));
         assert_eq!(work.hit_ratio(), Some(0.5));
-        assert_eq!(Work::default().hit_ratio(), None);
+        assert_eq!((work.block_bytes, Work::default().hit_ratio()), (8192, None));
     }
 
     #[test]

@@ -22,11 +22,13 @@ fn is_unwanted(woken: &Receiver<Wake>) -> bool {
     matches!(woken.try_recv(), Ok(Wake::ParentGone | Wake::Told(_)))
 }
 
-/// Makes the data directory if there is none, and starts the server on it. The main thread calls this.
+/// Makes the data directory if there is none, and starts the server on it; at the place of `last`, where that was the
+/// same server before a shutdown. The main thread calls this.
 pub(crate) fn start(
     spec: &Spec,
     instance: &Instance,
     woken: &Receiver<Wake>,
+    last: Option<&PrivateServer>,
 ) -> Result<(Postmaster, PrivateServer), Refusal> {
     let account = spec.account.as_ref();
     let because = |what: &'static str| move |error: io::Error| Some(format!("{what}: {error}"));
@@ -52,11 +54,17 @@ pub(crate) fn start(
         // What initdb said matters no more: the log's end is to tell why postgres does not start.
         log.set_len(0).map_err(because("cannot write the server's log"))?;
     }
-    let socket_dir = instance.make_socket_dir(account).map_err(because("cannot make the directory of the socket"))?;
+    let socket_dir = match last.filter(|last| last.socket_dir.is_dir()) {
+        Some(last) => last.socket_dir.clone(),
+        None => instance.make_socket_dir(account).map_err(because("cannot make the directory of the socket"))?,
+    };
     tell(&Event::Starting);
     // Another process may take the port before the server does, which matters for TCP only.
-    for _ in 0..5 {
-        let port = free_port().map_err(because("cannot find a free port"))?;
+    for attempt in 0..5 {
+        let port = match last.filter(|_| attempt == 0) {
+            Some(last) => last.port,
+            None => free_port().map_err(because("cannot find a free port"))?,
+        };
         let config =
             configure(spec, instance, &socket_dir, port).map_err(because("cannot write the server's configuration"))?;
         let mut server = Postmaster::start(&spec.installation.bindir, &data, &config, account, new_log()?)
@@ -74,6 +82,7 @@ pub(crate) fn start(
                     port,
                     tcp: spec.tcp,
                     started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+                    refused: None,
                 };
                 return Ok((server, running));
             }

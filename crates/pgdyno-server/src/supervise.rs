@@ -2,8 +2,8 @@
 //! as it takes to end the server and to remove its directories.
 //!
 //! It is the same program, started with [`SUPERVISE`]. Its standard input carries one line, the [`Spec`];
-//! after that a line is the wish for a crash of the server, which is started again on the same data, and the end of the
-//! input means that pgdyno is gone, however it went: only pgdyno has the other end of that pipe. What happens is written to its standard output, an [`Event`] a line. It leads a
+//! after that a line is an [`Order`], and the end of the input means that pgdyno is gone, however it went: only pgdyno has
+//! the other end of that pipe. What happens is written to its standard output, an [`Event`] a line. It leads a
 //! session of its own, so that Ctrl-C does not reach the server before pgdyno has ended the run. Should the
 //! supervisor itself be killed, Linux ends the postmaster, and whoever comes next removes the directories.
 
@@ -15,7 +15,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 
 use crate::account::Account;
 use crate::find::Installation;
@@ -25,7 +25,7 @@ use crate::places::Places;
 use crate::postmaster::{Postmaster, Stop};
 use crate::private::PrivateServer;
 use crate::sizing::Setting;
-use crate::startup;
+use crate::{restart, startup};
 
 /// The argument with which a program becomes a supervisor: its `main` then calls [`supervise_main`].
 pub const SUPERVISE: &str = "__supervise";
@@ -43,6 +43,15 @@ pub(crate) struct Spec {
     pub(crate) caller: String,
     pub(crate) tcp: bool,
     pub(crate) settings: Vec<Setting>,
+}
+
+/// What may be asked of a supervisor whose server runs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Kill the server, and start it again on what it leaves.
+    Crash,
+    /// Shut it down, and start it again: with these settings, or with those that it has.
+    Restart(Option<Vec<Setting>>),
 }
 
 /// What became of it.
@@ -65,7 +74,7 @@ pub(crate) enum Event {
 /// What wakes the supervisor.
 pub(crate) enum Wake {
     ParentGone,
-    Crash,
+    Asked(Order),
     Told(Stop),
     Ended,
 }
@@ -78,7 +87,7 @@ pub fn supervise_main() -> ExitCode {
     let _ = rustix::process::setsid();
     let _ = std::env::set_current_dir("/");
     let mut line = String::new();
-    let spec: Spec = match io::stdin()
+    let mut spec: Spec = match io::stdin()
         .lock()
         .read_line(&mut line)
         .map_err(serde_json::Error::io)
@@ -103,8 +112,8 @@ pub fn supervise_main() -> ExitCode {
         }
     };
     tell(&Event::Directory(instance.dir().to_owned()));
-    match startup::start(&spec, &instance, &woken) {
-        Ok((server, running)) => serve(&spec, instance, server, running, &wake, &woken),
+    match startup::start(&spec, &instance, &woken, None) {
+        Ok((server, running)) => serve(&mut spec, instance, server, running, &wake, &woken),
         Err(refusal) => {
             let log = instance::log_tail(&instance.log());
             if !spec.kept {
@@ -137,7 +146,9 @@ fn listen(spec: &Spec, wake: &Sender<Wake>) -> io::Result<()> {
         let wake = wake.clone();
         std::thread::spawn(move || {
             for line in io::stdin().lines() {
-                if line.is_err() || wake.send(Wake::Crash).is_err() {
+                let order = line.and_then(|line| serde_json::from_str(&line).map_err(io::Error::from));
+                let Ok(order) = order else { break };
+                if wake.send(Wake::Asked(order)).is_err() {
                     break;
                 }
             }
@@ -147,56 +158,74 @@ fn listen(spec: &Spec, wake: &Sender<Wake>) -> io::Result<()> {
     // SIGTERM is also what a machine sends that goes down: a kept server's data must survive it.
     let usual = if spec.kept { Stop::Fast } else { Stop::Immediate };
     for (signal, stop) in [(SIGTERM, usual), (SIGINT, usual), (SIGHUP, usual), (SIGQUIT, Stop::Immediate)] {
-        let (mut reader, writer) = UnixStream::pair()?;
-        signal_hook::low_level::pipe::register(signal, writer)?;
-        let wake = wake.clone();
-        std::thread::spawn(move || {
-            while reader.read(&mut [0]).is_ok() {
-                if wake.send(Wake::Told(stop)).is_err() {
-                    return;
-                }
-            }
-        });
+        on_signal(signal, wake, move || Wake::Told(stop))?;
     }
+    // Nobody has the input of a kept server's supervisor any more: its one order is a signal.
+    on_signal(SIGUSR1, wake, || Wake::Asked(Order::Restart(None)))
+}
+
+/// Turns a signal into messages.
+fn on_signal(signal: i32, wake: &Sender<Wake>, message: impl Fn() -> Wake + Send + 'static) -> io::Result<()> {
+    let (mut reader, writer) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(signal, writer)?;
+    let wake = wake.clone();
+    std::thread::spawn(move || {
+        while reader.read(&mut [0]).is_ok() {
+            if wake.send(message()).is_err() {
+                return;
+            }
+        }
+    });
     Ok(())
 }
 
 /// Waits until the server is not wanted any more, or dies.
 fn serve(
-    spec: &Spec,
+    spec: &mut Spec,
     instance: Instance,
     mut server: Postmaster,
-    running: PrivateServer,
+    mut running: PrivateServer,
     wake: &Sender<Wake>,
     woken: &Receiver<Wake>,
 ) -> ExitCode {
-    if spec.kept
-        && let Err(error) = kept::write_state(instance.dir(), &running)
-    {
+    if let Err(error) = announce(spec, &instance, &running) {
         server.stop(Stop::Fast);
         return fail(format!("cannot write the state of the kept server: {error}"), Vec::new());
     }
     watch(server.pid(), wake.clone());
-    tell(&Event::Ready(running));
+    let mut proven = restart::proven(&instance);
     let mut died = false;
     loop {
         let stop = match woken.recv() {
             Ok(Wake::Told(stop)) => stop,
             // `wake` lives in this process, so the channel cannot close.
             Ok(Wake::ParentGone) | Err(_) => Stop::Immediate,
-            Ok(Wake::Crash) => {
-                server.crash();
-                match startup::start(spec, &instance, woken) {
-                    Ok((again, running)) => {
-                        server = again;
+            Ok(Wake::Asked(order)) => {
+                let started = match order {
+                    Order::Crash => {
+                        server.crash();
+                        startup::start(spec, &instance, woken, None)
+                    }
+                    Order::Restart(settings) => {
+                        server.stop(Stop::Fast);
+                        restart::restart(spec, settings, &instance, &running, &proven, woken)
+                    }
+                };
+                match started {
+                    Ok((again, described)) => {
+                        (server, running) = (again, described);
                         watch(server.pid(), wake.clone());
-                        tell(&Event::Ready(running));
-                        continue;
+                        proven = restart::proven(&instance);
+                        if announce(spec, &instance, &running).is_ok() {
+                            continue;
+                        }
+                        // Nobody could find it any more.
+                        Stop::Fast
                     }
                     Err(Some(what)) => {
                         tell(&Event::Failed { what, log: instance::log_tail(&instance.log()) });
                         died = true;
-                        continue;
+                        if spec.kept { Stop::Fast } else { continue }
                     }
                     Err(None) => Stop::Immediate,
                 }
@@ -223,6 +252,15 @@ fn serve(
         instance.remove();
     }
     if died { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Tells how the server is reached: whoever listens, and whoever looks at the state of a kept one.
+fn announce(spec: &Spec, instance: &Instance, running: &PrivateServer) -> io::Result<()> {
+    if spec.kept {
+        kept::write_state(instance.dir(), running)?;
+    }
+    tell(&Event::Ready(running.clone()));
+    Ok(())
 }
 
 /// Sends [`Wake::Ended`] when this child has ended. It is not reaped, so that its number stays its own.

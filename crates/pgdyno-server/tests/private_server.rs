@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 use pgdyno_server::{
-    Account, Embedded, EmbeddedError, EmbeddedOptions, Places, SUPERUSER, Sample, Want, capabilities, facts, kept,
-    search,
+    Account, DiskReads, Embedded, EmbeddedError, EmbeddedOptions, Places, SUPERUSER, Sample, Want, capabilities, facts,
+    kept, search,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -517,4 +517,109 @@ fn a_server_is_probed_and_sampled() {
     assert!(work.transactions() >= 50, "{work:?}");
     assert!(work.wal_bytes.unwrap() > 49 * 50, "{work:?}");
     assert!(work.hit_ratio().unwrap() > 0.5, "{work:?}");
+}
+
+fn setting(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+#[test]
+fn a_server_restarts_with_other_settings_where_it_was_and_one_that_cannot_goes_on_as_before() {
+    let (_root, places) = place();
+    let Some(mut options) = options(&places) else { return };
+    options.settings = vec![setting("work_mem", "7MB")];
+    let mut server = start(&options);
+    let connect = |server: &Embedded| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+    let mut admin = connect(&server);
+    admin.execute("create table kept as select 7 as n").unwrap();
+    let place = |server: &Embedded| (server.server().port(), server.server().socket_dir().to_owned());
+    let (first, pid) = (place(&server), server.server().postmaster_pid());
+
+    server.restart(&[setting("shared_buffers", "9MB")]).unwrap();
+    assert!(admin.query("select 1").is_err(), "the sessions of before are gone");
+    let mut admin = connect(&server);
+    assert_eq!(admin.query_one("select n from kept").unwrap(), "7");
+    let show = |admin: &mut Admin, name: &str| admin.query_one(&format!("show {name}")).unwrap();
+    assert_eq!(show(&mut admin, "shared_buffers"), "9MB");
+    assert_ne!(show(&mut admin, "work_mem"), "7MB", "settings of an earlier start count no more");
+    assert!(!server.server().log_tail().iter().any(|line| line.contains("not properly shut down")));
+    assert!(place(&server) == first && server.server().postmaster_pid() != pid && !lives(pid));
+
+    let refused = server.restart(&[setting("max_connections", "1")]).unwrap_err().to_string();
+    assert!(refused.contains("max_connections"), "{refused}");
+    let refused = server.restart(&[setting("port", "1")]).unwrap_err().to_string();
+    assert!(refused.contains("pgdyno decides"), "{refused}");
+    let mut admin = connect(&server);
+    assert_eq!((show(&mut admin, "shared_buffers").as_str(), place(&server)), ("9MB", first));
+    server.check().unwrap();
+}
+
+#[test]
+fn the_kept_server_restarts_with_what_alter_system_wrote_unless_that_cannot_be() {
+    let (_root, places) = place();
+    let Some(options) = options(&places) else { return };
+    assert!(matches!(kept::restart(&places), Err(kept::KeptError::NotRunning)));
+    let first = kept::start(Want::Any, &options, &mut |_| {}).unwrap().server;
+    let ask = |server: &pgdyno_server::PrivateServer, sql: &str| {
+        Admin::connect(&server.connect_options("postgres")).unwrap().query(sql).unwrap().rows
+    };
+    ask(&first, "create table kept as select 7 as n");
+    ask(&first, "alter system set shared_buffers = '9MB'");
+    let second = kept::restart(&places).unwrap();
+    assert_eq!((second.port(), second.socket_dir()), (first.port(), first.socket_dir()));
+    assert_ne!(second.postmaster_pid(), first.postmaster_pid());
+    assert_eq!(ask(&second, "show shared_buffers"), [[Some("9MB".to_owned())]]);
+    assert_eq!(ask(&second, "select n from kept"), [[Some("7".to_owned())]]);
+
+    // PostgreSQL lets it be written, and does not start with it.
+    ask(&second, "alter system set shared_preload_libraries = 'no_such_library'");
+    let refused = kept::restart(&places).unwrap_err().to_string();
+    assert!(refused.contains("no_such_library") && refused.contains("goes on with those before"), "{refused}");
+    let kept::Status::Running(third) = kept::status(&places).unwrap() else { panic!("it does not run") };
+    assert_eq!(ask(&third, "show shared_buffers"), [[Some("9MB".to_owned())]]);
+    assert_eq!(ask(&third, "select n from kept"), [[Some("7".to_owned())]]);
+    kept::stop(&places, false).unwrap();
+}
+
+/// Bytes of the file that are in memory.
+fn cached(file: &Path) -> u64 {
+    let output = Command::new("fincore").args(["--bytes", "--noheadings", "--output", "RES"]).arg(file).output();
+    String::from_utf8(output.unwrap().stdout).unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn what_was_forgotten_is_read_from_the_disk_again_and_counted() {
+    let (_root, places) = place();
+    let Some(mut options) = options(&places) else { return };
+    if Command::new("fincore").arg("--version").output().is_err() {
+        return skipped("fincore is not there to see what is in memory");
+    }
+    options.settings = vec![setting("shared_buffers", "1MB"), setting("autovacuum", "off")];
+    let server = start(&options);
+    let target = server.server().connect_options("postgres");
+    let mut admin = Admin::connect(&target).unwrap();
+    admin.execute("create table wide as select n, repeat('x', 500) from generate_series(1, 20000) n").unwrap();
+    admin.execute("checkpoint").unwrap();
+    let file = admin.query_one("select pg_relation_filepath('wide')").unwrap();
+    let file = server.server().data_dir().join(file);
+    let size = std::fs::metadata(&file).unwrap().len();
+
+    let Some(mut warm) = DiskReads::begin(&mut admin, &target).unwrap() else {
+        return skipped("the server's processes do not show what they read");
+    };
+    admin.execute("select count(*) from wide").unwrap();
+    warm.go_on();
+    assert!(cached(&file) > size / 2 && warm.bytes() < size / 2, "{} of {size}", warm.bytes());
+
+    let bytes = pgdyno_server::caches::forget_files(server.server().data_dir()).unwrap();
+    assert!(bytes > size, "{bytes}");
+    if cached(&file) > size / 2 {
+        return skipped("this file system does not forget what it is told to");
+    }
+    let mut cold = DiskReads::begin(&mut admin, &target).unwrap().unwrap();
+    // A session that comes and stays counts as one that was there.
+    let mut other = Admin::connect(&target).unwrap();
+    other.execute("select count(*) from wide").unwrap();
+    cold.go_on();
+    assert!(cold.bytes() > size / 2, "{} of {size}", cold.bytes());
 }
