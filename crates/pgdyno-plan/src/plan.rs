@@ -53,6 +53,109 @@ pub struct ScriptPlan {
     pub sha256: String,
 }
 
+/// What is done to the server around a run, beside the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cycle {
+    /// Restart the server before the data is loaded: its caches are cold then.
+    pub restart: bool,
+    /// Have the operating system of the server forget its file cache, after the restart.
+    pub drop_caches: bool,
+    /// Read the workload's tables and indexes into the caches before the warm-up (`pg_prewarm`).
+    pub prewarm: bool,
+    /// CHECKPOINT before the warm-up.
+    pub checkpoint: bool,
+    /// Have the target provisioned before the run, and torn down after it.
+    pub provision: bool,
+}
+
+impl Cycle {
+    /// Whether nothing is done.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A figure that a document has published.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// The name of the figure as the summary of a record has it: `nopm`, `tpm`, `tps`, `qps`, `latency_ms_mean`,
+    /// `latency_ms_stddev`, `server_cpu_percent`.
+    pub metric: String,
+    /// The figure.
+    pub value: f64,
+    /// What the document says beside it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// What a recipe's numbers were scaled to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// Processors of the server that the run is for.
+    pub vcpus: u32,
+    /// Memory of that server, as far as the data is to be measured by it.
+    pub memory_bytes: u64,
+    /// The rule and what came of it, in words.
+    pub rule: String,
+}
+
+/// By how much a recipe's times were cut.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shortened {
+    /// The divisor.
+    pub by: f64,
+    /// The document's own measured window.
+    pub time_s: f64,
+    /// The document's own warm-up.
+    pub ramp_s: f64,
+}
+
+/// The recipe that a run follows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RecipePlan {
+    /// Its name: `alloydb/tpcc-full`.
+    pub name: String,
+    /// The document and its date.
+    pub source: String,
+    /// The name of the size whose numbers were taken: `16vcpu`.
+    pub size: String,
+    /// The variant of that size, where it has several: `100M`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
+    /// The machine of the published figures.
+    pub machine: String,
+    /// Figures that the document has for this size and variant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
+    /// The share of the data that is to fit in the cache, 0 to 1, where the recipe is about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
+    /// Present where the numbers are not the document's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted: Option<Fitted>,
+    /// Present where the times are not the document's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<Shortened>,
+    /// Arguments that the user gave instead of the recipe's, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub departures: Vec<String>,
+}
+
+/// The place of a run in a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuitePlan {
+    /// The suite's name.
+    pub suite: String,
+    /// What tells this execution of it from others.
+    pub id: String,
+    /// The run's key within it: the same for a run and its repetition after an interruption only.
+    pub run: String,
+    /// Which repetition of the same cell of the matrix it is, from 1.
+    pub repetition: u32,
+}
+
 /// Everything that decides what a run does. Two runs of the same plan differ only by the server, the
 /// machine and chance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +175,18 @@ pub struct Plan {
     pub data_bytes_estimated: u64,
     /// Where it runs, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
     pub target: String,
+    /// The recipe that it follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<RecipePlan>,
+    /// The suite that it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<SuitePlan>,
+    /// What is done to the server around it.
+    #[serde(default, skip_serializing_if = "Cycle::is_nothing")]
+    pub cycle: Cycle,
+    /// Settings of the server that the run asks for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// The database that the run works on a fresh copy of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_template: Option<String>,
@@ -138,6 +253,10 @@ pub(crate) fn example() -> Plan {
         scale: 10,
         data_bytes_estimated: 1_000_000_000,
         target: "embedded".into(),
+        recipe: None,
+        suite: None,
+        cycle: Cycle::default(),
+        settings: BTreeMap::new(),
         from_template: None,
         load: LoadChoice::IfMissing,
         loaders: 2,

@@ -5,7 +5,8 @@ use crate::{Arrivals, LoadChoice, Pace, Plan};
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// `prepare`, `load`, `check`, `warm up`, `measure`, `report`.
+    /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `check`, `prewarm`, `checkpoint`,
+    /// `warm up`, `measure`, `report`, `teardown`.
     pub name: &'static str,
     /// What it will do.
     pub what: String,
@@ -21,6 +22,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         0 => format!("{} with {} {}", plan.workload, plan.scale_name, plan.scale),
         n => format!("{} {} (about {})", plan.scale_name, plan.scale, bytes(n)),
     };
+    if plan.cycle.provision {
+        step("provision", "have the target made, by its hook".to_owned());
+    }
     step(
         "prepare",
         match plan.target.as_str() {
@@ -33,6 +37,19 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
             target => format!("connect to {target}"),
         },
     );
+    if has_data && plan.load == LoadChoice::Always {
+        step("drop", "what pgdyno loaded before".to_owned());
+    }
+    if plan.cycle.restart {
+        step("restart", "the server, so that its own caches are cold".to_owned());
+    }
+    if plan.cycle.drop_caches {
+        step("caches", "have the server's operating system forget its file cache".to_owned());
+    }
+    if !plan.settings.is_empty() {
+        let settings: Vec<_> = plan.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        step("settings", format!("{}; read back", settings.join(", ")));
+    }
     if has_data {
         step(
             "load",
@@ -50,6 +67,12 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     }
     if has_data && plan.checks {
         step("check", "rows and sizes, and the workload's consistency conditions".to_owned());
+    }
+    if plan.cycle.prewarm {
+        step("prewarm", "read tables and indexes into the caches".to_owned());
+    }
+    if plan.cycle.checkpoint {
+        step("checkpoint", "so that none is due because of the load".to_owned());
     }
     let pace = match plan.pace {
         Pace::ClosedLoop => "as fast as the server answers".to_owned(),
@@ -78,6 +101,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("check", "the consistency conditions again".to_owned());
     }
     step("report", "summary, and a run directory with the record".to_owned());
+    if plan.cycle.provision {
+        step("teardown", "have the target removed, by its hook".to_owned());
+    }
     steps
 }
 
@@ -93,6 +119,7 @@ fn bytes(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cycle;
     use crate::plan::example;
 
     fn words(plan: &Plan) -> String {
@@ -132,6 +159,34 @@ mod tests {
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
         check: the consistency conditions again
         report: summary, and a run directory with the record
+        ");
+    }
+
+    #[test]
+    fn what_is_done_to_the_server_has_its_place() {
+        let plan = Plan {
+            cycle: Cycle { restart: true, drop_caches: true, prewarm: true, checkpoint: true, provision: true },
+            settings: [("jit".to_owned(), "off".to_owned()), ("work_mem".to_owned(), "16MB".to_owned())].into(),
+            load: LoadChoice::Always,
+            target: "host=db1".into(),
+            ..example()
+        };
+        insta::assert_snapshot!(words(&plan), @r"
+        provision: have the target made, by its hook
+        prepare: connect to host=db1
+        drop: what pgdyno loaded before
+        restart: the server, so that its own caches are cold
+        caches: have the server's operating system forget its file cache
+        settings: jit = off, work_mem = 16MB; read back
+        load: warehouses 10 (about 954 MiB) on 2 connections, anew
+        check: rows and sizes, and the workload's consistency conditions
+        prewarm: read tables and indexes into the caches
+        checkpoint: so that none is due because of the load
+        warm up: 5 s, not counted
+        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        check: the consistency conditions again
+        report: summary, and a run directory with the record
+        teardown: have the target removed, by its hook
         ");
     }
 

@@ -1,11 +1,10 @@
-//! `intervals.csv` and `results.csv`: one header, one line each, nothing to escape but text.
+//! `intervals.csv`: a header, and a line each; nothing to escape.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::interval::IntervalRecord;
-use crate::record::RunRecord;
 use crate::store::{StoreError, io_error};
 
 /// The header of `intervals.csv`.
@@ -79,71 +78,6 @@ impl IntervalsCsv {
     }
 }
 
-/// The header of `results.csv`.
-pub(crate) const RESULTS_HEADER: &str = "id,started_at,status,exit_code,pgdyno_version,workload,scale_name,scale,target,\
-server_version,clients,threads,mode,rate_per_s,duration_s,tps,nopm,tpm,tpm_client,qps,committed,rolled_back,failed,\
-retries,skipped,response_latency_ns_p50,response_latency_ns_p95,response_latency_ns_p99,response_latency_ns_max,\
-client_cpu_us_per_tx,warnings,plan_hash\n";
-
-/// One line of `results.csv`.
-pub(crate) fn result_line(record: &RunRecord) -> String {
-    let plan = &record.plan;
-    let number = |n: Option<f64>| n.map_or_else(String::new, |n| format!("{n:.3}"));
-    let count = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
-    let summary = record.summary.as_ref();
-    let latency = summary.and_then(|s| s.response_latency_ns.as_ref());
-    let rate = match plan.pace {
-        pgdyno_plan::Pace::ClosedLoop => None,
-        pgdyno_plan::Pace::Rate { per_s, .. } => Some(per_s),
-    };
-    let fields = [
-        record.id.clone(),
-        record.started_at.clone(),
-        record.status.name().to_owned(),
-        record.exit_code.to_string(),
-        record.pgdyno_version.clone(),
-        plan.workload.clone(),
-        plan.scale_name.clone(),
-        plan.scale.to_string(),
-        plan.target.clone(),
-        record.server.as_ref().map_or_else(String::new, |s| s.version_num.to_string()),
-        plan.clients.to_string(),
-        plan.threads.to_string(),
-        plan.mode.clone(),
-        number(rate),
-        number(summary.map(|s| s.duration_s)),
-        number(summary.map(|s| s.tps)),
-        number(summary.and_then(|s| s.nopm)),
-        number(summary.and_then(|s| s.tpm)),
-        number(summary.map(|s| s.tpm_client)),
-        number(summary.map(|s| s.qps)),
-        count(summary.map(|s| s.committed)),
-        count(summary.map(|s| s.rolled_back)),
-        count(summary.map(|s| s.failed)),
-        count(summary.map(|s| s.retries)),
-        count(summary.map(|s| s.skipped)),
-        count(latency.map(|l| l.p50)),
-        count(latency.map(|l| l.p95)),
-        count(latency.map(|l| l.p99)),
-        count(latency.map(|l| l.max)),
-        number(summary.and_then(|s| s.client_cpu_us_per_tx)),
-        record.warnings.len().to_string(),
-        record.plan_hash.clone(),
-    ];
-    let mut line = fields.iter().map(|f| escape(f)).collect::<Vec<_>>().join(",");
-    line.push('\n');
-    line
-}
-
-/// Quotes a field where RFC 4180 wants it.
-fn escape(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,10 +106,5 @@ mod tests {
         assert_eq!(columns(&empty), columns(INTERVALS_HEADER));
         assert_eq!(columns(&full), columns(INTERVALS_HEADER));
         assert!(full.starts_with("3,measure,0.000000,1.000000,1.000,1,1,0,0"), "{full}");
-    }
-
-    #[test]
-    fn text_with_a_comma_is_quoted() {
-        assert_eq!(escape("host=a,b \"x\""), "\"host=a,b \"\"x\"\"\"");
     }
 }

@@ -4,9 +4,16 @@
 use std::io;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
 use pgdyno_measure::Interval;
+
+use crate::hdr;
+
+/// What the tag of response times ends in, where a transaction has both.
+pub(crate) const RESPONSE: &str = ".response";
 
 /// The header; `started` is the begin of the run, which start stamps count from.
 pub(crate) fn header(started: std::time::SystemTime) -> io::Result<Vec<u8>> {
@@ -29,8 +36,10 @@ pub(crate) fn lines(interval: &Interval, txns: &[String]) -> io::Result<Vec<u8>>
     let start = Duration::from_nanos(interval.start_ns);
     let length = Duration::from_nanos(interval.end_ns.saturating_sub(interval.start_ns));
     for (txn, name) in interval.part.txns.iter().zip(txns) {
-        let response = txn.response.as_ref().map(|latency| (format!("{name}.response"), latency));
-        for (tag, latency) in std::iter::once((name.clone(), &txn.service)).chain(response) {
+        // No tag may hold these.
+        let name = name.replace([' ', ',', '\r', '\n'], "_");
+        let response = txn.response.as_ref().map(|latency| (format!("{name}{RESPONSE}"), latency));
+        for (tag, latency) in std::iter::once((name, &txn.service)).chain(response) {
             if let Some(histogram) = latency.histogram() {
                 log.write_histogram(histogram, start, length, Tag::new(&tag))
                     .map_err(|e| io::Error::other(format!("{e:?}")))?;
@@ -40,12 +49,37 @@ pub(crate) fn lines(interval: &Interval, txns: &[String]) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
+/// A line that was read back.
+pub(crate) struct Line {
+    pub(crate) tag: String,
+    pub(crate) start_s: f64,
+    /// Latencies in nanoseconds, ascending, and how often each was seen.
+    pub(crate) counts: Vec<(u64, u64)>,
+}
+
+/// Hands each line of a log over: an hour of them does not fit well into memory. A last line that was cut off is left
+/// out.
+///
+/// # Errors
+/// In words.
+pub(crate) fn read(log: &[u8], mut each: impl FnMut(Line)) -> Result<(), String> {
+    let whole = log.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    for (nth, entry) in IntervalLogIterator::new(&log[..whole]).enumerate() {
+        let Ok(entry) = entry else { return Err(format!("entry {} is no part of a log", nth + 1)) };
+        let LogEntry::Interval(line) = entry else { continue };
+        let bytes = STANDARD.decode(line.encoded_histogram()).map_err(|e| e.to_string())?;
+        each(Line {
+            tag: line.tag().map_or_else(String::new, |tag| tag.as_str().to_owned()),
+            start_s: line.start_timestamp().as_secs_f64(),
+            counts: hdr::counts(&bytes).map_err(|e| format!("a histogram in it is none: {e}"))?,
+        });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdrhistogram::Histogram;
-    use hdrhistogram::serialization::Deserializer;
-    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
     use pgdyno_measure::{Phase, Recorder};
 
     #[test]
@@ -63,38 +97,21 @@ mod tests {
             workers: vec![],
         };
         let mut log = header(std::time::UNIX_EPOCH).unwrap();
-        log.extend(lines(&interval, &["a".into(), "new-order".into()]).unwrap());
-        let read: Vec<_> = IntervalLogIterator::new(&log)
-            .filter_map(|entry| match entry.unwrap() {
-                LogEntry::Interval(i) => Some((
-                    i.tag().unwrap().as_str().to_owned(),
-                    i.start_timestamp().as_secs(),
-                    i.encoded_histogram().to_owned(),
-                )),
-                _ => None,
-            })
-            .collect();
+        log.extend(lines(&interval, &["a".into(), "new order, mine".into()]).unwrap());
+        log.extend(b"Tag=cut,3.0");
+        let mut found = Vec::new();
+        read(&log, |line| found.push(line)).unwrap();
+        let facts = |line: &Line| (line.tag.clone(), line.start_s, line.counts[0].0 / 10_000, line.counts[0].1);
         assert_eq!(
-            read.iter().map(|(tag, start, _)| (tag.as_str(), *start)).collect::<Vec<_>>(),
-            [("new-order", 2), ("new-order.response", 2)]
+            found.iter().map(facts).collect::<Vec<_>>(),
+            [("new_order__mine".to_owned(), 2.0, 100, 1), ("new_order__mine.response".to_owned(), 2.0, 500, 1)]
         );
-        let bytes = base64_decode(&read[0].2);
-        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-        assert_eq!((histogram.len(), histogram.max() / 1000), (1, 1000));
     }
 
-    fn base64_decode(text: &str) -> Vec<u8> {
-        let value =
-            |b: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".iter().position(|&c| c == b);
-        let (mut bits, mut count, mut out) = (0u32, 0, Vec::new());
-        for v in text.bytes().filter_map(value) {
-            bits = bits << 6 | v as u32;
-            count += 6;
-            if count >= 8 {
-                count -= 8;
-                out.push((bits >> count) as u8);
-            }
+    #[test]
+    fn what_is_no_log_is_told() {
+        for wrong in ["nothing\n", "Tag=a,1.0,1.0,1.0,AAAA\n", "1.0,1.0,1.0,!\n"] {
+            assert!(read(wrong.as_bytes(), |_| ()).is_err(), "{wrong}");
         }
-        out
     }
 }

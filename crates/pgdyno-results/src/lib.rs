@@ -3,23 +3,43 @@
 //! - [`RunRecord`] is `run.json`, with explicit types and a `format_version`;
 //! - [`RunDir`] is the run's directory, written as the run goes: `run.json`, `intervals.csv`,
 //!   `latency.hlog`; and one line at the end in `results.csv` beside it;
+//! - [`SearchRecord`] is a search for the highest load, which is made of runs;
+//! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] turns what the engine counted into the record's figures.
 //!
 //! Nothing in a record is a secret: targets come without their passwords.
 
+mod cost;
 mod csv;
+#[cfg(test)]
+mod fixture;
+mod hdr;
 mod hlog;
 mod interval;
+mod listing;
 mod record;
+mod search;
+mod select;
+mod series;
 mod store;
 mod summary;
+pub mod table;
+mod timeline;
 
 pub use csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
+pub use listing::{is_listed, list_run};
 pub use record::{
-    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, ErrorRecord, FORMAT_VERSION, GrowthRecord,
-    LatencyRecord, LoadRecord, LoadTable, NodeRecord, RuleRecord, RunRecord, ServerRecord, StatementRecord, Status,
-    SteadyRecord, Summary, TallyRecord, TransactionRecord,
+    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,
+    FORMAT_VERSION, GrowthRecord, LatencyRecord, LoadRecord, LoadTable, NodeRecord, RuleRecord, RunRecord,
+    ServerRecord, SettingRecord, StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord,
+    TransactionRecord,
 };
-pub use store::{RunDir, StoreError, admit, admit_file, find_run, list_runs, read_record, run_id, write_record};
+pub use search::{SearchPoint, SearchRecord, SearchStatus};
+pub use select::find_runs;
+pub use series::{Series, SeriesInterval, read_series};
+pub use store::{
+    RunDir, StoreError, admit, admit_file, find_run, list_runs, read_record, run_id, write_record, write_whole,
+};
 pub use summary::{Names, summarize};
+pub use timeline::{LatencyLine, Timeline, TimelineInterval, read_timeline};

@@ -74,6 +74,18 @@ pub struct RunRecord {
     /// The server; absent for a workload without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
+    /// The target as `pgdyno.toml` has it; absent where the target has no name there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetRecord>,
+    /// What was done to the server before and after the measured window, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cycle: Vec<CycleRecord>,
+    /// Settings of the server that the run changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings_set: Vec<SettingRecord>,
+    /// What the figures cost, where the target has a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostRecord>,
     /// The copy of a database that the run worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyRecord>,
@@ -107,6 +119,118 @@ pub struct RunRecord {
     /// What a reader must know before trusting the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+impl RunRecord {
+    /// The record of a run that begins: nothing is known yet but what was to be done, and by whom.
+    #[must_use]
+    pub fn begin(id: String, started: jiff::Timestamp, plan: Plan, plan_hash: String, client: ClientRecord) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            id,
+            status: Status::Interrupted,
+            reason: None,
+            exit_code: 0,
+            pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: started.to_string(),
+            measured_at: None,
+            ended_at: None,
+            plan,
+            plan_hash,
+            client,
+            server: None,
+            target: None,
+            cycle: Vec::new(),
+            settings_set: Vec::new(),
+            cost: None,
+            copy: None,
+            load: None,
+            checks: Vec::new(),
+            summary: None,
+            transactions: Vec::new(),
+            statements: Vec::new(),
+            tallies: Vec::new(),
+            rules: Vec::new(),
+            errors: Vec::new(),
+            intervals: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// A target that has a name, as `pgdyno.toml` describes it. Never its connection string.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    /// Its name.
+    pub name: String,
+    /// What it is, in the user's words: `alloydb`, `self-hosted`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// What else the user says of it, such as `cluster = c4+2w8`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Processors of the database server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vcpus: Option<u32>,
+    /// Memory of the database server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// What an hour of it costs, in `currency`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_per_hour: Option<f64>,
+    /// The currency of the price.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub currency: String,
+}
+
+/// One step of the life cycle around the measured window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CycleRecord {
+    /// `provision`, `drop`, `restart`, `drop-caches`, `settings`, `prewarm`, `checkpoint`, `restore-settings`, `teardown`.
+    pub step: String,
+    /// What was done, by whom; or why it was not done.
+    pub what: String,
+    /// Whether it was done.
+    pub done: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// The file in the run directory that holds the output of its command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+/// A setting that the run changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingRecord {
+    /// Its name.
+    pub name: String,
+    /// The value that was asked for.
+    pub asked: String,
+    /// The value that the clients' sessions show.
+    pub shown: String,
+    /// Where it was set: `start` of the private server, `session` of each client, `server` by ALTER SYSTEM, or `already`
+    /// where the server had it.
+    pub by: String,
+    /// The value before, where it was set on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Whether the value before was put back; absent where there was nothing to put back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<bool>,
+}
+
+/// What the figures cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CostRecord {
+    /// The currency.
+    pub currency: String,
+    /// Of an hour of the target.
+    pub price_per_hour: f64,
+    /// Of a million committed transactions at the measured rate.
+    pub per_million_transactions: f64,
+    /// NOPM for each unit of currency an hour, for workloads that have New-Orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nopm_per_price: Option<f64>,
 }
 
 /// The driver: the machine that pgdyno runs on, and what it used of it.
@@ -388,6 +512,10 @@ pub struct Summary {
     /// Share of block reads that shared buffers answered, in the measured window, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_ratio: Option<f64>,
+    /// Share of the reads that shared buffers did not answer which the operating system's cache did, in the measured
+    /// window, 0 to 1; absent where the server is not local, or nothing was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub os_cache_hit_ratio: Option<f64>,
     /// WAL written in the measured window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wal_bytes: Option<u64>,

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_measure::Interval;
 
-use crate::csv::{self, IntervalsCsv};
+use crate::csv::IntervalsCsv;
 use crate::hlog;
 use crate::interval::IntervalRecord;
+use crate::listing;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
 /// Why the store could not be written or read.
@@ -46,6 +47,14 @@ pub enum StoreError {
     /// Not a record.
     #[error("{} is not a run record: {why}", path.display())]
     Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file beside a record that cannot be made sense of.
+    #[error("failed to read {}: {why}", path.display())]
+    Unreadable {
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -212,25 +221,12 @@ impl RunDir {
         write_record(&self.path.join("run.json"), record)
     }
 
-    /// Appends the run's line to `results.csv`, in one write, so that runs side by side do not mix.
+    /// Appends the run's line to `results.csv`; see [`crate::list_run`].
     ///
     /// # Errors
     /// When the system refuses.
     pub fn list(&self, record: &RunRecord) -> Result<(), StoreError> {
-        let path = self.results.join("results.csv");
-        // Of two runs that both find no file, one makes it, with its header, as a whole.
-        if !path.exists() {
-            let fresh = self.path.join("results.csv.tmp");
-            fs::write(&fresh, csv::RESULTS_HEADER).map_err(io_error("write", &fresh))?;
-            let linked = fs::hard_link(&fresh, &path);
-            fs::remove_file(&fresh).map_err(io_error("remove", &fresh))?;
-            match linked {
-                Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(io_error("create", &path)(e)),
-                _ => {}
-            }
-        }
-        let mut file = OpenOptions::new().append(true).open(&path).map_err(io_error("open", &path))?;
-        file.write_all(csv::result_line(record).as_bytes()).map_err(io_error("append to", &path))
+        listing::append(&self.results, &self.path, record)
     }
 }
 
@@ -243,17 +239,27 @@ pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
     let mut json = serde_json::to_string_pretty(record)
         .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
     json.push('\n');
-    if !is_replaced(path) {
-        return fs::write(path, json).map_err(io_error("write", path));
-    }
-    if let Err(newer @ StoreError::Newer { .. }) = read_record(path) {
+    if is_replaced(path)
+        && let Err(newer @ StoreError::Newer { .. }) = read_record(path)
+    {
         return Err(newer);
+    }
+    write_whole(path, json.as_bytes())
+}
+
+/// Writes a file: whole, or what stood there stays. A device or a pipe is written to as it is.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    if !is_replaced(path) {
+        return fs::write(path, content).map_err(io_error("write", path));
     }
     let target = target(path);
     let fresh = fresh(&target);
     let write = || {
         let mut file = File::create(&fresh)?;
-        file.write_all(json.as_bytes())?;
+        file.write_all(content)?;
         file.sync_all()?;
         fs::rename(&fresh, &target)
     };

@@ -122,13 +122,13 @@ pub(crate) struct DriveArgs {
     #[arg(short = 'j', long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Length of the measured window: seconds, or with a unit: 90s, 10min, 1h [default: 30]
-    #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = duration)]
+    #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) time: Option<f64>,
     /// Transactions of each client, instead of a time
     #[arg(short = 't', long, allow_negative_numbers = true, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) transactions: Option<u64>,
     /// Warm-up before the measured window [default: 5, none with -t]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) ramp: Option<f64>,
     /// Transactions a second over all clients, on a schedule (open loop)
     #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = positive)]
@@ -146,7 +146,7 @@ pub(crate) struct DriveArgs {
     #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = positive)]
     pub(crate) latency_limit: Option<f64>,
     /// How long a lost connection is tried again before the run gives up
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = "0", value_parser = duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = "0", value_parser = pgdyno_plan::units::duration)]
     pub(crate) reconnect: f64,
     /// The seed of all random choices of the run [default: a new one each time]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
@@ -158,27 +158,6 @@ pub(crate) struct OutArgs {
     /// Where run directories and results.csv are
     #[arg(long, value_name = "DIR", default_value = "pgdyno-results")]
     pub(crate) out: PathBuf,
-}
-
-/// Seconds, plain or with a unit.
-fn duration(text: &str) -> Result<f64, String> {
-    if text.starts_with('-') {
-        return Err("it cannot be negative".to_owned());
-    }
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim() {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "min" => 60.0,
-        "h" => 3600.0,
-        "m" => return Err("'m' could be minutes or milliseconds: write min or ms".to_owned()),
-        unit => return Err(format!("unknown unit '{unit}'; known are ms, s, min, h")),
-    };
-    match number.parse::<f64>() {
-        Ok(n) if n.is_finite() && n * factor <= 1e8 => Ok(n * factor),
-        _ => Err("write a number of seconds, or a number with a unit: 90s, 10min, 1h".to_owned()),
-    }
 }
 
 /// What `--latency-percentiles` lists.
@@ -220,17 +199,5 @@ mod tests {
         }
         assert!(percentiles("1,2,3,4,5,6,7,8,9,10").is_ok());
         assert!(percentiles("1,2,3,4,5,6,7,8,9,10,11").unwrap_err().contains("at most 10"));
-    }
-
-    #[test]
-    fn durations_take_units_and_refuse_what_could_be_two_things() {
-        assert_eq!(
-            ["90", "90s", "1.5min", "2h", "250ms"].map(|t| duration(t).unwrap()),
-            [90.0, 90.0, 90.0, 7200.0, 0.25]
-        );
-        assert_eq!(duration("5m").unwrap_err(), "'m' could be minutes or milliseconds: write min or ms");
-        for wrong in ["", "s", "-5", "1e3", "five", "1 day", "99999999999"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -11,10 +11,10 @@ use pgdyno_pgbench::Witness;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::Ran;
-use pgdyno_plan::{Arrivals, LoadChoice, Pace, Plan, ScriptPlan};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, ScriptPlan};
 use pgdyno_results::{
-    FORMAT_VERSION, IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id,
-    summarize, write_record,
+    IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
+    write_record,
 };
 use pgdyno_workload::{Capabilities, Workload as _};
 use pgdyno_workloads::scripted::Source;
@@ -126,35 +126,21 @@ impl Recorder {
         let window = ran.counted();
         let tps: Vec<f64> = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name()).map(|i| i.tps).collect();
         let (status, reason) = verdict(ran, &figures::broken(outcome, &txns), window.part.all().completed());
+        let id = run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64);
+        let hash = choose::hash(&plan);
         let mut record = RunRecord {
-            format_version: FORMAT_VERSION,
-            id: run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64),
             status,
             reason,
             exit_code: self.caught.exit_code(ran.exit_code),
-            pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started_at: started.to_string(),
             measured_at: self.began.filter(|_| outcome.measured.intervals > 0).map(|t| (t + warmup).to_string()),
             ended_at: Some(ended.to_string()),
-            plan_hash: choose::hash(&plan),
-            plan,
-            client: figures::client(),
             server: Some(self.server.take().unwrap_or_else(|| ServerRecord {
                 version: format!("PostgreSQL {}", ran.server_version),
                 origin: "given".to_owned(),
                 ..ServerRecord::default()
             })),
-            copy: None,
-            load: None,
-            checks: Vec::new(),
-            summary: None,
-            transactions: Vec::new(),
-            statements: Vec::new(),
-            tallies: Vec::new(),
-            rules: Vec::new(),
-            errors: Vec::new(),
             intervals: std::mem::take(&mut self.intervals),
-            warnings: Vec::new(),
+            ..RunRecord::begin(id, started, plan, hash, figures::client())
         };
         summarize(&mut record, &window, &names, outcome.process.cpu_ns());
         figures::fill(&mut record, outcome, &window, &tps);
@@ -177,6 +163,10 @@ impl Recorder {
             data_bytes_estimated: 0,
             target: self.target.clone(),
             from_template: None,
+            recipe: None,
+            suite: None,
+            cycle: Cycle::default(),
+            settings: BTreeMap::new(),
             load: LoadChoice::Never,
             resumable: false,
             unlogged: false,

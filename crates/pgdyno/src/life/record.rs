@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
-use pgdyno_results::{FORMAT_VERSION, Names, RunDir, RunRecord, Status, run_id, summarize};
+use pgdyno_results::{Names, RunDir, RunRecord, Status, run_id, summarize};
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::choose;
@@ -38,32 +38,9 @@ impl Recording {
         let names = names(workload, &Capabilities::default());
         let txns: Vec<String> = names.txns.iter().map(|(name, ..)| name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
-        let record = RunRecord {
-            format_version: FORMAT_VERSION,
-            id,
-            status: Status::Interrupted,
-            reason: Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned()),
-            exit_code: Code::Interrupted as u8,
-            pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
-            started_at: now.to_string(),
-            measured_at: None,
-            ended_at: None,
-            plan: plan.clone(),
-            plan_hash: choose::hash(plan),
-            client: client(),
-            server: None,
-            copy: None,
-            load: None,
-            checks: Vec::new(),
-            summary: None,
-            transactions: Vec::new(),
-            statements: Vec::new(),
-            tallies: Vec::new(),
-            rules: Vec::new(),
-            errors: Vec::new(),
-            intervals: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let mut record = RunRecord::begin(id, now, plan.clone(), choose::hash(plan), client());
+        record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
+        record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());
         Ok(Self { record, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })

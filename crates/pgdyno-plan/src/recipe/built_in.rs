@@ -1,0 +1,118 @@
+//! The recipes that pgdyno brings along.
+
+use std::sync::LazyLock;
+
+use super::{Recipe, read};
+use crate::mistake;
+
+/// Name and text of each file below `recipes`.
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../recipes/", $name, ".toml")))),*]
+    };
+}
+
+const FILES: &[(&str, &str)] = files! {
+    "alloydb/tpcc-full"
+    "alloydb/tpcc-full-2023"
+    "alloydb/tpcc-partial"
+    "alloydb/tpcc-partial-2023"
+    "alloydb/tpcb-full"
+    "alloydb/tpcb-full-2023"
+    "alloydb/tpcb-partial"
+    "alloydb/tpcb-partial-2023"
+    "alloydb/index-insert"
+    "alloydb/index-insert-2023"
+    "alloydb/select-only"
+    "cloudsql/tpcc-full"
+    "cloudsql/tpcc-partial"
+    "cloudsql/tpcb-full"
+    "cloudsql/tpcb-partial"
+    "cloudsql/index-insert"
+    "cloudsql/select-only"
+    "polardb/ro"
+    "polardb/rw"
+    "pgphriday/sensor-1"
+    "pgphriday/sensor-2"
+    "citus/tproc-c-250"
+    "citus/tproc-c-5000"
+};
+
+static ALL: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
+    // A test reads every one: a program with a mistake in them is not built.
+    FILES.iter().map(|(name, text)| read(name, text).unwrap_or_else(|mistake| panic!("{mistake}"))).collect()
+});
+
+/// All of them, in the order in which they are listed.
+#[must_use]
+pub fn all() -> &'static [Recipe] {
+    &ALL
+}
+
+/// The recipe of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Recipe> {
+    all().iter().find(|recipe| recipe.name == name)
+}
+
+/// The name that is most like this one.
+#[must_use]
+pub fn nearest(name: &str) -> Option<&'static str> {
+    mistake::nearest(name, FILES.iter().map(|(name, _)| *name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::recipe::{Machine, Request, expand};
+
+    #[test]
+    fn every_file_is_one_of_them() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+        let mut found = Vec::new();
+        for vendor in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            for file in std::fs::read_dir(&vendor).unwrap().map(|entry| entry.unwrap().path()) {
+                let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+                found.push(format!("{}/{}", name(&vendor), name(&file)));
+            }
+        }
+        let mut known: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        found.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(found, known);
+    }
+
+    #[test]
+    fn each_expands_at_every_size_and_variant_and_fits_any_machine() {
+        let mut runs = 0;
+        for recipe in all() {
+            for size in &recipe.sizes {
+                let variants: Vec<_> = size.variants.iter().map(|variant| Some(variant.name.as_str())).collect();
+                for variant in if variants.is_empty() { vec![None] } else { variants } {
+                    let request = Request { size: Some(&size.name), variant, ..Request::default() };
+                    let run = expand(recipe, &request).unwrap();
+                    assert!(run.clients.is_some() && run.time_s >= 30.0, "{}", recipe.name);
+                    assert!(run.recipe.fitted.is_none() && run.recipe.shortened.is_none());
+                    runs += 1;
+                }
+            }
+            for (vcpus, memory_bytes) in [(1, 1 << 26), (2, 1 << 30), (24, 200 << 30), (4096, 1 << 46)] {
+                let fit = Some(Machine { vcpus, memory_bytes });
+                let run = expand(recipe, &Request { fit, short: Some(20.0), ..Request::default() }).unwrap();
+                assert!(run.clients.unwrap() >= 1 && run.time_s >= 10.0, "{}", recipe.name);
+                assert!(run.recipe.fitted.unwrap().rule.contains(&run.recipe.size));
+            }
+        }
+        assert_eq!(runs, 80);
+    }
+
+    #[test]
+    fn a_slip_in_a_name_is_seen() {
+        assert_eq!(find("alloydb/tpcc-full").unwrap().workload, "tproc-c");
+        assert!(find("alloydb/tpcc-ful").is_none());
+        assert_eq!(nearest("alloydb/tpcc-ful"), Some("alloydb/tpcc-full"));
+        assert_eq!(nearest("examples/mine"), None);
+    }
+}

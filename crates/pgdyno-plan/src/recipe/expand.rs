@@ -1,0 +1,274 @@
+//! One run of a recipe.
+
+use std::collections::BTreeMap;
+
+use super::fit::{fit, nearest};
+use super::{Machine, Mode, Recipe, Size, Variant};
+use crate::mistake;
+use crate::{Cycle, Fitted, Published, RecipePlan, Shortened};
+
+/// A time is not cut below it, unless the recipe's own is below it.
+const LEAST_TIME_S: f64 = 10.0;
+/// The same for a warm-up.
+const LEAST_RAMP_S: f64 = 1.0;
+
+/// Which run of a recipe is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Request<'a> {
+    /// The size whose numbers are taken as they are.
+    pub size: Option<&'a str>,
+    /// The variant; without one the first.
+    pub variant: Option<&'a str>,
+    /// The machine that the numbers are scaled to.
+    pub fit: Option<Machine>,
+    /// What the times are divided by.
+    pub short: Option<f64>,
+}
+
+/// Why there is no such run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RecipeError {
+    /// Nobody said which size.
+    #[error("recipe {recipe} has other numbers for each machine, and none is chosen; its sizes are {sizes}")]
+    NoSize {
+        /// The recipe.
+        recipe: String,
+        /// Names and machines.
+        sizes: String,
+    },
+    /// A size as it is and a fitted one at once.
+    #[error("a size of recipe {recipe} is to be taken as it is, and to be fitted; choose one of these")]
+    SizeAndFit {
+        /// The recipe.
+        recipe: String,
+    },
+    /// No size or variant of this name.
+    #[error("recipe {recipe} has no {what} '{given}'{}; it has {known}", meant(.nearest.as_deref()))]
+    Unknown {
+        /// The recipe, and for a variant its size.
+        recipe: String,
+        /// `size` or `variant`.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What looks most like it.
+        nearest: Option<String>,
+        /// What there is.
+        known: String,
+    },
+    /// It has no rule for other machines.
+    #[error("recipe {recipe} has no rule for other machines than its own; its sizes are {sizes}")]
+    NoRule {
+        /// The recipe.
+        recipe: String,
+        /// Names and machines.
+        sizes: String,
+    },
+    /// Times would become longer.
+    #[error("the times of recipe {recipe} cannot be divided by {by}: give a number from 1 on")]
+    Short {
+        /// The recipe.
+        recipe: String,
+        /// What was given.
+        by: f64,
+    },
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(" (did you mean {nearest}?)"))
+}
+
+/// Everything that a recipe says of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expanded {
+    /// The recipe as the plan has it; nothing departs from it yet.
+    pub recipe: RecipePlan,
+    /// The workload.
+    pub workload: String,
+    /// Its parameters.
+    pub params: BTreeMap<String, String>,
+    /// Settings of the server.
+    pub settings: BTreeMap<String, String>,
+    /// What is done to the server.
+    pub cycle: Cycle,
+    /// Whether the data is loaded anew.
+    pub fresh: bool,
+    /// The database that a fresh copy is made of; empty for the target's own.
+    pub from_template: Option<String>,
+    /// Clients.
+    pub clients: Option<u32>,
+    /// Threads.
+    pub threads: Option<u16>,
+    /// Connections that load.
+    pub loaders: Option<u16>,
+    /// The query mode.
+    pub mode: Option<Mode>,
+    /// The measured window.
+    pub time_s: f64,
+    /// The warm-up.
+    pub ramp_s: f64,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Makes the numbers of one run.
+///
+/// # Errors
+/// When the request does not choose exactly one size, or names what the recipe does not have.
+pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, RecipeError> {
+    let (size, machine) = chosen(recipe, request)?;
+    let variant = variant(recipe, size, request.variant)?;
+    let mut numbers = Numbers::of(recipe, size, variant);
+    let fitted = machine.zip(recipe.fit.as_ref()).map(|(machine, rule)| Fitted {
+        vcpus: machine.vcpus,
+        memory_bytes: machine.memory_bytes,
+        rule: fit(&mut numbers, rule, size, machine),
+    });
+    let (of, published) = published(recipe, size, variant);
+    let (time_s, ramp_s) = (recipe.time.seconds(), recipe.ramp.seconds());
+    let by = request.short.unwrap_or(1.0);
+    if by.is_nan() || by < 1.0 {
+        return Err(RecipeError::Short { recipe: recipe.name.clone(), by });
+    }
+    let cut = |own: f64, least: f64| (own / by).max(own.min(least));
+    Ok(Expanded {
+        recipe: RecipePlan {
+            name: recipe.name.clone(),
+            source: recipe.source.words(),
+            size: size.name.clone(),
+            variant: variant.map_or_else(String::new, |variant| variant.name.clone()),
+            machine: of.words(),
+            published,
+            cached: size.cached.or(recipe.cached).map(|share| share.0),
+            fitted,
+            shortened: request.short.map(|by| Shortened { by, time_s, ramp_s }),
+            departures: Vec::new(),
+        },
+        workload: recipe.workload.clone(),
+        params: numbers.params,
+        settings: recipe.settings.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect(),
+        cycle: recipe.steps.cycle(),
+        fresh: recipe.steps.fresh,
+        from_template: recipe.steps.from_template.clone(),
+        clients: numbers.clients,
+        threads: numbers.threads,
+        loaders: numbers.loaders,
+        mode: recipe.mode,
+        time_s: cut(time_s, LEAST_TIME_S),
+        ramp_s: cut(ramp_s, LEAST_RAMP_S),
+        notes: recipe.notes.iter().chain(&size.notes).cloned().collect(),
+    })
+}
+
+impl Recipe {
+    /// The size whose machine is exactly this one.
+    #[must_use]
+    pub fn size_of(&self, machine: Machine) -> Option<&Size> {
+        self.sizes.iter().find(|size| {
+            size.vcpus.get() == machine.vcpus && size.memory.is_some_and(|memory| memory.0 == machine.memory_bytes)
+        })
+    }
+
+    /// Names and machines of its sizes.
+    #[must_use]
+    pub fn sizes_in_words(&self) -> String {
+        self.sizes.iter().map(|size| format!("{} ({})", size.name, size.words())).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The size whose numbers are taken, and the machine that they are scaled to.
+fn chosen<'a>(recipe: &'a Recipe, request: &Request<'_>) -> Result<(&'a Size, Option<Machine>), RecipeError> {
+    let name = || recipe.name.clone();
+    match (request.size, request.fit) {
+        (Some(_), Some(_)) => Err(RecipeError::SizeAndFit { recipe: name() }),
+        (None, None) => Err(RecipeError::NoSize { recipe: name(), sizes: recipe.sizes_in_words() }),
+        (Some(given), None) => match recipe.sizes.iter().find(|size| size.name == given) {
+            Some(size) => Ok((size, None)),
+            None => Err(unknown(name(), "size", given, recipe.sizes.iter().map(|size| size.name.as_str()))),
+        },
+        (None, Some(machine)) => {
+            let size = nearest(recipe.sizes.iter(), machine.vcpus, Some(machine.memory_bytes));
+            size.filter(|_| recipe.fit.is_some())
+                .map(|size| (size, Some(machine)))
+                .ok_or_else(|| RecipeError::NoRule { recipe: name(), sizes: recipe.sizes_in_words() })
+        }
+    }
+}
+
+fn variant<'a>(recipe: &Recipe, size: &'a Size, given: Option<&str>) -> Result<Option<&'a Variant>, RecipeError> {
+    let Some(given) = given else { return Ok(size.variants.first()) };
+    let known = size.variants.iter().map(|variant| variant.name.as_str());
+    let of = || format!("{} of size {}", recipe.name, size.name);
+    size.variants
+        .iter()
+        .find(|variant| variant.name == given)
+        .map(Some)
+        .ok_or_else(|| unknown(of(), "variant", given, known))
+}
+
+/// The figures of the run, and the size that they are of: where it has none, those of the size most like it.
+fn published<'a>(recipe: &'a Recipe, size: &'a Size, variant: Option<&Variant>) -> (&'a Size, Vec<Published>) {
+    let own = variant.map_or(&size.published, |variant| &variant.published).list();
+    let other = || recipe.sizes.iter().filter(|other| !other.published.list().is_empty());
+    match nearest(other(), size.vcpus.get(), size.memory.map(|memory| memory.0)).filter(|_| own.is_empty()) {
+        Some(other) => (other, other.published.list()),
+        None => (size, own),
+    }
+}
+
+fn unknown<'a>(
+    recipe: String,
+    what: &'static str,
+    given: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> RecipeError {
+    let nearest = mistake::nearest(given, known.clone()).map(str::to_owned);
+    let known = known.collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "none".to_owned() } else { known };
+    RecipeError::Unknown { recipe, what, given: given.to_owned(), nearest, known }
+}
+
+/// The numbers of a run, each by its name.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
+    clients: Option<u32>,
+    threads: Option<u16>,
+    loaders: Option<u16>,
+    params: BTreeMap<String, String>,
+}
+
+impl Numbers {
+    /// The variant counts before the size, and the size before the recipe.
+    pub(super) fn of(recipe: &Recipe, size: &Size, variant: Option<&Variant>) -> Self {
+        let params = recipe.params.iter().chain(&size.params).chain(variant.iter().flat_map(|variant| &variant.params));
+        Self {
+            clients: variant.and_then(|v| v.clients).or(size.clients).or(recipe.clients).map(Into::into),
+            threads: variant.and_then(|v| v.threads).or(size.threads).or(recipe.threads).map(Into::into),
+            loaders: size.loaders.or(recipe.loaders).map(Into::into),
+            params: params.map(|(name, value)| (name.clone(), value.0.clone())).collect(),
+        }
+    }
+
+    /// The number of this name, where it has one.
+    pub(super) fn get(&self, name: &str) -> Option<u64> {
+        match name {
+            "clients" => self.clients.map(u64::from),
+            "threads" => self.threads.map(u64::from),
+            "loaders" => self.loaders.map(u64::from),
+            param => self.params.get(param)?.parse().ok(),
+        }
+    }
+
+    /// Gives it another value.
+    pub(super) fn set(&mut self, name: &str, number: u64) {
+        let small = || Some(u16::try_from(number).unwrap_or(u16::MAX));
+        match name {
+            "clients" => self.clients = Some(u32::try_from(number).unwrap_or(u32::MAX)),
+            "threads" => self.threads = small(),
+            "loaders" => self.loaders = small(),
+            param => {
+                self.params.insert(param.to_owned(), number.to_string());
+            }
+        }
+    }
+}

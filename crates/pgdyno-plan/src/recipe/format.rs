@@ -1,0 +1,254 @@
+//! What stands in a recipe's file.
+
+use std::collections::BTreeMap;
+use std::num::{NonZeroU16, NonZeroU32};
+
+use serde::Deserialize;
+
+use super::Value;
+use crate::units::{Bytes, Duration, Share};
+use crate::{Cycle, Published};
+
+/// A scenario of a guide, for every machine that the guide knows.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// `alloydb/tpcc-full`, or the file that it was read from.
+    #[serde(skip)]
+    pub name: String,
+    /// What it is, in one line.
+    pub title: String,
+    /// A built-in workload; in a file of one's own also a script or a directory, relative to that file.
+    pub workload: String,
+    /// The measured window.
+    pub time: Duration,
+    /// The warm-up before it.
+    #[serde(default)]
+    pub ramp: Duration,
+    /// The query mode, where it matters.
+    pub mode: Option<Mode>,
+    /// Clients, unless a size says otherwise.
+    pub clients: Option<NonZeroU32>,
+    /// Threads, or jobs, unless a size says otherwise.
+    pub threads: Option<NonZeroU16>,
+    /// Connections that load, unless a size says otherwise.
+    pub loaders: Option<NonZeroU16>,
+    /// The share of the data that is to fit in the cache, unless a size says otherwise.
+    pub cached: Option<Share>,
+    /// Parameters of the workload.
+    #[serde(default)]
+    pub params: BTreeMap<String, Value>,
+    /// Settings of the server.
+    #[serde(default)]
+    pub settings: BTreeMap<String, Value>,
+    /// What a reader should know, such as slips of the document.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// The document that it comes from.
+    pub source: Source,
+    /// What is done to the server and its data around a run.
+    #[serde(default)]
+    pub steps: Steps,
+    /// How its numbers are scaled to another machine; absent where they cannot be.
+    pub fit: Option<Fit>,
+    /// The machines whose numbers it has.
+    #[serde(default, rename = "size")]
+    pub sizes: Vec<Size>,
+}
+
+/// A query mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The simple protocol.
+    Simple,
+    /// The extended protocol, parsed each time.
+    Extended,
+    /// Prepared statements.
+    Prepared,
+}
+
+impl Mode {
+    /// As `--mode` has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simple => "simple",
+            Self::Extended => "extended",
+            Self::Prepared => "prepared",
+        }
+    }
+}
+
+/// A document.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Who published it.
+    pub publisher: String,
+    /// What it is called.
+    pub title: String,
+    /// Which edition, where there are several.
+    pub edition: Option<String>,
+    /// When, as far as it says.
+    pub date: String,
+    /// Where it is.
+    pub url: Option<String>,
+}
+
+impl Source {
+    /// In one line, without the address.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let edition = self.edition.as_ref().map_or_else(String::new, |edition| format!(", {edition}"));
+        format!("{}, \"{}\"{edition}, {}", self.publisher, self.title, self.date)
+    }
+}
+
+/// What is done around a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Steps {
+    /// Drop what pgdyno loaded, and load anew.
+    pub fresh: bool,
+    /// Work on a fresh copy of this database; an empty name is the target's own.
+    pub from_template: Option<String>,
+    /// Restart the server before the load.
+    pub restart: bool,
+    /// Have its operating system forget its file cache.
+    pub drop_caches: bool,
+    /// Read tables and indexes into the caches before the warm-up.
+    pub prewarm: bool,
+    /// CHECKPOINT before the warm-up.
+    pub checkpoint: bool,
+}
+
+impl Steps {
+    /// The part of them that is done to the server.
+    #[must_use]
+    pub fn cycle(&self) -> Cycle {
+        let Self { restart, drop_caches, prewarm, checkpoint, .. } = *self;
+        Cycle { restart, drop_caches, prewarm, checkpoint, provision: false }
+    }
+}
+
+/// How the numbers of a size are scaled to another machine.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fit {
+    /// Whose rule it is, in words.
+    pub rule: String,
+    /// Which number grows with what: `clients`, `threads`, `loaders` or a parameter with `vcpus`, `memory` or another of
+    /// these numbers.
+    #[serde(default)]
+    pub grows: BTreeMap<String, String>,
+}
+
+/// The numbers for one machine.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Size {
+    /// What `--size` takes.
+    pub name: String,
+    /// What the machine is called, beside its processors and its memory.
+    #[serde(default)]
+    pub machine: String,
+    /// Processors of the database server.
+    pub vcpus: NonZeroU32,
+    /// Its memory, where the document tells it.
+    pub memory: Option<Bytes>,
+    /// Clients.
+    pub clients: Option<NonZeroU32>,
+    /// Threads, or jobs.
+    pub threads: Option<NonZeroU16>,
+    /// Connections that load.
+    pub loaders: Option<NonZeroU16>,
+    /// The share of the data that is to fit in the cache.
+    pub cached: Option<Share>,
+    /// Parameters of the workload, beside the recipe's.
+    #[serde(default)]
+    pub params: BTreeMap<String, Value>,
+    /// What the document has measured.
+    #[serde(default)]
+    pub published: Figures,
+    /// What a reader should know of this size.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Runs of this size that differ in some numbers. The first counts where none is named.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<Variant>,
+}
+
+impl Size {
+    /// The machine in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let memory = self.memory.map_or_else(String::new, |memory| format!(", {}", super::fit::gigabytes(memory.0)));
+        let name = if self.machine.is_empty() { String::new() } else { format!("{}, ", self.machine) };
+        format!("{name}{} vCPU{memory}", self.vcpus)
+    }
+}
+
+/// A run of a size that differs from its other runs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What `--variant` takes.
+    pub name: String,
+    /// Clients.
+    pub clients: Option<NonZeroU32>,
+    /// Threads, or jobs.
+    pub threads: Option<NonZeroU16>,
+    /// Parameters of the workload, beside the size's.
+    #[serde(default)]
+    pub params: BTreeMap<String, Value>,
+    /// What the document has measured.
+    #[serde(default)]
+    pub published: Figures,
+}
+
+/// Figures that a document has published.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Figures {
+    /// New-Orders a minute.
+    pub nopm: Option<f64>,
+    /// Transactions a minute, as the server counts them.
+    pub tpm: Option<f64>,
+    /// Transactions a second.
+    pub tps: Option<f64>,
+    /// Statements a second.
+    pub qps: Option<f64>,
+    /// The mean latency.
+    pub latency_ms_mean: Option<f64>,
+    /// Its standard deviation.
+    pub latency_ms_stddev: Option<f64>,
+    /// How busy the server's processors were, 0 to 100.
+    pub server_cpu_percent: Option<f64>,
+    /// What the document says beside them.
+    pub note: String,
+}
+
+impl Figures {
+    /// The figures that there are; the note is with the first.
+    #[must_use]
+    pub fn list(&self) -> Vec<Published> {
+        let all = [
+            ("nopm", self.nopm),
+            ("tpm", self.tpm),
+            ("tps", self.tps),
+            ("qps", self.qps),
+            ("latency_ms_mean", self.latency_ms_mean),
+            ("latency_ms_stddev", self.latency_ms_stddev),
+            ("server_cpu_percent", self.server_cpu_percent),
+        ];
+        let figure = |(metric, value): (&str, Option<f64>)| {
+            value.map(|value| Published { metric: metric.to_owned(), value, note: String::new() })
+        };
+        let mut list: Vec<_> = all.into_iter().filter_map(figure).collect();
+        if let Some(first) = list.first_mut() {
+            first.note.clone_from(&self.note);
+        }
+        list
+    }
+}

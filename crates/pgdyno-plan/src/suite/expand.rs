@@ -1,0 +1,248 @@
+//! From the file to the cells of its matrix.
+
+use std::collections::BTreeSet;
+
+use super::file::File;
+use super::options::{Run, Value, What};
+use super::{Cell, Suite};
+use crate::mistake::Mistake;
+
+/// More runs than this are a slip: a run a minute would take a week.
+const MAX_RUNS: usize = 10_000;
+
+/// A combination of the matrix, while it is put together.
+#[derive(Clone, Default)]
+struct Combination {
+    what: Option<What>,
+    /// `.clients=4`, for the key.
+    axes: String,
+    args: Vec<String>,
+}
+
+pub(super) fn expand(name: &str, file: File, base: &str, is_recipe: &dyn Fn(&str) -> bool) -> Result<Suite, Mistake> {
+    let mistake = |what: String| Mistake::new(name, what);
+    if !is_name(&file.name) {
+        let rule = "write letters, digits, '.', '_' and '-', and begin with a letter or digit";
+        return Err(mistake(format!("'{}' cannot be the name of a suite: {rule}", file.name)));
+    }
+    if file.run.is_empty() {
+        return Err(mistake("there is nothing to run: write at least one [[run]] with what = \"…\"".to_owned()));
+    }
+    if file.repetitions == 0 {
+        return Err(mistake("repetitions = 0 runs nothing: write 1 or more".to_owned()));
+    }
+    let mut cells = Vec::new();
+    for (nth, run) in file.run.iter().enumerate() {
+        let entry = nth + 1;
+        let own =
+            cells_of(run, entry, &file, base, is_recipe).map_err(|what| mistake(format!("run {entry}: {what}")))?;
+        cells.extend(own);
+        if cells.len().saturating_mul(file.repetitions as usize) > MAX_RUNS {
+            return Err(mistake(format!(
+                "run {entry}: with it there are more than {MAX_RUNS} runs; make the matrix smaller"
+            )));
+        }
+    }
+    let mut keys = BTreeSet::new();
+    if let Some(cell) = cells.iter().find(|cell: &&Cell| !keys.insert(cell.key.clone())) {
+        let remedy = "give one of them a name of its own: name = \"…\"";
+        return Err(mistake(format!("run {}: another run is called {} too; {remedy}", cell.entry, cell.key)));
+    }
+    Ok(Suite {
+        name: file.name,
+        seed: file.seed,
+        order: file.order,
+        repetitions: file.repetitions,
+        cool_down_s: file.cool_down.seconds(),
+        budget_s: file.budget.map(|time| time.seconds()),
+        run_timeout_s: file.run_timeout.map(|time| time.seconds()),
+        on_failure: file.on_failure,
+        provision: file.provision,
+        cells,
+    })
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// The cells of one `[[run]]`, for each of its targets.
+fn cells_of(
+    run: &Run,
+    entry: usize,
+    file: &File,
+    base: &str,
+    is_recipe: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Cell>, String> {
+    let targets = run.targets.as_ref().unwrap_or(&file.targets);
+    if targets.is_empty() {
+        return Err(
+            "it has no target: write targets = [\"embedded\"], or others, above the runs or in this one".to_owned()
+        );
+    }
+    let fixed = run.fixed();
+    let mut cells = Vec::new();
+    for Combination { what, axes, args } in combinations(run, &fixed)? {
+        let what = what.or_else(|| run.what.clone()).filter(|what| !what.0.is_empty());
+        let what =
+            what.ok_or("it does not say what is run: write what = \"tpcb-like\", a recipe, a directory or a script")?;
+        let name = run.name.clone().unwrap_or_else(|| what.text());
+        let given =
+            |option: &str| fixed.iter().any(|(name, _)| *name == option) || axes.contains(&format!(".{option}="));
+        let mut all = what.args(base);
+        all.extend(fixed.iter().flat_map(|(_, value)| value.args.clone()).chain(args));
+        if let [one] = what.0.as_slice()
+            && is_recipe(one)
+        {
+            if file.fit == Some(true) && !given("fit") && !given("size") {
+                all.push("--fit".to_owned());
+            }
+            if let Some(by) = file.short.filter(|_| !given("short")) {
+                all.push(format!("--short={by}"));
+            }
+        }
+        for target in targets {
+            cells.push(Cell {
+                key: format!("{name}{axes}@{target}"),
+                entry,
+                target: target.clone(),
+                args: all.clone(),
+            });
+        }
+    }
+    Ok(cells)
+}
+
+/// Every combination of the axes, the last one changing fastest.
+fn combinations(run: &Run, fixed: &[(&str, Value)]) -> Result<Vec<Combination>, String> {
+    let mut all = vec![Combination::default()];
+    if let Some(choices) = &run.matrix.what {
+        if run.what.is_some() {
+            return Err("`what` is given, and in the matrix too: leave one of them out".to_owned());
+        }
+        if choices.is_empty() {
+            return Err("`what` is empty in the matrix, so that nothing would be run".to_owned());
+        }
+        let axis = |what: &What| if run.name.is_some() { format!(".what={}", what.text()) } else { String::new() };
+        let one = |what: &What| Combination { what: Some(what.clone()), axes: axis(what), args: Vec::new() };
+        all = choices.iter().map(one).collect();
+    }
+    for (name, values) in run.matrix.axes() {
+        if fixed.iter().any(|(known, _)| *known == name) {
+            return Err(format!("`{name}` is given, and in the matrix too: leave one of them out"));
+        }
+        if values.is_empty() {
+            return Err(format!("`{name}` is empty in the matrix, so that nothing would be run"));
+        }
+        if all.len().saturating_mul(values.len()) > MAX_RUNS {
+            return Err(format!("its matrix has more than {MAX_RUNS} cells"));
+        }
+        let with = |before: &Combination, value: &Value| Combination {
+            what: before.what.clone(),
+            axes: format!("{}.{name}={}", before.axes, value.text),
+            args: before.args.iter().chain(&value.args).cloned().collect(),
+        };
+        all =
+            all.iter().flat_map(|before| values.iter().map(|value| with(before, value)).collect::<Vec<_>>()).collect();
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Suite, String> {
+        let text = format!("name = 'n'\ntargets = ['embedded']\n{text}");
+        Suite::read("n.toml", &text, "/base", &|name| name.starts_with("alloydb/")).map_err(|error| error.to_string())
+    }
+
+    fn cells(text: &str) -> Vec<String> {
+        let cells = read(text).unwrap().cells;
+        cells.into_iter().map(|cell| format!("{}: {}", cell.key, cell.args.join(" "))).collect()
+    }
+
+    #[test]
+    fn arrays_of_the_matrix_multiply_and_fixed_options_go_to_every_cell() {
+        insta::assert_snapshot!(
+            cells("[[run]]\nwhat = 'tpcb-like'\ntime = '30s'\nno_check = true\n\
+                   matrix = { clients = [4, 8], settings = [{ work_mem = '4MB' }, { work_mem = '64MB', jit = 'off' }] }")
+            .join("\n"),
+            @r"
+        tpcb-like.clients=4.settings=work_mem=4MB@embedded: tpcb-like --time=30s --no-check --clients=4 --set=work_mem=4MB
+        tpcb-like.clients=4.settings=jit=off+work_mem=64MB@embedded: tpcb-like --time=30s --no-check --clients=4 --set=jit=off --set=work_mem=64MB
+        tpcb-like.clients=8.settings=work_mem=4MB@embedded: tpcb-like --time=30s --no-check --clients=8 --set=work_mem=4MB
+        tpcb-like.clients=8.settings=jit=off+work_mem=64MB@embedded: tpcb-like --time=30s --no-check --clients=8 --set=jit=off --set=work_mem=64MB
+        "
+        );
+    }
+
+    #[test]
+    fn what_is_run_can_be_an_axis_and_paths_are_relative_to_the_file() {
+        assert_eq!(
+            cells(
+                "[[run]]\nmatrix.what = ['./sensor-1', ['a.sql@2', '/b.sql'], 'noop']\nparams = { n = 5, x = 'y' }\n\
+                   latency_limit = '5ms'\nargs = ['--quiet']"
+            ),
+            [
+                "sensor-1@embedded: /base/sensor-1 --latency-limit=5 --param=n=5 --param=x=y --quiet",
+                "a.sql@2+/b.sql@embedded: /base/a.sql@2 /b.sql --latency-limit=5 --param=n=5 --param=x=y --quiet",
+                "noop@embedded: noop --latency-limit=5 --param=n=5 --param=x=y --quiet",
+            ]
+        );
+        assert_eq!(
+            cells("[[run]]\nname = 'model'\ntargets = ['a', 'b']\nmatrix.what = ['x', 'y']"),
+            ["model.what=x@a: x", "model.what=x@b: x", "model.what=y@a: y", "model.what=y@b: y"]
+        );
+    }
+
+    #[test]
+    fn fit_and_short_of_the_suite_are_for_recipes_that_say_nothing_themselves() {
+        let text = "fit = true\nshort = 20\n[[run]]\nwhat = 'alloydb/a'\n[[run]]\nwhat = 'tpcb-like'\n\
+                    [[run]]\nwhat = 'alloydb/b'\nsize = '16vcpu'\nshort = 2\n[[run]]\nwhat = 'alloydb/c'\nfit = false";
+        assert_eq!(
+            cells(text),
+            [
+                "alloydb/a@embedded: alloydb/a --fit --short=20",
+                "tpcb-like@embedded: tpcb-like",
+                "alloydb/b@embedded: alloydb/b --size=16vcpu --short=2",
+                "alloydb/c@embedded: alloydb/c --short=20",
+            ]
+        );
+    }
+
+    #[test]
+    fn mistakes_say_where_and_what_to_write() {
+        for (text, words) in [
+            ("", "there is nothing to run"),
+            ("repetitions = 0\n[[run]]\nwhat = 'x'", "repetitions = 0 runs nothing"),
+            ("[[run]]\nclients = 4", "run 1: it does not say what is run"),
+            ("[[run]]\nwhat = []", "run 1: it does not say what is run"),
+            ("[[run]]\nwhat = 'x'\ncleints = 4", "did you mean `clients`?"),
+            ("[[run]]\nwhat = 'x'\nmatrix.cleints = [4]", "did you mean `clients`?"),
+            ("[[run]]\nwhat = 'x'\ntime = 30", "30 could be seconds or minutes"),
+            ("[[run]]\nwhat = 'x'\nmatrix.time = ['30s', 30]", "30 could be seconds or minutes"),
+            ("cool_down = 5\n[[run]]\nwhat = 'x'", "5 could be seconds or minutes"),
+            ("order = 'shuffled'\n[[run]]\nwhat = 'x'", "unknown variant `shuffled`"),
+            ("on_failure = 'stopp'\n[[run]]\nwhat = 'x'", "did you mean `stop`?"),
+            (
+                "[[run]]\nwhat = 'x'\nclients = 4\nmatrix.clients = [8]",
+                "run 1: `clients` is given, and in the matrix too",
+            ),
+            ("[[run]]\nwhat = 'x'\nmatrix.what = ['y']", "run 1: `what` is given, and in the matrix too"),
+            ("[[run]]\nwhat = 'x'\nmatrix.clients = []", "run 1: `clients` is empty in the matrix"),
+            ("[[run]]\nwhat = 'x'\n[[run]]\nwhat = 'x'", "run 2: another run is called x@embedded too"),
+            ("[[run]]\nwhat = 'x'\nmatrix.clients = [4, 4]", "run 1: another run is called x.clients=4@embedded too"),
+            ("[[run]]\nwhat = 'x'\ntargets = []", "run 1: it has no target"),
+            ("repetitions = 10001\n[[run]]\nwhat = 'x'", "more than 10000 runs"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        for name in ["", "a b", "../x", ".x", "a:b"] {
+            let error = Suite::read("n.toml", &format!("name = '{name}'\n[[run]]\nwhat = 'x'"), "", &|_| false);
+            assert!(error.unwrap_err().to_string().contains("cannot be the name of a suite"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! `pgdyno.toml`: servers that have names.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::mistake::{self, Mistake, nearest};
+use crate::units::{Bytes, Duration};
+
+/// The file's name, where none is given.
+pub const FILE: &str = "pgdyno.toml";
+
+/// How long a hook may take, where nothing is said.
+const HOOK_TIMEOUT_S: f64 = 600.0;
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Targets {
+    /// The targets by name.
+    #[serde(default)]
+    pub target: BTreeMap<String, Target>,
+}
+
+/// A server that has a name.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// What `--target` takes: a connection string, `embedded`, `embedded:18`. Without a password: those belong into
+    /// `~/.pgpass`, a service file or the environment.
+    pub dsn: String,
+    /// What it is, in the user's words.
+    #[serde(default)]
+    pub kind: String,
+    /// Processors of the database server.
+    pub vcpus: Option<u32>,
+    /// Its memory.
+    pub memory: Option<Bytes>,
+    /// What an hour of it costs.
+    pub price_per_hour: Option<f64>,
+    /// The currency of the price.
+    #[serde(default = "dollars")]
+    pub currency: String,
+    /// What else there is to say, such as `cluster = "c4+2w8"`.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Settings of every run on it, as `--set` takes them.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Commands around its runs.
+    #[serde(default)]
+    pub hooks: Hooks,
+}
+
+/// Commands around the runs on a target, for `sh -c`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hooks {
+    /// Makes the server; standard output may end with its connection string in a line `dsn=…`.
+    pub provision: Option<Hook>,
+    /// Restarts it.
+    pub restart: Option<Hook>,
+    /// Has its operating system forget the file cache.
+    pub drop_caches: Option<Hook>,
+    /// Removes the server.
+    pub teardown: Option<Hook>,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hook {
+    /// For `sh -c`.
+    pub command: String,
+    /// It is ended when it takes longer.
+    #[serde(default = "hook_timeout")]
+    pub timeout: Duration,
+}
+
+fn dollars() -> String {
+    "USD".to_owned()
+}
+
+fn hook_timeout() -> Duration {
+    Duration::from_seconds(HOOK_TIMEOUT_S)
+}
+
+impl Targets {
+    /// Reads the content of `file`.
+    ///
+    /// # Errors
+    /// With line, caret and the nearest known key; also for a password in a connection string.
+    pub fn read(file: &str, text: &str) -> Result<Self, Mistake> {
+        let targets: Self = mistake::read(file, text)?;
+        for (name, target) in &targets.target {
+            if !is_name(name) {
+                return Err(Mistake::new(
+                    file,
+                    format!("'{name}' cannot be the name of a target: --target has another meaning for it"),
+                ));
+            }
+            if let Some(price) = target.price_per_hour.filter(|price| !price.is_finite() || *price <= 0.0) {
+                return Err(Mistake::new(
+                    file,
+                    format!("target {name}: price_per_hour is {price}, and must be above 0"),
+                ));
+            }
+            if target.dsn.trim() == "null" {
+                return Err(Mistake::new(
+                    file,
+                    format!("target {name}: a null server is no target with a name: give --target null"),
+                ));
+            }
+            if holds_password(&target.dsn) {
+                return Err(Mistake::new(
+                    file,
+                    format!(
+                        "target {name}: its connection string holds a password, and this file is no place for one: keep it in \
+                         ~/.pgpass, in a service file (service=…) or in PGPASSWORD"
+                    ),
+                ));
+            }
+        }
+        Ok(targets)
+    }
+
+    /// The target of this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Target> {
+        self.target.get(name)
+    }
+
+    /// The name that is most like this one.
+    #[must_use]
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        nearest(name, self.target.keys().map(String::as_str))
+    }
+}
+
+/// Whether `--target` takes this word for a name.
+#[must_use]
+pub fn is_name(word: &str) -> bool {
+    !word.is_empty() && !word.contains(['=', ':', '/']) && !matches!(word, "embedded" | "null")
+}
+
+/// Whether a connection string, a URI or `key=value` pairs, has a password in it.
+fn holds_password(dsn: &str) -> bool {
+    if let Some((_, rest)) = dsn.split_once("://") {
+        let authority = rest.split(['/', '?']).next().unwrap_or_default();
+        let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+        let parameters = rest.split_once('?').map_or("", |(_, parameters)| parameters);
+        return user.contains(':') || parameters.split('&').any(|one| one.contains("password="));
+    }
+    // `password`, and `sslpassword`, with or without spaces before the sign. A value that says so is no better.
+    dsn.match_indices("password").any(|(at, word)| dsn[at + word.len()..].trim_start().starts_with('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_its_connection_string_and_what_is_known_of_it() {
+        let targets = Targets::read(
+            FILE,
+            "[target.db16]\ndsn = 'host=db16 dbname=bench'\nvcpus = 16\nmemory = '128GB'\nprice_per_hour = 3.5\n\
+             labels = { cluster = 'c4+2w8' }\n[target.db16.hooks]\nrestart = { command = 'true', timeout = '2min' }\n\
+             drop_caches = { command = 'false' }\n[target.here]\ndsn = 'embedded:18'\n",
+        )
+        .unwrap();
+        let db16 = targets.find("db16").unwrap();
+        assert_eq!((db16.memory, db16.currency.as_str()), (Some(Bytes(128 << 30)), "USD"));
+        let seconds = |hook: &Option<Hook>| hook.as_ref().map(|hook| hook.timeout.seconds());
+        assert_eq!((seconds(&db16.hooks.restart), seconds(&db16.hooks.drop_caches)), (Some(120.0), Some(600.0)));
+        assert_eq!(targets.nearest("db6"), Some("db16"));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place() {
+        for (text, words) in [
+            ("[target.a]\ndns = ''", "did you mean `dsn`?"),
+            ("[target.a]\ndsn = ''\nmemory = 128", "128 of what?"),
+            ("[target.a]\ndsn = ''\n[target.a.hooks]\nrestrt = { command = '' }", "did you mean `restart`?"),
+            ("[target.a]\ndsn = ''\nprice_per_hour = 0", "target a: price_per_hour is 0, and must be above 0"),
+            ("[target.null]\ndsn = ''", "'null' cannot be the name"),
+            ("[target.a]\ndsn = 'null'", "a null server is no target with a name"),
+            ("[target.a]\ndsn = 'host=x password=geheim'", "target a: its connection string holds a password"),
+            ("[target.a]\ndsn = 'host=x sslpassword = geheim'", "~/.pgpass"),
+            ("[target.a]\ndsn = 'postgresql://me:geheim@x/d'", "its connection string holds a password"),
+            ("[target.a]\ndsn = 'postgresql://x/d?user=me&password=geheim'", "its connection string holds a password"),
+        ] {
+            let error = Targets::read(FILE, text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+            assert!(!error.contains("geheim"), "{error}");
+        }
+        for dsn in ["host=x passfile=/home/me/pw", "postgresql://me@x:5432/d?sslmode=require", "service=bench", ""] {
+            assert!(Targets::read(FILE, &format!("[target.a]\ndsn = '{dsn}'")).is_ok(), "{dsn}");
+        }
+    }
+
+    #[test]
+    fn what_connection_strings_look_like_is_no_name() {
+        for (word, named) in
+            [("db16", true), ("my target", true), ("host=x", false), ("postgres://x", false), ("", false)]
+        {
+            assert_eq!(is_name(word), named, "{word}");
+        }
+        assert!(!is_name("embedded:18") && !is_name("embedded") && !is_name("null") && !is_name("./db"));
+    }
+}

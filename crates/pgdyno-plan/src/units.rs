@@ -1,0 +1,183 @@
+//! Times and sizes as people write them, with their units.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+
+/// A length of time: in TOML a string with a unit, as in `"90s"`, `"10min"`, `"1h"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Duration(f64);
+
+impl Duration {
+    /// So many seconds.
+    #[must_use]
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self(seconds)
+    }
+
+    /// In seconds.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.0
+    }
+}
+
+/// A number of bytes: in TOML a string with a unit, as in `"128GB"`; 1 GB is 1,024 MB, as PostgreSQL has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bytes(pub u64);
+
+/// A share of a whole, above 0 and up to 1: in TOML a string with a percent sign, as in `"30%"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Share(pub f64);
+
+/// Seconds of a length of time that is written with its unit; without one, seconds are meant.
+///
+/// # Errors
+/// In words, when it is none or its unit could mean two things.
+pub fn duration(text: &str) -> Result<f64, String> {
+    if text.starts_with('-') {
+        return Err("it cannot be negative".to_owned());
+    }
+    let (number, unit) = split(text);
+    let factor = match unit {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "min" => 60.0,
+        "h" => 3600.0,
+        "m" => return Err("'m' could be minutes or milliseconds: write min or ms".to_owned()),
+        unit => return Err(format!("unknown unit '{unit}'; known are ms, s, min, h")),
+    };
+    match number.parse::<f64>() {
+        Ok(n) if n.is_finite() && n * factor <= 1e8 => Ok(n * factor),
+        _ => Err("write a number of seconds, or a number with a unit: 90s, 10min, 1h".to_owned()),
+    }
+}
+
+/// Bytes of a size that is written with its unit.
+///
+/// # Errors
+/// In words, when it is none or has no unit.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text);
+    let power = match unit {
+        "B" => 0,
+        "kB" | "KiB" => 1,
+        "MB" | "MiB" => 2,
+        "GB" | "GiB" => 3,
+        "TB" | "TiB" => 4,
+        "" => return Err(format!("{text} of what? Write it with its unit, as in 128GB")),
+        unit => return Err(format!("unknown unit '{unit}'; known are B, kB, MB, GB, TB")),
+    };
+    match number.parse::<f64>() {
+        Ok(n) if (0.0..1e9).contains(&n) => Ok((n * 1024_f64.powi(power)).round() as u64),
+        _ => Err("write a number with a unit: 512MB, 128GB".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let refusal = "write a share above 0% and up to 100%, as in \"30%\"";
+    number
+        .map(|percent| percent / 100.0)
+        .filter(|share| *share > 0.0 && *share <= 1.0)
+        .ok_or_else(|| refusal.to_owned())
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    (number, unit.trim())
+}
+
+/// Reads a string by `parse`, and refuses a number by `refuse`.
+struct WithUnit<T> {
+    parse: fn(&str) -> Result<T, String>,
+    refuse: fn(&dyn fmt::Display) -> String,
+}
+
+impl<T> Visitor<'_> for WithUnit<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number with its unit, in quotes")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        Err(E::custom((self.refuse)(&number)))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        Err(E::custom((self.refuse)(&number)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Duration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parse = |text: &str| match split(text) {
+            (number, "") => Err(unit_of_time(&number)),
+            _ => duration(text).map(Duration),
+        };
+        deserializer.deserialize_any(WithUnit { parse, refuse: |number| unit_of_time(number) })
+    }
+}
+
+fn unit_of_time(number: &dyn fmt::Display) -> String {
+    format!("{number} could be seconds or minutes: write it with its unit, as in \"{number}s\" or \"10min\"")
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let refuse =
+            |number: &dyn fmt::Display| format!("{number} of what? Write it with its unit, as in \"{number}GB\"");
+        deserializer.deserialize_any(WithUnit { parse: |text| bytes(text).map(Bytes), refuse })
+    }
+}
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let refuse = |number: &dyn fmt::Display| {
+            format!("{number} could be a share or a percentage: write it with a percent sign, as in \"30%\"")
+        };
+        deserializer.deserialize_any(WithUnit { parse: |text| share(text).map(Share), refuse })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_take_units_and_refuse_what_could_be_two_things() {
+        assert_eq!(
+            ["90", "90s", "1.5min", "2h", "250ms"].map(|t| duration(t).unwrap()),
+            [90.0, 90.0, 90.0, 7200.0, 0.25]
+        );
+        assert_eq!(duration("5m").unwrap_err(), "'m' could be minutes or milliseconds: write min or ms");
+        for wrong in ["", "s", "-5", "1e3", "five", "1 day", "99999999999"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!(["30%", "100 %", "0.5%"].map(|t| share(t).unwrap()), [0.3, 1.0, 0.005]);
+        for wrong in ["", "30", "0%", "101%", "-5%", "NaN%", "%"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_take_units_and_refuse_bare_numbers() {
+        assert_eq!(["1kB", "1.5 MB", "128GB", "7B"].map(|t| bytes(t).unwrap()), [1024, 1_572_864, 128 << 30, 7]);
+        assert_eq!(bytes("128").unwrap_err(), "128 of what? Write it with its unit, as in 128GB");
+        for wrong in ["", "GB", "-1GB", "1gb", "1e400GB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A run interval by interval, read back from `intervals.csv` and `latency.hlog`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pgdyno_measure::Phase;
+
+use crate::hlog;
+use crate::interval::IntervalRecord;
+use crate::record::RunRecord;
+use crate::store::{StoreError, io_error};
+use crate::timeline::{self, TimelineInterval};
+
+/// The transaction that NOPM counts.
+const NEW_ORDER: &str = "new-order";
+
+/// The measured window of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    /// Its intervals, in their order.
+    pub intervals: Vec<SeriesInterval>,
+}
+
+/// One interval of the measured window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeriesInterval {
+    /// Its length.
+    pub seconds: f64,
+    /// Committed transactions.
+    pub committed: u64,
+    /// New-Orders that were completed, rolled-back ones included; absent where `latency.hlog` has none.
+    pub new_orders: Option<u64>,
+    /// Response times in nanoseconds, to three digits, and how often each was seen; empty without `latency.hlog`.
+    pub response_ns: Vec<(u64, u64)>,
+}
+
+/// Reads the intervals of the run whose record is at `path`: beside the record, or in its run directory in `results`, or
+/// from the record itself. Where none of them has any, the series is empty.
+///
+/// # Errors
+/// When a file that is there cannot be read, or is none of ours.
+pub fn read_series(path: &Path, record: &RunRecord, results: &Path) -> Result<Series, StoreError> {
+    let Some(directory) = directory(path, record, results) else { return Ok(of_record(record)) };
+    let file = directory.join("intervals.csv");
+    let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
+    let intervals = intervals(&text).map_err(|why| malformed(&file, why))?;
+    let file = directory.join("latency.hlog");
+    let latencies = match fs::read(&file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+        bytes => responses(&bytes.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
+    };
+    Ok(joined(&intervals, latencies))
+}
+
+pub(crate) fn malformed(path: &Path, why: String) -> StoreError {
+    StoreError::Unreadable { path: path.to_owned(), why }
+}
+
+/// The directory with the intervals of a run: that of its record, or its run directory in `results`.
+pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Option<PathBuf> {
+    let places = [path.parent().map(Path::to_owned), Some(results.join(&record.id))];
+    places.into_iter().flatten().find(|place| is_of(place, path, record))
+}
+
+/// Whether a directory holds the intervals of this very run: `--json` may write a record anywhere.
+fn is_of(directory: &Path, record_path: &Path, record: &RunRecord) -> bool {
+    let own = record_path.file_name().is_some_and(|name| name == "run.json");
+    let named = PathBuf::from(&record.id);
+    (own || directory.file_name() == named.file_name()) && directory.join("intervals.csv").is_file()
+}
+
+fn of_record(record: &RunRecord) -> Series {
+    let measured = record.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
+    let interval = |i: &IntervalRecord| SeriesInterval {
+        seconds: i.end_s - i.start_s,
+        committed: i.committed,
+        ..Default::default()
+    };
+    Series { intervals: measured.map(interval).collect() }
+}
+
+/// Begin, length and committed transactions of a measured interval.
+struct Measured {
+    start_ms: u64,
+    seconds: f64,
+    committed: u64,
+}
+
+fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1e3).round() as u64
+}
+
+/// The measured intervals in the text of `intervals.csv`.
+fn intervals(text: &str) -> Result<Vec<Measured>, String> {
+    let measured = timeline::parse(text)?.into_iter().filter(|interval| interval.phase == Phase::Measure.name());
+    let interval = |i: TimelineInterval| Measured {
+        start_ms: milliseconds(i.start_s),
+        seconds: i.end_s - i.start_s,
+        committed: i.committed,
+    };
+    Ok(measured.map(interval).collect())
+}
+
+/// What `latency.hlog` has of one interval.
+#[derive(Default)]
+struct Responses {
+    new_orders: Option<u64>,
+    counts: Vec<(u64, u64)>,
+}
+
+/// The counts of one interval by tag.
+type Tags = BTreeMap<String, Vec<(u64, u64)>>;
+
+/// Response times by the begin of their interval in milliseconds. A transaction without response times of its own has
+/// its service times for them.
+fn responses(log: &[u8]) -> Result<BTreeMap<u64, Responses>, String> {
+    let mut found: BTreeMap<u64, Responses> = BTreeMap::new();
+    // The lines of an interval follow each other.
+    let (mut current, mut tags) = (0, Tags::new());
+    hlog::read(log, |line| {
+        let start_ms = milliseconds(line.start_s);
+        if start_ms != current {
+            found.insert(current, together(std::mem::take(&mut tags)));
+            current = start_ms;
+        }
+        tags.entry(line.tag).or_default().extend(line.counts);
+    })?;
+    found.insert(current, together(tags));
+    Ok(found)
+}
+
+fn together(mut tags: Tags) -> Responses {
+    let new_orders = tags.get(NEW_ORDER).map(|counts| counts.iter().map(|(_, count)| count).sum());
+    let scheduled: Vec<String> =
+        tags.keys().filter_map(|tag| tag.strip_suffix(hlog::RESPONSE)).map(str::to_owned).collect();
+    tags.retain(|tag, _| !scheduled.contains(tag));
+    let mut counts = BTreeMap::new();
+    for (latency, count) in tags.into_values().flatten() {
+        *counts.entry(latency).or_insert(0) += count;
+    }
+    Responses { new_orders, counts: counts.into_iter().collect() }
+}
+
+/// Intervals with their latencies. Both files round begins, one to a millisecond.
+fn joined(intervals: &[Measured], mut latencies: BTreeMap<u64, Responses>) -> Series {
+    let has_new_orders = latencies.values().any(|responses| responses.new_orders.is_some());
+    let join = |interval: &Measured| {
+        let near = interval.start_ms.saturating_sub(1)..=interval.start_ms + 1;
+        let start = latencies.range(near).min_by_key(|(start, _)| start.abs_diff(interval.start_ms)).map(|(at, _)| *at);
+        let responses = start.and_then(|start| latencies.remove(&start)).unwrap_or_default();
+        SeriesInterval {
+            seconds: interval.seconds,
+            committed: interval.committed,
+            new_orders: has_new_orders.then(|| responses.new_orders.unwrap_or_default()),
+            response_ns: responses.counts,
+        }
+    };
+    Series { intervals: intervals.iter().map(join).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_measure::{Interval, Recorder};
+
+    /// A run directory with a ramp of one interval and a window of two; scheduled runs have response times.
+    fn run_directory(scheduled: bool) -> (tempfile::TempDir, PathBuf) {
+        let results = tempfile::tempdir().unwrap();
+        let txns = ["new-order".to_owned(), "my script".to_owned()];
+        let mut directory =
+            crate::RunDir::create(results.path(), "20260101T000000Z-x-aaaaaa", &txns, std::time::UNIX_EPOCH).unwrap();
+        let mut recorder = Recorder::new(2, 0, scheduled);
+        let phases = [Phase::Ramp, Phase::Measure, Phase::Measure, Phase::Drain];
+        for (index, phase) in (0..).zip(phases) {
+            for txn in 0..2 {
+                recorder.started(txn);
+                recorder.completed(txn, true, 1_000_000, 5_000_000 * (index + 1), false);
+            }
+            let start_ns = 1_000_400_000 * index;
+            directory.interval(&Interval {
+                index,
+                phase,
+                start_ns,
+                end_ns: start_ns + 1_000_400_000,
+                part: recorder.take(),
+                in_flight: 0,
+                workers: vec![],
+            });
+        }
+        let path = directory.path().join("run.json");
+        (results, path)
+    }
+
+    fn record(id: &str) -> RunRecord {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        RunRecord { id: id.to_owned(), ..crate::read_record(&path).unwrap() }
+    }
+
+    #[test]
+    fn the_measured_window_reads_back_with_its_response_times() {
+        for (scheduled, slow_ns) in [(true, 10_000_000), (false, 1_000_000)] {
+            let (results, path) = run_directory(scheduled);
+            let series = read_series(&path, &record("20260101T000000Z-x-aaaaaa"), results.path()).unwrap();
+            let first = &series.intervals[0];
+            assert_eq!((series.intervals.len(), first.committed, first.new_orders), (2, 2, Some(1)));
+            assert!((first.seconds - 1.0004).abs() < 1e-9);
+            let all: u64 = first.response_ns.iter().map(|(_, count)| count).sum();
+            assert_eq!(all, 2, "service times of a transaction with response times do not count twice");
+            assert!(first.response_ns.iter().all(|(ns, _)| ns.abs_diff(slow_ns) < slow_ns / 500), "{first:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_elsewhere_finds_its_run_directory_and_no_other() {
+        let (results, path) = run_directory(false);
+        let elsewhere = path.with_file_name("base.json");
+        let read = |path: &Path, id: &str| read_series(path, &record(id), results.path()).unwrap().intervals.len();
+        assert_eq!(read(&elsewhere, "20260101T000000Z-x-aaaaaa"), 2);
+        assert_eq!(read(Path::new("/nowhere/base.json"), "20260101T000000Z-x-aaaaaa"), 2);
+        assert_eq!(read(&elsewhere, "another"), 0);
+    }
+
+    #[test]
+    fn what_was_cut_off_ends_the_series_and_what_is_no_table_is_refused() {
+        let (results, path) = run_directory(false);
+        let file = path.with_file_name("intervals.csv");
+        let text = fs::read_to_string(&file).unwrap();
+        let read = || read_series(&path, &record("x"), results.path());
+        fs::write(&file, &text[..text.rfind("drain").unwrap() - 10]).unwrap();
+        assert_eq!(read().unwrap().intervals.len(), 1);
+        fs::write(&file, "a,b\n1,2\n").unwrap();
+        assert!(read().unwrap_err().to_string().contains("no column phase"));
+        fs::write(&file, text.replace("measure", "measure,x")).unwrap();
+        assert!(read().unwrap_err().to_string().contains("line 3"));
+        fs::write(&file, text).unwrap();
+        let log = path.with_file_name("latency.hlog");
+        fs::write(&log, "#comment\nTag=a,1.000,1.000,1.000,AAAA\n").unwrap();
+        assert!(read().unwrap_err().to_string().contains("latency.hlog"));
+        fs::remove_file(&log).unwrap();
+        assert!(read().unwrap().intervals.iter().all(|interval| interval.response_ns.is_empty()));
+    }
+}

@@ -1,0 +1,83 @@
+//! A table as CSV (RFC 4180): a header, and one line a run whatever its cells hold.
+
+use std::io;
+
+use super::{Cell, Column, EXPORT, Kind, TableError};
+use crate::record::RunRecord;
+
+/// The header of a table.
+pub(crate) fn header(columns: &[Column]) -> String {
+    let names: Vec<_> = columns.iter().map(|column| column.name).collect();
+    names.join(",") + "\n"
+}
+
+/// The line of a run.
+pub(crate) fn line(columns: &[Column], record: &RunRecord) -> String {
+    let cells: Vec<_> = columns.iter().map(|column| quoted(&cell(column, record))).collect();
+    cells.join(",") + "\n"
+}
+
+pub(super) fn write(records: &[RunRecord], out: &mut (dyn io::Write + Send)) -> Result<(), TableError> {
+    let lines = std::iter::once(header(EXPORT)).chain(records.iter().map(|record| line(EXPORT, record)));
+    lines.into_iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(TableError::of("csv"))
+}
+
+fn cell(column: &Column, record: &RunRecord) -> String {
+    match ((column.of)(record), column.kind) {
+        (Cell::Missing, _) => String::new(),
+        // A line is a run, for tools too that know nothing of quotes.
+        (Cell::Text(text), _) => text.lines().collect::<Vec<_>>().join(" "),
+        (Cell::Time(time), _) => time.to_string(),
+        (Cell::Count(count), _) => count.to_string(),
+        (Cell::Number(number), Kind::Number(decimals)) => format!("{number:.decimals$}"),
+        (Cell::Number(number), _) => number.to_string(),
+        (Cell::Flag(flag), _) => flag.to_string(),
+        (Cell::Json(json), _) => json.to_string(),
+    }
+}
+
+/// Quotes a field where RFC 4180 wants it.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_one_line_with_as_many_fields_as_the_header() {
+        let mut records = crate::fixture::all();
+        records[0].reason = Some("ended by \"an error\":\r\nline 2, and\nline 3".to_owned());
+        records[0].plan.target = "host=a,b".to_owned();
+        let mut bytes = Vec::new();
+        write(&records, &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text.lines().count(), records.len() + 1);
+        for line in text.lines() {
+            assert_eq!(fields(line).len(), EXPORT.len(), "{line}");
+        }
+        let row = text.lines().nth(1).unwrap();
+        assert!(
+            row.contains("\"host=a,b\"") && row.contains("\"ended by \"\"an error\"\": line 2, and line 3\""),
+            "{row}"
+        );
+    }
+
+    /// The fields of a line, by a reader of its own.
+    fn fields(line: &str) -> Vec<String> {
+        let (mut fields, mut quoted) = (vec![String::new()], false);
+        for c in line.chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => fields.push(String::new()),
+                c => fields.last_mut().unwrap().push(c),
+            }
+        }
+        fields
+    }
+}

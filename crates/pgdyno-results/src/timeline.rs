@@ -1,0 +1,217 @@
+//! A run as a picture needs it: every interval of every phase, and the latencies of each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::hlog;
+use crate::interval::{IntervalLatency, IntervalRecord};
+use crate::record::RunRecord;
+use crate::series::{directory, malformed};
+use crate::store::{StoreError, io_error};
+
+/// A run interval by interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// Where its files are; absent where the record stands alone.
+    pub directory: Option<PathBuf>,
+    /// All intervals, in their order.
+    pub intervals: Vec<TimelineInterval>,
+}
+
+/// An interval of any phase, with what `intervals.csv` has of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimelineInterval {
+    /// `ramp`, `measure` or `drain`.
+    pub phase: String,
+    /// Begin, since the clients began.
+    pub start_s: f64,
+    /// End, since the clients began.
+    pub end_s: f64,
+    /// Transactions whose work is committed.
+    pub committed: u64,
+    /// Transactions that failed for good.
+    pub failed: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Arrivals that were skipped for being later than the latency limit.
+    pub skipped: u64,
+    /// Transactions above the latency limit.
+    pub late: u64,
+    /// Transactions under way at the end.
+    pub in_flight: u64,
+    /// CPU time of the engine's threads, user and kernel.
+    pub client_cpu_s: f64,
+    /// p50, p95, p99 and the greatest response time in nanoseconds; absent where nothing ended.
+    pub response_ns: Option<[u64; 4]>,
+}
+
+/// The latencies of one transaction in one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LatencyLine {
+    /// The transaction.
+    pub transaction: String,
+    /// Whether these are response times beside service times, which another line of the interval has.
+    pub response: bool,
+    /// Begin of the interval, since the clients began.
+    pub start_s: f64,
+    /// Latencies in nanoseconds, ascending, to three digits, and how often each was seen.
+    pub counts: Vec<(u64, u64)>,
+}
+
+/// Reads the intervals of the run whose record is at `path`: beside the record, or in its run directory in `results`, or
+/// from the record itself.
+///
+/// # Errors
+/// When a file that is there cannot be read, or is none of ours.
+pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<Timeline, StoreError> {
+    let Some(directory) = directory(path, record, results) else { return Ok(Timeline::of_record(record)) };
+    let file = directory.join("intervals.csv");
+    let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
+    let intervals = parse(&text).map_err(|why| malformed(&file, why))?;
+    Ok(Timeline { directory: Some(directory), intervals })
+}
+
+fn latency_line(line: hlog::Line) -> LatencyLine {
+    let hlog::Line { tag, start_s, counts } = line;
+    let (transaction, response) = match tag.strip_suffix(hlog::RESPONSE) {
+        Some(name) => (name.to_owned(), true),
+        None => (tag, false),
+    };
+    LatencyLine { transaction, response, start_s, counts }
+}
+
+impl Timeline {
+    /// The intervals that a record holds itself.
+    #[must_use]
+    pub fn of_record(record: &RunRecord) -> Self {
+        Self { directory: None, intervals: record.intervals.iter().map(TimelineInterval::from).collect() }
+    }
+
+    /// Hands over the lines of `latency.hlog`, one by one: those of an hour are too many to hold at once. There are none
+    /// without that file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is none of ours.
+    pub fn each_latency(&self, mut each: impl FnMut(LatencyLine)) -> Result<(), StoreError> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        let file = directory.join("latency.hlog");
+        match fs::read(&file) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            bytes => hlog::read(&bytes.map_err(io_error("read", &file))?, |line| each(latency_line(line)))
+                .map_err(|why| malformed(&file, why)),
+        }
+    }
+}
+
+impl From<&IntervalRecord> for TimelineInterval {
+    fn from(i: &IntervalRecord) -> Self {
+        Self {
+            phase: i.phase.clone(),
+            start_s: i.start_s,
+            end_s: i.end_s,
+            committed: i.committed,
+            failed: i.failed,
+            retries: i.retries,
+            skipped: i.skipped,
+            late: i.late,
+            in_flight: i.in_flight,
+            client_cpu_s: i.client_cpu_s,
+            response_ns: i.response_latency_ns.map(|IntervalLatency { p50, p95, p99, max, .. }| [p50, p95, p99, max]),
+        }
+    }
+}
+
+/// The columns of the response times.
+const RESPONSE: [&str; 4] =
+    ["response_latency_ns_p50", "response_latency_ns_p95", "response_latency_ns_p99", "response_latency_ns_max"];
+
+/// The intervals in the text of `intervals.csv`. A last line that was cut off is left out: the run was killed.
+///
+/// # Errors
+/// In words.
+pub(crate) fn parse(text: &str) -> Result<Vec<TimelineInterval>, String> {
+    let mut lines = text.split_inclusive('\n');
+    let header: Vec<&str> = lines.next().unwrap_or_default().trim_end().split(',').collect();
+    let columns: BTreeMap<&str, usize> = header.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+    if let Some(missing) = ["phase", "start_s", "end_s", "committed"].iter().find(|name| !columns.contains_key(*name)) {
+        return Err(format!("it has no column {missing}"));
+    }
+    let whole = lines.enumerate().filter(|(_, line)| line.ends_with('\n'));
+    whole
+        .map(|(nth, line)| {
+            let cells: Vec<&str> = line.trim_end_matches(['\n', '\r']).split(',').collect();
+            let row = Row { columns: &columns, cells: &cells };
+            let fits = cells.len() == header.len();
+            fits.then(|| row.interval()).flatten().ok_or_else(|| format!("line {} is none of its table", nth + 2))
+        })
+        .collect()
+}
+
+struct Row<'a> {
+    columns: &'a BTreeMap<&'a str, usize>,
+    cells: &'a [&'a str],
+}
+
+impl Row<'_> {
+    fn interval(&self) -> Option<TimelineInterval> {
+        let response = RESPONSE.map(|name| self.number(name));
+        let [Some(p50), Some(p95), Some(p99), Some(max)] = response else { return None };
+        let seen = self.columns.get(RESPONSE[3]).is_some_and(|at| !self.cells[*at].is_empty());
+        Some(TimelineInterval {
+            phase: self.cells[*self.columns.get("phase")?].to_owned(),
+            start_s: self.number("start_s")?,
+            end_s: self.number("end_s")?,
+            committed: self.number("committed")?,
+            failed: self.number("failed")?,
+            retries: self.number("retries")?,
+            skipped: self.number("skipped")?,
+            late: self.number("late")?,
+            in_flight: self.number("in_flight")?,
+            client_cpu_s: self.number("client_cpu_s")?,
+            response_ns: seen.then_some([p50, p95, p99, max]),
+        })
+    }
+
+    /// A cell as a number; zero where the column is not there, or has nothing.
+    fn number<N: std::str::FromStr + Default>(&self, column: &str) -> Option<N> {
+        match self.columns.get(column).map(|at| self.cells[*at]) {
+            None | Some("") => Some(N::default()),
+            Some(cell) => cell.parse().ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "phase,start_s,end_s,committed,in_flight,response_latency_ns_p50,response_latency_ns_p95,\
+        response_latency_ns_p99,response_latency_ns_max,client_cpu_s\n\
+        ramp,0.0,1.0,0,1,,,,,0.1\nmeasure,1.0,2.5,30,2,1,2,3,4,0.2\nmeasure,2.5,3.";
+
+    #[test]
+    fn all_phases_read_back_and_what_was_cut_off_is_left_out() {
+        let found = parse(TABLE).unwrap();
+        assert_eq!(found.iter().map(|i| i.phase.as_str()).collect::<Vec<_>>(), ["ramp", "measure"]);
+        assert_eq!((found[0].response_ns, found[1].response_ns), (None, Some([1, 2, 3, 4])));
+        let second = &found[1];
+        let facts = (second.start_s, second.end_s, second.committed, second.in_flight, second.client_cpu_s);
+        assert_eq!(facts, (1.0, 2.5, 30, 2, 0.2));
+        assert_eq!(second.failed, 0, "a column that an old file has not");
+    }
+
+    #[test]
+    fn what_is_no_such_table_is_told() {
+        assert_eq!(parse("").unwrap_err(), "it has no column phase");
+        assert_eq!(parse(&TABLE.replace("30,2", "30,x")).unwrap_err(), "line 3 is none of its table");
+        assert_eq!(parse(&TABLE.replace("30,2", "30,2,2")).unwrap_err(), "line 3 is none of its table");
+    }
+
+    #[test]
+    fn response_times_are_told_from_service_times_by_their_tag() {
+        let line = |tag: &str| hlog::Line { tag: tag.to_owned(), start_s: 1.0, counts: vec![(5, 1)] };
+        let names = ["a", "a.response"].map(|tag| latency_line(line(tag))).map(|l| (l.transaction, l.response));
+        assert_eq!(names, [("a".to_owned(), false), ("a".to_owned(), true)]);
+    }
+}
