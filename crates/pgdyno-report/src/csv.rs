@@ -83,7 +83,7 @@ fn latency(latency: Option<&LatencyRecord>) -> String {
 }
 
 /// Where RFC 4180 wants it: a script may be called anything.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -3,10 +3,18 @@
 //!
 //! A new format is a file with a `render` function and a row in [`FORMATS`].
 
+pub mod compare;
+mod cost;
 mod csv;
+mod cycle;
+pub mod guide;
+pub mod html;
 mod json;
 mod markdown;
+mod recipe;
 mod rules;
+pub mod scaling;
+pub mod search;
 mod text;
 mod time_profile;
 pub mod units;
@@ -14,6 +22,8 @@ pub mod units;
 use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
+
+pub use recipe::recipe;
 
 /// How the text may look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +41,7 @@ pub const FORMATS: &[(&str, Render)] = &[
     ("json", json::render),
     ("csv", csv::render),
     ("markdown", markdown::render),
+    ("html", html::render),
     ("time-profile", time_profile::render),
 ];
 

@@ -5,8 +5,10 @@ use std::io::{self, Write};
 use pgdyno_results::RunRecord;
 
 use crate::Look;
+use crate::guide;
 use crate::rules;
 use crate::text::{headline, latency_columns, latency_rows, line_of_server};
+use crate::{cost, cycle};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", record.id)?;
@@ -31,6 +33,10 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         writeln!(out)?;
     }
     rules::markdown(record, out)?;
+    guide::markdown(record, out)?;
+    for line in cycle::lines(record).into_iter().chain(cost::line(record)) {
+        writeln!(out, "- {line}")?;
+    }
     for warning in &record.warnings {
         writeln!(out, "- warning: {warning}")?;
     }

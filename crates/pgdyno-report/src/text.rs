@@ -6,8 +6,10 @@ use pgdyno_plan::{Arrivals, Pace};
 use pgdyno_results::{GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
 
 use crate::Look;
+use crate::guide;
 use crate::rules;
 use crate::units::{bytes, count, duration, ms, percent, rate};
+use crate::{cost, cycle};
 
 /// The percentiles that every report has.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
@@ -46,6 +48,10 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         let size = copy.bytes.map_or_else(String::new, |n| format!(" ({})", bytes(n)));
         writeln!(out, "on a fresh copy of database {}{size}, made in {}", copy.template, duration(copy.seconds))?;
     }
+    guide::text(record, out)?;
+    for line in cycle::lines(record) {
+        writeln!(out, "{line}")?;
+    }
     if record.status != Status::Complete {
         writeln!(out, "{}", paint.red(&format!("status: {}", record.status.name())))?;
         if let Some(reason) = &record.reason {
@@ -61,7 +67,11 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         table(record, summary, out)?;
         statements(record, out)?;
         rules::text(record, out)?;
+        guide::table_in_text(record, out)?;
         counters(record, summary, out)?;
+    }
+    if let Some(line) = cost::line(record) {
+        writeln!(out, "{line}")?;
     }
     for set in &record.checks {
         let broken: Vec<_> = set.checks.iter().filter(|c| !c.holds).collect();
@@ -84,7 +94,8 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-fn what_ran(record: &RunRecord) -> String {
+/// What was run, in a few words.
+pub(crate) fn what_ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = match plan.scale_name.as_str() {
         "" if plan.scripts.is_empty() => String::new(),
@@ -97,7 +108,12 @@ fn what_ran(record: &RunRecord) -> String {
 
 /// The server in one line.
 pub(crate) fn line_of_server(record: &RunRecord) -> String {
-    let Some(server) = &record.server else { return "no server: pgdyno itself is measured".to_owned() };
+    let Some(server) = &record.server else {
+        return match record.plan.target.as_str() {
+            "none" => "no server: pgdyno itself is measured".to_owned(),
+            target => format!("target {target}: the run did not come as far as to look at the server"),
+        };
+    };
     let version = server.version.split(" on ").next().unwrap_or(&server.version);
     let size = server.database_bytes.map_or_else(String::new, |n| format!(", database {}", bytes(n)));
     let buffers = server.settings.get("shared_buffers").map_or_else(String::new, |v| format!(", shared_buffers {v}"));
@@ -127,7 +143,8 @@ fn lines_of_cluster(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {verdict}: {}", cluster.delegation)
 }
 
-fn line_of_drive(record: &RunRecord) -> String {
+/// Who drove it and how, in one line.
+pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     let plan = &record.plan;
     let pace = match plan.pace {
         Pace::ClosedLoop => "closed loop".to_owned(),
@@ -313,6 +330,9 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     if let Some(ratio) = s.cache_hit_ratio {
         server.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
+    if let Some(ratio) = s.os_cache_hit_ratio {
+        server.push(format!("{} of the rest came from the system's file cache", percent(ratio)));
+    }
     if let Some(wal) = s.wal_bytes {
         server.push(format!("WAL {}", bytes(wal)));
     }
@@ -358,22 +378,22 @@ fn growth(record: &RunRecord) -> String {
     if grown.is_empty() { String::new() } else { format!(" ({})", grown.join(", ")) }
 }
 
-struct Paint(bool);
+pub(crate) struct Paint(pub(crate) bool);
 
 impl Paint {
     fn wrap(&self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn bold(&self, text: &str) -> String {
+    pub(crate) fn bold(&self, text: &str) -> String {
         self.wrap("1", text)
     }
 
-    fn red(&self, text: &str) -> String {
+    pub(crate) fn red(&self, text: &str) -> String {
         self.wrap("1;31", text)
     }
 
-    fn yellow(&self, text: &str) -> String {
+    pub(crate) fn yellow(&self, text: &str) -> String {
         self.wrap("33", text)
     }
 }

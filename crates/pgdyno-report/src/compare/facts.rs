@@ -1,0 +1,256 @@
+//! What a run was, fact by fact, and in which facts runs differ.
+
+use std::collections::BTreeMap;
+
+use pgdyno_plan::{Arrivals, Cycle, Pace, Plan, ScriptPlan};
+use pgdyno_results::RunRecord;
+
+use crate::units::{bytes, count, duration, rate};
+
+/// What a fact is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// What was to be done.
+    Plan,
+    /// The recipe that it followed.
+    Recipe,
+    /// The server and its machine.
+    Server,
+    /// The driver's machine.
+    Client,
+    /// Settings of the server.
+    Settings,
+}
+
+impl Group {
+    /// The word in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Recipe => "recipe",
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Settings => "setting",
+        }
+    }
+}
+
+/// A fact in which runs differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about.
+    pub group: Group,
+    /// Its name.
+    pub name: String,
+    /// The values of the base, or of all runs where there is one side only; several where its runs differ.
+    pub base: Vec<String>,
+    /// The values of the other side.
+    pub new: Vec<String>,
+    /// Whether figures of runs that differ in it are figures of different work.
+    pub is_decisive: bool,
+}
+
+/// Settings that tell where a server is, and nothing of how it works.
+const WHEREABOUTS: &[&str] = &[
+    "application_name",
+    "cluster_name",
+    "config_file",
+    "data_directory",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "listen_addresses",
+    "log_directory",
+    "log_filename",
+    "port",
+    "unix_socket_directories",
+];
+
+/// Sizes of less than this ratio are nearly alike.
+const NEARLY: f64 = 1.02;
+
+/// A fact by group and name.
+type Key = (Group, String);
+
+/// What a run was: values in words, and whether they are decisive.
+fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
+    let mut facts = BTreeMap::new();
+    let mut add = |group, name: &str, value: String, is_decisive| {
+        if !value.is_empty() {
+            facts.insert((group, name.to_owned()), (value, is_decisive));
+        }
+    };
+    let plan = &record.plan;
+    for (name, value) in decisive(plan) {
+        add(Group::Plan, &name, value, true);
+    }
+    for (name, value) in beside(plan) {
+        add(Group::Plan, name, value, false);
+    }
+    if let Some(recipe) = &plan.recipe {
+        let cut = recipe.shortened.as_ref().map_or_else(String::new, |s| format!("times divided by {}", s.by));
+        let fitted = recipe.fitted.as_ref().map_or_else(String::new, |f| f.rule.clone());
+        for (name, value) in [
+            ("name", recipe.name.clone()),
+            ("size", recipe.size.clone()),
+            ("variant", recipe.variant.clone()),
+            ("short", cut),
+            ("fit", fitted),
+        ] {
+            add(Group::Recipe, name, value, false);
+        }
+    }
+    for (name, value) in server(record) {
+        add(Group::Server, &name, value, false);
+    }
+    let client = &record.client;
+    add(Group::Client, "system", client.os.clone(), false);
+    add(Group::Client, "processor", client.cpu.clone(), false);
+    add(Group::Client, "CPUs", client.cpus.to_string(), false);
+    add(Group::Client, "memory", bytes(client.memory_bytes), false);
+    add(Group::Client, "pgdyno", record.pgdyno_version.clone(), false);
+    for (name, value) in settings(record) {
+        add(Group::Settings, &name, value, false);
+    }
+    facts
+}
+
+/// What decides which work a transaction is, on which data, and how much of it is asked for at a time.
+fn decisive(plan: &Plan) -> Vec<(String, String)> {
+    let script = |script: &ScriptPlan| {
+        // The same script may be called by another path.
+        let name = script.file.rsplit('/').next().unwrap_or(&script.file);
+        format!("{name}@{} {:.8}", script.weight, script.sha256)
+    };
+    let pace = match plan.pace {
+        Pace::ClosedLoop => "closed loop".to_owned(),
+        Pace::Rate { per_s, arrivals: Arrivals::Poisson } => format!("{}/s, Poisson", rate(per_s)),
+        Pace::Rate { per_s, arrivals: Arrivals::Uniform } => format!("{}/s, uniform", rate(per_s)),
+    };
+    let limit = plan.latency_limit_ms.filter(|_| plan.pace != Pace::ClosedLoop);
+    let mut facts = vec![
+        ("workload".to_owned(), plan.workload.clone()),
+        ("scripts".to_owned(), plan.scripts.iter().map(script).collect::<Vec<_>>().join(", ")),
+        ("scale".to_owned(), count(plan.scale)),
+        ("clients".to_owned(), count(u64::from(plan.clients))),
+        ("connections".to_owned(), plan.connections.map_or_else(String::new, |n| count(u64::from(n)))),
+        ("mode".to_owned(), plan.mode.clone()),
+        ("pace".to_owned(), pace),
+        ("latency limit".to_owned(), limit.map_or_else(String::new, |ms| format!("{ms} ms"))),
+    ];
+    // The seed of the data makes other rows of the same kind; the size is the scale.
+    let told = |name: &str| name != "seed" && name != plan.scale_name;
+    facts.extend(plan.params.iter().filter(|(name, _)| told(name)).map(|(n, v)| (format!("-D {n}"), v.clone())));
+    facts
+}
+
+/// What else a plan says that may bear on the figures.
+fn beside(plan: &Plan) -> Vec<(&'static str, String)> {
+    let Cycle { restart, drop_caches, prewarm, checkpoint, provision } = plan.cycle;
+    let steps = [
+        (restart, "restart"),
+        (drop_caches, "drop caches"),
+        (prewarm, "prewarm"),
+        (checkpoint, "checkpoint"),
+        (provision, "provision"),
+    ];
+    let steps: Vec<_> = steps.iter().filter(|(done, _)| *done).map(|(_, step)| *step).collect();
+    vec![
+        ("target", plan.target.clone()),
+        ("template", plan.from_template.clone().unwrap_or_default()),
+        ("threads", plan.threads.to_string()),
+        ("time", plan.time_s.map_or_else(String::new, duration)),
+        ("transactions", plan.transactions.map_or_else(String::new, count)),
+        ("ramp", duration(plan.ramp_s)),
+        ("max tries", plan.max_tries.to_string()),
+        ("cycle", steps.join(", ")),
+        ("log", if plan.log { "every transaction".to_owned() } else { String::new() }),
+    ]
+}
+
+fn server(record: &RunRecord) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    if let Some(server) = &record.server {
+        let size = server.database_bytes.map_or_else(String::new, bytes);
+        facts.extend([
+            ("version".to_owned(), server.version.clone()),
+            ("origin".to_owned(), server.origin.clone()),
+            ("place".to_owned(), if server.local { "the driver's machine" } else { "another machine" }.to_owned()),
+            ("TLS".to_owned(), server.tls.clone().unwrap_or_else(|| "off".to_owned())),
+            ("data".to_owned(), size),
+            ("synchronous standbys".to_owned(), server.synchronous_standbys.map_or_else(String::new, count)),
+        ]);
+        if let Some(cluster) = &server.cluster {
+            let delegated = cluster.delegated.map_or("not shown", |yes| if yes { "yes" } else { "no" });
+            facts.extend([
+                ("cluster".to_owned(), cluster.label.clone()),
+                ("Citus".to_owned(), cluster.version.clone()),
+                ("delegated".to_owned(), delegated.to_owned()),
+            ]);
+        }
+    }
+    if let Some(target) = &record.target {
+        let price = target.price_per_hour.map_or_else(String::new, |price| format!("{price} {}", target.currency));
+        facts.extend([
+            ("target".to_owned(), target.name.clone()),
+            ("kind".to_owned(), target.kind.clone()),
+            ("vCPUs".to_owned(), target.vcpus.map_or_else(String::new, |n| n.to_string())),
+            ("memory".to_owned(), target.memory_bytes.map_or_else(String::new, bytes)),
+            ("price an hour".to_owned(), price),
+        ]);
+        facts.extend(target.labels.iter().map(|(name, value)| (format!("label {name}"), value.clone())));
+    }
+    facts
+}
+
+/// Settings as the clients had them, as far as that is known.
+fn settings(record: &RunRecord) -> BTreeMap<String, String> {
+    let mut settings: BTreeMap<_, _> = record.plan.settings.clone();
+    if let Some(server) = &record.server {
+        settings.extend(server.settings_changed.clone());
+        settings.extend(server.settings.clone());
+    }
+    settings.extend(record.settings_set.iter().map(|set| (set.name.clone(), set.shown.clone())));
+    settings.retain(|name, _| !WHEREABOUTS.contains(&name.as_str()));
+    settings
+}
+
+/// What a value is called that a run does not have.
+const NONE: &str = "-";
+
+/// The facts in which runs differ: between the sides, or within one of them.
+pub(crate) fn differences(base: &[&RunRecord], new: &[&RunRecord]) -> Vec<Difference> {
+    let of_side = |records: &[&RunRecord]| records.iter().map(|record| facts(record)).collect::<Vec<_>>();
+    let (base, new) = (of_side(base), of_side(new));
+    let mut keys = BTreeMap::new();
+    for (key, (_, is_decisive)) in base.iter().chain(&new).flatten() {
+        *keys.entry(key).or_insert(false) |= is_decisive;
+    }
+    let values = |side: &[BTreeMap<Key, (String, bool)>], key: &Key| {
+        let mut values: Vec<_> =
+            side.iter().map(|facts| facts.get(key).map_or(NONE, |(value, _)| value).to_owned()).collect();
+        values.sort();
+        values.dedup();
+        values
+    };
+    keys.into_iter()
+        .map(|(key, is_decisive)| Difference {
+            group: key.0,
+            name: key.1.clone(),
+            base: values(&base, key),
+            new: values(&new, key),
+            is_decisive,
+        })
+        .filter(|d| d.base.len() > 1 || d.new.len() > 1 || (d.base != d.new && !d.new.is_empty()))
+        .filter(|d| d.group != Group::Settings || !are_nearly_one_size(d))
+        .collect()
+}
+
+/// Whether all values are sizes that are nearly alike: what a private server gets for WAL follows the room on the disk.
+fn are_nearly_one_size(difference: &Difference) -> bool {
+    let sizes: Option<Vec<u64>> =
+        difference.base.iter().chain(&difference.new).map(|value| pgdyno_plan::units::bytes(value).ok()).collect();
+    let ends = sizes.and_then(|sizes| sizes.iter().min().copied().zip(sizes.iter().max().copied()));
+    ends.is_some_and(|(least, most)| most as f64 <= least as f64 * NEARLY)
+}

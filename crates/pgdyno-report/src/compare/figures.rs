@@ -1,0 +1,104 @@
+//! The figures of both sides and their changes.
+
+use pgdyno_measure::compare::{Change, Direction, Estimate, Held, INTERVALS_MIN, Latencies};
+
+use super::{Figure, Metric, Run, Verdict};
+
+/// Every figure that both sides have, that of the verdict first.
+pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confidence: f64) -> Vec<Figure> {
+    let latencies = match (&mut *base, &mut *new) {
+        ([base], [new]) => Some((latencies(base), latencies(new))),
+        _ => None,
+    };
+    let others = Metric::ALL.iter().map(|(_, metric)| *metric).filter(|metric| {
+        // TPM and QPS follow the others: they are shown where they are asked for.
+        *metric != first && !matches!(metric, Metric::Tpm | Metric::Qps)
+    });
+    let figure = |metric: Metric| {
+        let values = |side: &[Run]| side.iter().map(|run| metric.of(&run.record)).collect::<Option<Vec<_>>>();
+        let (from, to) = (values(base)?, values(new)?);
+        let change = match (&*base, &*new, &latencies) {
+            ([base], [new], Some((from, to))) => of_single_runs(metric, (base, from), (new, to), confidence),
+            _ => Change::of_runs(&from, &to, confidence),
+        };
+        let (base, new) = (mean(&from), mean(&to));
+        // The record's own figures are the finer ones; their uncertainty is that of the series.
+        let change = change.map(|c| {
+            let shift = new / base / c.ratio;
+            Change { ratio: c.ratio * shift, low: c.low * shift, high: c.high * shift, ..c }
+        });
+        let verdict = change.map_or(Verdict::CannotTell, |change| verdict(&change, metric));
+        Some(Figure { metric, base, new, change, verdict })
+    };
+    std::iter::once(first).chain(others).filter_map(figure).collect()
+}
+
+fn of_single_runs(
+    metric: Metric,
+    (base, base_latencies): (&Run, &Latencies),
+    (new, new_latencies): (&Run, &Latencies),
+    confidence: f64,
+) -> Option<Change> {
+    if let Metric::Percentile(percent) = metric {
+        return Latencies::change(base_latencies, new_latencies, percent / 100.0, confidence);
+    }
+    let estimate = |run: &Run| Estimate::of_intervals(&metric.by_interval(&run.series));
+    Some(Change::between(&estimate(base)?, &estimate(new)?, confidence))
+}
+
+/// Takes the latencies out of the series: of an hour they are a hundred megabytes.
+fn latencies(run: &mut Run) -> Latencies {
+    Latencies::new(run.series.intervals.iter_mut().map(|interval| std::mem::take(&mut interval.response_ns)).collect())
+}
+
+/// The geometric mean: that of the logarithms, which runs are compared by.
+fn mean(values: &[f64]) -> f64 {
+    if let [value] = values {
+        return *value;
+    }
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+fn verdict(change: &Change, metric: Metric) -> Verdict {
+    match (change.direction(), metric.is_latency()) {
+        (Direction::Unknown, _) => Verdict::NoDifference,
+        (Direction::Up, false) | (Direction::Down, true) => Verdict::Faster,
+        (Direction::Down, false) | (Direction::Up, true) => Verdict::Slower,
+    }
+}
+
+/// Whether NEW is slower by no more than `loss_max`: less throughput, or more latency. `tried` is how many runs the larger
+/// side has: as many did not decide it, so it takes more.
+pub(super) fn held(change: &Change, metric: Metric, loss_max: f64, confidence: f64, tried: usize) -> Held {
+    let held = if metric.is_latency() {
+        // Of latencies the inverse is judged: what falls when they rise.
+        let Change { ratio, low, high, variance_of_one } = *change;
+        let inverse = Change { ratio: 1.0 / ratio, low: 1.0 / high, high: 1.0 / low, variance_of_one };
+        Held::judge(&inverse, 1.0 / (1.0 + loss_max), confidence)
+    } else {
+        Held::judge(change, 1.0 - loss_max, confidence)
+    };
+    match held {
+        Held::Unknown { runs: Some(runs) } => Held::Unknown { runs: Some(runs.max(tried as u32 + 1)) },
+        held => held,
+    }
+}
+
+/// Why a verdict has no interval to stand on.
+pub(super) fn no_interval(base: &[Run], new: &[Run]) -> String {
+    let few = |run: &&Run| Metric::Tps.by_interval(&run.series).len() < INTERVALS_MIN;
+    match base.iter().chain(new).find(few) {
+        Some(run) if run.series.intervals.is_empty() => {
+            format!(
+                "the intervals of {} are not there: intervals.csv is neither beside its record nor in its run directory",
+                run.record.id
+            )
+        }
+        Some(run) => format!(
+            "{} has {} whole intervals, and an interval of confidence needs {INTERVALS_MIN}; run longer, or several times",
+            run.record.id,
+            Metric::Tps.by_interval(&run.series).len()
+        ),
+        None => "too few transactions are beyond this percentile, its latencies swing too slowly for so few intervals, or there is no latency.hlog".to_owned(),
+    }
+}

@@ -1,0 +1,68 @@
+//! For programs. Changes are in percent; latencies in nanoseconds.
+
+use std::io::{self, Write};
+
+use pgdyno_measure::compare::Held;
+use serde_json::{Value, json};
+
+use super::{Comparison, Difference, Figure, Limit, Side};
+use crate::Look;
+
+pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    let [base, new] = comparison.sides.each_ref().map(side);
+    let value = json!({
+        "verdict": comparison.verdict.name(),
+        "reason": comparison.reason,
+        "confidence_percent": (comparison.confidence * 1e6).round() / 1e4,
+        "limit": comparison.limit.as_ref().map(limit),
+        "base": base,
+        "new": new,
+        "figures": comparison.figures.iter().map(figure).collect::<Vec<_>>(),
+        "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
+        "notes": comparison.notes,
+    });
+    serde_json::to_writer_pretty(&mut *out, &value)?;
+    writeln!(out)
+}
+
+fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
+fn side(side: &Side) -> Value {
+    let left_out = |(run, why): &(String, String)| json!({ "run": run, "why": why });
+    json!({ "runs": side.runs, "left_out": side.left_out.iter().map(left_out).collect::<Vec<_>>() })
+}
+
+fn figure(figure: &Figure) -> Value {
+    json!({
+        "metric": figure.metric.name(),
+        "unit": if figure.metric.is_latency() { "ns" } else { figure.metric.name() },
+        "base": figure.base,
+        "new": figure.new,
+        "change_percent": percent(figure.new / figure.base),
+        "change_percent_low": figure.change.map(|change| percent(change.low)),
+        "change_percent_high": figure.change.map(|change| percent(change.high)),
+        "verdict": figure.verdict.name(),
+    })
+}
+
+fn difference(difference: &Difference) -> Value {
+    json!({
+        "group": difference.group.name(),
+        "name": difference.name,
+        "base": difference.base,
+        "new": difference.new,
+        "different_work": difference.is_decisive,
+    })
+}
+
+fn limit(limit: &Limit) -> Value {
+    let (held, runs_needed) = match limit.held {
+        Some(Held::Yes) => ("yes", None),
+        Some(Held::No) => ("no", None),
+        Some(Held::Unknown { runs }) => ("cannot tell", runs),
+        None => ("cannot tell", None),
+    };
+    json!({ "slower_percent_max": limit.loss_max * 100.0, "held": held, "runs_needed_of_each": runs_needed })
+}

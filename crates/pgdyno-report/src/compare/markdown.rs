@@ -1,0 +1,43 @@
+//! For a pull request.
+
+use std::io::{self, Write};
+
+use super::{Comparison, words};
+use crate::Look;
+
+pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "### pgdyno compare: {}\n", comparison.verdict.name())?;
+    writeln!(out, "{}\n", words::verdict(comparison))?;
+    if let Some(limit) = words::limit(comparison) {
+        writeln!(out, "Limit: {limit}\n")?;
+    }
+    writeln!(out, "| | BASE | NEW | change | {} interval | |", words::share(comparison.confidence))?;
+    writeln!(out, "| --- | ---: | ---: | ---: | ---: | --- |")?;
+    for figure in &comparison.figures {
+        let (base, new) = (figure.metric.told(figure.base), figure.metric.told(figure.new));
+        let (change, verdict) = (words::signed(figure.new / figure.base), figure.verdict.name());
+        let title = figure.metric.title();
+        writeln!(out, "| {title} | {base} | {new} | {change} | {} | {verdict} |", words::interval(figure))?;
+    }
+    writeln!(out)?;
+    if !comparison.differences.is_empty() {
+        writeln!(out, "| | differs | BASE | NEW |\n| --- | --- | --- | --- |")?;
+        for difference in &comparison.differences {
+            let values = |values: &[String]| values.join(" or ").replace('|', "\\|").replace('\n', " ");
+            let mark = if difference.is_decisive { " (different work)" } else { "" };
+            let (from, to) = (values(&difference.base), values(&difference.new));
+            writeln!(out, "| {} | {}{mark} | {from} | {to} |", difference.group.name(), difference.name)?;
+        }
+        writeln!(out)?;
+    }
+    for (name, side) in ["BASE", "NEW"].iter().zip(&comparison.sides) {
+        writeln!(out, "- {name}: {}", words::runs(side))?;
+        for (run, why) in &side.left_out {
+            writeln!(out, "- **left out of {name}**: {run} {why}")?;
+        }
+    }
+    for note in &comparison.notes {
+        writeln!(out, "- note: {note}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! For a person at a terminal.
+
+use std::io::{self, Write};
+
+use pgdyno_measure::compare::Held;
+
+use super::{Comparison, Verdict, words};
+use crate::Look;
+use crate::text::Paint;
+
+/// Values longer than this are cut: the whole is in the JSON.
+const VALUE_MAX: usize = 60;
+
+pub(super) fn render(comparison: &Comparison, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    for (name, side) in ["BASE", "NEW "].iter().zip(&comparison.sides) {
+        writeln!(out, "{} {}", paint.bold(name), words::runs(side))?;
+    }
+    for side in &comparison.sides {
+        for (run, why) in &side.left_out {
+            writeln!(out, "{} {run} {why}", paint.red("left out:"))?;
+        }
+    }
+    writeln!(out)?;
+    differences(comparison, &paint, out)?;
+    table(comparison, out)?;
+    let verdict = words::verdict(comparison);
+    let painted = match comparison.verdict {
+        Verdict::Slower | Verdict::NotComparable => paint.red(&verdict),
+        _ => paint.bold(&verdict),
+    };
+    writeln!(out, "\nverdict: {painted}")?;
+    if let Some(limit) = words::limit(comparison) {
+        let broken = comparison.limit.is_some_and(|limit| limit.held == Some(Held::No));
+        writeln!(out, "limit: {}", if broken { paint.red(&limit) } else { limit })?;
+    }
+    for note in &comparison.notes {
+        writeln!(out, "{} {note}", paint.yellow("note:"))?;
+    }
+    Ok(())
+}
+
+fn differences(comparison: &Comparison, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+    if comparison.differences.is_empty() {
+        return writeln!(out, "plan, settings, server and machine are the same on both sides\n");
+    }
+    writeln!(out, "differences")?;
+    let name = comparison.differences.iter().map(|d| d.name.chars().count()).max().unwrap_or(0);
+    for difference in &comparison.differences {
+        let values = |values: &[String]| values.iter().map(|value| cut(value)).collect::<Vec<_>>().join(" or ");
+        let mark = if difference.is_decisive { paint.red("  different work") } else { String::new() };
+        let (from, to) = (values(&difference.base), values(&difference.new));
+        writeln!(out, "  {:<7}  {:<name$}  {from} → {to}{mark}", difference.group.name(), difference.name)?;
+    }
+    writeln!(out)
+}
+
+fn cut(value: &str) -> String {
+    if value.chars().count() <= VALUE_MAX {
+        return value.to_owned();
+    }
+    value.chars().take(VALUE_MAX - 1).chain(['…']).collect()
+}
+
+fn table(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
+    let title = format!("{} interval", words::share(comparison.confidence));
+    let mut rows = vec![["", "BASE", "NEW", "change", title.as_str(), ""].map(str::to_owned)];
+    rows.extend(comparison.figures.iter().map(|figure| {
+        [
+            figure.metric.title(),
+            figure.metric.told(figure.base),
+            figure.metric.told(figure.new),
+            words::signed(figure.new / figure.base),
+            words::interval(figure),
+            figure.verdict.name().to_owned(),
+        ]
+    }));
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(width);
+    for [name, base, new, change, interval, verdict] in &rows {
+        let [a, b, c, d, e] = widths;
+        let line = format!("  {name:<a$}  {base:>b$}  {new:>c$}  {change:>d$}  {interval:>e$}  {verdict}");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! What is said of a comparison in words, the same in every format.
+
+use pgdyno_measure::compare::Held;
+use pgdyno_plan::Pace;
+use pgdyno_results::RunRecord;
+
+use super::{Comparison, Difference, Figure, Run, Side, Verdict};
+
+/// A change in percent, with its sign: `+2.5 %`, `-0.04 %`.
+pub(super) fn signed(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    let text = if percent.abs() < 0.995 { format!("{percent:+.2} %") } else { format!("{percent:+.1} %") };
+    // Zero has no side.
+    if text[1..].starts_with("0.00") { "0.00 %".to_owned() } else { text }
+}
+
+/// `+1.1 % to +3.9 %`, or nothing. Ends that say no more than that nothing is known are not spelt out.
+pub(super) fn interval(figure: &Figure) -> String {
+    let end = |ratio: f64| match ratio {
+        _ if ratio < 0.01 => "below -99 %".to_owned(),
+        _ if ratio > 11.0 => "above +1000 %".to_owned(),
+        _ => signed(ratio),
+    };
+    figure.change.map_or_else(String::new, |change| format!("{} to {}", end(change.low), end(change.high)))
+}
+
+/// A share in percent without needless zeros: `95 %`, `99.9 %`.
+pub(super) fn share(share: f64) -> String {
+    format!("{} %", (share * 1e6).round() / 1e4)
+}
+
+/// `clients 16 → 32`.
+pub(super) fn difference(difference: &Difference) -> String {
+    let (from, to) = (difference.base.join(" or "), difference.new.join(" or "));
+    if difference.base == difference.new {
+        format!("{} {from} on both sides", difference.name)
+    } else {
+        format!("{} {from} → {to}", difference.name)
+    }
+}
+
+/// `3 runs: a, b, c`, or the one.
+pub(super) fn runs(side: &Side) -> String {
+    match side.runs.as_slice() {
+        [run] => run.clone(),
+        runs => format!("{} runs: {}", runs.len(), runs.join(", ")),
+    }
+}
+
+/// The verdict with what it stands on.
+pub(super) fn verdict(comparison: &Comparison) -> String {
+    let name = comparison.verdict.name();
+    let Some(figure) = comparison.figures.first() else { return name.to_owned() };
+    let metric = figure.metric.title();
+    let seen = format!("{metric} {}", signed(figure.new / figure.base));
+    match comparison.verdict {
+        Verdict::NotComparable => format!("{name}: {}; for a verdict all the same: --anyway", comparison.reason),
+        Verdict::CannotTell => format!("{name}: {seen}, {}", comparison.reason),
+        _ => {
+            let sides = comparison.sides.each_ref().map(|side| side.runs.len());
+            let of = if sides == [1, 1] {
+                "of one run each".to_owned()
+            } else {
+                format!("of {} against {} runs", sides[1], sides[0])
+            };
+            format!("{name}: {seen}, {} interval {}, {of}", share(comparison.confidence), interval(figure))
+        }
+    }
+}
+
+/// What became of the limit.
+pub(super) fn limit(comparison: &Comparison) -> Option<String> {
+    let limit = comparison.limit?;
+    let loss = share(limit.loss_max);
+    let several = comparison.sides.iter().any(|side| side.runs.len() > 1);
+    Some(match limit.held {
+        Some(Held::Yes) => format!("slower by {loss} at most: held, by the whole interval"),
+        Some(Held::No) => format!("slower by {loss} at most: NOT held; the whole interval is beyond it"),
+        Some(Held::Unknown { runs }) => {
+            // What single runs hide would ask for more.
+            let least = if several { "about" } else { "at least" };
+            let runs = runs.map_or_else(
+                || "even 1,000 runs of each side would hardly decide it".to_owned(),
+                |runs| format!("{least} {runs} runs of each side would decide it, if the change is what was seen"),
+            );
+            format!("slower by {loss} at most: cannot tell; the interval spans the limit. {runs}")
+        }
+        None => format!("slower by {loss} at most: cannot tell: {}", comparison.verdict.name()),
+    })
+}
+
+/// What a reader must know.
+pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_work: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Some((Figure { metric, .. }, others)) = figures.split_first() else { return notes };
+    let all = || base.iter().chain(new).map(|run| &run.record);
+    if different_work {
+        notes.push("the runs did different work, and the verdict stands by --anyway".to_owned());
+    }
+    if let Some(both) = base.iter().find(|run| new.iter().any(|other| other.record.id == run.record.id)) {
+        notes.push(format!("{} is on both sides", both.record.id));
+    }
+    match (base.len(), new.len()) {
+        (1, 1) => notes.push(
+            "one run each: the intervals tell how sure each run is of its own figures, from how they went second by \
+             second. What differs from run to run is not in them, so the true uncertainty is larger; repeat both \
+             (three runs of each or more) to see it"
+                .to_owned(),
+        ),
+        (1, _) | (_, 1) => {
+            notes.push("the side of one run is taken to vary from run to run as the other side does".to_owned());
+        }
+        _ => {}
+    }
+    if is_one_after_the_other(base, new) {
+        notes.push(
+            "every run of one side came before every run of the other: what else changed in between looks like a change \
+             of the server; run them in turns"
+                .to_owned(),
+        );
+    }
+    notes.push(format!(
+        "the verdict is by {} alone; the other figures are for information, and of many one differs by chance now and \
+         then",
+        metric.title()
+    ));
+    let untold: Vec<_> = others.iter().filter(|f| f.verdict == Verdict::CannotTell).map(|f| f.metric.name()).collect();
+    if !untold.is_empty() {
+        notes.push(format!(
+            "no interval for {}: too few intervals or transactions beyond the percentile, too slow swings, or no \
+             latency.hlog",
+            untold.join(", ")
+        ));
+    }
+    let is_scheduled = all().any(|record| matches!(record.plan.pace, Pace::Rate { .. }));
+    if is_scheduled && !metric.is_latency() {
+        notes.push(
+            "there is a rate: throughput is what was offered, as long as the server keeps up; compare latencies with \
+             --metric p99"
+                .to_owned(),
+        );
+    }
+    let drifting: Vec<String> = all().filter_map(drift).collect();
+    if !drifting.is_empty() {
+        notes.push(format!("throughput drifts from first to last third of {}", drifting.join(", ")));
+    }
+    let mut warned = all().filter(|record| !record.warnings.is_empty());
+    if let Some(first) = warned.next() {
+        notes.push(format!(
+            "{} of {} runs have warnings; {}: {}",
+            warned.count() + 1,
+            base.len() + new.len(),
+            first.id,
+            first.warnings[0]
+        ));
+    }
+    notes
+}
+
+/// A run and its trend, where it has one.
+fn drift(record: &RunRecord) -> Option<String> {
+    let steady = record.summary.as_ref()?.steadiness.filter(|steady| steady.drifts)?;
+    Some(format!("{} ({})", record.id, signed(1.0 + steady.trend)))
+}
+
+/// Whether several runs of each side were not done in turns.
+fn is_one_after_the_other(base: &[Run], new: &[Run]) -> bool {
+    // Times are RFC 3339 in UTC, which sort as text.
+    let span = |side: &[Run]| {
+        let times = || side.iter().map(|run| run.record.started_at.clone());
+        times().min().zip(times().max())
+    };
+    let several = base.len() > 1 && new.len() > 1;
+    let apart = |a: Option<(String, String)>, b: Option<(String, String)>| {
+        a.zip(b).is_some_and(|((first, last), (other_first, other_last))| last < other_first || other_last < first)
+    };
+    several && apart(span(base), span(new))
+}

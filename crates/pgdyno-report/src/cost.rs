@@ -1,0 +1,19 @@
+//! What the figures cost.
+
+use pgdyno_results::RunRecord;
+
+use crate::units::{count, rate};
+
+/// One line, where the target has a price.
+pub(crate) fn line(record: &RunRecord) -> Option<String> {
+    let cost = record.cost.as_ref()?;
+    let currency = &cost.currency;
+    let nopm = cost
+        .nopm_per_price
+        .map_or_else(String::new, |nopm| format!("; {} NOPM for each {currency} an hour", count(nopm.round() as u64)));
+    Some(format!(
+        "cost: {} {currency} an hour; {} {currency} a million transactions{nopm}",
+        rate(cost.price_per_hour),
+        rate(cost.per_million_transactions)
+    ))
+}

@@ -1,0 +1,188 @@
+//! What a record says of the recipe that it follows.
+
+use std::io::{self, Write};
+
+use pgdyno_plan::{Published, RecipePlan};
+use pgdyno_results::{RunRecord, Summary};
+
+use crate::units::{bytes, count, grouped, percent, rate};
+
+/// What a reader of two figures must not forget.
+const CAUTION: &str = "Two machines: neither figure is a pass mark for the other.";
+
+/// Which recipe a run follows, and where it does not.
+#[must_use]
+pub fn lines(recipe: &RecipePlan) -> Vec<String> {
+    let variant = if recipe.variant.is_empty() { String::new() } else { format!(", variant {}", recipe.variant) };
+    let mut lines = vec![format!("recipe {}, size {}{variant}: {}", recipe.name, recipe.size, recipe.source)];
+    if let Some(fitted) = &recipe.fitted {
+        lines.push(format!("fitted to {} vCPU, {}: {}", fitted.vcpus, bytes(fitted.memory_bytes), fitted.rule));
+    }
+    if let Some(short) = &recipe.shortened {
+        let ramp = if short.ramp_s > 0.0 { format!(" after {} of warm-up", time(short.ramp_s)) } else { String::new() };
+        lines.push(format!("times divided by {} (the guide: {}{ramp})", short.by, time(short.time_s)));
+    }
+    if !recipe.departures.is_empty() {
+        lines.push(format!("departs from the recipe: {}", recipe.departures.join("; ")));
+    }
+    lines
+}
+
+/// Figures in one line.
+#[must_use]
+pub fn figures(published: &[Published]) -> String {
+    let figure = |figure: &Published| {
+        let note = if figure.note.is_empty() { String::new() } else { format!(" ({})", figure.note) };
+        format!("{} {}{note}", exact(figure.value), name(&figure.metric))
+    };
+    published.iter().map(figure).collect::<Vec<_>>().join(", ")
+}
+
+/// The lines about the recipe.
+pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    record.plan.recipe.iter().flat_map(lines).try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The published figures beside the measured ones.
+pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let (Some(recipe), Some(summary)) = (&record.plan.recipe, &record.summary) else { return Ok(()) };
+    let rows = rows(recipe, summary);
+    if !rows.is_empty() {
+        let width = |i: usize, title: &str| rows.iter().map(|row| row[i].chars().count()).chain([title.len()]).max();
+        let [first, here, there] = [(0, "figure"), (1, "measured here"), (2, "published")]
+            .map(|(i, title)| width(i, title).unwrap_or_default());
+        writeln!(out, "  {:<first$}  {:>here$}  {:>there$}", "figure", "measured here", "published")?;
+        for [figure, measured, published] in &rows {
+            writeln!(out, "  {figure:<first$}  {measured:>here$}  {published:>there$}")?;
+        }
+        writeln!(out, "  measured on {}", machine(record))?;
+        writeln!(out, "  published for {}: {}", recipe.machine, recipe.source)?;
+        writeln!(out, "  {CAUTION}")?;
+        writeln!(out)?;
+    }
+    match cached(recipe, summary) {
+        Some(line) => writeln!(out, "{line}"),
+        None => Ok(()),
+    }
+}
+
+/// The same for a page.
+pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let Some(recipe) = &record.plan.recipe else { return Ok(()) };
+    for line in lines(recipe) {
+        writeln!(out, "- {line}")?;
+    }
+    if let Some(line) = record.summary.as_ref().and_then(|summary| cached(recipe, summary)) {
+        writeln!(out, "- {line}")?;
+    }
+    writeln!(out)?;
+    let rows = record.summary.as_ref().map(|summary| rows(recipe, summary)).unwrap_or_default();
+    if !rows.is_empty() {
+        let (here, there) = (machine(record), format!("{}; {}", recipe.machine, recipe.source));
+        writeln!(out, "| figure | measured here ({here}) | published ({there}) |")?;
+        writeln!(out, "| --- | ---: | ---: |")?;
+        for [figure, measured, published] in &rows {
+            writeln!(out, "| {figure} | {measured} | {published} |")?;
+        }
+        writeln!(out, "\n{CAUTION}\n")?;
+    }
+    Ok(())
+}
+
+/// Figure, measured, published.
+fn rows(recipe: &RecipePlan, summary: &Summary) -> Vec<[String; 3]> {
+    let row = |figure: &Published| {
+        let measured = measured(summary, &figure.metric).map_or_else(|| "-".to_owned(), |v| value(&figure.metric, v));
+        let note = if figure.note.is_empty() { String::new() } else { format!(" ({})", figure.note) };
+        [name(&figure.metric).to_owned(), measured, exact(figure.value) + &note]
+    };
+    recipe.published.iter().map(row).collect()
+}
+
+/// The figure of this name in a summary, where it has one.
+fn measured(summary: &Summary, metric: &str) -> Option<f64> {
+    let latency = summary.response_latency_ns.as_ref();
+    match metric {
+        "nopm" => summary.nopm,
+        "tpm" => summary.tpm,
+        "tps" => Some(summary.tps),
+        "qps" => Some(summary.qps),
+        "latency_ms_mean" => latency.map(|latency| latency.mean / 1e6),
+        "latency_ms_stddev" => latency.map(|latency| latency.stddev / 1e6),
+        _ => None,
+    }
+}
+
+fn name(metric: &str) -> &str {
+    match metric {
+        "nopm" => "NOPM",
+        "tpm" => "TPM",
+        "tps" => "TPS",
+        "qps" => "QPS",
+        "latency_ms_mean" => "ms mean",
+        "latency_ms_stddev" => "ms stddev",
+        "server_cpu_percent" => "% CPU of the server",
+        other => other,
+    }
+}
+
+/// A published figure: as it was published.
+fn exact(value: f64) -> String {
+    let decimals = format!("{:.3}", value.fract());
+    count(value.trunc() as u64) + decimals.trim_start_matches('0').trim_end_matches('0').trim_end_matches('.')
+}
+
+/// A measured figure.
+fn value(metric: &str, value: f64) -> String {
+    match metric {
+        "latency_ms_mean" | "latency_ms_stddev" => format!("{value:.3}"),
+        "server_cpu_percent" => format!("{value:.0}"),
+        _ => rate(value),
+    }
+}
+
+/// The machine of the server that was measured, as far as it is known.
+fn machine(record: &RunRecord) -> String {
+    let buffers = record.server.as_ref().and_then(|server| server.settings.get("shared_buffers"));
+    let buffers = buffers.map_or_else(String::new, |value| format!(", shared_buffers {value}"));
+    let words = |vcpus: u32, memory: u64| format!("{vcpus} vCPU, {}", bytes(memory));
+    let named = record.target.as_ref().and_then(|t| Some(format!("{}, {}", t.name, words(t.vcpus?, t.memory_bytes?))));
+    let local = record.server.as_ref().filter(|server| server.local);
+    let local = || {
+        local.map(|_| {
+            format!("{}, shared with the client", words(record.client.cpus as u32, record.client.memory_bytes))
+        })
+    };
+    let fitted = || record.plan.recipe.as_ref()?.fitted.as_ref().map(|to| words(to.vcpus, to.memory_bytes));
+    let known = named.or_else(local).or_else(fitted);
+    known.unwrap_or_else(|| "a server whose machine is not known".to_owned()) + &buffers
+}
+
+/// The share that was to be cached, and what was measured.
+fn cached(recipe: &RecipePlan, summary: &Summary) -> Option<String> {
+    let mut found = Vec::new();
+    if let Some(ratio) = summary.cache_hit_ratio {
+        found.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
+    }
+    if let Some(ratio) = summary.os_cache_hit_ratio {
+        found.push(format!("{} of the others the cache of the operating system", percent(ratio)));
+    }
+    let found = if found.is_empty() { "not measured".to_owned() } else { found.join(", ") };
+    recipe.cached.map(|goal| format!("cached: {} of the data is meant to fit; {found}", share(goal)))
+}
+
+/// A time as guides write it: 600 s are 10 min, and 3,900 s stay so.
+pub(crate) fn time(seconds: f64) -> String {
+    if seconds >= 600.0 && seconds % 600.0 == 0.0 {
+        format!("{} min", seconds / 60.0)
+    } else if seconds < 1000.0 {
+        format!("{seconds} s")
+    } else {
+        format!("{} s", grouped(seconds))
+    }
+}
+
+/// A share in whole percent.
+pub(crate) fn share(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}

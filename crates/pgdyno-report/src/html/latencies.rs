@@ -1,0 +1,238 @@
+//! The latencies of a run, folded into what a heat map and a percentile curve need.
+
+use std::collections::BTreeMap;
+
+use pgdyno_results::{LatencyLine, TimelineInterval};
+
+/// Cells of a heat map side by side, at most.
+const COLUMNS_MAX: usize = 300;
+/// Cells of a heat map one above the other, at most.
+const ROWS_MAX: usize = 60;
+/// Rows to a tenfold latency while they are counted.
+const ROWS_PER_DECADE: f64 = 20.0;
+/// The lower edge of the first row.
+const FLOOR_NS: f64 = 100.0;
+/// Rows while they are counted: up to 10,000 s.
+const ROWS: usize = 220;
+/// Points of a percentile curve to each nine.
+const POINTS_PER_NINE: f64 = 40.0;
+/// Nines of the last point of a percentile curve: 99.99 %.
+const NINES_MAX: f64 = 4.0;
+
+/// The latencies of a run: counted as they come, of any number of intervals.
+#[derive(Clone, Debug, Default)]
+pub struct Latencies {
+    /// Begin of each interval in milliseconds, and whether it is in the measured window.
+    intervals: Vec<(u64, bool)>,
+    /// Begin and end of each column.
+    columns: Vec<(f64, f64)>,
+    per_column: usize,
+    /// By transaction; response times apart from service times.
+    found: BTreeMap<(String, bool), Counts>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    /// By column, then by row.
+    cells: Vec<u64>,
+    /// By latency in nanoseconds, in the measured window.
+    measured: BTreeMap<u64, u64>,
+}
+
+/// A heat map: how many transactions took how long, when.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Heat {
+    /// Begin and end of each column, in seconds.
+    pub(super) columns: Vec<(f64, f64)>,
+    /// The lower edge of the lowest row, in milliseconds.
+    pub(super) floor_ms: f64,
+    /// The upper edge of a row over its lower edge.
+    pub(super) ratio: f64,
+    /// Counts by column, then by row from the lowest.
+    pub(super) cells: Vec<Vec<u64>>,
+}
+
+/// The latencies that shares of transactions do not exceed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Curve {
+    /// Whose latencies.
+    pub(super) name: String,
+    /// Nines (2 is 99 %, 3 is 99.9 %) and milliseconds.
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1e3).round() as u64
+}
+
+fn row(ns: u64) -> usize {
+    let row = (ns as f64 / FLOOR_NS).max(1.0).log10() * ROWS_PER_DECADE;
+    (row as usize).min(ROWS - 1)
+}
+
+impl Latencies {
+    /// None yet, of a run with these intervals.
+    #[must_use]
+    pub fn over(intervals: &[TimelineInterval]) -> Self {
+        let per_column = intervals.len().div_ceil(COLUMNS_MAX).max(1);
+        let edges = |group: &[TimelineInterval]| Some((group.first()?.start_s, group.last()?.end_s));
+        Self {
+            intervals: intervals.iter().map(|i| (milliseconds(i.start_s), i.phase == "measure")).collect(),
+            columns: intervals.chunks(per_column).filter_map(edges).collect(),
+            per_column,
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Counts the latencies of one transaction in one interval. What belongs to no interval is left out.
+    pub fn add(&mut self, line: &LatencyLine) {
+        // Both files round begins, one to a millisecond.
+        let start = milliseconds(line.start_s);
+        let at = self.intervals.partition_point(|(begin, _)| begin + 1 < start);
+        let Some((begin, measured)) = self.intervals.get(at) else { return };
+        if begin.abs_diff(start) > 1 {
+            return;
+        }
+        let counts = self.found.entry((line.transaction.clone(), line.response)).or_default();
+        counts.cells.resize(self.columns.len() * ROWS, 0);
+        let column = at / self.per_column * ROWS;
+        for (ns, count) in &line.counts {
+            counts.cells[column + row(*ns)] += count;
+            if *measured {
+                *counts.measured.entry(*ns).or_default() += count;
+            }
+        }
+    }
+
+    /// Of each transaction its response times: where it has none of their own, they are its service times.
+    fn responses(&self) -> impl Iterator<Item = (&str, &Counts)> {
+        let own = |name: &String| self.found.contains_key(&(name.clone(), true));
+        let counts = self.found.iter().filter(move |((name, response), _)| *response || !own(name));
+        counts.map(|((name, _), counts)| (name.as_str(), counts))
+    }
+
+    /// The heat map of all transactions; absent where there are no latencies.
+    pub(super) fn heat(&self) -> Option<Heat> {
+        let mut cells = vec![0; self.columns.len() * ROWS];
+        for (_, counts) in self.responses() {
+            cells.iter_mut().zip(&counts.cells).for_each(|(sum, count)| *sum += count);
+        }
+        let seen = |row: &usize| cells.chunks(ROWS).any(|column| column[*row] > 0);
+        let (first, last) = ((0..ROWS).find(seen)?, (0..ROWS).rfind(seen)?);
+        let rows_per_cell = (last + 1 - first).div_ceil(ROWS_MAX);
+        let cell = |column: &[u64]| column[first..=last].chunks(rows_per_cell).map(|rows| rows.iter().sum()).collect();
+        Some(Heat {
+            columns: self.columns.clone(),
+            floor_ms: FLOOR_NS / 1e6 * 10_f64.powf(first as f64 / ROWS_PER_DECADE),
+            ratio: 10_f64.powf(rows_per_cell as f64 / ROWS_PER_DECADE),
+            cells: cells.chunks(ROWS).map(cell).collect(),
+        })
+    }
+
+    /// The curve of all transactions, then one for each where there are several; with service times of all where they are
+    /// others. Of the measured window only.
+    pub(super) fn curves(&self) -> Vec<Curve> {
+        let each: Vec<_> = self.responses().collect();
+        let scheduled = self.found.keys().any(|(_, response)| *response);
+        let all = curve("all", each.iter().map(|(_, counts)| &counts.measured));
+        let services = self.found.iter().filter(|((_, response), _)| !response).map(|(_, counts)| &counts.measured);
+        let service = scheduled.then(|| curve("all, service time", services)).flatten();
+        let apart = each.iter().filter(|_| each.len() > 1);
+        let apart = apart.filter_map(|(name, counts)| curve(name, std::iter::once(&counts.measured)));
+        all.into_iter().chain(service).chain(apart).collect()
+    }
+}
+
+fn curve<'a>(name: &str, parts: impl Iterator<Item = &'a BTreeMap<u64, u64>>) -> Option<Curve> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for (ns, count) in parts.flatten() {
+        *counts.entry(*ns).or_default() += count;
+    }
+    let all: u64 = counts.values().sum();
+    if all == 0 {
+        return None;
+    }
+    // Beyond one of all there is nothing but the greatest.
+    let nines_last = (all as f64).log10().min(NINES_MAX);
+    let steps = (nines_last * POINTS_PER_NINE).floor() as u64;
+    let at = (0..=steps).map(|step| step as f64 / POINTS_PER_NINE).chain([nines_last]);
+    let mut latencies = counts.into_iter();
+    let (mut ns, mut below) = latencies.next()?;
+    let point = |nines: f64| {
+        let share = 1.0 - 10_f64.powf(-nines);
+        // A share such as 0.9 of 1,000 is 900, whatever its last bit says.
+        let rank = ((share * all as f64 - 1e-6).ceil() as u64).clamp(1, all);
+        while below < rank {
+            let (next, count) = latencies.next()?;
+            (ns, below) = (next, below + count);
+        }
+        Some((nines, ns as f64 / 1e6))
+    };
+    let mut points: Vec<_> = at.map_while(point).collect();
+    points.dedup_by_key(|(nines, _)| *nines);
+    Some(Curve { name: name.to_owned(), points })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intervals(n: usize) -> Vec<TimelineInterval> {
+        let phase = |i: usize| if i == 0 { "ramp" } else { "measure" };
+        let interval = |i: usize| TimelineInterval {
+            phase: phase(i).to_owned(),
+            start_s: i as f64 * 1.0004,
+            end_s: (i + 1) as f64 * 1.0004,
+            ..Default::default()
+        };
+        (0..n).map(interval).collect()
+    }
+
+    fn line(name: &str, response: bool, at: usize, counts: &[(u64, u64)]) -> LatencyLine {
+        let start_s = (at as f64 * 1.0004 * 1e3).floor() / 1e3;
+        LatencyLine { transaction: name.to_owned(), response, start_s, counts: counts.to_vec() }
+    }
+
+    #[test]
+    fn response_times_stand_for_service_times_where_there_are_any() {
+        let mut latencies = Latencies::over(&intervals(3));
+        latencies.add(&line("a", false, 1, &[(1_000_000, 4)]));
+        latencies.add(&line("a", true, 1, &[(2_000_000, 4)]));
+        latencies.add(&line("b", false, 2, &[(4_000_000, 3)]));
+        latencies.add(&line("b", false, 7, &[(4_000_000, 100)]));
+        let heat = latencies.heat().unwrap();
+        let sums: Vec<u64> = heat.cells.iter().map(|column| column.iter().sum()).collect();
+        assert_eq!(sums, [0, 4, 3], "by interval; those of no interval are left out");
+        let edge = |row: usize| heat.floor_ms * heat.ratio.powi(row as i32);
+        let row = heat.cells[1].iter().position(|count| *count > 0).unwrap();
+        assert!(edge(row) <= 2.0 && 2.0 < edge(row + 1), "{} to {}", edge(row), edge(row + 1));
+        let names: Vec<_> = latencies.curves().into_iter().map(|curve| curve.name).collect();
+        assert_eq!(names, ["all", "all, service time", "a", "b"]);
+    }
+
+    #[test]
+    fn an_hour_fits_and_no_column_is_empty() {
+        let mut latencies = Latencies::over(&intervals(3601));
+        for at in 0..3601 {
+            latencies.add(&line("a", false, at, &[(150, 1), (9_000_000_000_000, 2)]));
+        }
+        let heat = latencies.heat().unwrap();
+        assert!(heat.columns.len() <= COLUMNS_MAX && heat.cells.len() == heat.columns.len());
+        assert!(heat.cells.iter().all(|column| column.len() <= ROWS_MAX));
+        let sums: Vec<u64> = heat.cells.iter().map(|column| column.iter().sum()).collect();
+        assert!(sums.iter().rev().skip(1).all(|sum| *sum == sums[0]), "{sums:?}");
+    }
+
+    #[test]
+    fn a_curve_is_of_the_measured_window_and_ends_where_its_transactions_do() {
+        let mut latencies = Latencies::over(&intervals(2));
+        latencies.add(&line("a", false, 0, &[(77_000_000, 1000)]));
+        latencies.add(&line("a", false, 1, &[(1_000_000, 899), (2_000_000, 91), (3_000_000, 9), (9_000_000, 1)]));
+        let curve = latencies.curves().remove(0);
+        let at = |nines: f64| curve.points.iter().find(|(at, _)| (at - nines).abs() < 1e-9).unwrap().1;
+        assert_eq!((at(0.0), at(1.0), at(2.0)), (1.0, 2.0, 2.0));
+        assert_eq!(curve.points.last().unwrap(), &(3.0, 3.0), "999 of 1,000 are within 3 ms");
+        assert!(Latencies::over(&intervals(1)).curves().is_empty());
+        assert_eq!(Latencies::over(&intervals(1)).heat(), None);
+    }
+}

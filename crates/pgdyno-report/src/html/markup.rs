@@ -1,0 +1,132 @@
+//! HTML as it grows. Markup is what the source code says; everything else is escaped.
+
+/// A piece of a page.
+#[derive(Debug, Default)]
+pub(super) struct Html(String);
+
+/// A column of a table: its name, and whether it holds numbers.
+pub(super) type Column<'a> = (&'a str, bool);
+
+impl Html {
+    /// Markup of this source code.
+    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
+        self.0 += markup;
+        self
+    }
+
+    /// Text of anybody, for between tags and within quoted attributes.
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+        for c in text.chars() {
+            match c {
+                '&' => self.0 += "&amp;",
+                '<' => self.0 += "&lt;",
+                '>' => self.0 += "&gt;",
+                '"' => self.0 += "&quot;",
+                '\'' => self.0 += "&#39;",
+                // No page may hold these.
+                '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f' => self.0.push('\u{fffd}'),
+                c => self.0.push(c),
+            }
+        }
+        self
+    }
+
+    /// What [`super::data`] has made safe.
+    pub(super) fn json(&mut self, json: &SafeJson) -> &mut Self {
+        self.0 += &json.0;
+        self
+    }
+
+    /// A heading of a section.
+    pub(super) fn heading(&mut self, text: &str) -> &mut Self {
+        self.raw("<h2>").text(text).raw("</h2>\n")
+    }
+
+    /// A table; none where there are no rows.
+    pub(super) fn table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>]) -> &mut Self {
+        if rows.is_empty() {
+            return self;
+        }
+        self.raw("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table><thead><tr>");
+        for (name, number) in columns {
+            self.raw(if *number { "<th class=\"n\" scope=\"col\">" } else { "<th scope=\"col\">" });
+            self.text(name).raw("</th>");
+        }
+        self.raw("</tr></thead><tbody>\n");
+        for row in rows {
+            self.raw("<tr>");
+            for (cell, (_, number)) in row.iter().zip(columns) {
+                self.raw(if *number { "<td class=\"n\">" } else { "<td>" }).text(cell).raw("</td>");
+            }
+            self.raw("</tr>\n");
+        }
+        self.raw("</tbody></table></div>\n")
+    }
+
+    /// A list of lines; none where there are none.
+    pub(super) fn list<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) -> &mut Self {
+        let mut lines = lines.into_iter().peekable();
+        if lines.peek().is_some() {
+            self.raw("<ul>");
+            for line in lines {
+                self.raw("<li>").text(line).raw("</li>");
+            }
+            self.raw("</ul>\n");
+        }
+        self
+    }
+
+    /// The page.
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// JSON that cannot end the element that holds it.
+#[derive(Debug)]
+pub(super) struct SafeJson(String);
+
+impl SafeJson {
+    /// `<`, `>` and `&` occur within strings only, where they may be written as escapes; so may the two line ends that
+    /// JSON admits and old scripts do not.
+    pub(super) fn new(value: &serde_json::Value) -> Self {
+        let json = value.to_string();
+        let mut safe = String::with_capacity(json.len());
+        for c in json.chars() {
+            match c {
+                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => safe += &format!("\\u{:04x}", c as u32),
+                c => safe.push(c),
+            }
+        }
+        Self(safe)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_never_markup() {
+        let mut html = Html::default();
+        html.raw("<p title=\"").text("\" onclick='x'").raw("\">").text("<img src=x onerror=alert(1)>&\0").raw("</p>");
+        let page = "<p title=\"&quot; onclick=&#39;x&#39;\">&lt;img src=x onerror=alert(1)&gt;&amp;\u{fffd}</p>";
+        assert_eq!(html.into_string(), page);
+    }
+
+    #[test]
+    fn json_stays_in_its_element_and_means_the_same() {
+        let text = "</script><!-- \u{2028}\u{2029} & \" \\ ü";
+        let value = serde_json::json!({ text: [text] });
+        let SafeJson(safe) = SafeJson::new(&value);
+        assert!(!safe.contains(['<', '>', '&', '\u{2028}', '\u{2029}']), "{safe}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).unwrap(), value);
+    }
+
+    #[test]
+    fn a_table_without_rows_is_none() {
+        let mut html = Html::default();
+        html.table(&[("a", false)], &[]).list([]);
+        assert_eq!(html.into_string(), "");
+    }
+}

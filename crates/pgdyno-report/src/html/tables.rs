@@ -1,0 +1,204 @@
+//! What a run did, as tables: transactions, statements, checks, rules, errors.
+
+use pgdyno_results::{RunRecord, StatementRecord};
+
+use super::markup::{Column, Html};
+use crate::text::{latency_columns, latency_rows};
+use crate::units::{bytes, count, duration, ms, percent};
+
+/// Statements that the table of their shares has, at most.
+const STATEMENTS_MAX: usize = 40;
+
+pub(super) fn tables(record: &RunRecord, html: &mut Html) {
+    published(record, html);
+    transactions(record, html);
+    statements(record, html);
+    rules(record, html);
+    checks(record, html);
+    errors(record, html);
+    load(record, html);
+}
+
+/// What a document has published beside what was measured; never as a pass mark.
+fn published(record: &RunRecord, html: &mut Html) {
+    let (Some(recipe), Some(summary)) = (&record.plan.recipe, &record.summary) else { return };
+    if recipe.published.is_empty() {
+        return;
+    }
+    let latency = summary.response_latency_ns.as_ref();
+    let measured = |metric: &str| match metric {
+        "tps" => Some(summary.tps),
+        "nopm" => summary.nopm,
+        "tpm" => summary.tpm,
+        "qps" => Some(summary.qps),
+        "latency_ms_mean" => latency.map(|l| l.mean / 1e6),
+        "latency_ms_stddev" => latency.map(|l| l.stddev / 1e6),
+        _ => None,
+    };
+    let figure = |value: f64| if value >= 1000.0 { count(value.round() as u64) } else { format!("{value:.3}") };
+    let row = |p: &pgdyno_plan::Published| {
+        vec![p.metric.clone(), figure(p.value), measured(&p.metric).map_or("–".to_owned(), figure), p.note.clone()]
+    };
+    html.heading("Published and measured").raw("<p>").text(&recipe.source).raw(", on ").text(&recipe.machine);
+    html.raw(". Another machine: a figure to look at, not one to reach.</p>\n");
+    let columns = [("figure", false), ("published", true), ("measured here", true), ("", false)];
+    html.table(&columns, &recipe.published.iter().map(row).collect::<Vec<_>>());
+}
+
+fn transactions(record: &RunRecord, html: &mut Html) {
+    let rows: Vec<Vec<String>> =
+        latency_rows(record).into_iter().map(|(name, cells)| std::iter::once(name).chain(cells).collect()).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let names = latency_columns(record);
+    let columns: Vec<Column<'_>> =
+        std::iter::once(("transaction", false)).chain(names.iter().map(|name| (name.as_str(), true))).collect();
+    html.heading("Transactions").table(&columns, &rows);
+    let facts = facts(record);
+    html.list(facts.iter().map(String::as_str));
+}
+
+/// What was counted beside latencies.
+fn facts(record: &RunRecord) -> Vec<String> {
+    let Some(s) = &record.summary else { return Vec::new() };
+    let mut facts = Vec::new();
+    let mut fact = |n: u64, what: &str| {
+        if n > 0 {
+            facts.push(format!("{} {what}", count(n)));
+        }
+    };
+    fact(s.rolled_back, "rolled back, as the workload wants it");
+    fact(s.retried, "tried more than once");
+    fact(s.retries, "tries after the first");
+    fact(s.skipped, "arrivals skipped");
+    fact(s.late, "above the latency limit");
+    for (class, n) in &s.failed_by_class {
+        fact(*n, &format!("failed: {class}"));
+    }
+    fact(s.connections_lost, "connections lost");
+    fact(s.cancelled_in_flight, "cancelled at the end");
+    let tallies = record.tallies.iter().map(|tally| format!("{}: {}", tally.name, count(tally.count)));
+    facts.extend(tallies);
+    if let (Some(server), Some(client)) = (s.new_orders_by_server, s.new_orders_by_client) {
+        let verdict = if server == client { "the same" } else { "NOT the same" };
+        let (client, server) = (count(client), count(server));
+        facts.push(format!("New-Orders of the whole run: {client} by the client, {server} by the server: {verdict}"));
+    }
+    if let Some(wal) = s.wal_bytes {
+        facts.push(format!("WAL in the measured window: {}", bytes(wal)));
+    }
+    facts
+}
+
+/// The time that a statement took in all, in nanoseconds.
+fn time_ns(s: &StatementRecord) -> f64 {
+    let mean = s.latency_ns.as_ref().map(|l| l.mean).or(s.latency_ns_mean);
+    mean.unwrap_or_default() * s.executed as f64
+}
+
+fn statements(record: &RunRecord, html: &mut Html) {
+    // Within a pipeline all replies come at once: the first statement would seem to take all of the time.
+    let pipeline = record.plan.params.get("pipeline").is_some_and(|value| value == "true");
+    let mut used: Vec<_> = record.statements.iter().filter(|s| s.executed + s.failed > 0).collect();
+    let all: f64 = used.iter().map(|s| time_ns(s)).sum();
+    if pipeline || used.is_empty() || all <= 0.0 {
+        return;
+    }
+    used.sort_by(|a, b| time_ns(b).total_cmp(&time_ns(a)));
+    html.heading("Statements by their share of time");
+    html.raw("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"statements\"><thead><tr>");
+    html.raw("<th scope=\"col\">statement</th><th scope=\"col\" class=\"n\">share</th>");
+    for name in ["executed", "failed", "mean ms", "p99 ms", "max ms"] {
+        html.raw("<th scope=\"col\" class=\"n\">").text(name).raw("</th>");
+    }
+    html.raw("</tr></thead><tbody>\n");
+    for s in used.iter().take(STATEMENTS_MAX) {
+        let share = time_ns(s) / all;
+        html.raw("<tr><td><code>").text(&s.sql.split_whitespace().collect::<Vec<_>>().join(" ")).raw("</code>");
+        if let Some(transaction) = s.transaction.as_ref().filter(|_| record.transactions.len() > 1) {
+            html.raw("<small> in ").text(transaction).raw("</small>");
+        }
+        html.raw("<svg class=\"bar\" aria-hidden=\"true\"><rect height=\"6\" rx=\"2\" width=\"");
+        html.text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg></td><td class=\"n\">").text(&percent(share));
+        let latency =
+            |of: fn(&pgdyno_results::LatencyRecord) -> u64| s.latency_ns.as_ref().map(of).map_or("–".to_owned(), ms);
+        let mean = s.latency_ns.as_ref().map(|l| l.mean).or(s.latency_ns_mean);
+        let mean = mean.map_or("–".to_owned(), |mean| ms(mean as u64));
+        for cell in [count(s.executed), count(s.failed), mean, latency(|l| l.p99), latency(|l| l.max)] {
+            html.raw("</td><td class=\"n\">").text(&cell);
+        }
+        html.raw("</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n");
+    if let Some(left) = used.len().checked_sub(STATEMENTS_MAX).filter(|left| *left > 0) {
+        html.raw("<p>").text(&format!("{left} more stand in run.json.")).raw("</p>\n");
+    }
+}
+
+fn rules(record: &RunRecord, html: &mut Html) {
+    if record.rules.is_empty() {
+        return;
+    }
+    let verdict = |holds| match holds {
+        Some(true) => "ok",
+        Some(false) => "NOT MET",
+        None => "told only",
+    };
+    let row = |r: &pgdyno_results::RuleRecord| {
+        vec![r.name.clone(), r.rule.clone(), r.found.clone(), verdict(r.holds).to_owned()]
+    };
+    let columns = [("rule", false), ("what it says", false), ("found", false), ("verdict", false)];
+    html.heading("The workload's rules").table(&columns, &record.rules.iter().map(row).collect::<Vec<_>>());
+}
+
+fn checks(record: &RunRecord, html: &mut Html) {
+    if record.checks.is_empty() {
+        return;
+    }
+    html.heading("Checks of the data");
+    for set in &record.checks {
+        let broken: Vec<_> = set.checks.iter().filter(|check| !check.holds).collect();
+        let (all, broken_count) = (set.checks.len(), broken.len());
+        if broken.is_empty() {
+            html.raw("<p class=\"good all\">").text(&format!("{}: all {all} hold", set.when)).raw("</p>\n");
+        } else {
+            html.raw("<p class=\"bad all\">")
+                .text(&format!("{}: {broken_count} of {all} are broken", set.when))
+                .raw("</p>\n");
+        }
+        for check in broken {
+            html.raw("<p>").text(&format!("{} does not hold: {}", check.name, check.condition)).raw("</p>\n");
+            html.list(check.violations.iter().map(String::as_str));
+        }
+    }
+    let all = record.checks.iter().flat_map(|set| set.checks.iter().map(move |check| (set, check)));
+    let row = |(set, c): (&pgdyno_results::CheckSet, &pgdyno_results::CheckRecord)| {
+        let holds = if c.holds { "holds" } else { "BROKEN" };
+        vec![set.when.clone(), c.name.clone(), c.condition.clone(), holds.to_owned(), format!("{:.2}", c.seconds)]
+    };
+    let columns = [("when", false), ("check", false), ("condition", false), ("", false), ("s", true)];
+    html.raw("<details><summary>Every check</summary>").table(&columns, &all.map(row).collect::<Vec<_>>());
+    html.raw("</details>\n");
+}
+
+fn errors(record: &RunRecord, html: &mut Html) {
+    if record.errors.is_empty() {
+        return;
+    }
+    let row = |e: &pgdyno_results::ErrorRecord| vec![e.sqlstate.clone(), count(e.count), e.message.clone()];
+    let columns = [("SQLSTATE", false), ("count", true), ("first message", false)];
+    html.heading("Errors of the server").table(&columns, &record.errors.iter().map(row).collect::<Vec<_>>());
+}
+
+fn load(record: &RunRecord, html: &mut Html) {
+    let Some(load) = &record.load else { return };
+    let row =
+        |t: &pgdyno_results::LoadTable| vec![t.name.clone(), count(t.rows), bytes(t.copy_bytes), duration(t.copy_s)];
+    let columns = [("table", false), ("rows", true), ("COPY data", true), ("COPY time of all loaders", true)];
+    let text = format!("{} on {} connections.", duration(load.seconds), load.loaders);
+    html.heading("Load").raw("<p>").text(&text).raw("</p>\n<details><summary>Its tables and phases</summary>");
+    html.table(&columns, &load.tables.iter().map(row).collect::<Vec<_>>());
+    let phases: Vec<_> = load.phases.iter().map(|(name, s)| vec![name.clone(), duration(*s)]).collect();
+    html.table(&[("phase", false), ("time", true)], &phases).raw("</details>\n");
+}

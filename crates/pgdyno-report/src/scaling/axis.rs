@@ -1,0 +1,176 @@
+//! What grows from run to run.
+
+use pgdyno_plan::Pace;
+use pgdyno_results::RunRecord;
+
+use crate::compare::{Difference, Group};
+use crate::units::{count, rate};
+
+/// What grows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Clients.
+    Clients,
+    /// Connections.
+    Connections,
+    /// Engine threads.
+    Threads,
+    /// The size of the data.
+    Scale,
+    /// Offered transactions a second.
+    Rate,
+    /// Processors of the server, of all its nodes.
+    Vcpus,
+    /// A label of the target.
+    Label(String),
+    /// A parameter of the workload.
+    Param(String),
+}
+
+/// A place on the axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// As people read it.
+    pub(super) label: String,
+    /// As a number, where it is one above zero.
+    pub(super) at: Option<f64>,
+}
+
+impl Axis {
+    /// What there is to choose from, for a message.
+    pub const NAMES: &str = "clients, connections, threads, scale, rate, vcpus, label:NAME, param:NAME";
+
+    /// The axis of a name on the command line.
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        match (text, text.split_once(':')) {
+            ("clients", _) => Some(Self::Clients),
+            ("connections", _) => Some(Self::Connections),
+            ("threads", _) => Some(Self::Threads),
+            ("scale", _) => Some(Self::Scale),
+            ("rate", _) => Some(Self::Rate),
+            ("vcpus", _) => Some(Self::Vcpus),
+            (_, Some(("label", name))) if !name.is_empty() => Some(Self::Label(name.to_owned())),
+            (_, Some(("param", name))) if !name.is_empty() => Some(Self::Param(name.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Its title.
+    pub(super) fn title(&self) -> &str {
+        match self {
+            Self::Clients => "clients",
+            Self::Connections => "connections",
+            Self::Threads => "threads",
+            Self::Scale => "scale",
+            Self::Rate => "rate",
+            Self::Vcpus => "vCPUs",
+            Self::Label(name) | Self::Param(name) => name,
+        }
+    }
+
+    /// Where a run is on it.
+    ///
+    /// # Errors
+    /// In words, when the run has no place there.
+    pub(super) fn place(&self, record: &RunRecord) -> Result<Place, String> {
+        let plan = &record.plan;
+        let whole = |n: u64| Ok(Place { label: count(n), at: (n > 0).then_some(n as f64) });
+        match self {
+            Self::Clients => whole(u64::from(plan.clients)),
+            Self::Connections => whole(u64::from(plan.links())),
+            Self::Threads => whole(plan.threads as u64),
+            Self::Scale => whole(plan.scale),
+            Self::Rate => match plan.pace {
+                Pace::Rate { per_s, .. } => Ok(Place { label: rate(per_s), at: Some(per_s) }),
+                Pace::ClosedLoop => Err("has no rate".to_owned()),
+            },
+            Self::Vcpus => whole(u64::from(vcpus(record).ok_or_else(|| {
+                "does not tell the server's processors: give its target `vcpus` in pgdyno.toml".to_owned()
+            })?)),
+            Self::Label(name) => {
+                let label = record.target.as_ref().and_then(|target| target.labels.get(name));
+                label.map(|label| place_of_text(label)).ok_or_else(|| format!("has no label {name}"))
+            }
+            Self::Param(name) => {
+                let value = plan.params.get(name);
+                value.map(|value| place_of_text(value)).ok_or_else(|| format!("has no parameter {name}"))
+            }
+        }
+    }
+
+    /// Whether a fact goes with the axis: that runs differ in it is what they are for. `scale_name` is what the workload
+    /// calls its scale.
+    pub(super) fn is_about(&self, difference: &Difference, scale_name: &str) -> bool {
+        let name = difference.name.as_str();
+        match (self, difference.group) {
+            (Self::Clients, Group::Plan) => name == "clients",
+            (Self::Connections, Group::Plan) => name == "connections" || name == "clients",
+            (Self::Threads, Group::Plan) => name == "threads",
+            (Self::Scale, Group::Plan) => name == "scale",
+            (Self::Scale, Group::Server) => name == "data",
+            (Self::Rate, Group::Plan) => name == "pace",
+            (Self::Param(param), Group::Plan) if param == scale_name => name == "scale",
+            (Self::Param(param), Group::Plan) => name.strip_prefix("-D ") == Some(param.as_str()),
+            (Self::Vcpus | Self::Label(_), Group::Plan) => name == "target",
+            // Another machine is another target in all of these.
+            (Self::Vcpus | Self::Label(_), Group::Server) => {
+                matches!(name, "target" | "vCPUs" | "memory" | "price an hour" | "cluster")
+                    || name.starts_with("label ")
+            }
+            _ => false,
+        }
+    }
+}
+
+fn place_of_text(text: &str) -> Place {
+    let number = text.parse::<f64>().ok().or_else(|| cores(text).map(f64::from));
+    Place { label: text.to_owned(), at: number.filter(|n| n.is_finite() && *n > 0.0) }
+}
+
+/// Processors of the server: as its target says, else of all nodes of a cluster, else of this machine where the server
+/// is on it.
+fn vcpus(record: &RunRecord) -> Option<u32> {
+    let target = record.target.as_ref();
+    let said = target.and_then(|target| target.vcpus);
+    let labelled = || target.and_then(|target| target.labels.get("cluster")).and_then(|label| cores(label));
+    let server = record.server.as_ref();
+    let nodes = || server.and_then(|server| server.cluster.as_ref()).map(|cluster| cores(&cluster.label));
+    let local = || server.filter(|server| server.local).and_then(|_| u32::try_from(record.client.cpus).ok());
+    // Of a cluster whose nodes do not tell, the driver's machine is no substitute.
+    said.or_else(labelled).or_else(|| nodes().unwrap_or_else(local))
+}
+
+/// The cores of a cluster's label: `c4+2w8` has 20.
+fn cores(label: &str) -> Option<u32> {
+    let part = |part: &str| {
+        let at = part.find(['c', 'w'])?;
+        let (nodes, cpus) = (&part[..at], &part[at + 1..]);
+        let nodes = if nodes.is_empty() { 1 } else { nodes.parse::<u32>().ok()? };
+        nodes.checked_mul(cpus.parse().ok()?)
+    };
+    label.split('+').try_fold(0_u32, |sum, text| sum.checked_add(part(text)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_has_the_cores_of_all_its_nodes() {
+        let known = ["c4+2w8", "c4", "2w8", "c64+20w32", "c2+w4"].map(cores);
+        assert_eq!(known, [Some(20), Some(4), Some(16), Some(704), Some(6)]);
+        for unknown in ["", "c?+2w8", "large", "c4+", "4", "c4294967295+c1"] {
+            assert_eq!(cores(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn axes_have_names() {
+        assert_eq!(Axis::named("label:cluster"), Some(Axis::Label("cluster".to_owned())));
+        for name in Axis::NAMES.split(", ") {
+            assert!(Axis::named(name).is_some(), "{name}");
+        }
+        assert_eq!([Axis::named("label:"), Axis::named("cores"), Axis::named("")], [None, None, None]);
+    }
+}

@@ -1,0 +1,137 @@
+//! The points in rows: for people, and for programs.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::{Point, Scaling};
+use crate::Look;
+use crate::csv::quoted;
+use crate::text::Paint;
+use crate::units::percent;
+
+/// Cells of the longest bar.
+const BAR: usize = 30;
+
+fn title(scaling: &Scaling) -> String {
+    format!("{} by {}", scaling.metric.title(), scaling.axis.title())
+}
+
+/// Titles and rows of the table, without bars. Columns that would be empty are left out.
+fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
+    let linear = scaling.points.iter().any(|point| point.linear.is_some());
+    let mut titles = vec![scaling.axis.title(), "runs", "mean", "min", "max", "to the first"];
+    if linear {
+        titles.extend(["linear", "efficiency"]);
+    }
+    let times = |ratio: f64| format!("{ratio:.2}×");
+    let row = |point: &Point| {
+        let [mean, min, max] = [point.mean, point.min, point.max].map(|value| scaling.metric.told(value));
+        let mut row = vec![point.label.clone(), point.runs.to_string(), mean, min, max, times(point.ratio)];
+        if linear {
+            row.push(point.linear.map_or_else(String::new, times));
+            row.push(point.efficiency().map_or_else(String::new, percent));
+        }
+        row
+    };
+    (titles, scaling.points.iter().map(row).collect())
+}
+
+/// For a terminal: with bars.
+pub(super) fn text(scaling: &Scaling, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    writeln!(out, "{}\n", paint.bold(&title(scaling)))?;
+    let (titles, rows) = rows(scaling);
+    let width = |at: usize| {
+        let cells = rows.iter().map(|row| row[at].chars().count());
+        cells.max().unwrap_or(0).max(titles[at].chars().count())
+    };
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        cells.enumerate().map(|(at, cell)| format!("  {cell:>w$}", w = width(at))).collect::<String>()
+    };
+    writeln!(out, "{}", line(&mut titles.iter().copied()))?;
+    let most = scaling.points.iter().map(|point| point.mean).fold(0.0, f64::max);
+    for (row, point) in rows.iter().zip(&scaling.points) {
+        let bar = "█".repeat((point.mean / most * BAR as f64).round() as usize);
+        writeln!(out, "{}", format!("{}  {bar}", line(&mut row.iter().map(String::as_str))).trim_end())?;
+    }
+    writeln!(out)?;
+    for (run, why) in &scaling.left_out {
+        writeln!(out, "{} {run} {why}", paint.red("left out:"))?;
+    }
+    for note in &scaling.notes {
+        writeln!(out, "{} {note}", paint.yellow("note:"))?;
+    }
+    Ok(())
+}
+
+/// For a page.
+pub(super) fn markdown(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "### {}\n", title(scaling))?;
+    let (titles, rows) = rows(scaling);
+    writeln!(out, "| {} |\n|{}", titles.join(" | "), " ---: |".repeat(titles.len()))?;
+    for row in rows {
+        writeln!(out, "| {} |", row.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))?;
+    }
+    writeln!(out)?;
+    for (run, why) in &scaling.left_out {
+        writeln!(out, "- **left out**: {run} {why}")?;
+    }
+    for note in &scaling.notes {
+        writeln!(out, "- note: {note}")?;
+    }
+    Ok(())
+}
+
+/// One line for each point; latencies in nanoseconds.
+pub(super) fn csv(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "axis,value,metric,runs,mean,min,max,stddev,ratio,linear,efficiency")?;
+    let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
+    for point in &scaling.points {
+        writeln!(
+            out,
+            "{},{},{},{},{:.3},{:.3},{:.3},{},{:.6},{},{}",
+            quoted(scaling.axis.title()),
+            point.at.map_or_else(|| quoted(&point.label), |at| at.to_string()),
+            scaling.metric.name(),
+            point.runs,
+            point.mean,
+            point.min,
+            point.max,
+            cell(point.stddev),
+            point.ratio,
+            cell(point.linear),
+            cell(point.efficiency()),
+        )?;
+    }
+    Ok(())
+}
+
+/// The same, with labels and notes.
+pub(super) fn json(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    let point = |point: &Point| {
+        json!({
+            "label": point.label,
+            "value": point.at,
+            "runs": point.runs,
+            "mean": point.mean,
+            "min": point.min,
+            "max": point.max,
+            "stddev": point.stddev,
+            "ratio": point.ratio,
+            "linear": point.linear,
+            "efficiency": point.efficiency(),
+        })
+    };
+    let left_out = |(run, why): &(String, String)| json!({ "run": run, "why": why });
+    let value = json!({
+        "axis": scaling.axis.title(),
+        "metric": scaling.metric.name(),
+        "unit": if scaling.metric.is_latency() { "ns" } else { scaling.metric.name() },
+        "points": scaling.points.iter().map(point).collect::<Vec<_>>(),
+        "left_out": scaling.left_out.iter().map(left_out).collect::<Vec<_>>(),
+        "notes": scaling.notes,
+    });
+    serde_json::to_writer_pretty(&mut *out, &value)?;
+    writeln!(out)
+}

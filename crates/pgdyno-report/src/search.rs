@@ -1,0 +1,224 @@
+//! A search for the highest load, rendered: the limit with its interval, the knee and the curve.
+
+use std::io::{self, Write};
+
+use pgdyno_results::{SearchPoint, SearchRecord, SearchStatus};
+
+use crate::units;
+
+/// Renders the record of a search.
+pub type Render = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
+
+/// All formats by name.
+pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown)];
+
+/// The renderer of a format.
+#[must_use]
+pub fn format(name: &str) -> Option<Render> {
+    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
+}
+
+const HEADER: [&str; 7] = ["offered", "achieved/s", "p50 ms", "p99 ms", "failed", "repeats", "verdict"];
+
+/// A load in words: `5,000/s`, `8 clients`.
+#[must_use]
+pub fn load(by: &str, load: f64) -> String {
+    match by {
+        "rate" => format!("{}/s", units::rate(load)),
+        _ => format!("{} client{}", units::grouped(load), if load == 1.0 { "" } else { "s" }),
+    }
+}
+
+/// What was found, in sentences.
+fn findings(record: &SearchRecord) -> Vec<String> {
+    let word = |n| load(&record.by, n);
+    let highest = if record.by == "rate" { "highest rate" } else { "most clients" };
+    let mut lines = vec![format!("objective: {}", record.objectives.join(", "))];
+    match (record.status, record.kept, record.broken) {
+        (SearchStatus::NoneKept, ..) => lines.push("no load keeps it".to_owned()),
+        (_, Some(kept), Some(broken)) => lines.push(format!(
+            "{highest} that keeps it: {}; the limit lies between {} and {} (+{})",
+            word(kept),
+            word(kept),
+            word(broken),
+            units::percent(broken / kept - 1.0)
+        )),
+        (_, Some(kept), None) => {
+            lines.push(format!("{highest} that keeps it: {}; none was found that breaks it", word(kept)))
+        }
+        (_, None, _) => {}
+    }
+    lines.extend(record.reason.clone());
+    if let Some(knee) = record.knee {
+        let edge = match (record.points.first(), record.points.last()) {
+            (Some(first), _) if first.load == knee => ", the lowest load measured: it may lie lower",
+            (_, Some(last)) if last.load == knee => ", the highest load measured: it may lie higher",
+            _ => "",
+        };
+        lines.push(format!("knee: {} (greatest throughput / response time{edge})", word(knee)));
+    }
+    if let Some(capacity) = record.capacity_tps {
+        lines.push(format!("closed loop: {} TPS", units::rate(capacity)));
+    }
+    lines
+}
+
+fn row(by: &str, point: &SearchPoint) -> [String; 7] {
+    let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
+    let verdict = match &point.overload {
+        Some(overload) => format!("{}: {overload}", point.verdict),
+        None => point.verdict.clone(),
+    };
+    [
+        load(by, point.load),
+        units::rate(point.achieved_per_s),
+        ms(point.response_latency_ns_p50),
+        ms(point.response_latency_ns_p99),
+        units::percent(point.failed_share),
+        point.repeats.to_string(),
+        verdict,
+    ]
+}
+
+fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{} of {} on {}: {}", record.id, record.workload, record.target, record.status.name())?;
+    for line in findings(record) {
+        writeln!(out, "  {line}")?;
+    }
+    writeln!(out)?;
+    let rows = record.points.iter().map(|point| row(&record.by, point));
+    for row in std::iter::once(HEADER.map(str::to_owned)).chain(rows) {
+        let [offered, achieved, p50, p99, failed, repeats, verdict] = row;
+        writeln!(out, "{offered:>14} {achieved:>12} {p50:>9} {p99:>9} {failed:>8} {repeats:>8}  {verdict}")?;
+    }
+    Ok(())
+}
+
+fn markdown(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "**{}** on {}: {}\n", record.workload, record.target, record.status.name())?;
+    for line in findings(record) {
+        writeln!(out, "- {line}")?;
+    }
+    writeln!(out, "\n| {} |\n| ---: | ---: | ---: | ---: | ---: | ---: | --- |", HEADER.join(" | "))?;
+    for point in &record.points {
+        writeln!(out, "| {} |", row(&record.by, point).join(" | ").replace('\n', " "))?;
+    }
+    Ok(())
+}
+
+fn json(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, record)?;
+    writeln!(out)
+}
+
+fn csv(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "search,by,load,verdict,repeats,overloaded,achieved_per_s,failed_share,response_latency_ns_mean,\
+         response_latency_ns_p50,response_latency_ns_p99"
+    )?;
+    let number = |n: Option<f64>| n.map_or_else(String::new, |n| format!("{n:.0}"));
+    for point in &record.points {
+        writeln!(
+            out,
+            "{},{},{},{},{},{},{:.3},{:.6},{},{},{}",
+            record.id,
+            record.by,
+            point.load,
+            point.verdict,
+            point.repeats,
+            point.overloaded,
+            point.achieved_per_s,
+            point.failed_share,
+            number(point.response_latency_ns_mean),
+            number(point.response_latency_ns_p50),
+            number(point.response_latency_ns_p99)
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> SearchRecord {
+        let point = |load: f64, verdict: &str, p99: f64| SearchPoint {
+            load,
+            verdict: verdict.to_owned(),
+            repeats: 2,
+            achieved_per_s: load - 0.5,
+            response_latency_ns_mean: Some(p99 / 2.0),
+            response_latency_ns_p50: Some(p99 / 3.0),
+            response_latency_ns_p99: Some(p99),
+            ..SearchPoint::default()
+        };
+        let started = jiff::Timestamp::UNIX_EPOCH;
+        let mut record = SearchRecord::begin("a-search".into(), started, "noop".into(), "none".into(), "rate");
+        record.status = SearchStatus::Found;
+        record.reason = None;
+        record.objectives = vec!["p99 < 10ms".to_owned()];
+        (record.kept, record.broken, record.knee) = (Some(1000.0), Some(1050.0), Some(500.0));
+        record.capacity_tps = Some(1234.0);
+        record.points = vec![
+            point(500.0, "kept", 1e6),
+            point(1000.0, "kept", 9e6),
+            point(1025.0, "cannot tell", 10e6),
+            point(1050.0, "broken", 2e7),
+        ];
+        record.points[3].overloaded = 1;
+        record.points[3].overload = Some("97.0 % of the offered load were achieved".to_owned());
+        record
+    }
+
+    fn rendered(name: &str) -> String {
+        let mut bytes = Vec::new();
+        format(name).unwrap()(&record(), &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn text_says_the_limit_its_interval_the_knee_and_the_curve() {
+        insta::assert_snapshot!(rendered("text"), @r"
+        a-search of noop on none: found
+          objective: p99 < 10ms
+          highest rate that keeps it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
+          knee: 500.0/s (greatest throughput / response time, the lowest load measured: it may lie lower)
+          closed loop: 1,234 TPS
+
+               offered   achieved/s    p50 ms    p99 ms   failed  repeats  verdict
+               500.0/s        499.5     0.333      1.00    0.0 %        2  kept
+               1,000/s        999.5      3.00      9.00    0.0 %        2  kept
+               1,025/s        1,025      3.33      10.0    0.0 %        2  cannot tell
+               1,050/s        1,050      6.67      20.0    0.0 %        2  broken: 97.0 % of the offered load were achieved
+        ");
+    }
+
+    #[test]
+    fn markdown_has_the_same() {
+        insta::assert_snapshot!(rendered("markdown"), @r"
+        **noop** on none: found
+
+        - objective: p99 < 10ms
+        - highest rate that keeps it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
+        - knee: 500.0/s (greatest throughput / response time, the lowest load measured: it may lie lower)
+        - closed loop: 1,234 TPS
+
+        | offered | achieved/s | p50 ms | p99 ms | failed | repeats | verdict |
+        | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+        | 500.0/s | 499.5 | 0.333 | 1.00 | 0.0 % | 2 | kept |
+        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | kept |
+        | 1,025/s | 1,025 | 3.33 | 10.0 | 0.0 % | 2 | cannot tell |
+        | 1,050/s | 1,050 | 6.67 | 20.0 | 0.0 % | 2 | broken: 97.0 % of the offered load were achieved |
+        ");
+    }
+
+    #[test]
+    fn csv_and_json_are_for_programs() {
+        let csv = rendered("csv");
+        let columns: Vec<_> = csv.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(columns, [11; 5]);
+        let read: SearchRecord = serde_json::from_str(&rendered("json")).unwrap();
+        assert_eq!(read, record());
+    }
+}
