@@ -1,10 +1,22 @@
 //! The command line as clap sees it. These types end here: commands turn them into plans.
 
+mod cycle;
+mod export;
+mod recipe;
 mod run;
+mod search;
+mod suite;
 mod target;
 
+pub(crate) use cycle::CycleArgs;
+pub(crate) use export::SelectArgs;
+pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
+pub(crate) use search::SearchArgs;
+pub(crate) use suite::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 pub(crate) use target::TargetArgs;
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use pgdyno_workload::IsolationLevel;
@@ -16,8 +28,10 @@ Examples:
   pgdyno run select-only -s 100 -c 16 -R 5000   an open loop of 5,000 transactions a second
   pgdyno run ./my.sql -D range=1000000     your own pgbench script
   pgdyno run ./mine --from-template        your own tables, data and scripts, on a fresh copy each time
+  pgdyno run alloydb/tpcc-full --fit --short   a guide's scenario, fitted to this server
   pgdyno plan tproc-c -w 100               what a run would do, without doing it
   pgdyno report last --format markdown     a summary again, from its record
+  pgdyno report last --format html         the same as a page with charts
   pgdyno server start                      a private PostgreSQL that stays between runs
   pgdyno pgbench -c 16 -T 60               pgbench, drop-in; `pgdyno pgbench --help` has its options";
 
@@ -46,8 +60,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: List,
     },
+    /// Show a recipe: its source, steps, sizes and published figures
+    Show(ShowArgs),
     /// Make a report from a run's record
     Report(ReportArgs),
+    /// Find the highest load that keeps an objective
+    Search(SearchArgs),
+    /// Run a matrix of runs from one file
+    Suite {
+        #[command(subcommand)]
+        action: Suite,
+    },
     /// Keep a private PostgreSQL running between runs
     Server {
         #[command(subcommand)]
@@ -111,11 +134,10 @@ pub(crate) struct DropArgs {
 pub(crate) enum List {
     /// Workloads and their parameters
     Workloads,
+    /// Recipes: the scenarios of published guides, and the sizes that they have numbers for
+    Recipes,
     /// Runs in the results directory, oldest first
-    Runs {
-        #[command(flatten)]
-        out: OutArgs,
-    },
+    Runs(SelectArgs),
 }
 
 #[derive(Debug, Args)]
@@ -123,8 +145,11 @@ pub(crate) struct ReportArgs {
     /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, or `last`
     pub(crate) run: String,
     /// How it is written
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "time-profile"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile"])]
     pub(crate) format: String,
+    /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) out: OutArgs,
 }
@@ -161,7 +186,7 @@ pub(crate) enum Server {
         port: Option<u16>,
         /// Listen on a socket in this directory, as port 5432
         #[arg(long, value_name = "DIR")]
-        socket_dir: Option<std::path::PathBuf>,
+        socket_dir: Option<PathBuf>,
         /// Microseconds that each reply keeps the server's CPU busy
         #[arg(long, value_name = "US", default_value_t = 0)]
         spin_us: u64,

@@ -8,7 +8,10 @@ pub(crate) mod pgbench;
 mod plan;
 mod report;
 mod run;
+mod search;
 mod server;
+mod show;
+mod suite;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -20,13 +23,16 @@ use crate::failure::Result;
 /// Does what was asked.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
     match cli.command {
-        Command::Run(args) => run::run(&args),
-        Command::Plan(args) => plan::run(&args),
+        Command::Run(args) => run::run(args),
+        Command::Plan(args) => plan::run(args),
         Command::Load(args) => load::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Drop(args) => drop::run(&args),
         Command::List { what } => list::run(&what),
         Command::Report(args) => report::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Search(args) => search::run(args),
+        Command::Suite { action } => suite::run(&action),
         Command::Server { action } => server::run(action),
     }
 }

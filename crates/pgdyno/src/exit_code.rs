@@ -18,6 +18,10 @@ pub(crate) enum Code {
     Load = 11,
     /// A check found broken data.
     Check = 12,
+    /// A command of the user's around a run failed: a hook of the target.
+    Hook = 13,
+    /// A comparison shows that NEW is slower by more than was allowed.
+    Slower = 20,
     /// The user ended it with Ctrl-C.
     Interrupted = 130,
 }
@@ -25,8 +29,17 @@ pub(crate) enum Code {
 impl Code {
     /// Every code.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Success, Self::Start, Self::Run, Self::Server, Self::Load, Self::Check, Self::Interrupted];
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Success,
+        Self::Start,
+        Self::Run,
+        Self::Server,
+        Self::Load,
+        Self::Check,
+        Self::Hook,
+        Self::Slower,
+        Self::Interrupted,
+    ];
 }
 
 impl From<Code> for ExitCode {

@@ -30,6 +30,11 @@ impl Failure {
         self.code
     }
 
+    /// The remedy, where the error does not say it itself.
+    pub(crate) fn remedy(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// The whole chain in one line, for a record.
     pub(crate) fn text(&self) -> String {
         chain(&*self.error).join(": ")

@@ -1,9 +1,10 @@
 //! Ctrl-C and SIGTERM: the first ends the run cleanly, the second at once.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use pgdyno_engine::Control;
 use pgdyno_pgbench::run::EXIT_INTERRUPTED;
@@ -21,6 +22,8 @@ pub(crate) struct Interrupt {
     pub(crate) control: Control,
     /// Whether everything is to end at once, what follows a run included.
     pub(crate) at_once: AtomicBool,
+    /// Whether whoever started this process is gone.
+    pub(crate) orphaned: AtomicBool,
 }
 
 /// Listens from now on. Commands look at what is returned.
@@ -49,6 +52,30 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
         })
         .or_fail(Code::Start)?;
     Ok(interrupt)
+}
+
+/// So long a run may take to end cleanly after its input has ended; as long again, and it ends by a signal of its own.
+const ENDING: Duration = Duration::from_secs(60);
+
+/// Ends the run cleanly when standard input ends, which whoever started it holds open: also when that process was
+/// killed. Nobody is left then who could ask once more, so time does.
+pub(crate) fn end_with_input(interrupt: &Arc<Interrupt>) -> Result<()> {
+    let interrupt = Arc::clone(interrupt);
+    thread::Builder::new()
+        .name("pgdyno-input".to_owned())
+        .spawn(move || {
+            // An input that cannot be read has ended, too.
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            interrupt.orphaned.store(true, Ordering::Release);
+            interrupt.control.stop();
+            thread::sleep(ENDING);
+            interrupt.at_once.store(true, Ordering::Release);
+            interrupt.control.kill();
+            thread::sleep(ENDING);
+            drop(signal_hook::low_level::emulate_default_handler(SIGTERM));
+        })
+        .or_fail(Code::Start)?;
+    Ok(())
 }
 
 /// The signal that ended the drop-in, if one did.

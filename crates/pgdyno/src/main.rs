@@ -1,5 +1,6 @@
 //! The command line of pgdyno. Only this crate prints, reads the environment and exits.
 
+mod child;
 mod cli;
 mod commands;
 mod exit_code;
@@ -7,7 +8,9 @@ mod failure;
 mod interrupt;
 mod life;
 mod progress;
+mod search;
 mod signals;
+mod suite;
 mod target;
 
 use std::process::ExitCode;

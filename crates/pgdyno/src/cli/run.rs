@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pgdyno_plan::SuitePlan;
 
-use super::TargetArgs;
+use super::{CycleArgs, RecipeArgs, TargetArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -18,6 +19,16 @@ pub(crate) struct RunArgs {
     pub(crate) out: OutArgs,
     #[command(flatten)]
     pub(crate) loading: LoadingArgs,
+    #[command(flatten)]
+    pub(crate) recipe: RecipeArgs,
+    #[command(flatten)]
+    pub(crate) cycle: CycleArgs,
+    /// The place of the run in a suite
+    #[arg(long, hide = true, value_name = "SUITE:ID:RUN:REPETITION", value_parser = super::suite::suite_run)]
+    pub(crate) suite_run: Option<SuitePlan>,
+    /// End cleanly when standard input ends: whoever started the run is gone then
+    #[arg(long, hide = true)]
+    pub(crate) until_eof: bool,
     /// Do not load: the data must be there
     #[arg(long, conflicts_with = "replace")]
     pub(crate) no_load: bool,
@@ -47,7 +58,8 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArgs {
     /// A workload, which `pgdyno list workloads` names; or script files of one's own, FILE or FILE@WEIGHT; or a
-    /// directory with workload.toml [default: tpcb-like]
+    /// directory with workload.toml; to run or plan also a recipe, which `pgdyno list recipes` names, or a recipe file
+    /// that ends with .toml [default: tpcb-like]
     pub(crate) workload: Vec<String>,
     /// Warehouses, for tproc-c [default: what is loaded, else one for each client, at most 10]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
@@ -183,7 +195,7 @@ fn percentiles(list: &str) -> Result<Percentiles, String> {
 }
 
 /// A number above zero.
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|n| *n > 0.0 && n.is_finite()).ok_or_else(|| "write a number above 0".to_owned())
 }
 

@@ -4,16 +4,23 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
-    /// A libpq URI or key=value string; `embedded` or `embedded:18` for a private server; `null` for one that
+    /// A libpq URI or key=value string; a name in pgdyno.toml; `embedded` or `embedded:18` for a private server; `null` for one that
     /// only answers [default: the PG* environment, else a private server]
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
-    /// A setting of the private server, as NAME=VALUE
+    /// The file with the targets that have names
+    #[arg(long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
+    pub(crate) config: std::path::PathBuf,
+    /// A setting of the server for the run, as NAME=VALUE: of a private server from its start, of the clients' sessions where
+    /// they may set it, else of the whole server until the run has ended
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     pub(crate) settings: Vec<(String, String)>,
     /// Reach the private server by TCP on 127.0.0.1 instead of its socket
     #[arg(long)]
     pub(crate) tcp: bool,
+    /// What plan and record say instead of where the target is
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub(crate) shown_as: Option<String>,
 }
 
 /// `NAME=VALUE`.

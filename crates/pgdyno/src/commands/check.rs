@@ -66,7 +66,7 @@ impl Place {
             return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta().id)));
         }
         let progress = Progress::new(args.quiet);
-        let server = Target::resolve(&args.target)?.reach()?;
+        let server = Target::resolve(&args.target)?.reach(&args.target)?;
         let Some(options) = server.options.clone() else {
             return Err(Failure::new(Code::Start, "there is no server to reach"));
         };

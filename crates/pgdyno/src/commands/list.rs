@@ -1,19 +1,22 @@
-//! `pgdyno list`: workloads, runs.
+//! `pgdyno list`: workloads, recipes, runs.
+
+use std::path::PathBuf;
 
 use pgdyno_report::units;
-use pgdyno_results::{list_runs, read_record};
+use pgdyno_results::{RunRecord, StoreError, list_runs, read_record};
 use pgdyno_workload::Meta;
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
-use crate::cli::List;
+use crate::cli::{List, SelectArgs};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
     let text = match what {
         List::Workloads => workloads()?,
-        List::Runs { out } => runs(&out.out)?,
+        List::Recipes => recipes(),
+        List::Runs(select) => runs(select)?,
     };
     super::print(text.as_bytes())?;
     Ok(Code::Success)
@@ -35,32 +38,73 @@ fn workloads() -> Result<String> {
     Ok(text)
 }
 
-fn runs(results: &std::path::Path) -> Result<String> {
+fn recipes() -> String {
     let mut text = String::new();
-    for path in list_runs(results).or_fail(Code::Start)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        text += &match read_record(&path.join("run.json")) {
-            Ok(record) => {
-                let figures = record.summary.as_ref().map_or_else(String::new, |s| {
-                    let nopm = s.nopm.map_or_else(String::new, |n| format!("{} NOPM, ", units::grouped(n)));
-                    format!("{nopm}{} TPS", units::rate(s.tps))
-                });
-                let plan = &record.plan;
-                let size = if plan.scale_name.is_empty() {
-                    String::new()
-                } else {
-                    format!("{} {} · ", plan.scale_name, units::count(plan.scale))
-                };
-                let clients = units::count(u64::from(plan.clients));
-                let plural = if plan.clients == 1 { "" } else { "s" };
-                let figures = if figures.is_empty() { "nothing measured".to_owned() } else { figures };
-                format!("{name:<44} {:<11} {size}{clients} client{plural} · {figures}\n", record.status.name())
-            }
-            Err(error) => format!("{name:<44} unreadable: {error}\n"),
-        };
+    for recipe in pgdyno_plan::recipe::all() {
+        let sizes: Vec<_> = recipe.sizes.iter().map(|size| size.name.as_str()).collect();
+        text += &format!("{:<26} {}\n{:<26} sizes: {}\n", recipe.name, recipe.title, "", sizes.join(", "));
+    }
+    text
+}
+
+/// A run of a list: the name of its directory, and its record, if that can be read.
+pub(super) struct Listed {
+    name: String,
+    pub(super) record: std::result::Result<RunRecord, StoreError>,
+}
+
+/// The runs that are meant, oldest first. What cannot be read is there where it may be meant too: where all runs are,
+/// or all of the last ones.
+pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
+    let selection = select.selection();
+    let read = |path: &PathBuf| {
+        let record = read_record(&path.join("run.json"));
+        let meant = record.as_ref().map_or_else(|_| selection.is_all(), |record| selection.admits(record));
+        let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        meant.then(|| Listed { name: name(), record })
+    };
+    let last = select.last.map_or(usize::MAX, |last| usize::try_from(last).unwrap_or(usize::MAX));
+    let mut runs: Vec<_> =
+        list_runs(&select.out.out).or_fail(Code::Start)?.iter().rev().filter_map(read).take(last).collect();
+    runs.reverse();
+    Ok(runs)
+}
+
+fn runs(select: &SelectArgs) -> Result<String> {
+    let mut text = String::new();
+    for run in selected(select)? {
+        let told = run.record.as_ref().map_or_else(|error| format!("unreadable: {error}"), line);
+        text += &format!("{:<44} {told}\n", run.name);
     }
     if text.is_empty() {
-        text = format!("no runs in {}\n", results.display());
+        let such = if select.selection().is_all() { "" } else { " such" };
+        text = format!("no{such} runs in {}\n", select.out.out.display());
     }
     Ok(text)
+}
+
+/// What a run was, and what came of it.
+fn line(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let mut words = Vec::new();
+    if let Some(recipe) = &plan.recipe {
+        let size = [&recipe.name, &recipe.size, &recipe.variant].map(String::as_str);
+        words.push(size.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+    }
+    if let Some(suite) = &plan.suite {
+        words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
+    }
+    if !plan.scale_name.is_empty() {
+        words.push(format!("{} {}", plan.scale_name, units::count(plan.scale)));
+    }
+    let plural = if plan.clients == 1 { "" } else { "s" };
+    words.push(format!("{} client{plural}", units::count(u64::from(plan.clients))));
+    words.push(record.summary.as_ref().map_or_else(
+        || "nothing measured".to_owned(),
+        |summary| {
+            let nopm = summary.nopm.map_or_else(String::new, |n| format!("{} NOPM, ", units::grouped(n)));
+            format!("{nopm}{} TPS", units::rate(summary.tps))
+        },
+    ));
+    format!("{:<11} {}", record.status.name(), words.join(" · "))
 }

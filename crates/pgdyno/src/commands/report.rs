@@ -1,19 +1,59 @@
 //! `pgdyno report`: a report again, from the record.
 
-use pgdyno_results::{find_run, read_record};
+use std::path::{Path, PathBuf};
+
+use pgdyno_report::html::{self, ReportRun};
+use pgdyno_results::{RunRecord, find_run, read_record, read_timeline};
 
 use crate::cli::ReportArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
+/// The format that needs more than the record, and whose place is a file.
+const PAGE: &str = "html";
+
+/// The page in a run directory.
+const PAGE_FILE: &str = "report.html";
+
 pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     let path = find_run(&args.out.out, &args.run).or_fail(Code::Start)?;
     let record = read_record(&path).or_fail(Code::Start)?;
+    if args.format == PAGE {
+        let run = with_timeline(&path, record, &args.out.out)?;
+        let place = run.timeline.directory.as_deref().or(path.parent()).unwrap_or(Path::new(""));
+        let file = args.output.clone().unwrap_or_else(|| place.join(PAGE_FILE));
+        let mut bytes = Vec::new();
+        html::write(&[run], &mut bytes).or_fail(Code::Start)?;
+        return put(&bytes, Some(&file));
+    }
     // clap admits known formats only.
     let render = pgdyno_report::format(&args.format)
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     let mut bytes = Vec::new();
-    render(&record, super::look(), &mut bytes).or_fail(Code::Start)?;
-    super::print(&bytes)?;
+    // A file is no terminal, whatever standard output is.
+    let look = if args.output.is_none() { super::look() } else { pgdyno_report::Look::default() };
+    render(&record, look, &mut bytes).or_fail(Code::Start)?;
+    put(&bytes, args.output.as_ref())
+}
+
+/// A run with what its run directory has of it.
+pub(crate) fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
+    let timeline = read_timeline(path, &record, results).or_fail(Code::Start)?;
+    let mut run = ReportRun::new(record, timeline);
+    run.timeline.each_latency(|line| run.latencies.add(&line)).or_fail(Code::Start)?;
+    Ok(run)
+}
+
+/// To standard output, or to a file, whose path is printed then.
+fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
+    let Some(file) = file.filter(|file| file.as_os_str() != "-") else {
+        super::print(bytes)?;
+        return Ok(Code::Success);
+    };
+    std::fs::write(file, bytes).map_err(|e| {
+        let error = format!("failed to write the report to {}: {e}", file.display());
+        Failure::new(Code::Start, error).hint("name another place with -o FILE, or -o - for standard output")
+    })?;
+    super::print(format!("{}\n", file.display()).as_bytes())?;
     Ok(Code::Success)
 }

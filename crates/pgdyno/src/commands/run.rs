@@ -1,71 +1,60 @@
 //! `pgdyno run`: the whole life cycle.
 
+use std::sync::atomic::Ordering;
+
 use pgdyno_engine::{FileLimit, raise_file_limit};
 use pgdyno_results::Status;
 
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt;
+use crate::interrupt::{self, Interrupt};
 use crate::life::choice::Choice;
 use crate::life::choose;
-use crate::life::cluster;
-use crate::life::copies;
-use crate::life::data;
+use crate::life::guide;
 use crate::life::record::Recording;
-use crate::life::stage::{Stage, is_null};
+use crate::life::run::Run;
+use crate::life::verdict::End;
 use crate::progress::Progress;
 
-pub(crate) fn run(args: &RunArgs) -> Result<Code> {
+pub(crate) fn run(args: RunArgs) -> Result<Code> {
+    let (args, recipe) = guide::apply(args)?;
+    let args = &args;
     let interrupt = interrupt::listen()?;
+    if args.until_eof {
+        interrupt::end_with_input(&interrupt)?;
+    }
     let progress = Progress::new(args.quiet);
     let choice = Choice::read(&args.workload)?;
     let target = choose::target(args, &choice)?;
     let mut crew = choose::crew(args, &choice, &target)?;
     let (size, local) = (Some(choose::default_size(args)), target.is_local());
-    let mut workload = choice.build(&args.workload, size, None, &crew)?;
+    let workload = choice.build(&args.workload, size, None, &crew)?;
     choose::settle(args, &*workload, local, &mut crew)?;
     let mut plan = choose::plan(args, &choice, &*workload, &target, &crew)?;
+    plan.recipe = recipe;
     admit_files(plan.links(), &progress)?;
     pgdyno_results::admit(&args.out.out).or_fail(Code::Start)?;
 
-    let mut server = target.bring_up(&args.target, plan.links(), &progress)?;
-    let template = copies::template(&server, &plan)?;
-    let mut admin = match &template {
-        None => server.admin()?,
-        Some(template) => Some(copies::look(template)?),
-    };
-    if let Some(admin) = admin.as_mut().filter(|admin| !is_null(admin)) {
-        let visible = template.as_ref().is_none_or(|template| template.options().is_some());
-        // What is loaded decides where the arguments do not.
-        if let Some(loaded) = if visible { data::loaded(admin, &*workload)? } else { None } {
-            workload = choice.build(&args.workload, size, Some(&loaded), &crew)?;
-            choose::settle(args, &*workload, local, &mut crew)?;
-            choose::fit(&mut plan, &*workload, &crew);
-        }
-        data::admit(admin, plan.links())?;
-        let caps = pgdyno_server::capabilities(admin).or_fail(Code::Start)?;
-        cluster::settle(&caps, &*workload, args.drive.mode, &mut plan, &progress)?;
-        server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
+    let named = target.named.clone();
+    let mut run = Run { args, choice, crew, local, workload, plan, named, interrupt: &interrupt, progress: &progress };
+    let mut recording = None;
+    let lived = run.live(target, &mut recording);
+    match recording {
+        Some(recording) => conclude(lived, recording, &interrupt, args, &progress),
+        // It came to nothing that would be worth a record.
+        None => lived.map(|end| end.code),
     }
+}
 
-    let mut recording = Recording::begin(&plan, &*workload, &args.out.out)?;
-    for note in &server.notes {
-        recording.record.warnings.push(note.clone());
-    }
-    recording.record.warnings.extend(workload.advice(plan.clients));
-    for warning in &recording.record.warnings {
-        progress.warn(warning);
-    }
-    let mut stage = Stage {
-        plan: &plan,
-        workload: &*workload,
-        interrupt: &interrupt,
-        progress: &progress,
-        recording: &mut recording,
-        foreign: false,
-    };
-    let lived = stage.live(&mut server, admin, template.as_ref());
+/// Writes down how a run ended, and shows it.
+fn conclude(
+    lived: Result<End>,
+    mut recording: Recording,
+    interrupt: &Interrupt,
+    args: &RunArgs,
+    progress: &Progress,
+) -> Result<Code> {
     let (status, reason, code) = match &lived {
         Ok(end) => (end.status, end.reason.clone(), end.code),
         Err(failure) if failure.code() == Code::Interrupted => {
@@ -73,6 +62,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Code> {
         }
         Err(failure) => (Status::Failed, Some(failure.text()), failure.code()),
     };
+    // A server that goes with whoever started the run says nothing about the run.
+    let orphaned = interrupt.orphaned.load(Ordering::Acquire) && status == Status::Failed;
+    let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
     let troubles = recording.end(status, reason, code, args.json.as_deref());
     progress.clear();
     if recording.record.summary.is_some() {

@@ -170,7 +170,7 @@ impl Choice {
 }
 
 /// What the arguments say to a workload.
-fn given(args: &WorkloadArgs) -> Vec<(&str, String)> {
+pub(super) fn given(args: &WorkloadArgs) -> Vec<(&str, String)> {
     let asked = [
         ("warehouses", &args.warehouses),
         ("scale", &args.scale),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Arrivals, LoadChoice, Pace, Plan};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan};
 use pgdyno_workload::Workload;
 
 use super::choice::{Choice, Crew};
@@ -51,19 +51,34 @@ pub(crate) fn default_size(args: &RunArgs) -> u64 {
 
 /// The target of a run: none for a workload that needs no server.
 pub(crate) fn target(args: &RunArgs, choice: &Choice) -> Result<Target> {
+    let cycle = &args.cycle;
+    let prepared = [
+        ("--restart", cycle.restart),
+        ("--drop-caches", cycle.drop_caches),
+        ("--prewarm", cycle.prewarm),
+        ("--checkpoint", cycle.checkpoint),
+        ("--provision", cycle.provision),
+    ];
+    let prepared = prepared.iter().find(|(_, asked)| *asked).map(|(option, _)| *option);
     if choice.needs_server() {
         let target = Target::resolve(&args.target)?;
-        if args.from_template.is_some() && matches!(target, Target::Null) {
+        if let Some(option) = prepared.filter(|_| target.is_null()) {
+            let error =
+                format!("{option} is for PostgreSQL, a private server or a given one, and this run has a null server");
+            return Err(Failure::new(Code::Start, error));
+        }
+        if args.from_template.is_some() && target.is_null() {
             return Err(Failure::new(Code::Start, "a null server has no database that --from-template could copy"));
         }
         return Ok(target);
     }
-    if args.target.target.is_some() || args.from_template.is_some() {
-        let option = if args.target.target.is_some() { "--target" } else { "--from-template" };
+    let named = args.target.target.is_some().then_some("--target");
+    let copied = args.from_template.is_some().then_some("--from-template");
+    if let Some(option) = named.or(copied).or(prepared) {
         let error = format!("{} measures pgdyno itself and takes no {option}", choice.name());
         return Err(Failure::new(Code::Start, error));
     }
-    Ok(Target::None)
+    Ok(Target::none())
 }
 
 /// Who drives, and how.
@@ -128,7 +143,7 @@ pub(crate) fn plan(
             arrivals: if drive.arrivals == "uniform" { Arrivals::Uniform } else { Arrivals::Poisson },
         },
     };
-    let load = match (args.no_load || matches!(target, Target::Null), args.replace) {
+    let load = match (args.no_load || target.is_null(), args.replace) {
         (true, _) => LoadChoice::Never,
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
@@ -144,14 +159,20 @@ pub(crate) fn plan(
         target: target.name(),
         load,
         recipe: None,
-        suite: None,
-        cycle: pgdyno_plan::Cycle::default(),
-        settings: BTreeMap::new(),
+        suite: args.suite_run.clone(),
+        cycle: Cycle {
+            restart: args.cycle.restart,
+            drop_caches: args.cycle.drop_caches,
+            prewarm: args.cycle.prewarm,
+            checkpoint: args.cycle.checkpoint,
+            provision: args.cycle.provision,
+        },
+        settings: target.settings.clone(),
         from_template: args.from_template.as_ref().map(|name| target.template(name)),
         loaders: if workload.sql_data().is_some() { 1 } else { manner.loaders },
         resumable: manner.resumable,
         unlogged: manner.unlogged,
-        checks: meta.has_data() && !args.no_check && !matches!(target, Target::Null),
+        checks: meta.has_data() && !args.no_check && !target.is_null(),
         clients: crew.clients,
         connections: crew.connections,
         threads: crew.threads,
@@ -196,12 +217,13 @@ fn fresh_seed() -> Result<u64> {
     Ok((now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) & ((1 << 53) - 1))
 }
 
-/// A hash of what the plan does: the same for plans that differ by their seed, or what is shown of them, only.
+/// A hash of what the plan does: the same for plans that differ by their seed, their suite, or what is shown of them, only.
 pub(crate) fn hash(plan: &Plan) -> String {
     use sha2::Digest;
     let mut plan = plan.clone();
     plan.seed = 0;
     plan.percentiles.clear();
+    plan.suite = None;
     // A plan is plain data: it always becomes JSON.
     let json = serde_json::to_vec(&plan).unwrap_or_default();
     sha2::Sha256::digest(&json).iter().take(8).map(|b| format!("{b:02x}")).collect()

@@ -9,7 +9,7 @@ use pgdyno_engine::{
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Pace, Plan};
-use pgdyno_server::{Sample, Work};
+use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::journal::Journal;
@@ -32,6 +32,8 @@ pub(crate) struct Driven {
     /// What the server counted from before the first client connected until after the last had gone: exact,
     /// but for this program's own few statements.
     pub(crate) whole: Option<Work>,
+    /// What the server's processes read from disks in the measured window, where that can be seen.
+    pub(crate) disk_reads: Option<DiskReads>,
 }
 
 /// The engine's orders from the plan.
@@ -68,16 +70,23 @@ fn spec(plan: &Plan) -> RunSpec {
     }
 }
 
+/// The server's processes are looked at every so many intervals, for the sake of those that come and go. With many
+/// clients a look costs milliseconds.
+const INTERVALS_PER_LOOK: u64 = 10;
+
 /// Samples of the server's own counters.
-struct Samples {
+struct Samples<'a> {
+    options: Option<&'a ConnectOptions>,
     admin: Option<Admin>,
+    reads: Option<DiskReads>,
+    intervals: u64,
     before: Option<Sample>,
     window: (Option<Sample>, Option<Sample>),
 }
 
-impl Samples {
-    fn new(admin: Option<Admin>) -> Self {
-        let mut samples = Self { admin, before: None, window: (None, None) };
+impl<'a> Samples<'a> {
+    fn new(admin: Option<Admin>, options: Option<&'a ConnectOptions>) -> Self {
+        let mut samples = Self { options, admin, reads: None, intervals: 0, before: None, window: (None, None) };
         samples.before = samples.take();
         samples
     }
@@ -97,12 +106,28 @@ impl Samples {
     fn open(&mut self) {
         if self.window.0.is_none() {
             self.window.0 = self.take();
+            // Where the connection is gone the run will tell why.
+            let begin = |(admin, options)| DiskReads::begin(admin, options).ok().flatten();
+            self.reads = self.admin.as_mut().zip(self.options).and_then(begin);
+        }
+    }
+
+    /// An interval of it is over.
+    fn go_on(&mut self) {
+        self.intervals += 1;
+        if self.intervals.is_multiple_of(INTERVALS_PER_LOOK)
+            && let Some(reads) = &mut self.reads
+        {
+            reads.go_on();
         }
     }
 
     /// It closes.
     fn close(&mut self) {
         if self.window.1.is_none() {
+            if let Some(reads) = &mut self.reads {
+                reads.go_on();
+            }
             self.window.1 = self.take();
         }
     }
@@ -141,7 +166,7 @@ pub(crate) fn drive(
     progress: &Progress,
     recording: &mut Recording,
 ) -> Result<Driven> {
-    let mut samples = Samples::new(sampler);
+    let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);
     let no_ramp = plan.ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
@@ -167,7 +192,7 @@ pub(crate) fn drive(
                         Phase::Measure if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
                             samples.close()
                         }
-                        Phase::Measure => {}
+                        Phase::Measure => samples.go_on(),
                         Phase::Drain => samples.close(),
                     }
                     progress.interval(interval, plan);
@@ -195,6 +220,7 @@ pub(crate) fn drive(
         outcome,
         window: between(samples.window.0.as_ref(), samples.window.1.as_ref()),
         whole: between(samples.before.as_ref(), after.as_ref()),
+        disk_reads: samples.reads,
     })
 }
 

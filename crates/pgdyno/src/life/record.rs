@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use jiff::Timestamp;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
-use pgdyno_results::{Names, RunDir, RunRecord, Status, run_id, summarize};
+use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, run_id, summarize};
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::choose;
@@ -49,6 +49,21 @@ impl Recording {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// What was to be done has become known better since the record began.
+    pub(crate) fn settle(&mut self, plan: &Plan, workload: &dyn Workload) {
+        self.record.plan = plan.clone();
+        self.record.plan_hash = choose::hash(plan);
+        self.names = names(workload, &Capabilities::default());
+    }
+
+    /// Steps of the life cycle around the measured window were done, or not. They are on disk at once: what a step has
+    /// done to a server is known even if pgdyno is killed next.
+    pub(crate) fn note_steps(&mut self, steps: &mut Vec<CycleRecord>) {
+        self.record.cycle.append(steps);
+        // A disk that is full now may have room at the end; until then the old record stands.
+        let _ = self.directory.record(&self.record);
     }
 
     /// Statements may depend on what the server can do.
@@ -101,6 +116,8 @@ impl Recording {
         code: Code,
         json: Option<&Path>,
     ) -> Vec<String> {
+        let priced = self.record.target.as_ref().zip(self.record.summary.as_ref());
+        self.record.cost = priced.and_then(|(target, summary)| CostRecord::of(target, summary));
         self.record.status = status;
         self.record.reason = reason;
         self.record.exit_code = code as u8;

@@ -9,6 +9,7 @@ use pgdyno_workload::{Capabilities, Workload};
 
 use super::cluster;
 use super::copies;
+use super::cycle::warm;
 use super::data::{self, LoadManner, Site};
 use super::drive::{self, Driven};
 use super::figures;
@@ -117,6 +118,7 @@ impl Stage<'_> {
         let sizes = self.table_sizes(admin, caps);
         data::before_run(admin, self.workload)?;
         let baseline = if self.plan.checks { self.check_before(&site, fresh)? } else { None };
+        self.warm(admin, caps)?;
         let orders_before = self.new_orders(admin);
 
         // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
@@ -128,6 +130,27 @@ impl Stage<'_> {
         }
         self.note_growth(admin, caps, &sizes);
         Ok(end)
+    }
+
+    /// Fills the caches and writes a checkpoint, where the plan wants that.
+    fn warm(&mut self, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let cycle = self.plan.cycle;
+        let mut steps = Vec::new();
+        if cycle.prewarm {
+            let stop = self.interrupt.control.stop_flag();
+            steps.push(warm::prewarm(admin, self.workload, caps, self.progress, stop)?);
+        }
+        if cycle.checkpoint {
+            self.progress.note("checkpoint");
+            steps.push(warm::checkpoint(admin)?);
+        }
+        for step in steps.iter().filter(|step| !step.done) {
+            let warning = format!("{}: {}", step.step, step.what);
+            self.progress.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        self.recording.note_steps(&mut steps);
+        Ok(())
     }
 
     /// How large the tables are; nothing where that cannot be told now.
@@ -238,6 +261,10 @@ impl Stage<'_> {
             summary.tpm = verdict::tpm(driven, summary.tpm_client);
             if let Some(work) = &driven.window {
                 summary.cache_hit_ratio = work.hit_ratio();
+                // A session that ended early has taken its count of reads with it.
+                let whole = summary.connections_lost == 0 && summary.connections_opened.is_none();
+                let reads = driven.disk_reads.as_ref().filter(|_| whole);
+                summary.os_cache_hit_ratio = reads.and_then(|reads| work.os_hit_ratio(reads));
                 summary.wal_bytes = work.wal_bytes;
             }
         }

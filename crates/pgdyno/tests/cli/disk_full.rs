@@ -10,13 +10,13 @@ use crate::server::{self, Server};
 use crate::skipped::skipped;
 
 /// A small file system of its own; unmounted with its value.
-struct Disk {
+pub(crate) struct Disk {
     dir: tempfile::TempDir,
 }
 
 impl Disk {
     /// `None`, aloud, where nothing may be mounted.
-    fn new(test: &str, megabytes: u32) -> Option<Self> {
+    pub(crate) fn new(test: &str, megabytes: u32) -> Option<Self> {
         let dir = tempfile::Builder::new().prefix("pgdyno-disk").tempdir().unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m,mode=0777"), "tmpfs"])
@@ -36,12 +36,12 @@ impl Disk {
         }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
     /// Fills it to the last byte, however much others write there meanwhile.
-    fn fill(&self) {
+    pub(crate) fn fill(&self) {
         let mut file = std::fs::File::create(self.path().join("filling")).unwrap();
         for size in [1 << 20, 4096, 1] {
             let full = loop {
@@ -51,6 +51,11 @@ impl Disk {
             };
             assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
         }
+    }
+
+    /// Removes what filled it.
+    pub(crate) fn make_room(&self) {
+        std::fs::remove_file(self.path().join("filling")).unwrap();
     }
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod citus;
+mod cycle;
 mod disk_full;
 mod drop_in;
 mod embedded_workloads;
@@ -16,12 +17,16 @@ mod own;
 mod pki;
 mod private_server;
 mod program;
+mod recipes;
 mod report;
+mod search;
 #[path = "../../../pgdyno-net/tests/real/server.rs"]
 #[expect(dead_code, reason = "shared with the tests of other crates")]
 mod server;
 #[path = "../../../pgdyno-net/tests/real/skipped.rs"]
 mod skipped;
+mod suites;
+mod targets;
 mod terminals;
 mod tproc_c;
 mod tproc_c_data;

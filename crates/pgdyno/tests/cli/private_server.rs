@@ -70,9 +70,20 @@ fn root_has_a_private_server_too() {
         return;
     }
     let home = Home::new();
-    // A setting of its own makes it a server of its own, even where root keeps one.
-    let mut running =
-        home.start(&["run", "select-only", "-s", "1", "-T", "3", "--ramp", "0", "--set", "cluster_name=cli-test"]);
+    // TCP makes it a server of its own, even where root keeps one.
+    let mut running = home.start(&[
+        "run",
+        "select-only",
+        "-s",
+        "1",
+        "-T",
+        "3",
+        "--ramp",
+        "0",
+        "--tcp",
+        "--set",
+        "cluster_name=cli-test",
+    ]);
     running.until_it_says("progress:", 1);
     let below: Vec<_> = descendants(running.pid()).iter().map(|p| p.pid).collect();
     assert!(below.len() > 5, "a supervisor, a postmaster and its processes: {below:?}");

@@ -39,9 +39,10 @@ impl Home {
         if rustix::process::geteuid().is_root() {
             let (uid, gid) = account("nobody");
             chown(home.path(), Some(uid), Some(gid)).unwrap();
-            // The target directory may be where only root gets.
+            // The target directory may be where only root gets. A process of its own copies: what another test starts at
+            // that moment would inherit our file, open for writing, and nobody could run it ("text file busy").
             let program = home.path().join("pgdyno");
-            std::fs::copy(&home.program, &program).unwrap();
+            assert!(Command::new("cp").arg("-p").arg(&home.program).arg(&program).status().unwrap().success());
             home.program = program;
             home.account = Some((uid, gid));
         }
@@ -93,7 +94,7 @@ impl Home {
     /// The runs in `pgdyno-results`, oldest first.
     pub(crate) fn runs(&self) -> Vec<Run> {
         let Ok(entries) = std::fs::read_dir(self.join("pgdyno-results")) else { return Vec::new() };
-        let paths = entries.map(|e| e.unwrap().path()).filter(|path| path.is_dir());
+        let paths = entries.map(|e| e.unwrap().path()).filter(|path| path.join("run.json").is_file());
         let mut runs: Vec<_> = paths.map(|path| Run::read(&path)).collect();
         // Names tell the second only.
         runs.sort_by_key(|run| run.text("/started_at").trim_end_matches('Z').to_owned());

@@ -11,7 +11,7 @@ use crate::commands::print;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::life::{data, durability};
-use crate::target::{Target, places};
+use crate::target::{Kind, Target, places};
 
 use super::{Verdict, line};
 
@@ -73,7 +73,7 @@ pub(super) fn durability(
     stop: &AtomicBool,
 ) -> Result<Code> {
     let Some(test) = workload.durability() else { return Ok(Code::Success) };
-    let Target::Embedded(_) = target else {
+    let Kind::Embedded(_) = target.kind else {
         let text = line(Verdict::Skipped, test.clause, None, test.title, &[BY_HAND.to_owned()]);
         print(text.as_bytes())?;
         return Ok(Code::Success);

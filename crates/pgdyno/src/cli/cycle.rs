@@ -1,0 +1,25 @@
+//! What is done to the server around a run.
+
+use clap::Args;
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct CycleArgs {
+    /// Restart the server before the data is loaded, so that its caches are cold: a private one, or by the target's hook
+    #[arg(long)]
+    pub(crate) restart: bool,
+    /// Have the server's operating system forget its file cache: of this machine, or by the target's hook
+    #[arg(long)]
+    pub(crate) drop_caches: bool,
+    /// Read tables and indexes into the caches before the warm-up
+    #[arg(long)]
+    pub(crate) prewarm: bool,
+    /// CHECKPOINT before the warm-up
+    #[arg(long)]
+    pub(crate) checkpoint: bool,
+    /// Have the target provisioned before the run, and torn down after it, by its hooks
+    #[arg(long)]
+    pub(crate) provision: bool,
+    /// Steps that somebody else has done for this run already, and their evidence for the record
+    #[arg(long, hide = true, value_name = "STEP=WHAT", value_parser = super::target::setting)]
+    pub(crate) done: Vec<(String, String)>,
+}

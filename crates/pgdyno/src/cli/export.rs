@@ -1,0 +1,76 @@
+//! Runs as a table for other tools, and which runs are meant.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use jiff::Timestamp;
+use pgdyno_results::Status;
+use pgdyno_results::table::Selection;
+
+use super::OutArgs;
+use super::target::setting;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// How it is written
+    #[arg(long, default_value = "csv", value_parser = ["csv", "json", "parquet"])]
+    pub(crate) format: String,
+    /// The file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+}
+
+/// Which runs of the results directory are meant.
+#[derive(Debug, Args)]
+pub(crate) struct SelectArgs {
+    /// Only runs of this workload
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
+    /// Only runs of this recipe; `alloydb/` means all of a vendor's
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<String>,
+    /// Only runs of this suite
+    #[arg(long, value_name = "NAME")]
+    suite: Option<String>,
+    /// Only runs on this target: its name in pgdyno.toml, or what the list shows of it
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// Only runs that ended so: complete, interrupted, invalid or failed
+    #[arg(long, value_name = "WORD", value_parser = status)]
+    status: Option<Status>,
+    /// Only runs that began then or later: 2026-01-31, or 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "DATE", value_parser = Selection::since)]
+    since: Option<Timestamp>,
+    /// Only runs whose target has this label; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    label: Vec<(String, String)>,
+    /// Only the last so many of those
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) last: Option<u64>,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+impl SelectArgs {
+    /// What runs must have.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
+            workload: self.workload.clone(),
+            recipe: self.recipe.clone(),
+            suite: self.suite.clone(),
+            target: self.target.clone(),
+            status: self.status,
+            since: self.since,
+            labels: self.label.clone(),
+        }
+    }
+}
+
+fn status(word: &str) -> Result<Status, String> {
+    let all = [Status::Complete, Status::Interrupted, Status::Invalid, Status::Failed];
+    all.into_iter()
+        .find(|status| status.name() == word)
+        .ok_or_else(|| format!("a run is {}", all.map(Status::name).join(", ")))
+}

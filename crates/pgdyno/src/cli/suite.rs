@@ -1,0 +1,110 @@
+//! Suites.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use pgdyno_plan::SuitePlan;
+
+use super::OutArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Suite {
+    /// Run a suite here, to its end
+    Run(SuiteArgs),
+    /// Print the runs of a suite in their order, and how long they take; touches nothing
+    Plan(SuiteArgs),
+    /// Start a suite that goes on without this terminal
+    Start(SuiteArgs),
+    /// Go on with a suite that was interrupted or killed: what is complete is not repeated
+    Resume(ResumeArgs),
+    /// Tell how far a suite is
+    Status(ExecutionArgs),
+    /// Show what a suite says, until it ends; Ctrl-C leaves it running
+    Attach(ExecutionArgs),
+    /// End a suite and the run that goes on; it can be resumed
+    Stop {
+        #[command(flatten)]
+        which: ExecutionArgs,
+        /// At once, without waiting for transactions and checks
+        #[arg(long)]
+        now: bool,
+    },
+    /// List all suites that were started
+    List {
+        #[command(flatten)]
+        out: OutArgs,
+    },
+    /// The table of a suite: mean and spread of each cell, beside what was published
+    Report {
+        #[command(flatten)]
+        which: ExecutionArgs,
+        /// How it is written
+        #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv"])]
+        format: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SuiteArgs {
+    /// The suite's file
+    pub(crate) file: PathBuf,
+    /// The file with the targets that have names
+    #[arg(long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
+    pub(crate) config: PathBuf,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExecutionArgs {
+    /// A suite's name, for its newest execution, or an execution's own name or directory [default: the newest of all]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    /// A suite's name or file, for its newest execution, or an execution's own name or directory [default: the newest of all]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+    /// Repeat runs that failed, too
+    #[arg(long)]
+    pub(crate) retry_failed: bool,
+    /// Go on without this terminal, as `suite start` does
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// This process is the one without a terminal
+    #[arg(long, hide = true, conflicts_with = "detach")]
+    pub(crate) detached: bool,
+}
+
+/// `SUITE:ID:RUN:REPETITION`; the run's key may hold colons.
+pub(super) fn suite_run(text: &str) -> Result<SuitePlan, String> {
+    let parts = || {
+        let (suite, rest) = text.split_once(':')?;
+        let (id, rest) = rest.split_once(':')?;
+        let (run, repetition) = rest.rsplit_once(':')?;
+        Some((suite, id, run, repetition))
+    };
+    let (suite, id, run, repetition) = parts().ok_or("write SUITE:ID:RUN:REPETITION")?;
+    Ok(SuitePlan {
+        suite: suite.to_owned(),
+        id: id.to_owned(),
+        run: run.to_owned(),
+        repetition: repetition.parse().map_err(|_| "the repetition is no number".to_owned())?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runs_key_may_hold_colons() {
+        let place = suite_run("nightly:20260101T000000Z-ab12:noop@embedded:18:3").unwrap();
+        assert_eq!((place.run.as_str(), place.repetition), ("noop@embedded:18", 3));
+        assert!(suite_run("a:b:c").is_err() && suite_run("a:b:c:d").is_err());
+    }
+}

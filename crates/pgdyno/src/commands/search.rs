@@ -1,0 +1,129 @@
+//! `pgdyno search`: the highest load that keeps an objective.
+
+use jiff::Timestamp;
+use pgdyno_results::{SearchRecord, admit, run_id};
+
+use crate::cli::{RunArgs, SearchArgs};
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt;
+use crate::life::choice::Choice;
+use crate::life::{choose, guide};
+use crate::progress::Progress;
+use crate::search::arguments::Common;
+use crate::search::{Hunt, MAX_CLIENTS, Task};
+use crate::target::{Kind, Server, Target};
+
+/// Arguments of a run that the search gives its runs itself, or keeps for itself.
+const OWN: [&str; 7] = ["out", "quiet", "rate", "no_load", "replace", "json", "suite_run"];
+/// How long a run measures where nothing is said.
+const DEFAULT_TIME_S: f64 = 10.0;
+
+pub(crate) fn run(args: SearchArgs) -> Result<Code> {
+    admit_arguments(&args)?;
+    let (run, _) = guide::apply(args.run)?;
+    let interrupt = interrupt::listen()?;
+    let progress = Progress::new(run.quiet);
+    let choice = Choice::read(&run.workload)?;
+    let target = choose::target(&run, &choice)?;
+    admit(&run.out.out).or_fail(Code::Start)?;
+    let (name, started) = (target.name(), Timestamp::now());
+    let has_settings = !target.settings.is_empty();
+
+    let mut without = OWN.to_vec();
+    let mut given = Vec::new();
+    if run.drive.time.is_none() && run.drive.transactions.is_none() {
+        given.push(format!("--time={DEFAULT_TIME_S}"));
+    }
+    // It lives until the search is over.
+    let mut _server = None;
+    if matches!(target.kind, Kind::Embedded(_)) {
+        let links =
+            if args.by == "clients" { args.max.unwrap_or(MAX_CLIENTS) as u32 } else { links(&run, &choice, &target)? };
+        let server = target.bring_up(&run.target, links, &progress)?;
+        given.extend(reached(&server, &name)?);
+        if has_settings {
+            given.push("--done=settings=given to the private server at its start".to_owned());
+        }
+        without.push("target");
+        _server = Some(server);
+    }
+
+    let suite = run_id(started, &choice.name(), 0);
+    // A run's name tells time, workload and salt; the workload is what is left between them.
+    let workload = suite.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map_or("", |(name, _)| name);
+    let suite = format!("search-{workload}");
+    let id = run_id(started, &suite, started.as_nanosecond() as u64 ^ u64::from(std::process::id()));
+    let task = Task {
+        objectives: &args.slo,
+        by: &args.by,
+        min: args.min,
+        max: args.max,
+        steps: args.steps.into(),
+        precision: args.precision / 100.0,
+        curve: args.curve.into(),
+        time_s: run.drive.time.or_else(|| run.drive.transactions.is_none().then_some(DEFAULT_TIME_S)),
+        common: Common::of(std::env::args_os(), &without)?.and(given),
+        loading: match (run.no_load, run.replace) {
+            (true, _) => Some("--no-load"),
+            (false, true) => Some("--replace"),
+            (false, false) => None,
+        },
+        results: &run.out.out,
+        interrupt: &interrupt,
+        progress: &progress,
+    };
+    let record = SearchRecord::begin(id, started, choice.name(), name, &args.by);
+    let mut hunt = Hunt::begin(task, record, suite)?;
+    let ended = hunt.go();
+    let render = pgdyno_report::search::format(&args.format)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    if ended.is_ok() {
+        let mut bytes = Vec::new();
+        render(&hunt.record, &mut bytes).or_fail(Code::Start)?;
+        super::print(&bytes)?;
+    }
+    progress.note(&format!("record: {}", hunt.path().display()));
+    ended
+}
+
+fn admit_arguments(args: &SearchArgs) -> Result<()> {
+    let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let limits = [args.min, args.max];
+    match args.by.as_str() {
+        _ if args.run.drive.rate.is_some() => refuse("a search takes no --rate", "give --min and --max"),
+        "clients" if args.run.drive.clients.is_some() => {
+            refuse("a search for the most clients takes no --clients", "give --min and --max")
+        }
+        "clients" if limits.iter().flatten().any(|n| n.fract() != 0.0 || *n > 1e6) => {
+            refuse("clients are whole, and at most a million", "give --min and --max so")
+        }
+        "clients" if args.slo.iter().all(|objective| objective.least_tps().is_some()) => refuse(
+            "'tps > N' alone does not say when there are too many clients",
+            "add an objective that more load breaks, such as --slo \"p99 < 10ms\"",
+        ),
+        _ if args.min.zip(args.max).is_some_and(|(min, max)| min > max) => refuse("--min is above --max", "swap them"),
+        _ if args.run.json.is_some() => {
+            refuse("a search has many runs, and --json is one file", "give --format json for the search itself")
+        }
+        _ if args.run.target.tcp => {
+            refuse("the private server of a search is reached by its socket: --tcp is not for it", "leave it out")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Connections that each run will open.
+fn links(run: &RunArgs, choice: &Choice, target: &Target) -> Result<u32> {
+    let mut crew = choose::crew(run, choice, target)?;
+    let workload = choice.build(&run.workload, Some(choose::default_size(run)), None, &crew)?;
+    choose::settle(run, &*workload, target.is_local(), &mut crew)?;
+    Ok(crew.links())
+}
+
+/// What tells a run of the private server that the search holds.
+fn reached(server: &Server, shown_as: &str) -> Result<Vec<String>> {
+    let options =
+        server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
+    Ok(vec![format!("--target={options}"), format!("--shown-as={shown_as}")])
+}

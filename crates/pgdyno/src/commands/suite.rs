@@ -1,0 +1,222 @@
+//! `pgdyno suite`.
+
+use std::path::Path;
+
+use pgdyno_plan::suite::Suite as Plan;
+use pgdyno_report::units;
+
+use crate::cli::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::suite::check::{self, Draft};
+use crate::suite::execution::{self, Execution, Lock, Origin};
+use crate::suite::runner::{self, Runner};
+use crate::suite::view::View;
+use crate::suite::{detach, report, standing, view};
+
+pub(crate) fn run(action: &Suite) -> Result<Code> {
+    match action {
+        Suite::Run(args) => {
+            let (suite, drafts, mut execution) = begin(args)?;
+            let lock = execution.lock()?;
+            carry_out(execution, &lock, &suite, &drafts, false)
+        }
+        Suite::Plan(args) => plan(args),
+        Suite::Start(args) => start(&begin(args)?.2),
+        Suite::Resume(args) => resume(args),
+        Suite::Status(which) => {
+            let execution = find(which)?;
+            super::print(view::status(&execution, &standing::standings(&execution.state)?).as_bytes())?;
+            Ok(Code::Success)
+        }
+        Suite::Attach(which) => attach(&find(which)?),
+        Suite::Stop { which, now } => {
+            let execution = find(which)?;
+            detach::stop(&execution, *now)?;
+            let name = execution.state.name();
+            super::print(format!("stopped; `pgdyno suite resume {name}` goes on with it\n").as_bytes())?;
+            Ok(Code::Success)
+        }
+        Suite::List { out } => list(&out.out),
+        Suite::Report { which, format } => {
+            let execution = find(which)?;
+            let standings = standing::standings(&execution.state)?;
+            let render = match format.as_str() {
+                "markdown" => report::markdown,
+                "csv" => report::csv,
+                _ => report::text,
+            };
+            super::print(render(&execution.state, &standings).as_bytes())?;
+            Ok(Code::Success)
+        }
+    }
+}
+
+fn find(which: &ExecutionArgs) -> Result<Execution> {
+    Execution::find(&which.out.out, which.name.as_deref())
+}
+
+/// Reads a suite's file and checks all of it.
+fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
+    let text = std::fs::read_to_string(&args.file).map_err(|error| {
+        Failure::new(Code::Start, format!("failed to read the suite {}: {error}", args.file.display()))
+    })?;
+    let suite = check::read(&args.file, &text)?;
+    let drafts = check::drafts(&suite, &args.file, &args.config)?;
+    Ok((text, suite, drafts))
+}
+
+/// A new execution of a file.
+fn begin(args: &SuiteArgs) -> Result<(Plan, Vec<Draft>, Execution)> {
+    let (text, suite, drafts) = read(args)?;
+    let origin = Origin { file: &args.file, text: &text, config: &args.config, results: &args.out.out };
+    let execution = Execution::create(&suite, &drafts, &origin)?;
+    Ok((suite, drafts, execution))
+}
+
+fn plan(args: &SuiteArgs) -> Result<Code> {
+    let (_, suite, drafts) = read(args)?;
+    let turns = suite.turns();
+    let mut text = String::new();
+    for (nth, turn) in turns.iter().enumerate() {
+        let cell = &suite.cells[turn.cell];
+        let takes = drafts[turn.cell].seconds().map_or_else(String::new, |s| format!("  {}", units::duration(s)));
+        text += &format!("{:>3}. {} #{}{takes}\n", nth + 1, cell.key, turn.repetition);
+        if turn.repetition == 1 {
+            text += &format!("     pgdyno run {}\n", cell.args.join(" "));
+        }
+    }
+    let known: Option<f64> = turns.iter().map(|turn| drafts[turn.cell].seconds()).sum();
+    let rests = suite.cool_down_s * turns.len().saturating_sub(1) as f64;
+    let whole = known.map_or_else(
+        || "not known, as some count transactions".to_owned(),
+        |seconds| format!("{} without loads", units::duration(seconds + rests)),
+    );
+    text += &format!("{} runs; time: {whole}", turns.len());
+    text += &suite.budget_s.map_or_else(String::new, |budget| format!("; budget: {}", units::duration(budget)));
+    super::print(format!("{text}\n").as_bytes())?;
+    Ok(Code::Success)
+}
+
+fn start(execution: &Execution) -> Result<Code> {
+    let pid = detach::start(execution)?;
+    let name = execution.state.name();
+    let text = format!(
+        "suite {name} is started (process {pid}); its log is {}\n`pgdyno suite attach {name}` shows it, `suite status` tells \
+         how far it is, `suite stop` ends it\n",
+        execution.log().display()
+    );
+    super::print(text.as_bytes())?;
+    Ok(Code::Success)
+}
+
+fn resume(args: &ResumeArgs) -> Result<Code> {
+    if args.detached {
+        detach::leave_terminal()?;
+    }
+    let mut execution = resumed(args)?;
+    std::env::set_current_dir(&execution.state.cwd).map_err(|error| {
+        let error = format!("failed to enter {}, where the suite was started: {error}", execution.state.cwd.display());
+        Failure::new(Code::Start, error)
+    })?;
+    let text = std::fs::read_to_string(execution.dir.join("suite.toml")).or_fail(Code::Start)?;
+    let suite = check::read(&execution.state.file, &text)?;
+    let drafts = check::drafts(&suite, &execution.state.file, &execution.state.config)?;
+    let lock = execution.lock()?;
+    if args.retry_failed {
+        retry_failed(&mut execution)?;
+    }
+    if args.detach {
+        drop(lock);
+        return start(&execution);
+    }
+    carry_out(execution, &lock, &suite, &drafts, args.detached)
+}
+
+/// The execution to go on with.
+fn resumed(args: &ResumeArgs) -> Result<Execution> {
+    let results = &args.out.out;
+    let Some(file) = args.name.as_deref().map(Path::new).filter(|path| path.is_file()) else {
+        return Execution::find(results, args.name.as_deref());
+    };
+    let text = std::fs::read_to_string(file).or_fail(Code::Start)?;
+    let suite = check::read(file, &text)?;
+    let execution = Execution::find(results, Some(&suite.name))?;
+    if execution.state.hash != execution::hash(&text) {
+        let name = execution.state.name();
+        let error = format!("{} has changed since {name} was started from it", file.display());
+        return Err(Failure::new(Code::Start, error).hint(format!(
+            "`pgdyno suite resume {name}` goes on with it as it was; `pgdyno suite run` starts anew with what the file says now"
+        )));
+    }
+    Ok(execution)
+}
+
+/// What failed counts no more.
+fn retry_failed(execution: &mut Execution) -> Result<()> {
+    let standings = standing::standings(&execution.state)?;
+    for (nth, done) in standings.into_iter().enumerate() {
+        if let Some(done) = done.filter(|done| done.failure.is_some()) {
+            execution.state.failed.remove(&nth);
+            execution.state.superseded.push(done.record.id);
+        }
+    }
+    execution.write()
+}
+
+/// Runs what is to be run, here, as long as nobody else has hold of it.
+fn carry_out(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], detached: bool) -> Result<Code> {
+    let interrupt = interrupt::listen()?;
+    let progress = Progress::new(false);
+    let cell = |planned: &execution::Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
+    let cells: Option<Vec<usize>> = execution.state.runs.iter().map(cell).collect();
+    let cells = cells.ok_or_else(|| {
+        Failure::new(Code::Start, "the suite was begun by a pgdyno that made other runs of its file")
+            .hint("go on with that pgdyno, or start the suite anew")
+    })?;
+    let view = View::new(&progress, &execution, detached);
+    let runner = Runner { execution, suite, drafts, interrupt: &interrupt, progress: &progress, view, cells };
+    let outcome = runner.carry_out()?;
+    let table = report::text(&outcome.execution.state, &outcome.standings);
+    super::print(format!("\n{table}").as_bytes())?;
+    Ok(runner::verdict(&outcome.execution, &outcome.standings))
+}
+
+/// Follows a suite to its end, and ends as it did.
+fn attach(execution: &Execution) -> Result<Code> {
+    detach::attach(execution, &super::print)?;
+    let execution = Execution::open(&execution.dir)?;
+    if execution.state.end.is_none() {
+        let name = execution.state.name();
+        return Err(Failure::new(Code::Run, format!("the process of suite {name} is gone"))
+            .hint(format!("`pgdyno suite resume {name}` goes on with it")));
+    }
+    let standings = standing::standings(&execution.state)?;
+    Ok(runner::verdict(&execution, &standings))
+}
+
+fn list(results: &Path) -> Result<Code> {
+    let mut text = String::new();
+    for execution in Execution::all(results)? {
+        let standings = standing::standings(&execution.state)?;
+        let complete = standings.iter().flatten().filter(|done| done.failure.is_none()).count();
+        let failed = standings.iter().flatten().count() - complete;
+        let how = match execution.state.end {
+            _ if execution.lives() => "running",
+            Some(end) => end.words(),
+            None => "broken off",
+        };
+        text += &format!(
+            "{:<44} {how:<28} {complete} of {} complete, {failed} failed\n",
+            execution.state.name(),
+            standings.len()
+        );
+    }
+    if text.is_empty() {
+        text = format!("no suites in {}\n", results.display());
+    }
+    super::print(text.as_bytes())?;
+    Ok(Code::Success)
+}

@@ -1,0 +1,48 @@
+//! The file cache of the server's operating system.
+
+use std::time::Instant;
+
+use pgdyno_report::units;
+use pgdyno_results::CycleRecord;
+use pgdyno_server::{DiskReads, caches};
+
+use super::record;
+use crate::target::Server;
+
+const STEP: &str = "drop-caches";
+
+/// Has the machine forget what it caches of the server's files: all files where this process may have that, else those
+/// of a private server, which this process may read. The evidence says which, or why not.
+pub(super) fn drop_for(server: &Server) -> CycleRecord {
+    let began = Instant::now();
+    if !is_here(server) {
+        let what = "not done: the server is not seen to be on this machine, and its target has no hook drop_caches";
+        return record(STEP, false, what, began);
+    }
+    // What is in shared buffers only is no file's content yet.
+    let written = server.admin().ok().flatten().is_some_and(|mut admin| admin.execute("checkpoint").is_ok());
+    match (caches::drop_all(), server.data_dir()) {
+        (Ok(()), _) => record(STEP, true, "this machine's file cache, all of it", began),
+        (Err(_), Some(data)) if written => match caches::forget_files(data) {
+            Ok(bytes) => {
+                let what =
+                    format!("{} of the private server's files (dropping everything takes root)", units::bytes(bytes));
+                record(STEP, true, what, began)
+            }
+            Err(error) => record(STEP, false, format!("not done: {}: {error}", data.display()), began),
+        },
+        (Err(error), _) => {
+            let what = format!("not done: this machine's file cache cannot be dropped by this user: {error}");
+            record(STEP, false, what, began)
+        }
+    }
+}
+
+/// Whether the server's processes are on this machine: a private one's always, another's where they can be seen.
+fn is_here(server: &Server) -> bool {
+    if server.data_dir().is_some() {
+        return true;
+    }
+    let Some((options, mut admin)) = server.options.as_ref().zip(server.admin().ok().flatten()) else { return false };
+    matches!(DiskReads::begin(&mut admin, options), Ok(Some(_)))
+}

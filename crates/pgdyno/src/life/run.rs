@@ -1,0 +1,312 @@
+//! A run on its server: that comes up and is made as the run wants it, and in the end is as it was.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use pgdyno_net::Admin;
+use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_results::CycleRecord;
+use pgdyno_workload::Workload;
+
+use super::choice::{Choice, Crew};
+use super::cycle::{self, Around};
+use super::lock::TargetLock;
+use super::record::Recording;
+use super::settings::{self, Changed, Restored};
+use super::stage::{Stage, is_null};
+use super::verdict::End;
+use super::{choose, cluster, copies, data};
+use crate::cli::RunArgs;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::target::{Named, Server, Target, Whose};
+
+/// What is to be run, and all that is known of it.
+pub(crate) struct Run<'a> {
+    pub(crate) args: &'a RunArgs,
+    pub(crate) choice: Choice,
+    pub(crate) crew: Crew,
+    /// Whether client and server share the machine.
+    pub(crate) local: bool,
+    pub(crate) workload: Box<dyn Workload>,
+    pub(crate) plan: Plan,
+    pub(crate) named: Option<Named>,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) progress: &'a Progress,
+}
+
+/// Whether something is done to the server before the run looks at its data: that wants a place for its evidence.
+fn is_prepared(plan: &Plan) -> bool {
+    let cycle = plan.cycle;
+    cycle.provision || cycle.restart || cycle.drop_caches || !plan.settings.is_empty()
+}
+
+impl Run<'_> {
+    /// From provisioning the server to tearing it down. The record begins with the first thing that is done to a server,
+    /// or when the server is there; until then a failure leaves none.
+    ///
+    /// # Errors
+    /// When the run could not begin or broke off.
+    pub(crate) fn live(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+        let done = &self.args.cycle.done;
+        if !is_prepared(&self.plan) && done.is_empty() {
+            return self.live_on(target, recording);
+        }
+        let mut evidence: Vec<_> =
+            done.iter().map(|(step, what)| cycle::record(step, true, what, Instant::now())).collect();
+        let recorded = self.begun(recording)?;
+        recorded.note_steps(&mut evidence);
+        if !self.plan.cycle.provision || self.is_done("provision") {
+            return self.live_on(target, recording);
+        }
+        let stop = self.interrupt.control.stop_flag();
+        let made = self.around(recorded, stop).provision(&mut evidence);
+        recorded.note_steps(&mut evidence);
+        let found = made.and_then(|dsn| match dsn {
+            Some(dsn) => target.provisioned(&dsn),
+            None => Ok(target),
+        });
+        // What was made is removed whatever came of the run, and what was made by half, too.
+        let (lived, place) = match found {
+            Ok(target) => {
+                let place = target.given().cloned();
+                (self.live_on(target, recording), place)
+            }
+            Err(failure) => (Err(failure), None),
+        };
+        let recorded = self.begun(recording)?;
+        let torn = self.around(recorded, &self.interrupt.at_once).teardown(place.as_ref(), &mut evidence);
+        recorded.note_steps(&mut evidence);
+        self.aftermath(lived, torn, recorded)
+    }
+
+    /// On a target that is there, or can be started.
+    fn live_on(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+        let mut server = target.bring_up(&self.args.target, self.plan.links(), self.progress)?;
+        let plain = server.options.clone();
+        let mut changed = Changed::default();
+        let lived = self
+            .recover(&mut server, recording)
+            .and_then(|()| self.prepare(&mut server, &mut changed, recording))
+            .and_then(|()| self.live_in(&mut server, recording));
+        // Sessions with the run's settings may be what the server refuses.
+        let Some(restored) = plain.as_ref().and_then(|options| changed.restore(options)) else { return lived };
+        server.options = plain;
+        let recorded = self.begun(recording)?;
+        let restored = self.put_back(&mut server, restored, "", recorded);
+        for setting in recorded.record.settings_set.iter_mut().filter(|setting| setting.before.is_some()) {
+            setting.restored = Some(restored.is_ok());
+        }
+        self.aftermath(lived, restored, recorded)
+    }
+
+    /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
+    fn aftermath(&self, lived: Result<End>, after: Result<()>, recording: &mut Recording) -> Result<End> {
+        let Err(failure) = after else { return lived };
+        let text = failure.text();
+        self.progress.warn(&text);
+        recording.record.warnings.push(text.clone());
+        lived.map(|end| match end.code {
+            Code::Success => End { reason: Some(text), code: failure.code(), ..end },
+            _ => end,
+        })
+    }
+
+    /// The record, which begins now if it has not yet.
+    fn begun<'r>(&self, recording: &'r mut Option<Recording>) -> Result<&'r mut Recording> {
+        let begun = match recording.take() {
+            Some(begun) => begun,
+            None => {
+                let mut begun = Recording::begin(&self.plan, &*self.workload, &self.args.out.out)?;
+                begun.record.target = self.named.as_ref().map(Named::record);
+                begun
+            }
+        };
+        Ok(recording.insert(begun))
+    }
+
+    /// Who does what around this run; `stop` ends it.
+    fn around<'a>(&'a self, recording: &'a Recording, stop: &'a AtomicBool) -> Around<'a> {
+        Around {
+            named: self.named.as_ref(),
+            target: &self.plan.target,
+            directory: recording.path(),
+            progress: self.progress,
+            stop,
+        }
+    }
+
+    /// Puts back settings that a killed run has left changed.
+    fn recover(&self, server: &mut Server, recording: &mut Option<Recording>) -> Result<()> {
+        let Some(options) = server.options.clone().filter(|_| server.whose() != Whose::Ours) else { return Ok(()) };
+        let mut notes = Vec::new();
+        let left = settings::recover(&options, &mut |note| notes.push(note))?;
+        server.notes.append(&mut notes);
+        let Some((who, restored)) = left else { return Ok(()) };
+        let recorded = self.begun(recording)?;
+        let note = format!("{who} was killed before it put settings of this server back");
+        self.progress.note(&note);
+        if let Err(failure) = self.put_back(server, restored, &format!(", which {note}"), recorded) {
+            // Without a hook the server may have to be restarted by hand.
+            server.notes.push(failure.text());
+        }
+        Ok(())
+    }
+
+    /// Has the settings of before count again, and tells so.
+    fn put_back(
+        &self,
+        server: &mut Server,
+        restored: Result<Restored>,
+        why: &str,
+        recording: &mut Recording,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let mut evidence = Vec::new();
+        let mut names = String::new();
+        let outcome = restored.and_then(|restored| {
+            names = restored.names.join(", ");
+            let around = self.around(recording, &self.interrupt.at_once);
+            if restored.restart {
+                around.restart(server, &mut evidence)?;
+            }
+            server.options.as_ref().map_or(Ok(()), |options| restored.finish(options))
+        });
+        let what = match &outcome {
+            Ok(()) => format!("{names} as before{why}"),
+            Err(failure) => format!("not done: {}", failure.text()),
+        };
+        evidence.push(cycle::record("restore-settings", outcome.is_ok(), what, began));
+        recording.note_steps(&mut evidence);
+        outcome
+    }
+
+    /// Makes the server as the run wants it, before its data is looked at: without data that is to be loaded anew, with
+    /// its settings, and with cold caches.
+    fn prepare(&mut self, server: &mut Server, changed: &mut Changed, recording: &mut Option<Recording>) -> Result<()> {
+        if !is_prepared(&self.plan) || server.options.is_none() {
+            return Ok(());
+        }
+        // Data that is to be loaded anew is no part of what the caches are to hold.
+        let cold = [("restart", self.plan.cycle.restart), ("drop-caches", self.plan.cycle.drop_caches)];
+        let cold = cold.iter().any(|(step, asked)| *asked && !self.is_done(step));
+        let fresh = self.plan.load == LoadChoice::Always && self.plan.from_template.is_none();
+        let mut evidence = Vec::new();
+        if fresh && cold && server.whose() != Whose::Ours && self.workload.meta().has_data() {
+            evidence.extend(self.drop_data(server)?);
+        }
+        let recorded = self.begun(recording)?;
+        let prepared = self.make_as_wanted(server, changed, recorded, &mut evidence);
+        for step in evidence.iter().filter(|step| !step.done) {
+            let warning = format!("{}: {}", step.step, step.what);
+            server.notes.push(warning);
+        }
+        recorded.note_steps(&mut evidence);
+        prepared?;
+        // The same sessions as the clients' tell what the settings are.
+        let (Some(options), false) = (&server.options, self.plan.settings.is_empty()) else { return Ok(()) };
+        let from_start = server.whose() == Whose::Ours || self.is_done("settings");
+        let way = |name: &str| if from_start { ("start".to_owned(), None) } else { changed.way(name) };
+        let (records, verdict) = settings::verify(options, &self.plan.settings, way);
+        recorded.record.settings_set = records;
+        verdict
+    }
+
+    /// Whether somebody has done this step for the run before.
+    fn is_done(&self, step: &str) -> bool {
+        self.args.cycle.done.iter().any(|(done, _)| done == step)
+    }
+
+    fn make_as_wanted(
+        &self,
+        server: &mut Server,
+        changed: &mut Changed,
+        recording: &Recording,
+        evidence: &mut Vec<CycleRecord>,
+    ) -> Result<()> {
+        let around = self.around(recording, self.interrupt.control.stop_flag());
+        let cycle = self.plan.cycle;
+        let restart = cycle.restart && !self.is_done("restart");
+        let drop_caches = cycle.drop_caches && !self.is_done("drop-caches");
+        let settings = !self.plan.settings.is_empty() && !self.is_done("settings");
+        if settings
+            && server.whose() != Whose::Ours
+            && let Some(options) = &server.options
+        {
+            *changed = settings::change(options, &self.plan.settings, &self.plan.target, around.can_restart(server))?;
+        }
+        if restart || changed.wants_restart() {
+            around.restart(server, evidence)?;
+        }
+        if drop_caches {
+            around.drop_caches(server, evidence)?;
+        }
+        server.options = server.options.as_ref().map(|options| changed.options(options));
+        Ok(())
+    }
+
+    /// Drops what pgdyno has loaded, once it is known how large that was.
+    fn drop_data(&mut self, server: &Server) -> Result<Option<CycleRecord>> {
+        let Some(mut admin) = server.admin()? else { return Ok(None) };
+        let began = Instant::now();
+        self.fit_to_loaded(&mut admin)?;
+        let dropped = pgdyno_load::drop_data(&mut admin, &*self.workload, false).or_fail(Code::Load)?;
+        let what = if dropped.is_empty() { "nothing was there" } else { "what pgdyno had loaded" };
+        Ok(Some(cycle::record("drop", true, what, began)))
+    }
+
+    /// What is loaded decides where the arguments do not.
+    fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
+        if let Some(loaded) = data::loaded(admin, &*self.workload)? {
+            let size = Some(choose::default_size(self.args));
+            self.workload = self.choice.build(&self.args.workload, size, Some(&loaded), &self.crew)?;
+            choose::settle(self.args, &*self.workload, self.local, &mut self.crew)?;
+            choose::fit(&mut self.plan, &*self.workload, &self.crew);
+        }
+        Ok(())
+    }
+
+    /// On a server that is as it is wanted: from what is loaded to the last check.
+    fn live_in(&mut self, server: &mut Server, recording: &mut Option<Recording>) -> Result<End> {
+        let template = copies::template(server, &self.plan)?;
+        let mut admin = match &template {
+            None => server.admin()?,
+            Some(template) => Some(copies::look(template)?),
+        };
+        if let Some(admin) = admin.as_mut().filter(|admin| !is_null(admin)) {
+            if template.as_ref().is_none_or(|template| template.options().is_some()) {
+                self.fit_to_loaded(admin)?;
+            }
+            data::admit(admin, self.plan.links())?;
+            let caps = pgdyno_server::capabilities(admin).or_fail(Code::Start)?;
+            cluster::settle(&caps, &*self.workload, self.args.drive.mode, &mut self.plan, self.progress)?;
+            server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
+            if self.plan.suite.is_none()
+                && let Some(holder) = TargetLock::holder(admin)?
+            {
+                server
+                    .notes
+                    .push(format!("{holder} measures on this server at the same time: the figures spoil each other"));
+            }
+        }
+        let recording = self.begun(recording)?;
+        recording.settle(&self.plan, &*self.workload);
+        let mut warnings = server.notes.clone();
+        warnings.extend(self.workload.advice(self.plan.clients));
+        for warning in warnings {
+            self.progress.warn(&warning);
+            recording.record.warnings.push(warning);
+        }
+        let mut stage = Stage {
+            plan: &self.plan,
+            workload: &*self.workload,
+            interrupt: self.interrupt,
+            progress: self.progress,
+            recording,
+            foreign: false,
+        };
+        stage.live(server, admin, template.as_ref())
+    }
+}

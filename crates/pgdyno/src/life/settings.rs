@@ -1,0 +1,177 @@
+//! Settings that a run asks for, on servers that run already: set, read back, and put back.
+//!
+//! What a session may set goes into every session of the run, and ends with it. The rest is set on the server by ALTER
+//! SYSTEM for as long as the run lives; before that, [`journal`] notes on disk what is to be put back, so that the next run
+//! does it where this one is killed. [`same`] knows when what is shown is what was asked for.
+
+mod change;
+mod journal;
+mod same;
+
+use std::collections::BTreeMap;
+
+use pgdyno_net::{Admin, ConnectOptions, quote};
+use pgdyno_plan::mistake::nearest;
+use pgdyno_results::SettingRecord;
+
+pub(crate) use change::{Changed, Restored, change, recover};
+use same::Shown;
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// How a setting gets to where it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// It is as asked for already, and no session can change it.
+    There,
+    /// In the startup message of each session.
+    Session,
+    /// By ALTER SYSTEM, and a reload.
+    Reload,
+    /// By ALTER SYSTEM, and a restart.
+    Restart,
+}
+
+impl Way {
+    /// The word in records.
+    fn name(self) -> &'static str {
+        match self {
+            Self::There => "already",
+            Self::Session => "session",
+            Self::Reload | Self::Restart => "server",
+        }
+    }
+}
+
+/// A setting that is asked for, and what the server has of it.
+#[derive(Clone, Debug)]
+struct Asked {
+    value: String,
+    there: Shown,
+    way: Way,
+}
+
+/// What `pg_settings` shows of these settings, by their names in lower case.
+fn shown<'a>(admin: &mut Admin, names: impl Iterator<Item = &'a String>) -> Result<BTreeMap<String, Shown>> {
+    let names: Vec<_> = names.map(|name| quote::literal(name)).collect();
+    let rows = admin
+        .query(&format!(
+            "select name, setting, coalesce(unit, ''), vartype, current_setting(name), context from pg_settings \
+             where lower(name) = any (array[{}]::text[])",
+            names.join(", ")
+        ))
+        .or_fail(Code::Start)?;
+    let shown = |row: Vec<Option<String>>| {
+        let [name, setting, unit, vartype, value, context] =
+            <[Option<String>; 6]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);
+        (name.to_ascii_lowercase(), Shown { name, setting, unit, vartype, value, context })
+    };
+    Ok(rows.rows.into_iter().map(shown).collect())
+}
+
+/// Looks at the settings that are asked for, and how each can be set here.
+///
+/// # Errors
+/// For a setting that this server does not have, or that nobody can change.
+fn look(admin: &mut Admin, asked: &BTreeMap<String, String>) -> Result<Vec<Asked>> {
+    let mut there = shown(admin, asked.keys())?;
+    let mut all = Vec::new();
+    for (name, value) in asked {
+        let Some(there) = there.remove(name) else { return Err(unknown(admin, name)) };
+        let way = match there.context.as_str() {
+            "user" | "backend" => Way::Session,
+            "superuser" | "superuser-backend" if may_set(admin, &there.name) => Way::Session,
+            _ if there.is(value) => Way::There,
+            "superuser" | "superuser-backend" => {
+                let error = format!("setting {name} is {}, and this role may not set it to {value}", there.value);
+                return Err(Failure::new(Code::Start, error).hint(
+                    "let the role set it (GRANT SET ON PARAMETER), set it for the role (ALTER ROLE … SET), or connect as a superuser",
+                ));
+            }
+            "sighup" => Way::Reload,
+            "postmaster" => Way::Restart,
+            _ => {
+                let error =
+                    format!("setting {name} is {} on this server, and cannot be changed to {value}", there.value);
+                return Err(Failure::new(Code::Start, error));
+            }
+        };
+        all.push(Asked { value: value.clone(), there, way });
+    }
+    Ok(all)
+}
+
+/// Whether the role may set in its sessions what only superusers may by default.
+fn may_set(admin: &mut Admin, name: &str) -> bool {
+    let superuser = admin.query_opt("select current_setting('is_superuser')").ok().flatten();
+    // The privilege came with PostgreSQL 15.
+    let granted = |admin: &mut Admin| {
+        admin.query_opt(&format!("select has_parameter_privilege({}, 'SET')", quote::literal(name))).ok().flatten()
+    };
+    superuser.is_some_and(|superuser| superuser == "on") || granted(admin).is_some_and(|granted| granted == "t")
+}
+
+fn unknown(admin: &mut Admin, name: &str) -> Failure {
+    let failure = Failure::new(Code::Start, format!("this server has no setting '{name}'"));
+    let known = admin.query("select name from pg_settings").map(|rows| rows.rows).unwrap_or_default();
+    let known: Vec<_> = known.into_iter().filter_map(|row| row.into_iter().next()?).collect();
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
+        None => failure.hint("settings of an extension are there when shared_preload_libraries names it"),
+    }
+}
+
+/// Reads the settings back as the clients' sessions will have them.
+///
+/// # Errors
+/// Where one did not take: then nothing is to be measured. The records are there all the same.
+pub(crate) fn verify(
+    options: &ConnectOptions,
+    asked: &BTreeMap<String, String>,
+    by: impl Fn(&str) -> (String, Option<String>),
+) -> (Vec<SettingRecord>, Result<()>) {
+    let mut admin = match Admin::connect(options) {
+        Ok(admin) => admin,
+        Err(error) => {
+            let hint =
+                "settings are in the startup message of each session; a pooler in between may not let them through";
+            return (Vec::new(), Err(Failure::new(Code::Start, error).hint(hint)));
+        }
+    };
+    let mut shown = match shown(&mut admin, asked.keys()) {
+        Ok(shown) => shown,
+        Err(failure) => return (Vec::new(), Err(failure)),
+    };
+    let (mut records, mut wrong) = (Vec::new(), Vec::new());
+    for (name, value) in asked {
+        let shown = shown.remove(name).unwrap_or_else(|| placeholder(&mut admin, name));
+        let (by, before) = by(name);
+        if !shown.may_come_of(value) {
+            wrong.push(format!("{name} is {}, and {value} was asked for", shown.value));
+        }
+        let record = SettingRecord {
+            name: name.clone(),
+            asked: value.clone(),
+            shown: shown.value,
+            restored: before.as_ref().map(|_| false),
+            by,
+            before,
+        };
+        records.push(record);
+    }
+    let verdict = match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(Code::Start, format!("settings did not take: {}", wrong.join("; "))).hint(
+            "the server's command line, or a setting of the role or the database (ALTER ROLE or DATABASE … SET), may be in the way",
+        )),
+    };
+    (records, verdict)
+}
+
+/// A setting that no module has declared: text that anybody may set.
+fn placeholder(admin: &mut Admin, name: &str) -> Shown {
+    let sql = format!("select current_setting({}, true)", quote::literal(name));
+    let value = admin.query_opt(&sql).ok().flatten().unwrap_or_default();
+    Shown { name: name.to_owned(), value, ..Shown::default() }
+}

@@ -1,0 +1,227 @@
+//! What a run at a load says about that load.
+
+use std::path::Path;
+
+use pgdyno_measure::search::Seen;
+use pgdyno_plan::{Arrivals, Pace};
+use pgdyno_report::units;
+use pgdyno_results::{RunRecord, SearchPoint, Status, Summary};
+
+use super::slo::Objective;
+
+/// An open loop that falls behind its schedule by more than this is overloaded; with more arrivals than this that are
+/// late or skipped, too.
+const BEHIND: f64 = 0.01;
+/// Poisson arrivals vary by themselves; so many standard deviations are no evidence.
+const DEVIATIONS: f64 = 3.0;
+/// Intervals that a trend can be seen in.
+const LEAST_INTERVALS: usize = 6;
+
+/// A run, as far as it matters to a search.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) id: String,
+    pub(crate) seen: Seen,
+    /// Why the load was too much, where no figure says by how much.
+    overload: Option<String>,
+    achieved_per_s: f64,
+    pub(crate) tps: f64,
+    failed_share: f64,
+    mean_ns: Option<f64>,
+    p50_ns: Option<f64>,
+    p99_ns: Option<f64>,
+}
+
+/// Transactions that failed for good, of all that ended.
+pub(crate) fn failed_share(summary: &Summary) -> f64 {
+    let ended = summary.committed + summary.rolled_back + summary.failed;
+    if ended > 0 { summary.failed as f64 / ended as f64 } else { 0.0 }
+}
+
+/// Judges the run whose record this is, in `directory`. `None` where it has no figures.
+pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Option<Measured> {
+    let summary = record.summary.as_ref()?;
+    let overload =
+        doubt(record, objectives).or_else(|| behind(record, summary)).or_else(|| growing(directory, summary));
+    let margin = objectives.iter().filter_map(|o| o.margin(record)).fold(f64::INFINITY, f64::min);
+    let latency = summary.response_latency_ns.as_ref();
+    Some(Measured {
+        id: record.id.clone(),
+        seen: if overload.is_some() { Seen::Overloaded } else { Seen::Margin(margin) },
+        overload,
+        achieved_per_s: achieved(summary),
+        tps: summary.tps,
+        failed_share: failed_share(summary),
+        mean_ns: latency.map(|l| l.mean),
+        p50_ns: latency.map(|l| l.p50 as f64),
+        p99_ns: latency.map(|l| l.p99 as f64),
+    })
+}
+
+fn achieved(summary: &Summary) -> f64 {
+    let ended = summary.committed + summary.rolled_back + summary.failed;
+    if summary.duration_s > 0.0 { ended as f64 / summary.duration_s } else { 0.0 }
+}
+
+/// A run whose figures cannot be trusted keeps nothing; failures may be what an objective is about.
+fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
+    let counted = objectives.iter().any(Objective::admits_failures);
+    let failed = record.summary.as_ref().is_some_and(|summary| summary.failed > 0);
+    match record.status {
+        Status::Invalid if counted && failed => None,
+        Status::Invalid | Status::Failed => {
+            Some(record.reason.clone().unwrap_or_else(|| record.status.name().to_owned()))
+        }
+        Status::Complete | Status::Interrupted => None,
+    }
+}
+
+/// How far an open loop fell behind its schedule.
+fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
+    let Pace::Rate { per_s, arrivals } = record.plan.pace else { return None };
+    let expected = per_s * summary.duration_s;
+    let chance = match arrivals {
+        Arrivals::Poisson => DEVIATIONS / expected.max(1.0).sqrt(),
+        Arrivals::Uniform => 0.0,
+    };
+    let share = achieved(summary) / per_s;
+    if share < 1.0 - chance.max(BEHIND) {
+        return Some(format!("{} of the offered rate were achieved", units::percent(share)));
+    }
+    let missed = (summary.late + summary.skipped) as f64 / expected.max(1.0);
+    (missed > BEHIND).then(|| format!("{} of the arrivals were late or skipped", units::percent(missed)))
+}
+
+/// Whether response times grew throughout: a queue that is never worked off.
+fn growing(directory: &Path, summary: &Summary) -> Option<String> {
+    // Without the series there is no trend to see.
+    let series = medians_ns(&std::fs::read_to_string(directory.join("intervals.csv")).ok()?);
+    let third = series.len() / 3;
+    if series.len() < LEAST_INTERVALS {
+        return None;
+    }
+    let thirds = [&series[..third], &series[third..series.len() - third], &series[series.len() - third..]];
+    let [first, middle, last] = thirds.map(median);
+    let service = summary.service_latency_ns.as_ref().map_or(0.0, |latency| latency.p50 as f64);
+    let grows = first < middle && middle < last && last > 2.0 * first && last > 2.0 * service;
+    grows.then(|| {
+        format!(
+            "response times grew from {} to {} ms: the queue grows",
+            units::ms(first as u64),
+            units::ms(last as u64)
+        )
+    })
+}
+
+/// The median response time of each interval of the measured window.
+fn medians_ns(intervals: &str) -> Vec<f64> {
+    let mut lines = intervals.lines();
+    let header: Vec<_> = lines.next().unwrap_or_default().split(',').collect();
+    let column = |name: &str| header.iter().position(|known| *known == name);
+    let (Some(phase), Some(p50)) = (column("phase"), column("response_latency_ns_p50")) else { return Vec::new() };
+    let rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
+    let measured = rows.filter(|row| row.get(phase) == Some(&"measure"));
+    measured.filter_map(|row| row.get(p50)?.parse().ok()).collect()
+}
+
+/// The median; 0 of nothing.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.len(), sorted.len() / 2) {
+        (0, _) => 0.0,
+        (n, half) if n % 2 == 1 => sorted[half],
+        (_, half) => (sorted[half - 1] + sorted[half]) / 2.0,
+    }
+}
+
+/// A load and its runs, as the record of the search has them.
+pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
+    let of = |figure: fn(&Measured) -> Option<f64>| {
+        let values: Vec<f64> = runs.iter().filter_map(figure).collect();
+        (!values.is_empty()).then(|| median(&values))
+    };
+    SearchPoint {
+        load,
+        verdict: verdict.to_owned(),
+        repeats: runs.len(),
+        overloaded: runs.iter().filter(|run| run.overload.is_some()).count(),
+        overload: runs.iter().find_map(|run| run.overload.clone()),
+        achieved_per_s: of(|run| Some(run.achieved_per_s)).unwrap_or_default(),
+        failed_share: of(|run| Some(run.failed_share)).unwrap_or_default(),
+        response_latency_ns_mean: of(|run| run.mean_ns),
+        response_latency_ns_p50: of(|run| run.p50_ns),
+        response_latency_ns_p99: of(|run| run.p99_ns),
+        runs: runs.iter().map(|run| run.id.clone()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> RunRecord {
+        let text = include_str!("../../../../fixtures/runs/v1/run.json");
+        let mut record: RunRecord = serde_json::from_str(text).unwrap();
+        record.plan.pace = Pace::Rate { per_s: 1000.0, arrivals: Arrivals::Uniform };
+        let summary = record.summary.as_mut().unwrap();
+        (summary.committed, summary.rolled_back, summary.failed, summary.duration_s) = (10_000, 0, 0, 10.0);
+        (summary.late, summary.skipped) = (0, 0);
+        record.status = Status::Complete;
+        record
+    }
+
+    fn judged(record: &RunRecord, intervals: &str, objective: &str) -> Measured {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("intervals.csv"), intervals).unwrap();
+        judge(record, directory.path(), &[Objective::parse(objective).unwrap()]).unwrap()
+    }
+
+    fn series(medians: &[u64]) -> String {
+        let rows = medians.iter().map(|p50| format!("measure,{p50}\n"));
+        format!("phase,response_latency_ns_p50\nramp,9\n{}", rows.collect::<String>())
+    }
+
+    #[test]
+    fn a_margin_is_bound_over_figure() {
+        let mut record = record();
+        record.summary.as_mut().unwrap().response_latency_ns.as_mut().unwrap().p99 = 5_000_000;
+        assert_eq!(judged(&record, "", "p99 < 10ms").seen, Seen::Margin(2f64.ln()));
+        record.summary.as_mut().unwrap().failed = 200;
+        record.status = Status::Invalid;
+        assert_eq!(judged(&record, "", "p99 < 10ms").seen, Seen::Overloaded);
+        let Seen::Margin(margin) = judged(&record, "", "errors < 1%").seen else { panic!("failures are counted") };
+        assert!((margin - (0.01_f64 / (200.0 / 10_200.0)).ln()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_schedule_that_is_not_kept_is_overload() {
+        let mut record = record();
+        record.summary.as_mut().unwrap().committed = 9_850;
+        let run = judged(&record, "", "max < 1h");
+        assert_eq!(
+            (run.seen, run.overload.as_deref()),
+            (Seen::Overloaded, Some("98.5 % of the offered rate were achieved"))
+        );
+        // What chance does to Poisson arrivals is none.
+        record.plan.pace = Pace::Rate { per_s: 1000.0, arrivals: Arrivals::Poisson };
+        assert!(judged(&record, "", "max < 1h").overload.is_none());
+        record.summary.as_mut().unwrap().skipped = 150;
+        assert!(judged(&record, "", "max < 1h").overload.is_some_and(|why| why.contains("1.5 %")));
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_overload_and_one_that_does_not_is_none() {
+        let mut record = record();
+        record.summary.as_mut().unwrap().service_latency_ns.as_mut().unwrap().p50 = 1_000_000;
+        let grown = judged(&record, &series(&[1, 2, 3, 4, 5, 6].map(|n| n * 3_000_000)), "max < 1h");
+        assert!(grown.overload.is_some_and(|why| why.contains("the queue grows")));
+        for level in [[3, 4, 3, 4, 3, 4], [9, 1, 1, 1, 1, 9], [1, 1, 9, 9, 1, 1]] {
+            assert!(
+                judged(&record, &series(&level.map(|n| n * 3_000_000)), "max < 1h").overload.is_none(),
+                "{level:?}"
+            );
+        }
+        assert!(judged(&record, &series(&[1_000_000, 9_000_000]), "max < 1h").overload.is_none(), "too few to tell");
+    }
+}

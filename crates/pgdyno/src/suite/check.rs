@@ -1,0 +1,146 @@
+//! Every cell of a suite, checked before the first run begins.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::Parser as _;
+use pgdyno_net::ConnectOptions;
+use pgdyno_plan::suite::{Cell, Suite};
+use pgdyno_plan::{Cycle, Plan};
+use pgdyno_workload::Workload;
+use pgdyno_workloads::registry;
+
+use crate::cli::{Cli, Command, RunArgs, TargetArgs};
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::life::choice::Choice;
+use crate::life::choose;
+use crate::life::guide;
+use crate::target::{Kind, Target};
+
+/// What a cell's run will do.
+pub(crate) struct Draft {
+    pub(crate) plan: Plan,
+    pub(crate) workload: Box<dyn Workload>,
+    target: Target,
+    /// The arguments that name the target, and its settings.
+    pub(crate) args: TargetArgs,
+    /// Settings of the server that it wants.
+    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) cycle: Cycle,
+}
+
+impl Draft {
+    /// Whether it runs on a private server, which the suite starts and holds.
+    pub(crate) fn is_private(&self) -> bool {
+        matches!(self.target.kind, Kind::Embedded(_))
+    }
+
+    /// How its server is reached, where that is somebody else's.
+    pub(crate) fn given(&self) -> Option<&ConnectOptions> {
+        self.target.given()
+    }
+
+    /// Its warm-up and measured window, where those are times.
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        self.plan.time_s.map(|time| self.plan.ramp_s + time)
+    }
+}
+
+/// A suite's file, read and checked.
+pub(crate) fn read(file: &Path, text: &str) -> Result<Suite> {
+    let absolute = std::path::absolute(file).or_fail(Code::Start)?;
+    let base = absolute.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+    Suite::read(&file.display().to_string(), text, &base, &is_recipe).or_fail(Code::Start)
+}
+
+/// Whether a name is a recipe's: neither a workload's, nor that of a directory or script.
+fn is_recipe(name: &str) -> bool {
+    let is_path = name.starts_with('.') || name.starts_with('/');
+    name.ends_with(".toml")
+        || (name.contains('/') && !is_path && !name.ends_with(".sql") && registry::find(name).is_err())
+}
+
+/// Checks all cells: arguments, names, files, targets. Touches no server.
+pub(crate) fn drafts(suite: &Suite, file: &Path, config: &Path) -> Result<Vec<Draft>> {
+    let wrong = |cell: &Cell, failure: Failure| {
+        let what = format!("{}: run {} ({}): {}", file.display(), cell.entry, cell.key, failure.text());
+        match failure.remedy() {
+            Some(hint) => Failure::new(Code::Start, what).hint(hint),
+            None => Failure::new(Code::Start, what),
+        }
+    };
+    suite.cells.iter().map(|cell| draft(cell, config).map_err(|failure| wrong(cell, failure))).collect()
+}
+
+/// The arguments that name a cell's target.
+pub(crate) fn target_args(target: &str, config: &Path) -> Vec<String> {
+    match target {
+        "none" => Vec::new(),
+        target => vec![format!("--target={target}"), format!("--config={}", config.display())],
+    }
+}
+
+fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
+    if holds_password(&cell.target) {
+        return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
+            .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
+    }
+    let args = parse(cell, config)?;
+    let (args, recipe) = guide::apply(args)?;
+    let choice = Choice::read(&args.workload)?;
+    let target = choose::target(&args, &choice)?;
+    if args.target.tcp {
+        return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
+    }
+    let mut crew = choose::crew(&args, &choice, &target)?;
+    let workload = choice.build(&args.workload, Some(choose::default_size(&args)), None, &crew)?;
+    choose::settle(&args, &*workload, target.is_local(), &mut crew)?;
+    let mut plan = choose::plan(&args, &choice, &*workload, &target, &crew)?;
+    plan.recipe = recipe;
+    Ok(Draft { cycle: plan.cycle, settings: plan.settings.clone(), plan, workload, target, args: args.target })
+}
+
+/// What `pgdyno run` will make of the arguments, with those that the suite adds.
+fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
+    let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
+    let args = own.into_iter().chain(target_args(&cell.target, config)).chain(cell.args.clone());
+    match Cli::try_parse_from(args).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => Ok(args),
+        Ok(_) => Err(Failure::new(Code::Start, "these are no arguments of a run")),
+        Err(error) => {
+            let text = error.render().to_string();
+            let told = text.split("\n\nUsage:").next().unwrap_or_default();
+            let told = told.split("\n\nFor more information").next().unwrap_or_default();
+            Err(Failure::new(Code::Start, told.trim().trim_start_matches("error: ").to_owned()))
+        }
+    }
+}
+
+/// Whether a connection string has a password in it, which the list of processes would show.
+pub(super) fn holds_password(target: &str) -> bool {
+    let authority = target.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default();
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    user.contains(':') || target.replace(' ', "").contains("password=")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_found_in_both_kinds_of_connection_strings() {
+        for dsn in ["host=a password=b", "host=a password = b", "postgresql://u:p@h/d", "postgres://h/d?password=p"] {
+            assert!(holds_password(dsn), "{dsn}");
+        }
+        for dsn in ["host=a user=b", "postgresql://u@h:5432/d", "embedded:18", "passfile"] {
+            assert!(!holds_password(dsn), "{dsn}");
+        }
+    }
+
+    #[test]
+    fn recipes_are_told_from_workloads_and_paths() {
+        assert!(is_recipe("alloydb/tpcb-full") && is_recipe("./mine.toml"));
+        assert!(!is_recipe("tpcb-like") && !is_recipe("./sensor-1") && !is_recipe("/x/a.sql") && !is_recipe("x/a.sql"));
+    }
+}

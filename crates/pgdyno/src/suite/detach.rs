@@ -1,0 +1,110 @@
+//! Suites that go on without a terminal: started, followed, ended.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, setsid};
+use signal_hook::consts::SIGHUP;
+
+use super::execution::Execution;
+use super::view::View;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::progress::Progress;
+use crate::target::own_program;
+
+/// So often it is looked whether there is something new.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Has a process of its own go on with an execution, and returns its number once it has hold of it.
+pub(crate) fn start(execution: &Execution) -> Result<u32> {
+    let log = OpenOptions::new().create(true).append(true).open(execution.log()).or_fail(Code::Start)?;
+    let said_before = log.metadata().map_or(0, |log| log.len());
+    let mut child = Command::new(own_program()?)
+        .args(["suite", "resume", "--detached"])
+        .arg(&execution.dir)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().or_fail(Code::Start)?)
+        .stderr(log)
+        .spawn()
+        .or_fail(Code::Start)?;
+    let pid = child.id();
+    loop {
+        if execution.holder().is_some_and(|holder| holder.cast_unsigned() == pid) {
+            return Ok(pid);
+        }
+        if let Some(status) = child.try_wait().or_fail(Code::Start)? {
+            // It may have been quick; what it said, it said in its log.
+            let said = said_since(execution, said_before);
+            let code = status.code();
+            return match code {
+                Some(0 | 2) => Ok(pid),
+                _ => Err(Failure::new(Code::Start, format!("the suite did not start:\n{}", said.trim_end()))),
+            };
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+fn said_since(execution: &Execution, offset: u64) -> String {
+    let mut text = Vec::new();
+    let read = File::open(execution.log()).and_then(|mut log| {
+        log.seek(SeekFrom::Start(offset))?;
+        log.read_to_end(&mut text)
+    });
+    read.map_or_else(|error| error.to_string(), |_| String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Leaves the terminal: a session of its own, and what hangs up is not heard.
+pub(crate) fn leave_terminal() -> Result<()> {
+    // Fails only for who leads a group already, such as a user who types the hidden option.
+    let _ = setsid();
+    signal_hook::flag::register(SIGHUP, std::sync::Arc::default()).or_fail(Code::Start)?;
+    Ok(())
+}
+
+/// Shows what the suite says, from its beginning until it ends. `print` writes to standard output.
+pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&[u8]) -> Result<()>) -> Result<()> {
+    let progress = Progress::new(false);
+    let view = View::new(&progress, execution, true);
+    let mut offset = 0;
+    loop {
+        // What is said between the two is read in the next turn, or was said before it ended.
+        let lives = execution.lives();
+        let text = said_since(execution, offset);
+        offset += text.len() as u64;
+        if !text.is_empty() {
+            progress.clear();
+            print(text.as_bytes())?;
+        }
+        if !lives {
+            progress.clear();
+            return Ok(());
+        }
+        if let Ok(now) = Execution::open(&execution.dir)
+            && let Some(nth) = now.state.current
+        {
+            view.show(&now.state, nth, &now.run_log(nth), now.state.worked_s, None);
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+/// Asks the suite to end, `now` or cleanly, and waits until it has.
+pub(crate) fn stop(execution: &Execution, now: bool) -> Result<()> {
+    let name = execution.state.name();
+    let Some(pid) = execution.holder().and_then(Pid::from_raw) else {
+        return Err(Failure::new(Code::Start, format!("suite {name} is not being run")));
+    };
+    // Two signals that differ: two of the same kind could arrive as one.
+    let signals: &[Signal] = if now { &[Signal::TERM, Signal::INT] } else { &[Signal::TERM] };
+    for signal in signals {
+        kill_process(pid, *signal).or_fail(Code::Start)?;
+    }
+    while execution.lives() {
+        std::thread::sleep(GLANCE);
+    }
+    Ok(())
+}

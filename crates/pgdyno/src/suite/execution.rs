@@ -1,0 +1,247 @@
+//! One execution of a suite: its directory, its state and who holds it.
+//!
+//! `RESULTS/suites/NAME-ID/` has `state.json`, `suite.toml` (the file as it was), `suite.log`, `suite.lock` and the output of
+//! each run in `runs/`.
+
+mod state;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use pgdyno_plan::suite::{Suite, Turn};
+use sha2::Digest as _;
+
+pub(crate) use state::{End, Planned, State};
+
+use super::check::Draft;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// The version of `state.json` that is written, and the newest that is read.
+const FORMAT_VERSION: u32 = 1;
+/// Somebody who only looks whether a lock is held holds it for an instant: it is tried again for so long.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
+/// An execution on disk.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) dir: PathBuf,
+    pub(crate) state: State,
+}
+
+/// Held for as long as a process works on an execution.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+/// What a new execution is made of.
+pub(crate) struct Origin<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) text: &'a str,
+    pub(crate) config: &'a Path,
+    pub(crate) results: &'a Path,
+}
+
+/// Where the executions are.
+fn home(results: &Path) -> PathBuf {
+    results.join("suites")
+}
+
+/// The hash of a suite's file.
+pub(crate) fn hash(text: &str) -> String {
+    sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Execution {
+    /// Makes the directory of a new execution.
+    pub(crate) fn create(suite: &Suite, drafts: &[Draft], origin: &Origin<'_>) -> Result<Self> {
+        let Origin { file, text, config, results } = *origin;
+        let results = std::path::absolute(results).or_fail(Code::Start)?;
+        let now = Timestamp::now();
+        let mut salt = now.as_nanosecond() as u64 ^ u64::from(std::process::id()) << 8;
+        let (id, dir) = loop {
+            let id = format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), salt & 0xffff);
+            let dir = home(&results).join(format!("{}-{id}", suite.name));
+            fs::create_dir_all(home(&results)).map_err(|error| unwritable(&home(&results), &error))?;
+            match fs::create_dir(&dir) {
+                Ok(()) => break (id, dir),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => salt = salt.wrapping_add(1),
+                Err(error) => return Err(unwritable(&dir, &error)),
+            }
+        };
+        let planned = |turn: &Turn| Planned {
+            run: suite.cells[turn.cell].key.clone(),
+            repetition: turn.repetition,
+            expected_s: drafts[turn.cell].seconds(),
+        };
+        let state = State {
+            format_version: FORMAT_VERSION,
+            suite: suite.name.clone(),
+            id,
+            file: std::path::absolute(file).or_fail(Code::Start)?,
+            hash: hash(text),
+            cwd: std::env::current_dir().or_fail(Code::Start)?,
+            results,
+            config: config.to_owned(),
+            begun_at: now.to_string(),
+            order: suite.order,
+            seed: suite.seed,
+            runs: suite.turns().iter().map(planned).collect(),
+            worked_s: 0.0,
+            current: None,
+            failed: BTreeMap::new(),
+            superseded: Vec::new(),
+            provisioned: BTreeMap::new(),
+            end: None,
+        };
+        let execution = Self { dir, state };
+        let write = || {
+            fs::create_dir(execution.dir.join("runs"))?;
+            fs::write(execution.dir.join("suite.toml"), text)
+        };
+        write().map_err(|error| unwritable(&execution.dir, &error))?;
+        execution.write()?;
+        Ok(execution)
+    }
+
+    /// Reads the execution in `dir`.
+    pub(crate) fn open(dir: &Path) -> Result<Self> {
+        let path = dir.join("state.json");
+        let tried = |error: &dyn std::fmt::Display| {
+            Failure::new(Code::Start, format!("failed to read the state of a suite, {}: {error}", path.display()))
+        };
+        let text = fs::read_to_string(&path).map_err(|error| tried(&error))?;
+        let mut state: State = serde_json::from_str(&text).map_err(|error| tried(&error))?;
+        if state.format_version > FORMAT_VERSION {
+            let error = format!("format {} is of a newer pgdyno", state.format_version);
+            return Err(tried(&error).hint("go on with the pgdyno that began the suite"));
+        }
+        // The results may have been moved since, and whoever goes on does so from where the suite was started.
+        let dir = std::path::absolute(dir).or_fail(Code::Start)?;
+        if let Some(results) = dir.ancestors().nth(2) {
+            results.clone_into(&mut state.results);
+        }
+        Ok(Self { dir, state })
+    }
+
+    /// All executions in `results`, the oldest first. A directory without a state was never begun.
+    pub(crate) fn all(results: &Path) -> Result<Vec<Self>> {
+        let entries = match fs::read_dir(home(results)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.or_fail(Code::Start)?,
+        };
+        let dirs = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        let mut all: Vec<Self> = dirs.filter_map(|dir| Self::open(&dir).ok()).collect();
+        all.sort_by_key(|execution| execution.state.begun_at.parse::<Timestamp>().ok());
+        Ok(all)
+    }
+
+    /// The execution that is meant: the newest of all, of a suite's name, or the one of this name or directory.
+    pub(crate) fn find(results: &Path, name: Option<&str>) -> Result<Self> {
+        if let Some(dir) = name.map(Path::new).filter(|dir| dir.join("state.json").is_file()) {
+            return Self::open(dir);
+        }
+        let fits = |execution: &Self| {
+            let state = &execution.state;
+            name.is_none_or(|name| state.suite == name || state.name() == name || state.id == name)
+        };
+        Self::all(results)?.into_iter().rfind(fits).ok_or_else(|| {
+            let named = name.map_or_else(|| "no suite was started yet".to_owned(), |name| format!("no suite {name}"));
+            Failure::new(Code::Start, format!("{named} in {}", home(results).display()))
+                .hint("`pgdyno suite list` names those that are there; --out names another results directory")
+        })
+    }
+
+    /// Writes the state: whole, or the old one stays. What is written is on disk when this returns.
+    pub(crate) fn write(&self) -> Result<()> {
+        let path = self.dir.join("state.json");
+        let fresh = self.dir.join("state.json.tmp");
+        let write = || {
+            let mut json = serde_json::to_vec_pretty(&self.state)?;
+            json.push(b'\n');
+            let mut file = File::create(&fresh)?;
+            file.write_all(&json)?;
+            file.sync_all()?;
+            fs::rename(&fresh, &path)?;
+            File::open(&self.dir)?.sync_all()
+        };
+        write().map_err(|error: io::Error| {
+            Failure::new(Code::Run, format!("failed to write the suite's state, {}: {error}", path.display())).hint(
+                format!(
+                    "what has been run is kept; `pgdyno suite resume {}` goes on when that is mended",
+                    self.state.name()
+                ),
+            )
+        })
+    }
+
+    /// Takes hold of it: two processes must not work on the same execution. The state is read anew, for who had hold of it
+    /// before may have changed it.
+    pub(crate) fn lock(&mut self) -> Result<Lock> {
+        let path = self.dir.join("suite.lock");
+        let tried = |error: &dyn std::fmt::Display| {
+            Failure::new(Code::Start, format!("failed to lock {}: {error}", path.display()))
+        };
+        let mut file =
+            OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(|e| tried(&e))?;
+        let patience = Instant::now() + LOCK_PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < patience => {
+                    std::thread::sleep(Duration::from_millis(20))
+                }
+                Err(TryLockError::WouldBlock) => {
+                    let who = self.holder().map_or_else(String::new, |pid| format!(" (process {pid})"));
+                    let name = self.state.name();
+                    return Err(Failure::new(Code::Start, format!("suite {name} is being run already{who}"))
+                        .hint(format!("`pgdyno suite attach {name}` shows it, `pgdyno suite stop {name}` ends it")));
+                }
+                Err(TryLockError::Error(error)) => return Err(tried(&error)),
+            }
+        }
+        file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(|error| tried(&error))?;
+        self.state = Self::open(&self.dir)?.state;
+        Ok(Lock { _file: file })
+    }
+
+    /// The process that works on it, where one does.
+    pub(crate) fn holder(&self) -> Option<i32> {
+        let path = self.dir.join("suite.lock");
+        let file = File::open(&path).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => fs::read_to_string(&path).ok()?.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether a process works on it.
+    pub(crate) fn lives(&self) -> bool {
+        File::open(self.dir.join("suite.lock"))
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Where the output of a run goes, of each attempt.
+    pub(crate) fn run_log(&self, nth: usize) -> PathBuf {
+        let Planned { run, repetition, .. } = &self.state.runs[nth];
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._=+@-".contains(c) { c } else { '-' };
+        // A file's name has its limit, and what tells runs apart is the number.
+        let key: String = run.chars().map(plain).take(150).collect();
+        self.dir.join("runs").join(format!("{:04}-{key}-{repetition}.log", nth + 1))
+    }
+
+    /// The output of the suite itself.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.dir.join("suite.log")
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Code::Start, format!("failed to make {}: {error}", path.display()))
+        .hint("name another results directory with --out")
+}

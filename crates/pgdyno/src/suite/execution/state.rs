@@ -1,0 +1,102 @@
+//! What is known of an execution beside the records of its runs: `state.json`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pgdyno_plan::SuitePlan;
+use pgdyno_plan::suite::Order;
+use serde::{Deserialize, Serialize};
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum End {
+    /// Every run has been carried out.
+    Finished,
+    /// The rest did not fit into the budget.
+    Budget,
+    /// A run failed, and the suite wants to stop then.
+    Failure,
+    /// The user ended it.
+    Interrupted,
+}
+
+impl End {
+    /// In words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Budget => "ended by its budget",
+            Self::Failure => "stopped after a failed run",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A run as it was planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    /// The cell's key.
+    pub(crate) run: String,
+    /// Which repetition of it.
+    pub(crate) repetition: u32,
+    /// How long it takes without a load, where that is known.
+    #[serde(default)]
+    pub(crate) expected_s: Option<f64>,
+}
+
+/// What is known of an execution beside the records of its runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) format_version: u32,
+    /// The suite's name.
+    pub(crate) suite: String,
+    /// What tells this execution from others.
+    pub(crate) id: String,
+    /// The suite's file, absolute.
+    pub(crate) file: PathBuf,
+    /// SHA-256 of what it said.
+    pub(crate) hash: String,
+    /// Where it was started: paths of the runs are relative to it.
+    pub(crate) cwd: PathBuf,
+    /// Where the runs' records are, absolute.
+    pub(crate) results: PathBuf,
+    /// The file with the targets that have names.
+    pub(crate) config: PathBuf,
+    /// When it began.
+    pub(crate) begun_at: String,
+    pub(crate) order: Order,
+    pub(crate) seed: u64,
+    /// All runs in their order.
+    pub(crate) runs: Vec<Planned>,
+    /// The time that was spent on it, interruptions left out.
+    pub(crate) worked_s: f64,
+    /// The run that goes on now, as a place in `runs`.
+    #[serde(default)]
+    pub(crate) current: Option<usize>,
+    /// Runs that failed although their record says interrupted, and why.
+    #[serde(default)]
+    pub(crate) failed: BTreeMap<usize, String>,
+    /// Records that count no more, for their runs are to be carried out again.
+    #[serde(default)]
+    pub(crate) superseded: Vec<String>,
+    /// Targets that were provisioned and are not torn down yet, and their connection string where the hook gave one.
+    #[serde(default)]
+    pub(crate) provisioned: BTreeMap<String, Option<String>>,
+    /// How it ended; absent while it goes on, and where it was killed.
+    #[serde(default)]
+    pub(crate) end: Option<End>,
+}
+
+impl State {
+    /// What marks the record of a run.
+    pub(crate) fn place(&self, nth: usize) -> SuitePlan {
+        let Planned { run, repetition, .. } = self.runs[nth].clone();
+        SuitePlan { suite: self.suite.clone(), id: self.id.clone(), run, repetition }
+    }
+
+    /// The name of this execution.
+    pub(crate) fn name(&self) -> String {
+        format!("{}-{}", self.suite, self.id)
+    }
+}

@@ -1,0 +1,117 @@
+//! The private servers of a suite: one for each target that is one, kept from run to run, so that what was loaded once is
+//! used again.
+
+use std::collections::BTreeMap;
+
+use pgdyno_net::quote;
+use pgdyno_plan::Cycle;
+use pgdyno_results::CycleRecord;
+
+use super::check::Draft;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::life::cycle;
+use crate::progress::Progress;
+use crate::target::{Server, Target};
+
+/// A server and what it was started with.
+struct Held {
+    server: Server,
+    settings: BTreeMap<String, String>,
+}
+
+/// The servers by the names of their targets.
+#[derive(Default)]
+pub(super) struct Privates {
+    held: BTreeMap<String, Held>,
+}
+
+impl Privates {
+    /// Brings the server of a target to where a run wants it, and returns the run's arguments for it. `links` connections
+    /// are opened by the largest run on it.
+    pub(super) fn ready(
+        &mut self,
+        target: &str,
+        draft: &Draft,
+        links: u32,
+        progress: &Progress,
+    ) -> Result<Vec<String>> {
+        let mut evidence = Vec::new();
+        let held = match self.held.remove(target) {
+            Some(mut held) => {
+                if held.settings != draft.settings || draft.cycle.restart || draft.cycle.drop_caches {
+                    evidence = cycle::between(&mut held.server, draft.cycle, &draft.settings, progress)?;
+                    held.settings = draft.settings.clone();
+                }
+                held
+            }
+            None => {
+                let server = Target::resolve(&draft.args)?.bring_up(&draft.args, links, progress)?;
+                let mut held = Held { server, settings: draft.settings.clone() };
+                if draft.cycle.restart {
+                    evidence.push(done("restart", "started for this run: its own caches are cold"));
+                }
+                if draft.cycle.drop_caches {
+                    let rest = Cycle { restart: false, ..draft.cycle };
+                    evidence.extend(cycle::between(&mut held.server, rest, &draft.settings, progress)?);
+                }
+                held
+            }
+        };
+        if !draft.settings.is_empty() && evidence.iter().all(|record| record.step != "settings") {
+            evidence.push(done("settings", "given to the private server at its start"));
+        }
+        // A server that could not be brought there is not kept: the next run gets a new one.
+        let held = self.held.entry(target.to_owned()).or_insert(held);
+        reach(target, &held.server, draft, &evidence)
+    }
+
+    /// Forgets servers that have died; says why.
+    pub(super) fn bury(&mut self) -> Vec<String> {
+        let mut deaths = Vec::new();
+        self.held.retain(|target, held| match held.server.death() {
+            None => true,
+            Some(death) => {
+                deaths.push(format!(
+                    "the private server of {target} is gone, and the next run on it gets a new one: {death}"
+                ));
+                false
+            }
+        });
+        deaths
+    }
+
+    /// Ends the server of a target that is not needed any more.
+    pub(super) fn release(&mut self, target: &str) {
+        self.held.remove(target);
+    }
+}
+
+fn done(step: &str, what: &str) -> CycleRecord {
+    CycleRecord { step: step.to_owned(), what: what.to_owned(), done: true, ..CycleRecord::default() }
+}
+
+/// The arguments by which a run reaches the server, in a database for data like its own.
+fn reach(target: &str, server: &Server, draft: &Draft, evidence: &[CycleRecord]) -> Result<Vec<String>> {
+    let (Some(options), Some(mut admin)) = (&server.options, server.admin()?) else {
+        return Err(Failure::new(Code::Server, "the private server has no address"));
+    };
+    let options = if draft.workload.meta().has_data() {
+        let name = format!("pgdyno_{}", pgdyno_load::identity(&*draft.workload));
+        let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(&name));
+        if admin.query_opt(&there).or_fail(Code::Server)?.is_none() {
+            admin.execute(&format!("create database {}", quote::identifier(&name))).or_fail(Code::Server)?;
+        }
+        options.with_database(&name)
+    } else {
+        options.clone()
+    };
+    let steps =
+        evidence.iter().filter(|record| record.done).map(|record| format!("--done={}={}", record.step, record.what));
+    let place = [
+        format!("--target={options}"),
+        format!("--shown-as={target}"),
+        format!("--config={}", draft.args.config.display()),
+    ];
+    Ok(place.into_iter().chain(steps).collect())
+}

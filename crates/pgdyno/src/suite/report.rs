@@ -1,0 +1,273 @@
+//! The table of a suite: one line for each cell, with the mean and the spread of its repetitions. What it says of a cell is
+//! what its records say that has really been run.
+
+use pgdyno_plan::RecipePlan;
+use pgdyno_report::units;
+use pgdyno_results::{RunRecord, Summary};
+
+use super::execution::State;
+use super::standing::Done;
+
+/// A cell.
+struct Row<'a> {
+    key: &'a str,
+    /// What its runs were, by their records.
+    ran: String,
+    complete: Vec<&'a RunRecord>,
+    failed: Vec<&'a Done>,
+    planned: usize,
+    /// The name of the figure, and one of each complete run.
+    metric: &'static str,
+    figures: Vec<f64>,
+    published: Option<f64>,
+}
+
+/// The figures that a summary has and documents publish.
+fn figure(summary: &Summary, metric: &str) -> Option<f64> {
+    match metric {
+        "nopm" => summary.nopm,
+        "tpm" => summary.tpm,
+        "tps" => Some(summary.tps),
+        "qps" => Some(summary.qps),
+        _ => None,
+    }
+}
+
+/// The figure that is shown of a run: the first that its document publishes, else NOPM, else TPS.
+fn metric(record: &RunRecord) -> &'static str {
+    const NAMES: [&str; 4] = ["nopm", "tpm", "tps", "qps"];
+    let published = record.plan.recipe.iter().flat_map(|recipe| &recipe.published);
+    let mut known = published.filter_map(|one| NAMES.into_iter().find(|name| *name == one.metric));
+    let own = if record.summary.as_ref().is_some_and(|summary| summary.nopm.is_some()) { "nopm" } else { "tps" };
+    known.next().unwrap_or(own)
+}
+
+fn rows<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<Row<'a>> {
+    let mut keys: Vec<&str> = Vec::new();
+    for planned in &state.runs {
+        if !keys.contains(&planned.run.as_str()) {
+            keys.push(&planned.run);
+        }
+    }
+    keys.into_iter().map(|key| row(key, state, standings)).collect()
+}
+
+fn row<'a>(key: &'a str, state: &'a State, standings: &'a [Option<Done>]) -> Row<'a> {
+    let own = || state.runs.iter().zip(standings).filter(move |(planned, _)| planned.run == key).map(|(_, done)| done);
+    let (failed, complete): (Vec<&Done>, Vec<&Done>) = own().flatten().partition(|done| done.failure.is_some());
+    let complete: Vec<&RunRecord> = complete.into_iter().map(|done| &done.record).collect();
+    let first = complete.first().copied().or_else(|| failed.first().map(|done| &done.record));
+    let metric = first.map_or("tps", metric);
+    let value = |record: &&RunRecord| record.summary.as_ref().and_then(|summary| figure(summary, metric));
+    let published =
+        first.and_then(|record| record.plan.recipe.as_ref()).into_iter().flat_map(|recipe| &recipe.published);
+    Row {
+        key,
+        ran: first.map_or_else(String::new, ran),
+        figures: complete.iter().filter_map(value).collect(),
+        complete,
+        failed,
+        planned: own().count(),
+        metric,
+        published: published.into_iter().find(|one| one.metric == metric).map(|one| one.value),
+    }
+}
+
+/// `tpcb-like scale 10, 4 clients`.
+fn ran(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, plan.scale) };
+    let time = plan.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
+    format!("{}{size}, {} client{}{time}", plan.workload, plan.clients, if plan.clients == 1 { "" } else { "s" })
+}
+
+/// The mean, and the sample's standard deviation as a share of it where there are several figures.
+fn mean_and_spread(figures: &[f64]) -> (Option<f64>, Option<f64>) {
+    if figures.is_empty() {
+        return (None, None);
+    }
+    let n = figures.len() as f64;
+    let mean = figures.iter().sum::<f64>() / n;
+    let variance = figures.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (Some(mean), Some(variance.sqrt() / mean).filter(|_| figures.len() > 1 && mean > 0.0))
+}
+
+const COLUMNS: [&str; 7] = ["cell", "what ran", "complete", "figure", "mean", "spread", "published"];
+
+fn cells(row: &Row<'_>) -> [String; 7] {
+    let (mean, spread) = mean_and_spread(&row.figures);
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    [
+        row.key.to_owned(),
+        row.ran.clone(),
+        format!("{} of {}", row.complete.len(), row.planned),
+        row.metric.to_uppercase(),
+        or_dash(mean.map(units::rate)),
+        or_dash(spread.map(|share| format!("± {}", units::percent(share)))),
+        or_dash(row.published.map(units::rate)),
+    ]
+}
+
+/// Columns for a terminal.
+pub(crate) fn text(state: &State, standings: &[Option<Done>]) -> String {
+    let rows = rows(state, standings);
+    let table: Vec<[String; 7]> = std::iter::once(COLUMNS.map(str::to_owned)).chain(rows.iter().map(cells)).collect();
+    let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
+    // Nothing was published of a workload that is no recipe's.
+    let shown = if rows.iter().any(|row| row.published.is_some()) { 7 } else { 6 };
+    let widths: Vec<usize> = (0..shown).map(width).collect();
+    let mut text = String::new();
+    for line in &table {
+        let cell = |(nth, width): (usize, &usize)| {
+            let cell = &line[nth];
+            if nth < 4 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        };
+        text += widths.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text += &notes(&rows, "");
+    text
+}
+
+/// For a pull request or a page.
+pub(crate) fn markdown(state: &State, standings: &[Option<Done>]) -> String {
+    let rows = rows(state, standings);
+    let line = |cells: &[String]| {
+        format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
+    };
+    let mut text = format!("### suite {}\n\n", state.name());
+    text += &line(&COLUMNS.map(str::to_owned));
+    text += "| --- | --- | --- | --- | ---: | ---: | ---: |\n";
+    text.extend(rows.iter().map(|row| line(&cells(row))));
+    text + &notes(&rows, "- ")
+}
+
+/// For other programs: figures as they are.
+pub(crate) fn csv(state: &State, standings: &[Option<Done>]) -> String {
+    let mut text =
+        "suite,cell,workload,scale,clients,target,planned,complete,failed,metric,mean,spread,published,runs\n"
+            .to_owned();
+    for row in rows(state, standings) {
+        let plan =
+            row.complete.first().copied().or_else(|| row.failed.first().map(|done| &done.record)).map(|r| &r.plan);
+        let (mean, spread) = mean_and_spread(&row.figures);
+        let number = |n: Option<f64>| n.map_or_else(String::new, |n| format!("{n:.6}"));
+        let fields = [
+            state.name(),
+            row.key.to_owned(),
+            plan.map_or_else(String::new, |plan| plan.workload.clone()),
+            plan.map_or_else(String::new, |plan| plan.scale.to_string()),
+            plan.map_or_else(String::new, |plan| plan.clients.to_string()),
+            plan.map_or_else(String::new, |plan| plan.target.clone()),
+            row.planned.to_string(),
+            row.complete.len().to_string(),
+            row.failed.len().to_string(),
+            row.metric.to_owned(),
+            number(mean),
+            number(spread),
+            number(row.published),
+            row.complete.iter().map(|record| record.id.as_str()).collect::<Vec<_>>().join(" "),
+        ];
+        text += &fields.map(|field| quoted(&field)).join(",");
+        text.push('\n');
+    }
+    text
+}
+
+/// Quotes a field where RFC 4180 wants it.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+/// Under which conditions a recipe's figures were published, and what is not as it was there.
+fn conditions(recipe: &RecipePlan) -> String {
+    let published = match recipe.published.is_empty() {
+        true => format!("nothing published for {} ({})", recipe.machine, recipe.source),
+        false => format!("published on {} ({})", recipe.machine, recipe.source),
+    };
+    let fitted = recipe
+        .fitted
+        .as_ref()
+        .map(|fitted| format!("fitted here to {} vCPU, {}", fitted.vcpus, units::bytes(fitted.memory_bytes)));
+    let shortened = recipe.shortened.as_ref().map(|shortened| format!("times divided by {}", shortened.by));
+    let departures = recipe.departures.iter().cloned();
+    [Some(published), fitted, shortened].into_iter().flatten().chain(departures).collect::<Vec<_>>().join("; ")
+}
+
+/// What the figures were measured and published on, and why runs failed; each line begins with `bullet`.
+fn notes(rows: &[Row<'_>], bullet: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut add = |line: String| {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    };
+    for record in rows.iter().flat_map(|row| &row.complete) {
+        let client = &record.client;
+        let server = record.server.as_ref().map_or_else(String::new, |server| {
+            let version = server.version.split(" on ").next().unwrap_or_default();
+            let place = if server.local { "the same machine" } else { "another machine" };
+            format!(", {version} on {place}")
+        });
+        add(format!(
+            "measured on {} CPUs ({}), {}{server}",
+            client.cpus,
+            client.cpu,
+            units::bytes(client.memory_bytes)
+        ));
+    }
+    for recipe in rows.iter().flat_map(|row| &row.complete).filter_map(|record| record.plan.recipe.as_ref()) {
+        add(format!("{}: {}", recipe.name, conditions(recipe)));
+    }
+    for row in rows {
+        for done in &row.failed {
+            add(format!("{}: {}", row.key, done.failure.as_deref().unwrap_or("failed")));
+        }
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n{}", lines.iter().map(|line| format!("{bullet}{line}\n")).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_plan::{Fitted, Shortened};
+
+    use super::*;
+
+    #[test]
+    fn the_spread_is_the_samples_standard_deviation() {
+        assert_eq!(mean_and_spread(&[]), (None, None));
+        assert_eq!(mean_and_spread(&[7.0]), (Some(7.0), None));
+        let (mean, spread) = mean_and_spread(&[9.0, 10.0, 11.0]);
+        assert_eq!((mean, spread.map(|share| (share * 1e6).round())), (Some(10.0), Some(100_000.0)));
+        assert_eq!(mean_and_spread(&[0.0, 0.0]), (Some(0.0), None));
+    }
+
+    #[test]
+    fn what_was_scaled_and_shortened_is_said() {
+        let recipe = RecipePlan {
+            machine: "AlloyDB, 16 vCPU".to_owned(),
+            source: "a guide".to_owned(),
+            fitted: Some(Fitted { vcpus: 2, memory_bytes: 1 << 30, rule: String::new() }),
+            shortened: Some(Shortened { by: 20.0, time_s: 3900.0, ramp_s: 0.0 }),
+            departures: vec!["clients 8 instead of 48".to_owned()],
+            ..RecipePlan::default()
+        };
+        assert_eq!(
+            conditions(&recipe),
+            "nothing published for AlloyDB, 16 vCPU (a guide); fitted here to 2 vCPU, 1.0 GiB; times divided by 20; \
+             clients 8 instead of 48"
+        );
+    }
+
+    #[test]
+    fn fields_with_commas_are_quoted() {
+        assert_eq!(quoted("a,b \"c\""), "\"a,b \"\"c\"\"\"");
+    }
+}

@@ -1,0 +1,85 @@
+//! What the records say of an execution's runs.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use pgdyno_results::{RunRecord, Status, is_listed, list_run, write_record};
+
+use super::execution::State;
+use crate::child;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+
+/// A run that will not be carried out again by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Done {
+    pub(crate) record: RunRecord,
+    /// Why it counts as failed.
+    pub(crate) failure: Option<String>,
+}
+
+impl Done {
+    /// How long it took, with its load.
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        let at = |text: &str| text.parse::<Timestamp>().ok();
+        let began = at(&self.record.started_at)?;
+        Some(at(self.record.ended_at.as_deref()?)?.duration_since(began).as_secs_f64())
+    }
+}
+
+/// For each planned run, how it ended; none where it is still to be carried out.
+pub(crate) fn standings(state: &State) -> Result<Vec<Option<Done>>> {
+    let own: Vec<_> = child::records(&state.results)?
+        .filter(|(_, record)| {
+            let suite = record.plan.suite.as_ref();
+            suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id)
+        })
+        .collect();
+    Ok((0..state.runs.len()).map(|nth| standing(state, nth, &own)).collect())
+}
+
+/// How the run `nth` ended, by the records of the execution, the newest first.
+pub(crate) fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord)]) -> Option<Done> {
+    let place = Some(state.place(nth));
+    let counts =
+        |(_, record): &&(PathBuf, RunRecord)| record.plan.suite == place && !state.superseded.contains(&record.id);
+    let mut counting = records.iter().filter(counts);
+    // A run that was complete once is never lost, whatever came after it.
+    let complete = counting.clone().find(|(_, record)| record.status == Status::Complete);
+    let (_, record) = complete.or_else(|| counting.next())?.clone();
+    let reason = || record.reason.clone().unwrap_or_else(|| record.status.name().to_owned());
+    let failure = match record.status {
+        Status::Complete => None,
+        Status::Invalid | Status::Failed => Some(reason()),
+        Status::Interrupted => Some(state.failed.get(&nth)?.clone()),
+    };
+    Some(Done { record, failure })
+}
+
+/// Has a run its line in `results.csv`, whoever should have written it.
+pub(crate) fn list(results: &Path, record: &RunRecord) -> Result<()> {
+    if !is_listed(results, &record.id).or_fail(Code::Run)? {
+        list_run(results, record).or_fail(Code::Run)?;
+    }
+    Ok(())
+}
+
+/// Runs that were killed before they could write their line in `results.csv` get it.
+pub(crate) fn list_all(state: &State) -> Result<()> {
+    for (_, record) in child::records(&state.results)? {
+        let suite = record.plan.suite.as_ref();
+        if suite.is_some_and(|suite| suite.suite == state.suite && suite.id == state.id) {
+            list(&state.results, &record)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes into a record that nobody else will write any more that its run has failed.
+pub(crate) fn amend(path: &Path, record: &mut RunRecord, reason: &str, code: Code) -> Result<()> {
+    record.status = Status::Failed;
+    record.reason = Some(reason.to_owned());
+    record.exit_code = code as u8;
+    record.ended_at.get_or_insert_with(|| Timestamp::now().to_string());
+    write_record(&path.join("run.json"), record).or_fail(Code::Run)
+}

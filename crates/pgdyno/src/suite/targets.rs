@@ -1,0 +1,199 @@
+//! The targets of a suite: locked, provisioned, brought to where a run wants them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Path, PathBuf};
+
+use pgdyno_net::{Admin, ConnectOptions, Env};
+use pgdyno_plan::suite::{Provision, Suite};
+use pgdyno_plan::targets::{Hook, Targets as File};
+
+use super::check::{self, Draft};
+use super::execution::{Execution, State};
+use super::private::Privates;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::life::hooks;
+use crate::life::lock::TargetLock;
+use crate::progress::Progress;
+
+/// The targets, while a suite goes on.
+pub(super) struct Targets<'a> {
+    suite: &'a Suite,
+    drafts: &'a [Draft],
+    interrupt: &'a Interrupt,
+    progress: &'a Progress,
+    /// What `pgdyno.toml` says, where hooks of it are wanted.
+    file: File,
+    privates: Privates,
+    /// By the database that is locked.
+    locks: BTreeMap<String, TargetLock>,
+    /// Targets that could not be provisioned, and why: their other runs do not try again.
+    unprovisioned: BTreeMap<String, String>,
+}
+
+impl<'a> Targets<'a> {
+    /// Locks every target that is there, so that no other suite spoils the figures, nor this one another's. One that cannot
+    /// be reached now spoils only its own runs.
+    pub(super) fn take(
+        suite: &'a Suite,
+        drafts: &'a [Draft],
+        state: &State,
+        interrupt: &'a Interrupt,
+        progress: &'a Progress,
+    ) -> Result<Self> {
+        let file = match suite.provision {
+            Provision::Never => File::default(),
+            Provision::Target => read(&state.config)?,
+        };
+        let mut targets = Self {
+            suite,
+            drafts,
+            interrupt,
+            progress,
+            file,
+            privates: Privates::default(),
+            locks: BTreeMap::new(),
+            unprovisioned: BTreeMap::new(),
+        };
+        for (cell, draft) in suite.cells.iter().zip(drafts) {
+            let Some(options) = draft.given() else { continue };
+            if targets.hook(&cell.target, |hooks| &hooks.provision).is_some() {
+                continue;
+            }
+            match Admin::connect(options) {
+                Ok(_) => targets.lock(options, state)?,
+                Err(error) => progress.warn(&format!("{} cannot be reached now: {error}", cell.target)),
+            }
+        }
+        Ok(targets)
+    }
+
+    fn lock(&mut self, options: &ConnectOptions, state: &State) -> Result<()> {
+        match self.locks.entry(options.to_string()) {
+            Entry::Vacant(free) => {
+                free.insert(TargetLock::take(options, &format!("suite {}", state.name()))?);
+                Ok(())
+            }
+            // A restart of the server has taken it away.
+            Entry::Occupied(mut held) => held.get_mut().retake(options),
+        }
+    }
+
+    /// Brings the target of a cell to where its run wants it, and returns the run's arguments for it.
+    pub(super) fn ready(&mut self, cell: usize, execution: &mut Execution) -> Result<Vec<String>> {
+        let (drafts, target) = (self.drafts, &self.suite.cells[cell].target);
+        let draft = &drafts[cell];
+        if draft.is_private() {
+            let same = self.suite.cells.iter().zip(drafts).filter(|(other, _)| other.target == *target);
+            let links = same.map(|(_, draft)| draft.plan.links()).max().unwrap_or_default();
+            return self.privates.ready(target, draft, links, self.progress);
+        }
+        if let Some(hook) = self.hook(target, |hooks| &hooks.provision).cloned()
+            && !execution.state.provisioned.contains_key(target)
+        {
+            if let Some(why) = self.unprovisioned.get(target) {
+                return Err(Failure::new(Code::Start, why.clone()));
+            }
+            match self.provision(&hook, target, execution) {
+                Ok(dsn) => execution.state.provisioned.insert(target.clone(), dsn),
+                Err(failure) => {
+                    self.unprovisioned.insert(target.clone(), failure.text());
+                    // What was made by half is removed as well.
+                    self.tear_down(target, execution);
+                    return Err(failure);
+                }
+            };
+            execution.write()?;
+        }
+        if let Some(Some(dsn)) = execution.state.provisioned.get(target) {
+            let options = ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Start)?;
+            self.lock(&options, &execution.state)?;
+            let mut args = check::target_args(dsn, &execution.state.config);
+            args.push(format!("--shown-as={target}"));
+            return Ok(args);
+        }
+        if let Some(options) = draft.given() {
+            self.lock(options, &execution.state)?;
+        }
+        Ok(check::target_args(target, &execution.state.config))
+    }
+
+    /// After a run: who has died?
+    pub(super) fn look(&mut self) {
+        for death in self.privates.bury() {
+            self.progress.warn(&death);
+        }
+    }
+
+    /// No further run of the suite is on this target.
+    pub(super) fn leave(&mut self, target: &str, execution: &mut Execution) -> Result<()> {
+        self.privates.release(target);
+        let Some(dsn) = execution.state.provisioned.get(target) else { return Ok(()) };
+        // A connection that holds a lock could keep a server from going.
+        let place = match dsn {
+            Some(dsn) => Some(ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Run)?.to_string()),
+            None => self.given(target).map(ToString::to_string),
+        };
+        place.and_then(|place| self.locks.remove(&place));
+        if self.tear_down(target, execution) {
+            execution.state.provisioned.remove(target);
+            execution.write()?;
+        }
+        Ok(())
+    }
+
+    /// Removes the server, where there is a hook for that. Whether it is gone.
+    fn tear_down(&self, target: &str, execution: &Execution) -> bool {
+        let Some(hook) = self.hook(target, |hooks| &hooks.teardown) else { return true };
+        let stop = self.interrupt.control.stop_flag();
+        let ended = self
+            .place("teardown", target, execution)
+            .and_then(|(dir, env)| hooks::run("teardown", hook, &dir, &env, stop).map_err(|failed| failed.1));
+        if let Err(failure) = &ended {
+            self.progress.warn(&format!("{target} may still be there, and cost: {}", failure.text()));
+        }
+        ended.is_ok()
+    }
+
+    /// How a target is reached by what is said of it beforehand.
+    fn given(&self, target: &str) -> Option<&ConnectOptions> {
+        let nth = self.suite.cells.iter().position(|cell| cell.target == target)?;
+        self.drafts[nth].given()
+    }
+
+    fn hook(&self, target: &str, which: impl Fn(&pgdyno_plan::targets::Hooks) -> &Option<Hook>) -> Option<&Hook> {
+        self.file.find(target).and_then(|target| which(&target.hooks).as_ref())
+    }
+
+    /// Makes the server, and returns its connection string where the hook tells one.
+    fn provision(&self, hook: &Hook, target: &str, execution: &Execution) -> Result<Option<String>> {
+        let (dir, env) = self.place("provision", target, execution)?;
+        let made = hooks::provision(hook, &dir, &env, self.interrupt.control.stop_flag());
+        let (_, dsn) = made.map_err(|failed| failed.1)?;
+        match dsn {
+            Some(dsn) if check::holds_password(&dsn) => {
+                let error = format!("the connection string that provisioning {target} gave holds a password");
+                Err(Failure::new(Code::Start, error).hint("put it into ~/.pgpass, and leave it out of `dsn=`"))
+            }
+            dsn => Ok(dsn),
+        }
+    }
+
+    /// Where the output of a hook goes, and what it is told.
+    fn place(&self, name: &str, target: &str, execution: &Execution) -> Result<(PathBuf, [(&'static str, String); 2])> {
+        let dir = execution.dir.join("targets").join(target);
+        std::fs::create_dir_all(&dir).or_fail(Code::Run)?;
+        self.progress.note(&format!("hook {name} of {target}"));
+        Ok((dir, [("PGDYNO_TARGET", target.to_owned()), ("PGDYNO_SUITE", execution.state.name())]))
+    }
+}
+
+fn read(config: &Path) -> Result<File> {
+    let name = config.display().to_string();
+    let text = std::fs::read_to_string(config).map_err(|error| {
+        Failure::new(Code::Start, format!("failed to read {name}, whose hooks the suite wants: {error}"))
+    })?;
+    File::read(&name, &text).or_fail(Code::Start)
+}

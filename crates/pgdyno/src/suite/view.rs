@@ -1,0 +1,137 @@
+//! What a suite shows while it goes on: a line for each run, which its log keeps, and on a terminal one that changes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use pgdyno_report::units;
+
+use super::execution::{Execution, State};
+use super::standing::Done;
+use crate::progress::Progress;
+
+/// The end of a log that is looked at for its last line.
+const TAIL_BYTES: u64 = 4096;
+
+/// Where the lines of a suite go.
+pub(crate) struct View<'a> {
+    progress: &'a Progress,
+    /// The suite's log, where standard error is another.
+    log: Option<PathBuf>,
+}
+
+impl<'a> View<'a> {
+    /// Standard error and the execution's log; they are the same where it is `detached`.
+    pub(crate) fn new(progress: &'a Progress, execution: &Execution, detached: bool) -> Self {
+        Self { progress, log: (!detached).then(|| execution.log()) }
+    }
+
+    /// A line that stays.
+    pub(crate) fn say(&self, text: &str) {
+        self.progress.note(text);
+        if let Some(path) = &self.log {
+            // The log repeats what is known elsewhere: a disk that is full is told of by others.
+            let _ = OpenOptions::new().create(true).append(true).open(path).and_then(|mut log| writeln!(log, "{text}"));
+        }
+    }
+
+    /// The line that changes, for a run that goes on. `spent_s` and `left_s` are those of the whole suite.
+    pub(crate) fn show(&self, state: &State, nth: usize, log: &Path, spent_s: f64, left_s: Option<f64>) {
+        let left = left_s.filter(|left| *left >= 1.0);
+        let left = left.map_or_else(String::new, |left| format!(", about {} left", units::duration(left)));
+        let spent = units::duration(spent_s);
+        let last = last_line(log).map_or_else(String::new, |line| format!(" · {line}"));
+        self.progress.step(&format!("{}, {spent} spent{left}{last}", title(state, nth)), nth, state.runs.len());
+    }
+}
+
+/// `run 3 of 12: tpcb-like.clients=4@embedded #1`.
+pub(crate) fn title(state: &State, nth: usize) -> String {
+    let planned = &state.runs[nth];
+    let repetition = if state.runs.iter().any(|run| run.repetition > 1) {
+        format!(" #{}", planned.repetition)
+    } else {
+        String::new()
+    };
+    format!("run {} of {}: {}{repetition}", nth + 1, state.runs.len(), planned.run)
+}
+
+/// `complete, 1,234 TPS, 35 s`.
+pub(crate) fn ending(done: &Done) -> String {
+    let record = &done.record;
+    let status = if done.failure.is_some() && record.status == pgdyno_results::Status::Interrupted {
+        "failed"
+    } else {
+        record.status.name()
+    };
+    let figure = record.summary.as_ref().map_or_else(String::new, |summary| match summary.nopm {
+        Some(nopm) => format!(", {} NOPM", units::grouped(nopm)),
+        None => format!(", {} TPS", units::rate(summary.tps)),
+    });
+    let took = done.seconds().map_or_else(String::new, |seconds| format!(", {}", units::duration(seconds)));
+    let why = done.failure.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("{status}{figure}{took}{why}")
+}
+
+/// How long a run takes with its load: as its cell's finished repetitions did, else as planned.
+pub(crate) fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) -> Option<f64> {
+    let same = state.runs.iter().zip(standings).filter(|(run, _)| run.run == state.runs[nth].run);
+    let took: Vec<f64> =
+        same.filter_map(|(_, done)| done.as_ref().filter(|done| done.failure.is_none())?.seconds()).collect();
+    if took.is_empty() { state.runs[nth].expected_s } else { Some(took.iter().sum::<f64>() / took.len() as f64) }
+}
+
+/// How long all runs from `nth` on take that are still to be carried out, with the rest between them.
+pub(crate) fn left_s(state: &State, standings: &[Option<Done>], cool_down_s: f64) -> Option<f64> {
+    let open = (0..state.runs.len()).filter(|nth| standings[*nth].is_none());
+    open.map(|nth| expected_s(state, standings, nth).map(|seconds| seconds + cool_down_s)).sum()
+}
+
+/// The last line of a log, without what moves a terminal's cursor.
+pub(crate) fn last_line(log: &Path) -> Option<String> {
+    let mut file = File::open(log).ok()?;
+    let size = file.seek(SeekFrom::End(0)).ok()?;
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL_BYTES))).ok()?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail).ok()?;
+    let text = String::from_utf8_lossy(&tail).into_owned();
+    let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).take(100).collect())
+}
+
+/// The state of an execution and of each of its runs, for people.
+pub(crate) fn status(execution: &Execution, standings: &[Option<Done>]) -> String {
+    let state = &execution.state;
+    let holder = execution.lives().then(|| execution.holder());
+    let how = match (&holder, state.end) {
+        (Some(pid), _) => format!("running{}", pid.map_or_else(String::new, |pid| format!(" (process {pid})"))),
+        (None, Some(end)) => end.words().to_owned(),
+        (None, None) => format!("broken off; `pgdyno suite resume {}` goes on with it", state.name()),
+    };
+    let ended = standings.iter().flatten().count();
+    let failed = standings.iter().flatten().filter(|done| done.failure.is_some()).count();
+    let mut text = format!(
+        "suite {}: {how}\n{ended} of {} runs ended, {failed} failed, {} spent{}\nfile {}, log {}\n",
+        state.name(),
+        state.runs.len(),
+        units::duration(state.worked_s),
+        left_s(state, standings, 0.0)
+            .filter(|left| *left > 0.0)
+            .map_or_else(String::new, |left| format!(", about {} left", units::duration(left))),
+        state.file.display(),
+        execution.log().display(),
+    );
+    for (nth, done) in standings.iter().enumerate() {
+        let now = holder.is_some() && state.current == Some(nth);
+        let ending = match done {
+            Some(done) => ending(done),
+            None if now => {
+                last_line(&execution.run_log(nth)).map_or("running".to_owned(), |l| format!("running · {l}"))
+            }
+            None if state.end == Some(super::execution::End::Budget) => "not run: budget".to_owned(),
+            None => "to do".to_owned(),
+        };
+        text += &format!("{}: {ending}\n", title(state, nth));
+    }
+    text
+}
