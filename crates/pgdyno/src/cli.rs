@@ -1,5 +1,6 @@
 //! The command line as clap sees it. These types end here: commands turn them into plans.
 
+mod compare;
 mod cycle;
 mod export;
 mod recipe;
@@ -8,8 +9,9 @@ mod search;
 mod suite;
 mod target;
 
+pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
-pub(crate) use export::SelectArgs;
+pub(crate) use export::{ExportArgs, SelectArgs};
 pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
@@ -64,6 +66,10 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Make a report from a run's record
     Report(ReportArgs),
+    /// Tell whether NEW is faster or slower than BASE, and how sure that is
+    Compare(CompareArgs),
+    /// Show how a figure grows with clients, processors or nodes
+    Scaling(ScalingArgs),
     /// Find the highest load that keeps an objective
     Search(SearchArgs),
     /// Run a matrix of runs from one file
@@ -71,6 +77,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: Suite,
     },
+    /// Write runs as one table
+    Export(ExportArgs),
     /// Keep a private PostgreSQL running between runs
     Server {
         #[command(subcommand)]

@@ -1,13 +1,16 @@
 //! One file for each command.
 
 mod check;
+mod compare;
 mod drop;
+mod export;
 mod list;
 mod load;
 pub(crate) mod pgbench;
 mod plan;
 mod report;
 mod run;
+mod scaling;
 mod search;
 mod server;
 mod show;
@@ -31,8 +34,11 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::List { what } => list::run(&what),
         Command::Report(args) => report::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Scaling(args) => scaling::run(&args),
         Command::Search(args) => search::run(args),
         Command::Suite { action } => suite::run(&action),
+        Command::Export(args) => export::run(&args),
         Command::Server { action } => server::run(action),
     }
 }

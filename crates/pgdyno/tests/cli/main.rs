@@ -4,11 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod citus;
+mod compare;
 mod cycle;
 mod disk_full;
 mod drop_in;
 mod embedded_workloads;
 mod given_server;
+mod html;
 mod isolation;
 mod no_server;
 mod null_server;
@@ -19,6 +21,7 @@ mod private_server;
 mod program;
 mod recipes;
 mod report;
+mod results;
 mod search;
 #[path = "../../../pgdyno-net/tests/real/server.rs"]
 #[expect(dead_code, reason = "shared with the tests of other crates")]

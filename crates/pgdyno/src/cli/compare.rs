@@ -1,0 +1,99 @@
+//! What runs are held against each other.
+
+use clap::Args;
+use pgdyno_report::compare::Metric;
+use pgdyno_report::scaling::Axis;
+
+use super::OutArgs;
+
+const RUNS_HELP: &str = "Runs are named as `pgdyno report` takes them: a run directory, a record, the beginning or end of a \
+name, `last`; also `last-1` for the run before, patterns such as '*-tproc-c-*', and lists of these, separated by commas. \
+More than one run of each side shows what differs from run to run: docs/compare.md.";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUNS_HELP)]
+pub(crate) struct CompareArgs {
+    /// The run that counts as the base; several separated by commas
+    pub(crate) base: String,
+    /// The run that is held against it; several separated by commas
+    pub(crate) new: String,
+    /// End with exit code 20 where NEW is shown to be slower by more than this: 3%
+    #[arg(long, value_name = "PERCENT", value_parser = loss)]
+    pub(crate) fail_if_slower: Option<f64>,
+    /// The figure of the verdict: tps, nopm, tpm, qps, p50, p90, p95, p99, p99.9 [default: nopm where there is one, else
+    /// tps]
+    #[arg(long, value_parser = metric)]
+    pub(crate) metric: Option<Metric>,
+    /// How many of a hundred intervals are to hold the truth
+    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    pub(crate) confidence: f64,
+    /// Give a verdict even where the runs did different work
+    #[arg(long)]
+    pub(crate) anyway: bool,
+    /// How it is written
+    #[arg(long, default_value = "text", value_parser = ["text", "markdown", "json"])]
+    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = RUNS_HELP)]
+pub(crate) struct ScalingArgs {
+    /// The runs
+    #[arg(required = true)]
+    pub(crate) runs: Vec<String>,
+    /// What grows: clients, connections, threads, scale, rate, vcpus, label:NAME of the target, or param:NAME of the
+    /// workload
+    #[arg(long, value_parser = axis)]
+    pub(crate) axis: Axis,
+    /// The figure: tps, nopm, tpm, qps, p50, p90, p95, p99, p99.9 [default: nopm where there is one, else tps]
+    #[arg(long, value_parser = metric)]
+    pub(crate) metric: Option<Metric>,
+    /// How it is written
+    #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "json", "svg"])]
+    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) out: OutArgs,
+}
+
+fn metric(name: &str) -> Result<Metric, String> {
+    let names = Metric::ALL.map(|(name, _)| name).join(", ");
+    Metric::named(name).ok_or_else(|| format!("the figures are {names}"))
+}
+
+fn axis(text: &str) -> Result<Axis, String> {
+    Axis::named(text).ok_or_else(|| format!("the axes are {}", Axis::NAMES))
+}
+
+/// A percentage, with or without its sign, as a share.
+fn share(text: &str) -> Option<f64> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    number.parse::<f64>().ok().map(|percent| percent / 100.0)
+}
+
+fn loss(text: &str) -> Result<f64, String> {
+    share(text).filter(|share| (0.0..1.0).contains(share)).ok_or_else(|| "write a percentage below 100: 3%".to_owned())
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let words = || "write a percentage from 50 to 99.99: 95".to_owned();
+    share(text).filter(|share| (0.5..=0.9999).contains(share)).ok_or_else(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_read_with_and_without_their_sign() {
+        assert_eq!((loss("3%"), loss("2.5 %"), loss("0")), (Ok(0.03), Ok(0.025), Ok(0.0)));
+        assert_eq!((confidence("95"), confidence("50%")), (Ok(0.95), Ok(0.5)));
+        for wrong in ["", "-1", "100%", "three", "nan"] {
+            assert!(loss(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["100", "0.95", "49"] {
+            assert!(confidence(wrong).is_err(), "{wrong}");
+        }
+    }
+}

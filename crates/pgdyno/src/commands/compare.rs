@@ -1,0 +1,65 @@
+//! `pgdyno compare`: runs against runs.
+
+use std::path::{Path, PathBuf};
+
+use pgdyno_measure::compare::Held;
+use pgdyno_report::compare::{FORMATS, Run, Verdict, Wish, compare, counts};
+use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
+
+use crate::cli::CompareArgs;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
+    let results = &args.out.out;
+    let (base, new) = (records(results, &args.base)?, records(results, &args.new)?);
+    // Several runs speak by their figures alone, and an hour of histograms takes seconds to read.
+    let by_interval = is_single(&base) && is_single(&new);
+    let side = |records: Vec<(PathBuf, RunRecord)>| {
+        let run = |(path, record): (PathBuf, RunRecord)| {
+            let wanted = by_interval && counts(&record);
+            let series =
+                if wanted { read_series(&path, &record, results).or_fail(Code::Start)? } else { Series::default() };
+            Ok(Run { record, series })
+        };
+        records.into_iter().map(run).collect::<Result<Vec<_>>>()
+    };
+    let (base, new) = (side(base)?, side(new)?);
+    let wish =
+        Wish { metric: args.metric, confidence: args.confidence, loss_max: args.fail_if_slower, anyway: args.anyway };
+    let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
+    // clap admits known formats only.
+    let (_, render) = FORMATS
+        .iter()
+        .find(|(name, _)| *name == args.format)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let mut bytes = Vec::new();
+    render(&comparison, super::look(), &mut bytes).or_fail(Code::Start)?;
+    super::print(&bytes)?;
+    match comparison.limit.map(|limit| limit.held) {
+        Some(Some(Held::No)) => Ok(Code::Slower),
+        // A gate that never closes would pass for one that is open.
+        Some(None) if comparison.verdict == Verdict::NotComparable => {
+            let error =
+                format!("--fail-if-slower has nothing to judge, the runs are not comparable: {}", comparison.reason);
+            Err(Failure::new(Code::Start, error).hint("name runs of the same work, or ask for a verdict with --anyway"))
+        }
+        Some(None) => {
+            let error = format!("--fail-if-slower has nothing to judge: {}", comparison.reason);
+            Err(Failure::new(Code::Start, error).hint("run longer, or name several runs of each side"))
+        }
+        _ => Ok(Code::Success),
+    }
+}
+
+fn records(results: &Path, names: &str) -> Result<Vec<(PathBuf, RunRecord)>> {
+    let paths = find_runs(results, names).or_fail(Code::Start)?;
+    paths.into_iter().map(|path| read_record(&path).or_fail(Code::Start).map(|record| (path, record))).collect()
+}
+
+/// Whether one run at most is to count.
+fn is_single(records: &[(PathBuf, RunRecord)]) -> bool {
+    let mut counted = records.iter().filter(|(_, record)| counts(record)).map(|(_, r)| &r.id);
+    let first = counted.next();
+    counted.all(|id| Some(id) == first)
+}

@@ -1,0 +1,34 @@
+//! `pgdyno export`: runs as one table.
+
+use std::io::IsTerminal;
+
+use pgdyno_results::table;
+
+use super::list::selected;
+use crate::cli::ExportArgs;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
+    if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {
+        return Err(Failure::new(Code::Start, "Parquet is no text for a terminal").hint("name a file with -o FILE"));
+    }
+    let write = table::format(&args.format)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let progress = Progress::new(false);
+    let mut records = Vec::new();
+    for run in selected(&args.select)? {
+        match run.record {
+            Ok(record) => records.push(record),
+            Err(error) => progress.warn(&format!("left out: {error}")),
+        }
+    }
+    let mut bytes = Vec::new();
+    write(&records, &mut bytes).or_fail(Code::Start)?;
+    match &args.output {
+        Some(path) => pgdyno_results::write_whole(path, &bytes).or_fail(Code::Start)?,
+        None => super::print(&bytes)?,
+    }
+    Ok(Code::Success)
+}
