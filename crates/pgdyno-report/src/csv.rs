@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use pgdyno_results::table::quoted;
 use pgdyno_results::{LatencyRecord, RunRecord};
 
 use crate::Look;
@@ -22,6 +23,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
             out,
             "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}{}",
             record.id,
+            // A script may be called anything.
             quoted(&t.name),
             t.share,
             t.committed,
@@ -80,13 +82,4 @@ fn latency(latency: Option<&LatencyRecord>) -> String {
         || ",".repeat(7),
         |l| format!("{:.0},{},{},{},{},{},{},{}", l.mean, l.min, l.p50, l.p90, l.p95, l.p99, l.p99_9, l.max),
     )
-}
-
-/// Where RFC 4180 wants it: a script may be called anything.
-pub(crate) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

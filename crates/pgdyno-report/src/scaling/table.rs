@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
+use pgdyno_results::table::quoted;
+
 use super::{Point, Scaling};
 use crate::Look;
-use crate::csv::quoted;
 use crate::text::Paint;
 use crate::units::percent;
 

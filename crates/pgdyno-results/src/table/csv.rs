@@ -37,7 +37,8 @@ fn cell(column: &Column, record: &RunRecord) -> String {
 }
 
 /// Quotes a field where RFC 4180 wants it.
-fn quoted(field: &str) -> String {
+#[must_use]
+pub fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -13,6 +13,7 @@ use std::io;
 use jiff::Timestamp;
 
 pub use columns::{EXPORT, RESULTS};
+pub use csv::quoted;
 pub(crate) use csv::{header as csv_header, line as csv_line};
 pub use select::Selection;
 

@@ -3,6 +3,7 @@
 
 use pgdyno_plan::RecipePlan;
 use pgdyno_report::units;
+use pgdyno_results::table::quoted;
 use pgdyno_results::{RunRecord, Summary};
 
 use super::execution::State;
@@ -172,15 +173,6 @@ pub(crate) fn csv(state: &State, standings: &[Option<Done>]) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Quotes a field where RFC 4180 wants it.
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 /// Under which conditions a recipe's figures were published, and what is not as it was there.
