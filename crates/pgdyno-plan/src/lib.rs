@@ -13,6 +13,6 @@ pub mod targets;
 pub mod units;
 
 pub use plan::{
-    Arrivals, Cycle, Fitted, LoadChoice, Pace, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan,
+    Arrivals, Cycle, Fitted, LoadChoice, Pace, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan,
 };
 pub use steps::{Step, steps};

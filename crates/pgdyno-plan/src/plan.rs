@@ -143,6 +143,28 @@ pub struct RecipePlan {
     pub departures: Vec<String>,
 }
 
+/// How server and machines are watched while the clients are at work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WatchPlan {
+    /// Whether nothing is sampled.
+    pub off: bool,
+    /// Who looks at the server's machine, where that is not this program by `/proc`: `ssh user@host` or `command`, whose
+    /// text is not kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub os: Option<String>,
+    /// How many statements' plans are kept.
+    pub statement_plans: u32,
+}
+
+impl WatchPlan {
+    /// Whether it is as nobody has asked for anything else.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The place of a run in a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuitePlan {
@@ -231,6 +253,9 @@ pub struct Plan {
     /// Whether every transaction is logged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,
+    /// How server and machines are watched.
+    #[serde(default, skip_serializing_if = "WatchPlan::is_usual")]
+    pub watch: WatchPlan,
     /// The seed of all random streams.
     pub seed: u64,
 }
@@ -276,6 +301,7 @@ pub(crate) fn example() -> Plan {
         reconnect_s: 0.0,
         percentiles: Vec::new(),
         log: false,
+        watch: WatchPlan::default(),
         seed: 1,
     }
 }

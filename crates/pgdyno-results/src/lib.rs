@@ -3,6 +3,7 @@
 //! - [`RunRecord`] is `run.json`, with explicit types and a `format_version`;
 //! - [`RunDir`] is the run's directory, written as the run goes: `run.json`, `intervals.csv`,
 //!   `latency.hlog`; and one line at the end in `results.csv` beside it;
+//! - [`SampleFiles`] is what was seen of server and machines meanwhile, [`Samples`] the same read back;
 //! - [`SearchRecord`] is a search for the highest load, which is made of runs;
 //! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] turns what the engine counted into the record's figures.
@@ -18,6 +19,7 @@ mod hlog;
 mod interval;
 mod listing;
 mod record;
+mod samples;
 mod search;
 mod select;
 mod series;
@@ -30,11 +32,12 @@ pub use csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use listing::{is_listed, list_run};
 pub use record::{
-    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,
-    FORMAT_VERSION, GrowthRecord, LatencyRecord, LoadRecord, LoadTable, NodeRecord, RuleRecord, RunRecord,
-    ServerRecord, SettingRecord, StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord,
-    TransactionRecord,
+    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord, EventRecord,
+    FORMAT_VERSION, FindingRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord,
+    LoadTable, MachineRecord, NodeRecord, RuleRecord, RunRecord, SamplesRecord, ServerRecord, SettingRecord,
+    StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord, TransactionRecord,
 };
+pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};

@@ -116,6 +116,21 @@ pub struct RunRecord {
     /// The run interval by interval, in a record that has no `intervals.csv` beside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<IntervalRecord>,
+    /// How server and machines were watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SamplesRecord>,
+    /// The server's machine in the measured window, where somebody could look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_machine: Option<MachineRecord>,
+    /// The driver's machine in the measured window, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_machine: Option<MachineRecord>,
+    /// What happened while the clients were at work, such as checkpoints, by its begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventRecord>,
+    /// What held the server back, the weightiest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingRecord>,
     /// What a reader must know before trusting the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -153,6 +168,11 @@ impl RunRecord {
             rules: Vec::new(),
             errors: Vec::new(),
             intervals: Vec::new(),
+            samples: None,
+            server_machine: None,
+            client_machine: None,
+            events: Vec::new(),
+            findings: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -262,6 +282,22 @@ pub struct ClientRecord {
     /// The largest resident memory.
     #[serde(default)]
     pub rss_bytes_max: u64,
+    /// From the moment that a reply was there to the moment that it was read, as far as the thread's own work and its waiting
+    /// for a CPU tell; a part of every latency that is not the server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_delay_ns: Option<LatencyRecord>,
+    /// From the moment that a timer was set for to the moment that it was served, where anything waited for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_lateness_ns: Option<LatencyRecord>,
+    /// What one reading of the clock takes, measured before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_read_ns: Option<f64>,
+    /// The least step of the clock, measured before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_step_ns: Option<f64>,
+    /// How much later than asked for the system wakes a thread that sleeps, median, measured before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_ns: Option<f64>,
 }
 
 /// The server.
@@ -528,6 +564,130 @@ pub struct Summary {
     /// Whether throughput held steady; absent for short runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<SteadyRecord>,
+    /// Where throughput changed its level within the measured window; empty where it did not, or the run is short.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level_changes: Vec<LevelChangeRecord>,
+    /// The warm-up that this run would have needed, where it began too early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_s_proposed: Option<f64>,
+    /// CPU that the server's machine used, mean of the measured window, in percent of all its CPUs, as the guides show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu_percent: Option<f64>,
+}
+
+/// A change of the level of throughput.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LevelChangeRecord {
+    /// When, in seconds since the clients began.
+    pub at_s: f64,
+    /// Mean TPS since the change before.
+    pub tps_before: f64,
+    /// Mean TPS until the next change.
+    pub tps_after: f64,
+}
+
+/// How server and machines were watched, and what could not be seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SamplesRecord {
+    /// The sources that were seen: the names of the files in `samples/`, without their ending.
+    pub sources: Vec<String>,
+    /// What was left out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutRecord>,
+    /// What happened meanwhile to the statistics, the server or the clock that a reader of them must know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Queries that were sent.
+    pub queries: u64,
+    /// How long the answers took, added up.
+    pub query_s: f64,
+    /// CPU time that the sampling session took of the server, where that can be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu_s: Option<f64>,
+    /// How long the server was watched.
+    pub watched_s: f64,
+}
+
+/// A source of samples that could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutRecord {
+    /// Which.
+    pub source: String,
+    /// Why, and what would help.
+    pub why: String,
+}
+
+/// A machine in the measured window. CPU is counted in CPUs: 1.5 is one and a half of them all the time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineRecord {
+    /// Who looked: `local`, `ssh user@host`, `command`.
+    pub seen_by: String,
+    /// CPUs of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
+    /// Memory of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// CPUs that were busy, all programs together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_cpus: Option<f64>,
+    /// CPUs' worth of time in which nothing ran because of pending I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iowait_cpus: Option<f64>,
+    /// CPUs' worth of time that the hypervisor gave to others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_cpus: Option<f64>,
+    /// CPUs that the server's processes used, by kind of process.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub server_cpus: BTreeMap<String, f64>,
+    /// CPUs that pgdyno used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver_cpus: Option<f64>,
+    /// CPUs that programs used which are neither the server nor pgdyno.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cpus: Option<f64>,
+    /// Bytes a second read from disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_read_bytes_per_s: Option<f64>,
+    /// Bytes a second written to disks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_write_bytes_per_s: Option<f64>,
+    /// Bytes a second received from other machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net_receive_bytes_per_s: Option<f64>,
+    /// Bytes a second sent to other machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net_send_bytes_per_s: Option<f64>,
+}
+
+/// Something that happened while the clients were at work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// What: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`.
+    pub kind: String,
+    /// The same with its particulars.
+    pub text: String,
+    /// Begin, in seconds since the clients began.
+    pub from_s: f64,
+    /// End; absent for a moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_s: Option<f64>,
+}
+
+/// Something that held the server back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FindingRecord {
+    /// The rule that found it; docs/metrics.md has all.
+    pub rule: String,
+    /// What, in a sentence with its figure.
+    pub text: String,
+    /// How much it weighs, 0 to 1: about the share of the clients' time that went there.
+    pub weight: f64,
+    /// The figures behind it.
+    pub evidence: Vec<String>,
+    /// What could be tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 /// How throughput went over the measured window.

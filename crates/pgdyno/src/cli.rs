@@ -6,8 +6,10 @@ mod export;
 mod recipe;
 mod run;
 mod search;
+mod serve;
 mod suite;
 mod target;
+mod watch;
 
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
@@ -15,8 +17,10 @@ pub(crate) use export::{ExportArgs, SelectArgs};
 pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
+pub(crate) use serve::ServeArgs;
 pub(crate) use suite::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 pub(crate) use target::TargetArgs;
+pub(crate) use watch::WatchArgs;
 
 use std::path::PathBuf;
 
@@ -79,6 +83,8 @@ pub(crate) enum Command {
     },
     /// Write runs as one table
     Export(ExportArgs),
+    /// Show the results directory as local web pages, which watch runs live
+    Serve(ServeArgs),
     /// Keep a private PostgreSQL running between runs
     Server {
         #[command(subcommand)]

@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod scaling;
 mod search;
+mod serve;
 mod server;
 mod show;
 mod suite;
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Search(args) => search::run(args),
         Command::Suite { action } => suite::run(&action),
         Command::Export(args) => export::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Server { action } => server::run(action),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pgdyno_plan::SuitePlan;
 
-use super::{CycleArgs, RecipeArgs, TargetArgs};
+use super::{CycleArgs, RecipeArgs, TargetArgs, WatchArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -23,6 +23,8 @@ pub(crate) struct RunArgs {
     pub(crate) recipe: RecipeArgs,
     #[command(flatten)]
     pub(crate) cycle: CycleArgs,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     /// The place of the run in a suite
     #[arg(long, hide = true, value_name = "SUITE:ID:RUN:REPETITION", value_parser = super::suite::suite_run)]
     pub(crate) suite_run: Option<SuitePlan>,

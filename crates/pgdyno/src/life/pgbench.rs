@@ -11,7 +11,7 @@ use pgdyno_pgbench::Witness;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::Ran;
-use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, ScriptPlan};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, ScriptPlan, WatchPlan};
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
@@ -189,6 +189,8 @@ impl Recorder {
             reconnect_s: options.reconnect_s.unwrap_or_default(),
             percentiles: options.latency_percentiles.clone().unwrap_or_default(),
             log: options.log.is_some(),
+            // As pgbench: nothing but its own connections reach the server.
+            watch: WatchPlan { off: true, ..WatchPlan::default() },
             seed: options.random_seed,
         }
     }

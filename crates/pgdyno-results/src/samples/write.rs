@@ -1,0 +1,65 @@
+//! Samples are appended as they come: what was seen before a crash stays.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{AT, DIRECTORY};
+use crate::table::quoted;
+
+/// The files of a run's samples, each made with its first row.
+#[derive(Debug)]
+pub struct SampleFiles {
+    directory: PathBuf,
+    files: BTreeMap<String, File>,
+    failure: Option<String>,
+}
+
+impl SampleFiles {
+    /// The samples of the run in `run`; nothing is made yet.
+    #[must_use]
+    pub fn of_run(run: &Path) -> Self {
+        Self { directory: run.join(DIRECTORY), files: BTreeMap::new(), failure: None }
+    }
+
+    /// Appends rows of one look to the file of `source`. A failure does not end the run; [`SampleFiles::failure`] tells of
+    /// it.
+    pub fn append(&mut self, source: &str, at_s: f64, columns: &[&str], rows: &[Vec<Option<String>>]) {
+        if let Err(e) = self.write(source, at_s, columns, rows)
+            && self.failure.is_none()
+        {
+            self.failure = Some(format!("samples could not be written to {}: {e}", self.directory.display()));
+        }
+    }
+
+    fn write(&mut self, source: &str, at_s: f64, columns: &[&str], rows: &[Vec<Option<String>>]) -> io::Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut text = String::new();
+        if !self.files.contains_key(source) {
+            std::fs::create_dir_all(&self.directory)?;
+            let file = File::create(self.directory.join(format!("{source}.csv")))?;
+            self.files.insert(source.to_owned(), file);
+            text = [AT].iter().chain(columns).copied().collect::<Vec<_>>().join(",");
+            text.push('\n');
+        }
+        for row in rows {
+            text += &format!("{at_s:.3}");
+            for cell in row {
+                text.push(',');
+                text += &quoted(cell.as_deref().unwrap_or_default());
+            }
+            text.push('\n');
+        }
+        // One write for each look: a reader of a growing file sees whole looks.
+        self.files.get_mut(source).map_or(Ok(()), |file| file.write_all(text.as_bytes()))
+    }
+
+    /// The first failure.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+}
