@@ -1,6 +1,7 @@
 //! A small blocking client for everything that is not measured: DDL, probes, COPY.
 
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
 use pgdyno_wire::{SqlState, frontend};
@@ -142,6 +143,14 @@ impl Admin {
         self.notices.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// From now on a server that says nothing for so long is given up: the connection is lost then. `None` waits for ever.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn wait_at_most(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        self.channel.transport.set_read_timeout(patience)
+    }
+
     /// Runs one or more statements, without their results. Returns the rows that the last one's command
     /// tag counts, 0 where it counts none.
     ///
@@ -158,6 +167,33 @@ impl Admin {
     /// When the statement fails.
     pub fn query(&mut self, sql: &str) -> Result<Rows, AdminError> {
         Ok(self.simple(sql, true)?.rows)
+    }
+
+    /// Runs several statements, which are one transaction, and brings the rows of each that has any.
+    ///
+    /// # Errors
+    /// With the first statement that fails; those before it are rolled back with it.
+    pub fn query_all(&mut self, sql: &str) -> Result<Vec<Rows>, AdminError> {
+        self.send_query(sql)?;
+        let mut results: Vec<Rows> = Vec::new();
+        let mut error = None;
+        loop {
+            let message = self.receive(sql)?;
+            match message.tag {
+                b'T' => results.push(Rows { columns: backend::column_names(message.body), rows: Vec::new() }),
+                b'D' => {
+                    if let Some(rows) = results.last_mut() {
+                        rows.rows.push(texts(DataRow::new(message.body)));
+                    }
+                }
+                b'E' => {
+                    error.get_or_insert_with(|| ServerMessage::parse(message.body));
+                }
+                b'Z' => break,
+                _ => {}
+            }
+        }
+        error.map_or(Ok(results), |message| Err(server_error(sql, message)))
     }
 
     /// The same for one statement with `$1`, `$2`, … in it, over the extended protocol. The server infers

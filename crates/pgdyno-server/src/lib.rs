@@ -8,9 +8,10 @@
 //!   is [`SUPERVISE`];
 //! - [`sizing`] fits it to the [`Machine`]; [`caches`] has the operating system forget its files;
 //! - [`capabilities`] and [`facts`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
-//!   what it has done, [`DiskReads`] what its processes read from disks.
+//!   what it has done, [`DiskReads`] what its processes read from disks; [`stat`] looks at it again and again.
 
 mod account;
+mod backend;
 pub mod caches;
 mod cluster;
 mod embedded;
@@ -32,6 +33,7 @@ mod restart;
 mod sample;
 pub mod sizing;
 mod startup;
+pub mod stat;
 mod supervise;
 mod version;
 

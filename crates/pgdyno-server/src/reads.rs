@@ -72,7 +72,7 @@ fn stat_field(pid: i32, nth: usize) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(nth)?.parse().ok()
 }
 
-fn parent_of(pid: i32) -> Option<i32> {
+pub(crate) fn parent_of(pid: i32) -> Option<i32> {
     stat_field(pid, 1)?.try_into().ok()
 }
 

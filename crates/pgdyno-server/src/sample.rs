@@ -68,6 +68,13 @@ impl Work {
         self.counters.xact_commit + self.counters.xact_rollback
     }
 
+    /// The same without so many transactions of this program's own.
+    #[must_use]
+    pub fn without(mut self, own: u64) -> Self {
+        self.counters.xact_commit = self.counters.xact_commit.saturating_sub(own);
+        self
+    }
+
     /// The share of blocks that were found in shared buffers, 0 to 1; `None` if none was asked for.
     #[must_use]
     pub fn hit_ratio(&self) -> Option<f64> {

@@ -1,7 +1,8 @@
 //! The life cycle of a run: plan, prepare, load, check, drive, check, report.
 //!
 //! [`choice`] finds what the arguments name, [`choose`] makes a [`Plan`](pgdyno_plan::Plan) of them, [`run`](mod@run) brings the
-//! server into the state that it wants and back ([`cycle`], [`settings`], [`hooks`]), and [`stage`] carries it out: [`data`] sees to the data, [`drive`] drives, [`cluster`] knows what is different where tables are spread over nodes,
+//! server into the state that it wants and back ([`cycle`], [`settings`], [`hooks`]), and [`stage`] carries it out: [`data`] sees to the data, [`drive`] drives, [`watch`] looks at
+//! the server meanwhile, [`cluster`] knows what is different where tables are spread over nodes,
 //! [`record`] writes down what happened, as it happens, and [`verdict`] says what it is worth. [`durability`] crashes a server
 //! to see what is left of it.
 //! [`pgbench`] does that for the drop-in, which has a life of its own; [`figures`] is what both records have in common.
@@ -26,3 +27,4 @@ pub(crate) mod settings;
 pub(crate) mod stage;
 pub(crate) mod verdict;
 pub(crate) mod warnings;
+pub(crate) mod watch;

@@ -7,6 +7,7 @@ mod exit_code;
 mod failure;
 mod interrupt;
 mod life;
+mod live;
 mod progress;
 mod search;
 mod signals;

@@ -10,6 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
+use pgdyno_server::Frame;
+
+use crate::live::model::frames::Frames;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -24,6 +27,8 @@ pub(crate) struct Progress {
     /// What goes on now, on a terminal.
     bar: Mutex<Option<ProgressBar>>,
     load: Mutex<LoadView>,
+    /// The last samples of server and machines.
+    frames: Mutex<Frames>,
 }
 
 /// The rows of a load, or the checks.
@@ -51,7 +56,7 @@ impl Progress {
         };
         let now = Instant::now();
         let load = LoadView { expected: 0, kept: 0, tables: BTreeMap::new(), begun: now, told: now };
-        Self { kind, bar: Mutex::new(None), load: Mutex::new(load) }
+        Self { kind, bar: Mutex::new(None), load: Mutex::new(load), frames: Mutex::default() }
     }
 
     /// Something is being done, or worth knowing.
@@ -198,6 +203,13 @@ impl Progress {
                 drop(writeln!(std::io::stderr(), "{line}"));
             }
             Kind::Quiet => {}
+        }
+    }
+
+    /// A source of samples was looked at, `at_s` seconds into the run.
+    pub(crate) fn sampled(&self, at_s: f64, frame: &Frame) {
+        if self.kind == Kind::Terminal {
+            locked(&self.frames).keep(at_s, frame);
         }
     }
 

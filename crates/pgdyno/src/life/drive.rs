@@ -14,6 +14,7 @@ use pgdyno_workload::{Capabilities, Workload};
 
 use super::journal::Journal;
 use super::record::Recording;
+use super::watch::{Subject, Watch, Watched};
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::progress::Progress;
@@ -34,6 +35,19 @@ pub(crate) struct Driven {
     pub(crate) whole: Option<Work>,
     /// What the server's processes read from disks in the measured window, where that can be seen.
     pub(crate) disk_reads: Option<DiskReads>,
+    /// What was seen of server and machines meanwhile, where they were watched.
+    pub(crate) watched: Option<Watched>,
+}
+
+/// What the clients drive.
+pub(crate) struct Opponent<'a> {
+    pub(crate) caps: &'a Capabilities,
+    /// How it is reached, where it is a server at all.
+    pub(crate) options: Option<&'a ConnectOptions>,
+    /// A connection for statistics, where it keeps any that count the whole of it.
+    pub(crate) sampler: Option<Admin>,
+    /// Whether it has something to watch.
+    pub(crate) is_watched: bool,
 }
 
 /// The engine's orders from the plan.
@@ -103,8 +117,9 @@ impl<'a> Samples<'a> {
     }
 
     /// The measured window opens.
-    fn open(&mut self) {
+    fn open(&mut self, watch: Option<&Watch<'_>>) {
         if self.window.0.is_none() {
+            watch.iter().for_each(|watch| watch.window_opens());
             self.window.0 = self.take();
             // Where the connection is gone the run will tell why.
             let begin = |(admin, options)| DiskReads::begin(admin, options).ok().flatten();
@@ -123,8 +138,9 @@ impl<'a> Samples<'a> {
     }
 
     /// It closes.
-    fn close(&mut self) {
+    fn close(&mut self, watch: Option<&Watch<'_>>) {
         if self.window.1.is_none() {
+            watch.iter().for_each(|watch| watch.window_closes());
             if let Some(reads) = &mut self.reads {
                 reads.go_on();
             }
@@ -153,58 +169,69 @@ fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
     last?.since(first?)
 }
 
-/// Drives, on `options` if there is a server; `sampler` is a connection for statistics where it keeps any.
-/// An error means that the run could not begin.
-#[expect(clippy::too_many_arguments, reason = "each is one of the parties of a run")]
+/// Drives. An error means that the run could not begin.
 pub(crate) fn drive(
     plan: &Plan,
     workload: &dyn Workload,
-    caps: &Capabilities,
-    options: Option<&ConnectOptions>,
-    sampler: Option<Admin>,
+    opponent: Opponent<'_>,
     control: &Control,
     progress: &Progress,
     recording: &mut Recording,
 ) -> Result<Driven> {
+    let Opponent { caps, options, sampler, is_watched } = opponent;
+    let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
+        options,
+        plan: &plan.watch,
+        progress,
+        directory: recording.path().to_owned(),
+    });
     let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);
     let no_ramp = plan.ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
-    let ran = run(
-        workload,
-        workload.statements(caps),
-        backend,
-        &spec(plan),
-        control,
-        Audience {
-            on_connect: &|connected| progress.connecting(connected, plan.links()),
-            on_event: &mut |event| match event {
-                Event::Started { .. } => {
-                    if no_ramp {
-                        samples.open();
-                    }
-                }
-                Event::Interval(interval) => {
-                    let end_ns = plan.ramp_s * 1e9;
-                    match interval.phase {
-                        Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(),
-                        Phase::Ramp => {}
-                        Phase::Measure if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
-                            samples.close()
+    let (ran, watched) = std::thread::scope(|scope| {
+        let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
+        let ran = run(
+            workload,
+            workload.statements(caps),
+            backend,
+            &spec(plan),
+            control,
+            Audience {
+                on_connect: &|connected| progress.connecting(connected, plan.links()),
+                on_event: &mut |event| match event {
+                    Event::Started { .. } => {
+                        watch.iter().for_each(Watch::started);
+                        if no_ramp {
+                            samples.open(watch.as_ref());
                         }
-                        Phase::Measure => samples.go_on(),
-                        Phase::Drain => samples.close(),
                     }
-                    progress.interval(interval, plan);
-                    recording.interval(interval);
-                }
-                Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
-                Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
-                Event::Note(note) => progress.note(note.text()),
+                    Event::Interval(interval) => {
+                        let end_ns = plan.ramp_s * 1e9;
+                        match interval.phase {
+                            Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(watch.as_ref()),
+                            Phase::Ramp => {}
+                            Phase::Measure
+                                if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) =>
+                            {
+                                samples.close(watch.as_ref())
+                            }
+                            Phase::Measure => samples.go_on(),
+                            Phase::Drain => samples.close(watch.as_ref()),
+                        }
+                        progress.interval(interval, plan);
+                        recording.interval(interval);
+                    }
+                    Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
+                    Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
+                    Event::Note(note) => progress.note(note.text()),
+                },
+                observer: &mut |thread, epoch_ns| journal.as_ref().map(|j| j.observer(thread, epoch_ns)),
             },
-            observer: &mut |thread, epoch_ns| journal.as_ref().map(|j| j.observer(thread, epoch_ns)),
-        },
-    );
+        );
+        samples.close(watch.as_ref());
+        (ran, watch.map(Watch::end))
+    });
     progress.clear();
     if let Some(Err(trouble)) = journal.map(Journal::close) {
         progress.warn(&trouble);
@@ -214,13 +241,14 @@ pub(crate) fn drive(
         RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Failure::new(Code::Interrupted, error),
         RunError::Connect(_) | RunError::Thread { .. } => Failure::new(Code::Start, error),
     })?;
-    samples.close();
     let after = samples.settle();
+    let own = watched.as_ref().map_or(0, |watched| watched.transactions);
     Ok(Driven {
         outcome,
         window: between(samples.window.0.as_ref(), samples.window.1.as_ref()),
-        whole: between(samples.before.as_ref(), after.as_ref()),
+        whole: between(samples.before.as_ref(), after.as_ref()).map(|work| work.without(own)),
         disk_reads: samples.reads,
+        watched,
     })
 }
 

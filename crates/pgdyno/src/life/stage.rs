@@ -11,11 +11,11 @@ use super::cluster;
 use super::copies;
 use super::cycle::warm;
 use super::data::{self, LoadManner, Site};
-use super::drive::{self, Driven};
+use super::drive::{self, Driven, Opponent};
 use super::figures;
 use super::record::Recording;
 use super::verdict::{self, End};
-use super::warnings;
+use super::{warnings, watch};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
@@ -47,7 +47,9 @@ impl Stage<'_> {
         template: Option<&Template>,
     ) -> Result<End> {
         let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
-            let driven = self.drive(&Capabilities::default(), None, None)?;
+            let caps = Capabilities::default();
+            let nobody = Opponent { caps: &caps, options: None, sampler: None, is_watched: false };
+            let driven = self.drive(nobody)?;
             return Ok(self.conclude(&driven, None));
         };
         if is_null(&admin) {
@@ -123,7 +125,7 @@ impl Stage<'_> {
 
         // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
         let sampler = (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
-        let driven = self.drive(caps, Some(options), sampler)?;
+        let driven = self.drive(Opponent { caps, options: Some(options), sampler, is_watched: true })?;
         let mut end = self.conclude(&driven, server.death());
         if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
             self.look_back(&site, admin, orders_before, baseline.as_ref(), &driven, &mut end);
@@ -185,22 +187,14 @@ impl Stage<'_> {
         Ok(())
     }
 
-    fn drive(
-        &mut self,
-        caps: &Capabilities,
-        options: Option<&ConnectOptions>,
-        sampler: Option<Admin>,
-    ) -> Result<Driven> {
-        drive::drive(
-            self.plan,
-            self.workload,
-            caps,
-            options,
-            sampler,
-            &self.interrupt.control,
-            self.progress,
-            self.recording,
-        )
+    /// Drives, and notes down what was seen meanwhile.
+    fn drive(&mut self, opponent: Opponent<'_>) -> Result<Driven> {
+        let control = &self.interrupt.control;
+        let mut driven = drive::drive(self.plan, self.workload, opponent, control, self.progress, self.recording)?;
+        if let Some(watched) = driven.watched.take() {
+            watch::note(watched, &mut self.recording.record, self.progress);
+        }
+        Ok(driven)
     }
 
     /// A null server keeps no data and no statistics.
@@ -211,7 +205,8 @@ impl Stage<'_> {
             local: options.is_local(),
             ..ServerRecord::default()
         });
-        let driven = self.drive(&Capabilities::default(), Some(options), None)?;
+        let caps = Capabilities::default();
+        let driven = self.drive(Opponent { caps: &caps, options: Some(options), sampler: None, is_watched: false })?;
         Ok(self.conclude(&driven, None))
     }
 

@@ -1,0 +1,23 @@
+//! The server's statistics, looked at while a run goes on, over a session of its own.
+//!
+//! A source is a file here and a line in [`SOURCES`]: its columns with the expressions that ask for them by version, and
+//! where they are asked from. All that are due are sent as one text, which is one transaction and, before PostgreSQL 15, one
+//! look at the files of the statistics collector. What the server does not have, or does not let its role see, is left out
+//! with a word.
+
+mod clock;
+mod database;
+mod sampler;
+mod scene;
+mod session;
+mod source;
+mod waits;
+
+pub use sampler::{LeftOut, Notice, Sampled, Sampler};
+use source::Source;
+
+/// Marks the sampler's own statements, which are none of the workload.
+pub(crate) const MARK: &str = "/* pgdyno sampler */";
+
+/// All that is asked again and again, but for what sessions wait for.
+const SOURCES: &[Source] = &[database::SOURCE];

@@ -1,0 +1,146 @@
+//! What a source of samples is: a name, columns that are expressions of SQL, and where they are asked from.
+
+use super::scene::Scene;
+
+/// The first version that has it, as `server_version_num`: all that pgdyno knows are newer.
+const ALWAYS: u32 = 0;
+
+/// How often a source is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Every {
+    /// Once a second.
+    Second,
+    /// Once in ten seconds: its look costs more the more tables there are.
+    TenSeconds,
+}
+
+/// A column of a source.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    /// What is asked for, by the first version that has it so; the last that fits counts.
+    sql: [(u32, Option<&'static str>); 2],
+    /// Whether it only ever grows, so that one that has shrunk was reset.
+    pub(super) grows: bool,
+}
+
+/// A counter by the name that the server has for it.
+pub(super) const fn counter(name: &'static str) -> Column {
+    Column { name, sql: [(ALWAYS, Some(name)), (ALWAYS, Some(name))], grows: true }
+}
+
+/// What goes up and down, a key or a text, by the name that the server has for it.
+pub(super) const fn value(name: &'static str) -> Column {
+    Column { grows: false, ..counter(name) }
+}
+
+/// When the counters were set to zero.
+pub(super) const STATS_RESET: Column = value("stats_reset");
+
+impl Column {
+    /// The same, asked for by this expression.
+    pub(super) const fn as_sql(self, sql: &'static str) -> Self {
+        Self { sql: [(ALWAYS, Some(sql)), (ALWAYS, Some(sql))], ..self }
+    }
+
+    /// The same, which is there from this major version on.
+    pub(super) const fn since(self, major: u32) -> Self {
+        Self { sql: [(ALWAYS, None), (major * 10_000, self.sql[1].1)], ..self }
+    }
+
+    /// The same, which is gone from this major version on.
+    pub(super) const fn until(self, major: u32) -> Self {
+        Self { sql: [self.sql[0], (major * 10_000, None)], ..self }
+    }
+
+    /// The same, asked for by another expression from this major version on.
+    pub(super) const fn from_version(self, major: u32, sql: &'static str) -> Self {
+        Self { sql: [self.sql[0], (major * 10_000, Some(sql))], ..self }
+    }
+
+    fn at(&self, version: u32) -> &'static str {
+        let fits = self.sql.iter().rev().find(|(since, _)| version >= *since);
+        fits.and_then(|(_, sql)| *sql).unwrap_or("NULL::text")
+    }
+}
+
+/// The names of columns, for the frames of a source.
+pub(super) const fn names<const N: usize>(columns: &[Column; N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut nth = 0;
+    while nth < N {
+        names[nth] = columns[nth].name;
+        nth += 1;
+    }
+    names
+}
+
+/// A source of samples: one statement, asked for again and again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    /// The name of its file.
+    pub(super) name: &'static str,
+    pub(super) every: Every,
+    pub(super) columns: &'static [Column],
+    /// Their names.
+    pub(super) names: &'static [&'static str],
+    /// What follows `FROM`, or why there is nothing to look at; no reason where nobody would miss it.
+    pub(super) from: fn(&Scene) -> Result<&'static str, Option<String>>,
+}
+
+impl Source {
+    /// The statement for the server of `scene`.
+    pub(super) fn sql(&self, scene: &Scene) -> Result<String, Option<String>> {
+        let from = (self.from)(scene)?;
+        let columns: Vec<_> = self.columns.iter().map(|column| column.at(scene.version)).collect();
+        Ok(format!("SELECT {} {} FROM {from}", super::MARK, columns.join(", ")))
+    }
+
+    /// Whether the counters of its row were reset between two looks: the server tells another moment of the last reset, or
+    /// what only grows has shrunk.
+    pub(super) fn was_reset(&self, before: &[Option<String>], now: &[Option<String>]) -> bool {
+        let number = |cell: &Option<String>| cell.as_ref()?.parse::<f64>().ok();
+        let has_shrunk = |(before, now): (&_, &_)| number(before).zip(number(now)).is_some_and(|(b, n)| n < b);
+        let mut pairs = self.columns.iter().zip(before.iter().zip(now));
+        pairs.any(|(column, (before, now))| match column.name {
+            name if name == STATS_RESET.name => before != now,
+            _ => column.grows && has_shrunk((before, now)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_asked_for_as_the_version_has_it() {
+        let old = counter("wal_write").until(18);
+        assert_eq!((old.at(170_002), old.at(180_000)), ("wal_write", "NULL::text"));
+        let new = counter("read_bytes").as_sql("reads * op_bytes").from_version(18, "read_bytes");
+        assert_eq!((new.at(160_000), new.at(180_000)), ("reads * op_bytes", "read_bytes"));
+        let later = counter("slru_written").since(18);
+        assert_eq!((later.at(170_009), later.at(180_000)), ("NULL::text", "slru_written"));
+    }
+
+    #[test]
+    fn what_only_grows_and_has_shrunk_was_reset() {
+        const COLUMNS: [Column; 3] = [counter("xact_commit"), value("numbackends"), STATS_RESET];
+        const NAMES: [&str; 3] = names(&COLUMNS);
+        let source = Source {
+            name: "x",
+            every: Every::Second,
+            columns: &COLUMNS,
+            names: &NAMES,
+            from: |_| Err(None),
+        };
+        let row = |cells: [&str; 3]| -> Vec<_> {
+            cells.iter().map(|cell| Some((*cell).to_owned()).filter(|cell| !cell.is_empty())).collect()
+        };
+        assert_eq!(source.names, ["xact_commit", "numbackends", "stats_reset"]);
+        assert!(!source.was_reset(&row(["10", "9", ""]), &row(["10", "3", ""])));
+        assert!(source.was_reset(&row(["10", "3", ""]), &row(["9", "3", ""])));
+        assert!(source.was_reset(&row(["10", "3", ""]), &row(["11", "3", "2026-01-01"])));
+        assert!(!source.was_reset(&row(["10", "3", "x"]), &row(["", "", "x"])));
+    }
+}

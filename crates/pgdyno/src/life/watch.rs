@@ -1,0 +1,133 @@
+//! Server and machines are watched while the clients are at work.
+//!
+//! Each watcher is a thread that takes [`Order`]s and hands what it sees to one [`Sink`]: [`statistics`] looks at the
+//! server's own views. A watcher that cannot see says so in the end, and never ends a run.
+
+mod sink;
+mod statistics;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Instant;
+
+use pgdyno_net::ConnectOptions;
+use pgdyno_plan::WatchPlan;
+use pgdyno_results::{EventRecord, LeftOutRecord, RunRecord, SamplesRecord};
+use pgdyno_server::stat::{Sampled, Sampler};
+
+pub(crate) use sink::Sink;
+
+use crate::progress::Progress;
+
+/// What is watched, how, and who hears of it.
+pub(crate) struct Subject<'a> {
+    pub(crate) options: &'a ConnectOptions,
+    pub(crate) plan: &'a WatchPlan,
+    pub(crate) progress: &'a Progress,
+    /// The run directory.
+    pub(crate) directory: PathBuf,
+}
+
+/// What a watcher is told, as it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The measured window has opened.
+    WindowOpens(Instant),
+    /// It has closed.
+    WindowCloses(Instant),
+    /// It is over. A watcher whose orders end without a word is over, too.
+    End,
+}
+
+/// The watchers at work. They end with it.
+pub(crate) struct Watch<'scope> {
+    sink: Arc<Sink<'scope>>,
+    begun: Instant,
+    orders: Vec<Sender<Order>>,
+    statistics: ScopedJoinHandle<'scope, Sampled>,
+}
+
+/// What the watchers have seen, but for the samples themselves, which stand in the run directory.
+pub(crate) struct Watched {
+    pub(crate) samples: SamplesRecord,
+    /// What happened to the statistics, the server or the clock.
+    pub(crate) events: Vec<EventRecord>,
+    /// Transactions that the server has counted for the looks at it.
+    pub(crate) transactions: u64,
+    /// Why samples could not be kept, where the disk did not take them.
+    pub(crate) trouble: Option<String>,
+}
+
+impl<'scope> Watch<'scope> {
+    /// Begins to watch, before the clients connect.
+    pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, subject: &Subject<'env>) -> Self {
+        let sink = Arc::new(Sink::new(subject.progress, &subject.directory));
+        let (statistics_orders, inbox) = mpsc::channel();
+        let statistics = {
+            // Before the clients take all the connections that there are.
+            let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options));
+            scope.spawn(move || statistics::watch(sampler, &sink, &inbox))
+        };
+        Self { sink, begun: Instant::now(), orders: vec![statistics_orders], statistics }
+    }
+
+    /// The clients begin: moments are counted from now on.
+    pub(crate) fn started(&self) {
+        self.sink.started(Instant::now());
+    }
+
+    /// The measured window opens.
+    pub(crate) fn window_opens(&self) {
+        self.tell(Order::WindowOpens(Instant::now()));
+    }
+
+    /// It closes.
+    pub(crate) fn window_closes(&self) {
+        self.tell(Order::WindowCloses(Instant::now()));
+    }
+
+    fn tell(&self, order: Order) {
+        for orders in &self.orders {
+            // A watcher that has ended before hears of nothing more.
+            let _ = orders.send(order);
+        }
+    }
+
+    /// Ends all watchers.
+    pub(crate) fn end(self) -> Watched {
+        self.tell(Order::End);
+        let sampled = self.statistics.join().unwrap_or_default();
+        let at_s = |at| self.sink.at_s(at).unwrap_or_default();
+        let notices = sampled.notices.iter().map(|notice| EventRecord {
+            kind: notice.kind.to_owned(),
+            text: notice.text.clone(),
+            from_s: at_s(notice.at),
+            until_s: None,
+        });
+        let events: Vec<_> = notices.collect();
+        let left_out = sampled.left_out.into_iter();
+        let samples = SamplesRecord {
+            sources: self.sink.sources(),
+            left_out: left_out.map(|out| LeftOutRecord { source: out.source.to_owned(), why: out.why }).collect(),
+            notes: events.iter().map(|event| format!("at {:.1} s: {}", event.from_s, event.text)).collect(),
+            queries: sampled.queries,
+            query_s: sampled.waited.as_secs_f64(),
+            server_cpu_s: sampled.cpu.map(|cpu| cpu.as_secs_f64()),
+            watched_s: self.begun.elapsed().as_secs_f64(),
+        };
+        Watched { samples, events, transactions: sampled.transactions, trouble: self.sink.failure() }
+    }
+}
+
+/// Puts into the record what was seen, and says at once what a reader of it must know.
+pub(crate) fn note(watched: Watched, record: &mut RunRecord, progress: &Progress) {
+    let warnings = watched.samples.notes.iter().cloned().chain(watched.trouble);
+    for warning in warnings {
+        progress.warn(&warning);
+        record.warnings.push(warning);
+    }
+    record.events.extend(watched.events);
+    record.samples = Some(watched.samples);
+}

@@ -1,0 +1,58 @@
+//! Looks at the server's statistics: ten times a second at what sessions wait for, once a second at all else.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use pgdyno_server::stat::{Sampled, Sampler};
+
+use super::{Order, Sink};
+
+/// From one look to the next.
+const PERIOD: Duration = Duration::from_millis(100);
+/// So many of them are a second.
+const LOOKS: u64 = 10;
+
+/// Watches until it is told to end.
+pub(super) fn watch(mut sampler: Sampler, sink: &Sink<'_>, orders: &Receiver<Order>) -> Sampled {
+    let begun = Instant::now();
+    let mut nth = 0_u64;
+    loop {
+        match orders.recv_timeout((begun + PERIOD * nth as u32).saturating_duration_since(Instant::now())) {
+            Ok(Order::WindowOpens(_) | Order::WindowCloses(_)) => continue,
+            Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return sampler.end(),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if nth.is_multiple_of(LOOKS) {
+            sampler.look().into_iter().for_each(|frame| sink.take(frame));
+        } else {
+            sampler.look_at_waits();
+        }
+        nth = next(nth, begun.elapsed());
+    }
+}
+
+/// The number of the next look after the one with number `nth`, when `elapsed` has passed since the first. Looks that are
+/// late are left out, and so is the end of a second that is late by more than half of one: where the server is slow there
+/// are fewer looks, never many at once.
+fn next(nth: u64, elapsed: Duration) -> u64 {
+    let now = (elapsed.as_millis() / PERIOD.as_millis()) as u64;
+    let second = (nth / LOOKS + 1) * LOOKS;
+    match now.checked_sub(second) {
+        None => now.max(nth) + 1,
+        Some(late) if late < LOOKS / 2 => second,
+        Some(_) => (now / LOOKS + 1) * LOOKS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_server_makes_fewer_looks_and_never_a_queue_of_them() {
+        let after = |nth, ms| next(nth, Duration::from_millis(ms));
+        assert_eq!((after(0, 3), after(1, 130), after(8, 801)), (1, 2, 9));
+        // A look that took 270 ms, one over the end of a second, and one of three seconds.
+        assert_eq!((after(1, 370), after(9, 1_150), after(10, 4_080)), (4, 10, 50));
+    }
+}

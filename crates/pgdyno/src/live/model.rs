@@ -1,0 +1,3 @@
+//! What the full-screen view shows: pure, time is an argument.
+
+pub(crate) mod frames;

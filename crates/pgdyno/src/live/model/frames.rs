@@ -1,0 +1,139 @@
+//! The last frames of each source of samples, and what two of them say.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use pgdyno_server::Frame;
+
+/// So many frames of a source are kept: what is shown is of the last seconds.
+const KEPT: usize = 6;
+
+/// A frame and when in the run it was taken.
+#[derive(Clone, Debug)]
+struct Kept {
+    at_s: f64,
+    frame: Frame,
+}
+
+impl Kept {
+    /// The rows as lookups by the name of a column.
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.frame.rows.iter().map(|cells| Row { columns: self.frame.columns, cells })
+    }
+}
+
+/// A row of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    columns: &'a [&'static str],
+    cells: &'a [Option<String>],
+}
+
+impl<'a> Row<'a> {
+    /// A cell; `None` where it is empty or there is no such column.
+    pub(crate) fn text(&self, column: &str) -> Option<&'a str> {
+        let nth = self.columns.iter().position(|known| *known == column)?;
+        self.cells.get(nth)?.as_deref()
+    }
+
+    /// A cell as a number.
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+        self.text(column)?.parse().ok()
+    }
+}
+
+/// The last frames by source.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frames {
+    sources: BTreeMap<&'static str, VecDeque<Kept>>,
+}
+
+impl Frames {
+    /// Keeps a frame that was taken `at_s` seconds into the run.
+    pub(crate) fn keep(&mut self, at_s: f64, frame: &Frame) {
+        let kept = self.sources.entry(frame.source).or_default();
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(Kept { at_s, frame: frame.clone() });
+    }
+
+    /// When the last frame of `source` was taken.
+    pub(crate) fn last_s(&self, source: &str) -> Option<f64> {
+        self.sources.get(source)?.back().map(|kept| kept.at_s)
+    }
+
+    /// The rows of the last frame of `source`; none where there is no frame.
+    pub(crate) fn rows(&self, source: &str) -> impl Iterator<Item = Row<'_>> {
+        self.sources.get(source).and_then(VecDeque::back).into_iter().flat_map(Kept::rows)
+    }
+
+    /// The rows of each frame of `source` that was taken after `since_s`, the oldest first.
+    pub(crate) fn since(&self, source: &str, since_s: f64) -> impl Iterator<Item = impl Iterator<Item = Row<'_>>> {
+        self.sources.get(source).into_iter().flatten().filter(move |kept| kept.at_s > since_s).map(Kept::rows)
+    }
+
+    /// A number of the only row of the last frame.
+    pub(crate) fn gauge(&self, source: &str, column: &str) -> Option<f64> {
+        self.rows(source).next()?.number(column)
+    }
+
+    /// By how much a counter of the only row grew between the last two frames. `None` where it went back: statistics
+    /// were reset.
+    pub(crate) fn growth(&self, source: &str, column: &str) -> Option<f64> {
+        let (before, last) = self.last_two(source)?;
+        let grown = last.rows().next()?.number(column)? - before.rows().next()?.number(column)?;
+        (grown >= 0.0).then_some(grown)
+    }
+
+    /// The same a second.
+    pub(crate) fn rate(&self, source: &str, column: &str) -> Option<f64> {
+        let (before, last) = self.last_two(source)?;
+        let seconds = last.at_s - before.at_s;
+        if seconds > 0.0 { self.growth(source, column).map(|grown| grown / seconds) } else { None }
+    }
+
+    fn last_two(&self, source: &str) -> Option<(&Kept, &Kept)> {
+        let mut newest = self.sources.get(source)?.iter().rev();
+        let (last, before) = (newest.next()?, newest.next()?);
+        Some((before, last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn frame(source: &'static str, columns: &'static [&'static str], rows: &[&[&str]]) -> Frame {
+        let cell = |text: &&str| (!text.is_empty()).then(|| (*text).to_owned());
+        let rows = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+        Frame { source, at: Instant::now(), columns, rows }
+    }
+
+    #[test]
+    fn two_frames_make_a_rate() {
+        let mut frames = Frames::default();
+        frames.keep(1.0, &frame("wal", &["lsn_bytes", "wal_fpi"], &[&["1000", ""]]));
+        assert_eq!((frames.gauge("wal", "lsn_bytes"), frames.rate("wal", "lsn_bytes")), (Some(1000.0), None));
+        frames.keep(3.0, &frame("wal", &["lsn_bytes", "wal_fpi"], &[&["5000", ""]]));
+        assert_eq!((frames.growth("wal", "lsn_bytes"), frames.rate("wal", "lsn_bytes")), (Some(4000.0), Some(2000.0)));
+        assert_eq!(
+            (frames.rate("wal", "wal_fpi"), frames.rate("wal", "none"), frames.rate("io", "x")),
+            (None, None, None)
+        );
+        frames.keep(4.0, &frame("wal", &["lsn_bytes", "wal_fpi"], &[&["10", ""]]));
+        assert_eq!(frames.rate("wal", "lsn_bytes"), None, "a reset is no rate");
+    }
+
+    #[test]
+    fn only_the_last_frames_are_kept() {
+        let mut frames = Frames::default();
+        for second in 1..=20 {
+            frames.keep(f64::from(second), &frame("waits", &["samples"], &[&["1"], &["2"]]));
+        }
+        assert_eq!(frames.since("waits", 0.0).count(), KEPT);
+        assert_eq!(frames.since("waits", 18.0).count(), 2);
+        assert_eq!((frames.rows("waits").count(), frames.last_s("waits")), (2, Some(20.0)));
+    }
+}
