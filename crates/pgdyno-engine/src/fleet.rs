@@ -419,6 +419,7 @@ impl Fleet {
             self.timers.pop();
             // A timer outlives its client's wait when the run stops or the connection is lost.
             if self.clients[i].deadline() == Some(deadline) {
+                self.recorder.timer_late(now.since(deadline));
                 self.advance(i, now);
                 return Some(i);
             }

@@ -11,6 +11,7 @@
 //! What is measured, and how, stands in docs/metrics.md.
 
 pub mod client;
+mod clock;
 mod connect;
 mod control;
 mod errands;
@@ -27,6 +28,7 @@ mod tick;
 mod usage;
 mod worker;
 
+pub use clock::Clock;
 pub use connect::ConnectFailed;
 pub use control::Control;
 pub use errors::ErrorSample;

@@ -16,7 +16,7 @@ use crate::connect::Link;
 use crate::errands::{Answer, Request};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
-use crate::usage::{thread_usage, usage_since};
+use crate::usage::{be_punctual, thread_usage, usage_since};
 use crate::{Control, Tick};
 use pgdyno_poll::{Poller, Ready, Waker};
 
@@ -160,6 +160,7 @@ impl<'a> Worker<'a> {
 
     /// Runs to the end. An error is one of the poller's, which nothing can be done about.
     pub(crate) fn run(mut self) -> io::Result<()> {
+        be_punctual();
         self.usage = thread_usage();
         for line in 0..self.fleet.lines() {
             self.attach(line, self.now())?;
@@ -183,15 +184,15 @@ impl<'a> Worker<'a> {
                 break;
             }
             self.poller.wait(self.timeout(now), &mut ready)?;
-            if ready.is_empty() {
+            if ready.len() != 1 {
                 now = self.now();
             }
+            // One that came alone waits for no other: where each reply wakes the thread, this costs nothing.
+            let woke = (ready.len() > 1).then_some(now);
             for event in ready.drain(..) {
-                self.on_ready(event, &mut now)?;
+                self.on_ready(event, woke, &mut now)?;
             }
-            while let Some(i) = self.fleet.fire_one(now) {
-                self.write_client(i, now);
-            }
+            self.fire(&mut now);
             if self.fleet.has_runnable() {
                 self.run_some(&mut now);
             }
@@ -240,6 +241,20 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Lets clients go on whose time has come. Each is served at the time that it is then: where many are due at once, the
+    /// later ones are later.
+    fn fire(&mut self, now: &mut Tick) {
+        // Timers that are set meanwhile lie after this, so that there is an end.
+        let due = *now;
+        while self.fleet.next_deadline().is_some_and(|deadline| deadline <= due) {
+            *now = self.now();
+            self.pass_edges(*now);
+            if let Some(i) = self.fleet.fire_one(*now) {
+                self.write_client(i, *now);
+            }
+        }
+    }
+
     /// How long nothing is to be done. 0 while a client can go on at once.
     fn timeout(&self, now: Tick) -> Option<Duration> {
         if self.fleet.has_runnable() {
@@ -256,7 +271,7 @@ impl<'a> Worker<'a> {
     }
 
     #[inline]
-    fn on_ready(&mut self, event: Ready, now: &mut Tick) -> io::Result<()> {
+    fn on_ready(&mut self, event: Ready, woke: Option<Tick>, now: &mut Tick) -> io::Result<()> {
         let i = event.key;
         if event.writable {
             *now = self.now();
@@ -265,6 +280,7 @@ impl<'a> Worker<'a> {
         if !event.readable {
             return Ok(());
         }
+        let mut first = true;
         loop {
             let Some(link) = &mut self.links[i] else {
                 return Ok(());
@@ -273,6 +289,9 @@ impl<'a> Worker<'a> {
             // One reading of the clock for each read: what it brings ended now, and what follows starts now.
             *now = self.now();
             self.pass_edges(*now);
+            if std::mem::take(&mut first) {
+                self.fleet.recorder().read_after(woke.map_or(0, |woke| now.since(woke)));
+            }
             match read {
                 Ok(0) => {
                     self.lose(i, *now, "server closed the connection unexpectedly");

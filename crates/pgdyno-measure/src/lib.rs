@@ -7,6 +7,7 @@
 //! This crate reads no clock: times are arguments, in nanoseconds.
 
 pub mod compare;
+mod delays;
 mod identity;
 mod interval;
 mod latency;
@@ -14,6 +15,7 @@ mod recorder;
 pub mod search;
 mod steady;
 
+pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities};
 pub use interval::{Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};

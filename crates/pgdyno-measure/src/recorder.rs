@@ -2,7 +2,7 @@
 
 use pgdyno_wire::ErrorClass;
 
-use crate::Latency;
+use crate::{Delays, Latency};
 
 /// Counters and latencies of one kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,6 +117,10 @@ pub struct Part {
     pub connecting_ns: u64,
     /// What the workload counts beside transactions.
     pub tallies: Vec<u64>,
+    /// From the wake of the thread that found several replies to the reading of each; 0 for one that came alone.
+    pub read_delay: Delays,
+    /// From the moment that a timer was set for to the moment that it was served.
+    pub timer_lateness: Delays,
 }
 
 /// Above so many statements their latencies have no percentiles: each histogram takes a quarter of a megabyte.
@@ -158,6 +162,8 @@ impl Part {
         for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
             *mine += theirs;
         }
+        self.read_delay.merge(&other.read_delay);
+        self.timer_lateness.merge(&other.timer_lateness);
     }
 
     /// All kinds of transactions as one.
@@ -294,6 +300,18 @@ impl Recorder {
         self.part.connecting_ns += took_ns;
     }
 
+    /// A reply was read so long after the thread woke.
+    #[inline]
+    pub fn read_after(&mut self, ns: u64) {
+        self.part.read_delay.record(ns);
+    }
+
+    /// A timer was served so long after its time.
+    #[inline]
+    pub fn timer_late(&mut self, ns: u64) {
+        self.part.timer_lateness.record(ns);
+    }
+
     /// A connection was lost.
     pub fn lost(&mut self) {
         self.part.lost += 1;
@@ -362,7 +380,7 @@ mod tests {
     proptest! {
         /// Every counter of a merged part is the sum of its parts: no field is forgotten or assigned.
         #[test]
-        fn merging_adds_every_field(ops in proptest::collection::vec((0usize..2, 0u8..6, 1u64..1_000_000), 0..60), cut in 0usize..60) {
+        fn merging_adds_every_field(ops in proptest::collection::vec((0usize..2, 0u8..7, 1u64..1_000_000), 0..60), cut in 0usize..60) {
             let apply = |ops: &[(usize, u8, u64)]| {
                 let mut r = Recorder::new(2, 2, true);
                 for &(i, op, ns) in ops {
@@ -372,6 +390,7 @@ mod tests {
                         2 => { r.started(i); r.failed(i, ErrorClass::ALL[ns as usize % ErrorClass::ALL.len()]) }
                         3 => { r.skipped(i); r.retried(i, ns % 2 == 0) }
                         4 => { r.statement(i, ns); r.statement_failed(i); r.statement_retried(i) }
+                        5 => { r.read_after(ns); r.timer_late(ns * 3) }
                         _ => { r.lost(); r.reconnected(ns); r.connected(ns) }
                     }
                 }

@@ -11,6 +11,9 @@ use crate::rules;
 use crate::units::{bytes, count, duration, ms, percent, rate};
 use crate::{cost, cycle};
 
+/// The driver's own delays are shown where they are more than this share of what was measured.
+const NOTABLE: f64 = 0.01;
+
 /// The percentiles that every report has.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
@@ -353,6 +356,15 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     }
     if record.client.run_delay > 0.0005 {
         client.push(format!("{} waiting for one", percent(record.client.run_delay)));
+    }
+    if let Some(share) = record.client.unread_share.filter(|share| *share > NOTABLE) {
+        client.push(format!("{} of service time unread replies", percent(share)));
+    }
+    if let (Some(late), Some(response), Some(_)) =
+        (&record.client.timer_lateness_ns, &s.response_latency_ns, &s.schedule_lag_ns)
+        && late.p99 as f64 > NOTABLE * response.p99 as f64
+    {
+        client.push(format!("timers late by {} ms (p99)", ms(late.p99)));
     }
     client.push(format!("peak memory {}", bytes(record.client.rss_bytes_max)));
     writeln!(out, "client: {}", client.join(", "))?;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_measure::Percentiles;
 use pgdyno_plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -282,13 +283,19 @@ pub struct ClientRecord {
     /// The largest resident memory.
     #[serde(default)]
     pub rss_bytes_max: u64,
-    /// From the moment that a reply was there to the moment that it was read, as far as the thread's own work and its waiting
-    /// for a CPU tell; a part of every latency that is not the server's.
+    /// From the wake of an engine thread that found several replies to the reading of each, 0 for one that came alone: a
+    /// part of every latency that is not the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_delay_ns: Option<LatencyRecord>,
+    /// Share of all service time that replies lay so, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread_share: Option<f64>,
     /// From the moment that a timer was set for to the moment that it was served, where anything waited for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_lateness_ns: Option<LatencyRecord>,
+    /// What the system's clock is read from, such as `tsc` or `hpet`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_source: Option<String>,
     /// What one reading of the clock takes, measured before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_read_ns: Option<f64>,
@@ -471,6 +478,23 @@ pub struct LatencyRecord {
     /// Those that were asked for by `--latency-percentiles`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<PercentileRecord>,
+}
+
+impl From<Percentiles> for LatencyRecord {
+    fn from(p: Percentiles) -> Self {
+        Self {
+            mean: p.mean,
+            stddev: p.stddev,
+            min: p.min,
+            p50: p.p50,
+            p90: p.p90,
+            p95: p.p95,
+            p99: p.p99,
+            p99_9: p.p99_9,
+            max: p.max,
+            percentiles: Vec::new(),
+        }
+    }
 }
 
 /// A percentile that was asked for.

@@ -107,15 +107,6 @@ fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64, as
 
 fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
     latency.percentiles().map(|p| LatencyRecord {
-        mean: p.mean,
-        stddev: p.stddev,
-        min: p.min,
-        p50: p.p50,
-        p90: p.p90,
-        p95: p.p95,
-        p99: p.p99,
-        p99_9: p.p99_9,
-        max: p.max,
         percentiles: asked
             .iter()
             .filter_map(|&percent| {
@@ -123,5 +114,6 @@ fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
                 Some(PercentileRecord { percent, latency_ns })
             })
             .collect(),
+        ..p.into()
     })
 }

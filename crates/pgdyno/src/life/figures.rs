@@ -1,6 +1,6 @@
 //! From what a run brought to its record: the same for `pgdyno run` and for the drop-in for pgbench.
 
-use pgdyno_engine::RunOutcome;
+use pgdyno_engine::{Clock, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, steadiness};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_results::{
@@ -25,15 +25,20 @@ pub(crate) fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
     }
 }
 
-/// This machine.
+/// This machine, and the clock that it measures by.
 pub(crate) fn client() -> ClientRecord {
     let machine = Machine::look();
+    let clock = Clock::measure();
     let kernel = machine.kernel.clone();
     ClientRecord {
         os: machine.os.clone().map_or_else(|| kernel.clone(), |os| format!("{os}, {kernel}")),
         cpu: machine.cpu_model.clone().unwrap_or_else(|| machine.architecture.clone()),
         cpus: machine.usable_cpus() as usize,
         memory_bytes: machine.usable_ram_bytes().unwrap_or_default(),
+        clock_source: clock.source,
+        clock_read_ns: Some(clock.read_ns),
+        clock_step_ns: clock.step_ns,
+        timer_ns: clock.timer_ns,
         ..ClientRecord::default()
     }
 }
@@ -95,6 +100,22 @@ pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
     outcome.phases().iter().flat_map(|totals| broken_identities(totals, txn_names)).map(|b| b.to_string()).collect()
 }
 
+/// What the engine's threads say of themselves.
+fn watch(client: &mut ClientRecord, window: &Totals) {
+    let wall_ns = window.seconds() * 1e9;
+    client.thread_busy = window.busy().collect();
+    client.run_delay = if wall_ns > 0.0 && !window.workers.is_empty() {
+        window.workers.iter().map(|w| w.run_delay_ns as f64).sum::<f64>() / window.workers.len() as f64 / wall_ns
+    } else {
+        0.0
+    };
+    let part = &window.part;
+    client.read_delay_ns = part.read_delay.percentiles().map(Into::into);
+    client.timer_lateness_ns = part.timer_lateness.percentiles().map(Into::into);
+    let service_ns: u128 = part.txns.iter().map(|txn| txn.service.sum_ns()).sum();
+    client.unread_share = (service_ns > 0).then(|| part.read_delay.sum_ns() as f64 / service_ns as f64);
+}
+
 /// Fills in what is neither of the transactions nor of the server: errors, threads, CPU, steadiness. `window` is what
 /// the summary is of, `tps` the throughput of each of its whole intervals.
 pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals, tps: &[f64]) {
@@ -107,14 +128,8 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
             message: sample.message.clone(),
         })
         .collect();
-    let wall_ns = window.seconds() * 1e9;
     record.client.threads = outcome.threads;
-    record.client.thread_busy = window.busy().collect();
-    record.client.run_delay = if wall_ns > 0.0 && !window.workers.is_empty() {
-        window.workers.iter().map(|w| w.run_delay_ns as f64).sum::<f64>() / window.workers.len() as f64 / wall_ns
-    } else {
-        0.0
-    };
+    watch(&mut record.client, window);
     record.client.cpu_user_s = outcome.process.user_ns as f64 / 1e9;
     record.client.cpu_sys_s = outcome.process.sys_ns as f64 / 1e9;
     record.client.rss_bytes_max = pgdyno_engine::process_usage().rss_bytes_max;

@@ -1,14 +1,12 @@
 //! What a reader must know before trusting the figures. Rules: docs/metrics.md.
 
+mod driver;
+
 use pgdyno_engine::RunOutcome;
 use pgdyno_plan::{Pace, Plan};
 use pgdyno_report::units;
 use pgdyno_results::RunRecord;
 
-/// A thread that was on a CPU for more of the time than this was the bottleneck, or near it.
-const BUSY: f64 = 0.9;
-/// Threads that waited for a CPU for more of the time than this measured their own waiting.
-const STARVED: f64 = 0.05;
 /// An open loop that achieved less of its rate than this was overloaded.
 const ACHIEVED: f64 = 0.99;
 /// A measured window shorter than this, in seconds, is too short to be quoted.
@@ -20,21 +18,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     let Some(summary) = &record.summary else { return warnings };
     // Without a server, or with a null one, the driver is what is measured.
     let real = !matches!(plan.target.as_str(), "none" | "null");
-    let busiest = record.client.thread_busy.iter().copied().fold(0.0, f64::max);
-    if busiest > BUSY && real {
-        warnings.push(format!(
-            "the driver was the bottleneck: its busiest thread was on a CPU for {} of the time; give more --threads, or a \
-             larger or separate machine",
-            units::percent(busiest)
-        ));
-    }
-    if record.client.run_delay > STARVED {
-        warnings.push(format!(
-            "the driver's threads waited for a CPU for {} of the time: latencies hold that waiting; other programs, or the \
-             server itself, want the same CPUs",
-            units::percent(record.client.run_delay)
-        ));
-    }
+    warnings.extend(driver::judge(&record.client, summary, real));
     if let Pace::Rate { per_s, .. } = plan.pace {
         let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
         if achieved < ACHIEVED {

@@ -1,0 +1,178 @@
+//! Whether the driver measured itself. The thresholds are argued in docs/metrics.md.
+
+use pgdyno_report::units;
+use pgdyno_results::{ClientRecord, Summary};
+
+/// A thread that was on a CPU for more of the time than this was the bottleneck, or near it.
+const BUSY: f64 = 0.9;
+/// Threads that waited for a CPU for more of the time than this measured their own waiting.
+const STARVED: f64 = 0.05;
+/// Replies that lay unread for more than this share of all service time made a mean what it is.
+const UNREAD: f64 = 0.05;
+/// A 99th percentile of the driver's own delays above this share of the latency's made that what it is.
+const TAIL: f64 = 0.1;
+/// Timers that are later than this are worth a word: no kernel promises less.
+const LATE_NS: u64 = 100_000;
+/// A clock that takes longer to read than this, in nanoseconds, is none that a processor holds.
+const SLOW_CLOCK_NS: f64 = 200.0;
+
+/// What a reader must know of the driver; `real` where it drove a server, and not itself.
+pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let signs = signs(client, summary);
+    if real && !signs.is_empty() {
+        warnings.push(format!(
+            "the driver was the bottleneck: {}; give more --threads, or a larger or separate machine",
+            signs.join("; ")
+        ));
+    }
+    if client.run_delay > STARVED {
+        warnings.push(format!(
+            "the driver's threads waited for a CPU for {} of the time: latencies hold that waiting; other programs, or the \
+             server itself, want the same CPUs. More --threads do not help then: give driver and server CPUs of their own, on \
+             two machines or by taskset (nice means nothing between sessions where sched_autogroup_enabled is 1)",
+            units::percent(client.run_delay)
+        ));
+    }
+    if let Some(read_ns) = client.clock_read_ns.filter(|ns| *ns > SLOW_CLOCK_NS) {
+        let source = client.clock_source.as_deref().unwrap_or("unknown");
+        warnings.push(format!(
+            "the driver's clock (clocksource {source}) takes {read_ns:.0} ns to read, once or more for each reply: the driver \
+             is slower by that, and so are latencies; a machine whose clocksource is tsc has no such cost"
+        ));
+    }
+    warnings
+}
+
+/// Each sign that it was the bottleneck.
+fn signs(client: &ClientRecord, summary: &Summary) -> Vec<String> {
+    let mut signs = Vec::new();
+    let busiest = client.thread_busy.iter().copied().fold(0.0, f64::max);
+    if busiest > BUSY {
+        signs.push(format!("its busiest thread was on a CPU for {} of the time", units::percent(busiest)));
+    }
+    if let Some(share) = client.unread_share.filter(|share| *share > UNREAD) {
+        signs.push(format!("replies lay unread for {} of the service time", units::percent(share)));
+    }
+    let beyond = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64).filter(|share| *share > TAIL);
+    if let (Some(delay), Some(service)) = (&client.read_delay_ns, &summary.service_latency_ns)
+        && let Some(share) = beyond(delay.p99, service.p99)
+    {
+        signs.push(format!(
+            "1 % of replies lay unread for {} ms or more, {} of the p99 of service time",
+            units::ms(delay.p99),
+            units::percent(share)
+        ));
+    }
+    // Without a schedule a late timer is a longer think time, and in no latency.
+    if let (Some(late), Some(response), Some(_)) =
+        (&client.timer_lateness_ns, &summary.response_latency_ns, &summary.schedule_lag_ns)
+        && late.p99 > LATE_NS
+        && let Some(share) = beyond(late.p99, response.p99)
+    {
+        signs.push(format!(
+            "1 % of arrivals were served {} ms late or more, {} of the p99 of response time",
+            units::ms(late.p99),
+            units::percent(share)
+        ));
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_results::LatencyRecord;
+
+    use super::*;
+
+    fn p99(ns: u64) -> Option<LatencyRecord> {
+        Some(LatencyRecord { p99: ns, ..LatencyRecord::default() })
+    }
+
+    /// A driver that is well, and what it measured: 10 ms of service and response time at the 99th percentile.
+    fn well() -> (ClientRecord, Summary) {
+        let client = ClientRecord {
+            thread_busy: vec![0.2, 0.9],
+            run_delay: 0.05,
+            read_delay_ns: p99(1_000_000),
+            unread_share: Some(0.05),
+            timer_lateness_ns: p99(1_000_000),
+            clock_read_ns: Some(25.0),
+            clock_source: Some("tsc".to_owned()),
+            ..ClientRecord::default()
+        };
+        let summary = Summary {
+            service_latency_ns: p99(10_000_000),
+            response_latency_ns: p99(10_000_000),
+            schedule_lag_ns: p99(2_000_000),
+            ..Summary::default()
+        };
+        (client, summary)
+    }
+
+    fn warnings(change: impl FnOnce(&mut ClientRecord, &mut Summary)) -> Vec<String> {
+        let (mut client, mut summary) = well();
+        change(&mut client, &mut summary);
+        judge(&client, &summary, true)
+    }
+
+    #[test]
+    fn a_driver_within_its_limits_is_passed_over() {
+        assert_eq!(warnings(|_, _| {}), Vec::<String>::new());
+        let nothing_known = judge(&ClientRecord::default(), &Summary::default(), true);
+        assert_eq!(nothing_known, Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_sign_alone_is_enough_and_is_told_with_its_figure() {
+        type Change = fn(&mut ClientRecord, &mut Summary);
+        let cases: [(Change, &str); 4] = [
+            (|client, _| client.thread_busy[1] = 0.91, "on a CPU for 91.0 % of the time"),
+            (|client, _| client.unread_share = Some(0.06), "unread for 6.0 % of the service time"),
+            (|client, _| client.read_delay_ns = p99(1_100_000), "unread for 1.10 ms or more, 11.0 % of the p99"),
+            (|client, _| client.timer_lateness_ns = p99(1_200_000), "served 1.20 ms late or more, 12.0 % of the p99"),
+        ];
+        for (change, figure) in cases {
+            let said = warnings(change);
+            assert!(said.len() == 1 && said[0].starts_with("the driver was the bottleneck: "), "{said:?}");
+            assert!(said[0].contains(figure), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn several_signs_are_one_warning_and_a_null_server_is_there_to_be_outrun() {
+        let change = |client: &mut ClientRecord, _: &mut Summary| {
+            client.thread_busy[0] = 1.0;
+            client.unread_share = Some(0.5);
+        };
+        assert_eq!(warnings(change).len(), 1);
+        let (mut client, mut summary) = well();
+        change(&mut client, &mut summary);
+        assert_eq!(judge(&client, &summary, false), Vec::<String>::new());
+    }
+
+    #[test]
+    fn late_timers_mean_nothing_without_a_schedule_or_where_they_are_short() {
+        let none = Vec::<String>::new();
+        let late = p99(9_000_000);
+        assert_eq!(
+            warnings(|client, summary| (client.timer_lateness_ns, summary.schedule_lag_ns) = (late, None)),
+            none
+        );
+        let short = |client: &mut ClientRecord, summary: &mut Summary| {
+            client.timer_lateness_ns = p99(90_000);
+            summary.response_latency_ns = p99(200_000);
+        };
+        assert_eq!(warnings(short), none);
+    }
+
+    #[test]
+    fn a_starved_driver_and_a_slow_clock_are_named_with_what_helps() {
+        let starved = warnings(|client, _| client.run_delay = 0.2);
+        assert!(starved.len() == 1 && starved[0].contains("20.0 %") && starved[0].contains("taskset"), "{starved:?}");
+        let slow = warnings(|client, _| {
+            (client.clock_read_ns, client.clock_source) = (Some(812.4), Some("hpet".to_owned()));
+        });
+        assert!(slow.len() == 1 && slow[0].contains("clocksource hpet) takes 812 ns"), "{slow:?}");
+    }
+}
