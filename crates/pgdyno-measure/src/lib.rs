@@ -20,4 +20,4 @@ pub use identity::{BrokenIdentity, broken_identities};
 pub use interval::{Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};
-pub use steady::{Steadiness, steadiness};
+pub use steady::{LevelChange, Steadiness, Verdict, level_changes, steadiness, warm_up};

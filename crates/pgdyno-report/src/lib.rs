@@ -15,6 +15,7 @@ mod recipe;
 mod rules;
 pub mod scaling;
 pub mod search;
+mod steady;
 mod text;
 mod time_profile;
 pub mod units;

@@ -8,6 +8,7 @@ use pgdyno_results::{GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
 use crate::Look;
 use crate::guide;
 use crate::rules;
+use crate::steady;
 use crate::units::{bytes, count, duration, ms, percent, rate};
 use crate::{cost, cycle};
 
@@ -368,14 +369,8 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     }
     client.push(format!("peak memory {}", bytes(record.client.rss_bytes_max)));
     writeln!(out, "client: {}", client.join(", "))?;
-    if let Some(steady) = &s.steadiness {
-        let verdict = if steady.drifts { "drifts" } else { "steady" };
-        writeln!(
-            out,
-            "throughput: {verdict}, {} variation between intervals, {:+.1} % from first to last third",
-            percent(steady.variation),
-            steady.trend * 100.0
-        )?;
+    for line in steady::lines(s) {
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }

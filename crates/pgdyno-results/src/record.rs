@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_measure::Percentiles;
+use pgdyno_measure::{Percentiles, Steadiness, Verdict};
 use pgdyno_plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -721,8 +721,21 @@ pub struct SteadyRecord {
     pub variation: f64,
     /// Change from the first to the last third, as a share of the mean.
     pub trend: f64,
-    /// Whether that is more than noise.
+    /// The trend that chance alone exceeds in one of twenty runs, as a share of the mean; absent in records of before it was
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// Whether the trend is more than that.
     pub drifts: bool,
+}
+
+impl SteadyRecord {
+    /// What can be said of the window. Records of before chance was known are steady where they show no large trend.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let chance = self.chance.unwrap_or(self.trend.abs());
+        Steadiness { variation: self.variation, trend: self.trend, chance, drifts: self.drifts }.verdict()
+    }
 }
 
 /// One kind of transaction.

@@ -12,7 +12,7 @@ mod estimate;
 mod latencies;
 mod limit;
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 mod student;
 
 pub use change::{Change, Direction};

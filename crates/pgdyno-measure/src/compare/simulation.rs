@@ -3,10 +3,10 @@
 use super::{Change, Direction, Estimate, Latencies};
 
 /// Random numbers that are the same in every test: SplitMix64, and Box and Muller.
-pub(super) struct Noise(u64);
+pub(crate) struct Noise(u64);
 
 impl Noise {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -18,14 +18,14 @@ impl Noise {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64 + f64::EPSILON
     }
 
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let (radius, turn) = ((-2.0 * self.uniform().ln()).sqrt(), std::f64::consts::TAU * self.uniform());
         radius * turn.cos()
     }
 }
 
 /// A series of mean 0 and variance 1 in which each value inherits the share `rho` of the one before.
-pub(super) fn autoregression(noise: &mut Noise, n: usize, rho: f64) -> Vec<f64> {
+pub(crate) fn autoregression(noise: &mut Noise, n: usize, rho: f64) -> Vec<f64> {
     let mut value = noise.normal();
     let fresh = (1.0 - rho * rho).sqrt();
     let next = |_| {

@@ -1,5 +1,6 @@
 //! The headline figures, and what they mean.
 
+use pgdyno_measure::Verdict;
 use pgdyno_results::{RunRecord, Status};
 
 use super::ReportRun;
@@ -90,7 +91,11 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
         html.raw(": ").text(reason);
     }
     if let Some(steady) = record.summary.as_ref().and_then(|summary| summary.steadiness) {
-        let verdict = if steady.drifts { "throughput drifts" } else { "no drift of throughput shown" };
+        let verdict = match steady.verdict() {
+            Verdict::Drifts => "throughput drifts",
+            Verdict::Steady => "throughput is steady",
+            Verdict::Unknown => "not enough intervals to tell whether throughput is steady",
+        };
         let text = format!(
             "; {verdict}: {} variation between intervals, {:+.1} % from the first to the last third",
             percent(steady.variation),

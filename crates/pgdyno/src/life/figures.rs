@@ -1,10 +1,11 @@
 //! From what a run brought to its record: the same for `pgdyno run` and for the drop-in for pgbench.
 
 use pgdyno_engine::{Clock, RunOutcome};
-use pgdyno_measure::{Totals, TxnPart, broken_identities, steadiness};
+use pgdyno_measure::{Totals, TxnPart, broken_identities, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_results::{
-    ClientRecord, ErrorRecord, Names, RuleRecord, RunRecord, ServerRecord, SteadyRecord, TallyRecord,
+    ClientRecord, ErrorRecord, LevelChangeRecord, Names, RuleRecord, RunRecord, ServerRecord, SteadyRecord, Summary,
+    TallyRecord,
 };
 use pgdyno_server::Machine;
 use pgdyno_wire::ErrorClass;
@@ -117,8 +118,8 @@ fn watch(client: &mut ClientRecord, window: &Totals) {
 }
 
 /// Fills in what is neither of the transactions nor of the server: errors, threads, CPU, steadiness. `window` is what
-/// the summary is of, `tps` the throughput of each of its whole intervals.
-pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals, tps: &[f64]) {
+/// the summary is of, `tps` the throughput of each of its intervals, with the interval's begin in seconds.
+pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals, tps: &[(f64, f64)]) {
     record.errors = outcome
         .errors
         .iter()
@@ -136,7 +137,26 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
     if let Some(summary) = &mut record.summary {
         summary.connect_s = outcome.connect_ns as f64 / 1e9;
         summary.cancelled_in_flight = outcome.cancelled_in_flight as u64;
-        summary.steadiness =
-            steadiness(tps).map(|s| SteadyRecord { variation: s.variation, trend: s.trend, drifts: s.drifts });
+        steady(summary, tps);
     }
+}
+
+/// Fills in whether throughput held steady.
+fn steady(summary: &mut Summary, intervals: &[(f64, f64)]) {
+    let tps: Vec<f64> = intervals.iter().map(|(_, tps)| *tps).collect();
+    summary.steadiness = steadiness(&tps).map(|s| SteadyRecord {
+        variation: s.variation,
+        trend: s.trend,
+        chance: Some(s.chance),
+        drifts: s.drifts,
+    });
+    let changes = level_changes(&tps);
+    let change = |c: &pgdyno_measure::LevelChange| LevelChangeRecord {
+        at_s: intervals[c.at].0,
+        tps_before: c.before,
+        tps_after: c.after,
+    };
+    summary.level_changes = changes.iter().map(change).collect();
+    // Whole seconds are what people type.
+    summary.ramp_s_proposed = warm_up(&tps).map(|at| intervals[at].0.ceil());
 }

@@ -124,7 +124,8 @@ impl Recorder {
         let txns: Vec<&str> = names.txns.iter().map(|(name, ..)| name.as_str()).collect();
         // What the report counts, so that the two agree: what ended after the time was up is in both.
         let window = ran.counted();
-        let tps: Vec<f64> = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name()).map(|i| i.tps).collect();
+        let measured = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
+        let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
         let (status, reason) = verdict(ran, &figures::broken(outcome, &txns), window.part.all().completed());
         let id = run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64);
         let hash = choose::hash(&plan);

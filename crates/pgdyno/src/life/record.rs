@@ -18,6 +18,9 @@ use crate::failure::{OrFail, Result};
 /// summary, and nothing of the intervals.
 const RENEWAL: Duration = Duration::from_secs(10);
 
+/// An interval is a second long; shorter ones than this are rests of one.
+const WHOLE_S: f64 = 0.5;
+
 /// The record and its directory.
 pub(crate) struct Recording {
     pub(crate) record: RunRecord,
@@ -26,7 +29,8 @@ pub(crate) struct Recording {
     /// The measured window so far.
     measured: Totals,
     in_flight: u64,
-    tps: Vec<f64>,
+    /// Begin in seconds and throughput of each whole interval of the measured window.
+    tps: Vec<(f64, f64)>,
     renewed: Instant,
 }
 
@@ -80,7 +84,10 @@ impl Recording {
                 self.record.measured_at = Some((Timestamp::now() - ago).to_string());
             }
             self.measured.add(interval, self.in_flight);
-            self.tps.push(interval.tps());
+            // What is left of a second at the end is no sample of throughput.
+            if interval.seconds() >= WHOLE_S {
+                self.tps.push((interval.start_ns as f64 / 1e9, interval.tps()));
+            }
         }
         self.in_flight = interval.in_flight;
         if self.renewed.elapsed() >= RENEWAL {
@@ -97,8 +104,8 @@ impl Recording {
         summarize(&mut self.record, measured, &self.names, process_cpu_ns);
     }
 
-    /// Throughput of each whole interval of the measured window.
-    pub(crate) fn tps_by_interval(&self) -> &[f64] {
+    /// Begin in seconds and throughput of each whole interval of the measured window.
+    pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
         &self.tps
     }
 

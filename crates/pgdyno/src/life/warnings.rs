@@ -5,7 +5,7 @@ mod driver;
 use pgdyno_engine::RunOutcome;
 use pgdyno_plan::{Pace, Plan};
 use pgdyno_report::units;
-use pgdyno_results::RunRecord;
+use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
 
 /// An open loop that achieved less of its rate than this was overloaded.
 const ACHIEVED: f64 = 0.99;
@@ -35,12 +35,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
             units::duration(summary.duration_s)
         ));
     }
-    if summary.steadiness.is_some_and(|s| s.drifts) {
-        warnings.push(
-            "throughput drifts over the measured window: warm up for longer (--ramp) or measure for longer (--time)"
-                .to_owned(),
-        );
-    }
+    warnings.extend(unsteady(summary));
     for (name, dangerous) in [("fsync", "off"), ("full_page_writes", "off")] {
         let value = record.server.as_ref().and_then(|server| server.settings.get(name));
         if value.is_some_and(|value| value == dangerous) {
@@ -60,4 +55,25 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
         ));
     }
     warnings
+}
+
+/// What is wrong with a window whose throughput is not that of a steady state.
+fn unsteady(summary: &Summary) -> Option<String> {
+    if let Some(ramp_s) = summary.ramp_s_proposed {
+        return Some(format!(
+            "throughput had not settled when the measured window began: warm up for longer (--ramp {ramp_s:.0})"
+        ));
+    }
+    if summary.steadiness.is_some_and(|s| s.drifts) {
+        let remedy = "warm up for longer (--ramp) or measure for longer (--time)";
+        return Some(format!("throughput drifts over the measured window: {remedy}"));
+    }
+    let largest = |c: &LevelChangeRecord| (c.tps_after / c.tps_before - 1.0).abs();
+    let change = summary.level_changes.iter().max_by(|a, b| largest(a).total_cmp(&largest(b)))?;
+    Some(format!(
+        "throughput changed its level within the measured window, at {} from {} to {} TPS: the mean is of neither",
+        units::duration(change.at_s),
+        units::rate(change.tps_before),
+        units::rate(change.tps_after)
+    ))
 }

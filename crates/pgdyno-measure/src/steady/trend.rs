@@ -1,0 +1,110 @@
+//! The trend over the window.
+
+use super::noise::long_run_variance;
+use super::{RELEVANT, mean};
+
+/// Where chance alone could make a larger trend than this, nothing is said of the window.
+const TELLING: f64 = 0.10;
+
+/// How many standard errors a trend by chance stays below in 19 of 20 series, for `n` intervals: two, and in short series,
+/// whose persistence is hard to know, more.
+fn bound(n: f64) -> f64 {
+    2.0 + 40.0 / n
+}
+
+/// How throughput went over the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steadiness {
+    /// Standard deviation of the intervals over their mean.
+    pub variation: f64,
+    /// Change from the first to the last third of the window, as a share of the mean; negative is slower.
+    pub trend: f64,
+    /// The trend that chance alone exceeds in one of twenty runs, as a share of the mean.
+    pub chance: f64,
+    /// Whether the trend is more than that and larger than 5 %.
+    pub drifts: bool,
+}
+
+/// What can be said of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No trend, and a large one would have been seen.
+    Steady,
+    /// A trend.
+    Drifts,
+    /// The intervals are too few, or vary too much, to tell.
+    Unknown,
+}
+
+impl Steadiness {
+    /// What can be said.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            _ if self.drifts => Verdict::Drifts,
+            _ if self.chance <= TELLING => Verdict::Steady,
+            _ => Verdict::Unknown,
+        }
+    }
+}
+
+/// Looks at throughput by interval. `None` for fewer than nine intervals, three to a third, or where the mean is nothing.
+///
+/// The trend is the difference of the means of the last and the first third, held against the long-run variance of what a
+/// straight line leaves.
+#[must_use]
+pub fn steadiness(per_interval: &[f64]) -> Option<Steadiness> {
+    let third = per_interval.len() / 3;
+    let mean_of_all = mean(per_interval);
+    if third < 3 || mean_of_all <= 0.0 {
+        return None;
+    }
+    let n = per_interval.len() as f64;
+    let change = mean(&per_interval[per_interval.len() - third..]) - mean(&per_interval[..third]);
+    let variance = long_run_variance(&around_line(per_interval), 2.0);
+    let (trend, chance) = (change / mean_of_all, bound(n) * (2.0 * variance / third as f64).sqrt() / mean_of_all);
+    let squares: f64 = per_interval.iter().map(|v| (v - mean_of_all).powi(2)).sum();
+    Some(Steadiness {
+        variation: (squares / (n - 1.0)).sqrt() / mean_of_all,
+        trend,
+        chance,
+        drifts: trend.abs() > RELEVANT && trend.abs() > chance,
+    })
+}
+
+/// What the straight line of least squares leaves of a series.
+fn around_line(series: &[f64]) -> Vec<f64> {
+    let (middle, level) = ((series.len() as f64 - 1.0) / 2.0, mean(series));
+    let at = |nth: usize| nth as f64 - middle;
+    let spread: f64 = (0..series.len()).map(|nth| at(nth).powi(2)).sum();
+    let slope = series.iter().enumerate().map(|(nth, v)| at(nth) * (v - level)).sum::<f64>() / spread;
+    series.iter().enumerate().map(|(nth, v)| v - level - slope * at(nth)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_series_does_not_drift() {
+        let level: Vec<f64> = (0..30).map(|i| 1000.0 + f64::from(i % 7) * 10.0).collect();
+        let s = steadiness(&level).unwrap();
+        assert!(s.verdict() == Verdict::Steady && s.variation < 0.05, "{s:?}");
+    }
+
+    #[test]
+    fn a_decline_is_a_drift() {
+        let decline: Vec<f64> = (0..30).map(|i| 1000.0 - f64::from(i) * 10.0 + f64::from(i % 3)).collect();
+        let s = steadiness(&decline).unwrap();
+        assert!(s.verdict() == Verdict::Drifts && s.trend < -0.2, "{s:?}");
+    }
+
+    #[test]
+    fn a_few_wild_intervals_tell_neither() {
+        let wild = [900.0, 1500.0, 200.0, 1100.0, 300.0, 800.0, 100.0, 500.0, 200.0];
+        let s = steadiness(&wild).unwrap();
+        assert!(s.trend < -0.6 && s.verdict() == Verdict::Unknown, "{s:?}");
+        assert_eq!(steadiness(&[1.0; 8]), None);
+        assert_eq!(steadiness(&[0.0; 30]), None);
+    }
+}
