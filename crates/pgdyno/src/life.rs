@@ -5,6 +5,7 @@
 //! the server meanwhile, [`cluster`] knows what is different where tables are spread over nodes,
 //! [`record`] writes down what happened, as it happens, and [`verdict`] says what it is worth. [`durability`] crashes a server
 //! to see what is left of it.
+//! [`page`] makes a picture of all of it.
 //! [`pgbench`] does that for the drop-in, which has a life of its own; [`figures`] is what both records have in common.
 
 pub(crate) mod choice;
@@ -20,6 +21,7 @@ pub(crate) mod guide;
 pub(crate) mod hooks;
 pub(crate) mod journal;
 pub(crate) mod lock;
+pub(crate) mod page;
 pub(crate) mod pgbench;
 pub(crate) mod record;
 pub(crate) mod run;

@@ -7,7 +7,7 @@ mod json;
 mod markdown;
 mod metric;
 mod text;
-mod words;
+pub(crate) mod words;
 
 use std::io::{self, Write};
 

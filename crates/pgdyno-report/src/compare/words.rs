@@ -7,7 +7,7 @@ use pgdyno_results::RunRecord;
 use super::{Comparison, Difference, Figure, Run, Side, Verdict};
 
 /// A change in percent, with its sign: `+2.5 %`, `-0.04 %`.
-pub(super) fn signed(ratio: f64) -> String {
+pub(crate) fn signed(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     let text = if percent.abs() < 0.995 { format!("{percent:+.2} %") } else { format!("{percent:+.1} %") };
     // Zero has no side.
@@ -15,7 +15,7 @@ pub(super) fn signed(ratio: f64) -> String {
 }
 
 /// `+1.1 % to +3.9 %`, or nothing. Ends that say no more than that nothing is known are not spelt out.
-pub(super) fn interval(figure: &Figure) -> String {
+pub(crate) fn interval(figure: &Figure) -> String {
     let end = |ratio: f64| match ratio {
         _ if ratio < 0.01 => "below -99 %".to_owned(),
         _ if ratio > 11.0 => "above +1000 %".to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn interval(figure: &Figure) -> String {
 }
 
 /// A share in percent without needless zeros: `95 %`, `99.9 %`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn difference(difference: &Difference) -> String {
 }
 
 /// `3 runs: a, b, c`, or the one.
-pub(super) fn runs(side: &Side) -> String {
+pub(crate) fn runs(side: &Side) -> String {
     match side.runs.as_slice() {
         [run] => run.clone(),
         runs => format!("{} runs: {}", runs.len(), runs.join(", ")),
@@ -48,7 +48,7 @@ pub(super) fn runs(side: &Side) -> String {
 }
 
 /// The verdict with what it stands on.
-pub(super) fn verdict(comparison: &Comparison) -> String {
+pub(crate) fn verdict(comparison: &Comparison) -> String {
     let name = comparison.verdict.name();
     let Some(figure) = comparison.figures.first() else { return name.to_owned() };
     let metric = figure.metric.title();
@@ -69,7 +69,7 @@ pub(super) fn verdict(comparison: &Comparison) -> String {
 }
 
 /// What became of the limit.
-pub(super) fn limit(comparison: &Comparison) -> Option<String> {
+pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
     let limit = comparison.limit?;
     let loss = share(limit.loss_max);
     let several = comparison.sides.iter().any(|side| side.runs.len() > 1);

@@ -1,10 +1,9 @@
 //! What is drawn over time.
 
-use pgdyno_results::TimelineInterval;
-
 use super::ReportRun;
+use super::{drive, samples, thin};
 
-/// A chart over time. Charts of several runs that have the same title are one chart.
+/// A chart over time. Charts of several runs that have the same title are drawn on the same axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
     /// What it shows.
@@ -17,8 +16,38 @@ pub struct Chart {
     pub logarithmic: bool,
     /// Whether the series are shares of a whole: areas, one on the other.
     pub stacked: bool,
+    /// Whether it takes the whole width; others stand two by two where there is room.
+    pub wide: bool,
+    /// The part of the page that it belongs to.
+    pub part: Part,
     /// The series, in the order of their colours.
     pub series: Vec<Series>,
+}
+
+/// A part of the page, in the page's order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// What the clients did and saw.
+    Drive,
+    /// What the server was busy with.
+    #[default]
+    Server,
+    /// The machines.
+    Machines,
+    /// The tables.
+    Tables,
+}
+
+impl Part {
+    /// Its heading.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Drive => "Throughput and response times",
+            Self::Server => "Inside the server",
+            Self::Machines => "The machines",
+            Self::Tables => "The tables",
+        }
+    }
 }
 
 /// Values over time.
@@ -30,11 +59,33 @@ pub struct Series {
     pub seconds: Vec<f64>,
     /// A value for each moment; none where nothing was seen.
     pub values: Vec<Option<f64>>,
+    /// Its colour, where that has a meaning; else it goes by the series' place.
+    pub ink: Option<Ink>,
+    /// Whether it is a line over the areas of a stacked chart, and no part of the sum.
+    pub over: bool,
+    /// What becomes of values that are too many to be shown.
+    pub fold: Fold,
+}
+
+/// A colour with a meaning: a variable of the page's style, and how light a shade of it, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ink(pub &'static str, pub usize);
+
+/// What stands for several values that follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fold {
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The largest: a maximum stays one.
+    Max,
 }
 
 /// A moment, or a span of time, that is marked in all charts of its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mark {
+    /// In a word, such as `checkpoint`; where it is empty the text stands for it.
+    pub kind: String,
     /// What happened.
     pub text: String,
     /// Begin, in seconds since the clients began.
@@ -43,139 +94,12 @@ pub struct Mark {
     pub until_s: Option<f64>,
 }
 
-/// The charts that every run has, and its own.
+/// The charts of a run: what its intervals tell, what its samples tell, and its own; by part of the page.
 pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
-    let intervals = &run.timeline.intervals;
-    if intervals.is_empty() {
-        return run.charts.clone();
-    }
-    let mut charts = vec![throughput(intervals), latency(intervals)];
-    charts.extend(trouble(intervals));
-    charts.push(in_flight(intervals));
-    charts.push(driver(intervals));
+    let mut charts: Vec<Chart> = drive::charts(run).into_iter().map(|c| thin::chart(c, thin::INTERVALS_MAX)).collect();
+    charts.extend(samples::charts(&run.samples).into_iter().map(|chart| thin::chart(chart, thin::SAMPLES_MAX)));
     charts.extend(run.charts.iter().cloned());
+    // In a part they keep their order.
+    charts.sort_by_key(|chart| chart.part);
     charts
-}
-
-/// The spans before and after the measured window, as marks.
-pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
-    let mut spans: Vec<Mark> = Vec::new();
-    let mut last = None;
-    for interval in intervals.iter().filter(|i| i.phase != "measure") {
-        match spans.last_mut() {
-            Some(span) if last == Some(&interval.phase) => span.until_s = Some(interval.end_s),
-            _ => {
-                spans.push(Mark {
-                    text: interval.phase.clone(),
-                    from_s: interval.start_s,
-                    until_s: Some(interval.end_s),
-                });
-            }
-        }
-        last = Some(&interval.phase);
-    }
-    spans
-}
-
-/// A series with a value for each interval, at its middle.
-fn series(name: &str, intervals: &[TimelineInterval], value: impl Fn(&TimelineInterval, f64) -> Option<f64>) -> Series {
-    Series {
-        name: name.to_owned(),
-        seconds: intervals.iter().map(|i| (i.start_s + i.end_s) / 2.0).collect(),
-        values: intervals.iter().map(|i| value(i, (i.end_s - i.start_s).max(1e-9))).collect(),
-    }
-}
-
-fn throughput(intervals: &[TimelineInterval]) -> Chart {
-    Chart {
-        title: "Throughput".to_owned(),
-        note: "Committed transactions a second, interval by interval.".to_owned(),
-        unit: "transactions/s".to_owned(),
-        series: vec![series("TPS", intervals, |i, seconds| Some(i.committed as f64 / seconds))],
-        ..Chart::default()
-    }
-}
-
-fn latency(intervals: &[TimelineInterval]) -> Chart {
-    let of = |name, at: usize| series(name, intervals, move |i, _| i.response_ns.map(|ns| ns[at] as f64 / 1e6));
-    Chart {
-        title: "Response time".to_owned(),
-        note: "Percentiles of each interval, from the intended start to the server's last word.".to_owned(),
-        unit: "ms".to_owned(),
-        logarithmic: true,
-        stacked: false,
-        series: vec![of("p50", 0), of("p95", 1), of("p99", 2), of("max", 3)],
-    }
-}
-
-/// What did not go as it should, where anything did not.
-fn trouble(intervals: &[TimelineInterval]) -> Option<Chart> {
-    type Count = fn(&TimelineInterval) -> u64;
-    let kinds: [(&str, Count); 4] =
-        [("failed", |i| i.failed), ("retries", |i| i.retries), ("skipped", |i| i.skipped), ("late", |i| i.late)];
-    let seen = kinds.into_iter().filter(|(_, count)| intervals.iter().any(|i| count(i) > 0));
-    let of = |(name, count): (&str, Count)| series(name, intervals, |i, seconds| Some(count(i) as f64 / seconds));
-    let series: Vec<_> = seen.map(of).collect();
-    (!series.is_empty()).then(|| Chart {
-        title: "Trouble".to_owned(),
-        note: "Transactions that failed, tries after the first, arrivals that were skipped, transactions above the \
-               latency limit."
-            .to_owned(),
-        unit: "a second".to_owned(),
-        series,
-        ..Chart::default()
-    })
-}
-
-fn in_flight(intervals: &[TimelineInterval]) -> Chart {
-    Chart {
-        title: "Under way".to_owned(),
-        note: "Transactions that had begun and not ended when the interval did.".to_owned(),
-        unit: "transactions".to_owned(),
-        series: vec![series("in flight", intervals, |i, _| Some(i.in_flight as f64))],
-        ..Chart::default()
-    }
-}
-
-fn driver(intervals: &[TimelineInterval]) -> Chart {
-    Chart {
-        title: "The driver itself".to_owned(),
-        note: "CPU time of pgdyno's engine threads: a driver that has none left measures itself.".to_owned(),
-        unit: "CPUs".to_owned(),
-        series: vec![series("CPUs used", intervals, |i, seconds| Some(i.client_cpu_s / seconds))],
-        ..Chart::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn interval(phase: &str, start_s: f64) -> TimelineInterval {
-        TimelineInterval { phase: phase.to_owned(), start_s, end_s: start_s + 2.0, committed: 10, ..Default::default() }
-    }
-
-    #[test]
-    fn spans_outside_the_window_are_marked_each_as_one() {
-        let phases =
-            phases(&[interval("ramp", 0.0), interval("ramp", 2.0), interval("measure", 4.0), interval("drain", 6.0)]);
-        let facts: Vec<_> = phases.iter().map(|m| (m.text.as_str(), m.from_s, m.until_s)).collect();
-        assert_eq!(facts, [("ramp", 0.0, Some(4.0)), ("drain", 6.0, Some(8.0))]);
-    }
-
-    #[test]
-    fn values_stand_at_the_middle_of_their_interval() {
-        let chart = throughput(&[interval("measure", 4.0)]);
-        assert_eq!((chart.series[0].seconds[0], chart.series[0].values[0]), (5.0, Some(5.0)));
-    }
-
-    #[test]
-    fn trouble_shows_what_there_was_only() {
-        let fine = interval("measure", 0.0);
-        assert_eq!(trouble(std::slice::from_ref(&fine)), None);
-        let bad = TimelineInterval { retries: 4, ..fine.clone() };
-        let chart = trouble(&[fine, bad]).map(|chart| chart.series);
-        let facts: Vec<_> = chart.iter().flatten().map(|s| (s.name.as_str(), s.values.clone())).collect();
-        assert_eq!(facts, [("retries", vec![Some(0.0), Some(2.0)])]);
-    }
 }

@@ -4,25 +4,30 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::chart::{self, Mark};
+use super::chart::{Mark, Part, Series};
 use super::markup::SafeJson;
-use super::{Chart, ReportRun};
+use super::several::{self, Drawn};
+use super::{ReportRun, drive, events};
 
-/// Everything that is drawn.
-pub(super) fn data(runs: &[ReportRun]) -> SafeJson {
+/// Everything that is drawn. `growth` are figures against what grows, of [`super::growth`].
+pub(super) fn data(runs: &[ReportRun], growth: Vec<Value>) -> SafeJson {
     let mut axes = Axes::default();
-    let charts = charts(runs, &mut axes);
-    let of_runs = |of: fn(usize, &ReportRun) -> Vec<Value>| -> Vec<Value> {
+    let charts: Vec<Value> = several::charts(runs).into_iter().map(|drawn| chart(drawn, &mut axes)).collect();
+    let of_runs = |of: &dyn Fn(usize, &ReportRun) -> Vec<Value>| -> Vec<Value> {
         runs.iter().enumerate().flat_map(|(at, run)| of(at, run)).collect()
     };
+    let told = several::told(runs);
+    let name = |run: &ReportRun| json!({ "name": run.name, "side": run.side.map(|side| side as usize) });
     SafeJson::new(&json!({
-        "runs": runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(),
-        "phases": of_runs(|at, run| marks(at, &chart::phases(&run.timeline.intervals))),
-        "marks": of_runs(|at, run| marks(at, &run.marks)),
+        "runs": runs.iter().map(name).collect::<Vec<_>>(),
+        "first": Part::Drive.title(),
+        "phases": of_runs(&|at, run| marks(at, &drive::phases(&run.timeline.intervals))),
+        "marks": of_runs(&|at, run| marks(at, &events::marks(run))),
         "charts": charts,
         "axes": axes.all,
-        "heats": of_runs(heat),
-        "curves": of_runs(curves),
+        "heats": of_runs(&|at, run| if told.contains(&at) { heat(at, run) } else { Vec::new() }),
+        "curves": of_runs(&curves),
+        "growth": growth,
     }))
 }
 
@@ -45,41 +50,36 @@ impl Axes {
     }
 }
 
-/// The charts of all runs; those with the same title are one.
-fn charts(runs: &[ReportRun], axes: &mut Axes) -> Vec<Value> {
-    let mut charts: Vec<(Chart, Vec<Value>)> = Vec::new();
-    for (run, mut chart) in
-        runs.iter().enumerate().flat_map(|(at, run)| chart::charts(run).into_iter().map(move |c| (at, c)))
-    {
-        let series: Vec<Value> = std::mem::take(&mut chart.series)
-            .into_iter()
-            .map(|s| {
-                let values: Vec<Value> = s.values.iter().map(|v| v.map_or(Value::Null, significant)).collect();
-                json!({ "run": run, "name": s.name, "axis": axes.index(&s.seconds), "values": values })
-            })
-            .collect();
-        match charts.iter_mut().find(|(known, _)| known.title == chart.title) {
-            Some((_, all)) => all.extend(series),
-            None => charts.push((chart, series)),
-        }
+fn chart(drawn: Drawn, axes: &mut Axes) -> Value {
+    let Drawn { chart: c, series, run, most } = drawn;
+    let series: Vec<Value> = series.into_iter().map(|(run, series)| line(run, &series, axes)).collect();
+    json!({
+        "title": c.title, "note": c.note, "unit": c.unit, "part": c.part.title(), "logarithmic": c.logarithmic,
+        "stacked": c.stacked, "wide": c.wide, "run": run, "most": most, "series": series,
+    })
+}
+
+fn line(run: usize, series: &Series, axes: &mut Axes) -> Value {
+    let values: Vec<Value> = series.values.iter().map(|v| v.map_or(Value::Null, significant)).collect();
+    let mut value = json!({ "run": run, "name": series.name, "axis": axes.index(&series.seconds), "values": values });
+    if let Some(ink) = series.ink {
+        value["ink"] = ink.0.into();
+        value["shade"] = ink.1.into();
     }
-    let value = |(c, series): (Chart, Vec<Value>)| {
-        json!({
-            "title": c.title, "note": c.note, "unit": c.unit, "logarithmic": c.logarithmic, "stacked": c.stacked,
-            "series": series,
-        })
-    };
-    charts.into_iter().map(value).collect()
+    if series.over {
+        value["over"] = true.into();
+    }
+    value
 }
 
 fn marks(run: usize, marks: &[Mark]) -> Vec<Value> {
     let mark = |m: &Mark| {
         let until = m.until_s.map_or(Value::Null, |until| round(until, 1e3));
-        json!({ "run": run, "text": m.text, "from": round(m.from_s, 1e3), "until": until })
+        let kind = if m.kind.is_empty() { &m.text } else { &m.kind };
+        json!({ "run": run, "kind": kind, "text": m.text, "from": round(m.from_s, 1e3), "until": until })
     };
     marks.iter().map(mark).collect()
 }
-
 fn heat(run: usize, of: &ReportRun) -> Vec<Value> {
     let value = |heat: super::latencies::Heat| {
         let columns: Vec<_> =
@@ -105,7 +105,7 @@ fn round(value: f64, parts: f64) -> Value {
 }
 
 /// Four digits.
-fn significant(value: f64) -> Value {
+pub(super) fn significant(value: f64) -> Value {
     if value == 0.0 || !value.is_finite() {
         return number(value);
     }

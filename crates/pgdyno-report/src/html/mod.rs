@@ -2,6 +2,7 @@
 //!
 //! - [`ReportRun`] is what the page is made of: a record, its time line, its latencies, and whatever else was seen over time;
 //! - [`Chart`], [`Series`] and [`Mark`] say what is drawn over time; who has more to show adds more of them;
+//! - a [`Comparison`] or a [`Scaling`] stands above the runs that it is made of;
 //! - the charts are drawn by the script in `assets/`, in the reader's browser, from the data in the page.
 //!
 //! Text of the user and of the database goes through [`markup`] and [`data`] only, which escape it. The page's policy lets no
@@ -9,38 +10,66 @@
 
 mod again;
 mod chart;
+mod comparison;
 mod data;
+mod drive;
+mod events;
 mod figures;
+mod findings;
+mod growth;
 mod latencies;
+mod machines;
 mod markup;
 mod page;
+mod samples;
 mod server;
+mod several;
+mod shares;
 mod tables;
+mod thin;
+mod watched;
 
 use std::io::{self, Write};
 
-use pgdyno_results::{RunRecord, Timeline};
+use pgdyno_results::{RunRecord, Samples, Timeline};
+use serde_json::Value;
 
 pub use again::command_line;
-pub use chart::{Chart, Mark, Series};
+pub use chart::{Chart, Fold, Ink, Mark, Part, Series};
 pub use latencies::Latencies;
 
 use crate::Look;
+use crate::compare::Comparison;
+use crate::scaling::{Scaling, scaling};
+use page::Page;
+
+/// A side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What counts as the base.
+    Base,
+    /// What is held against it.
+    New,
+}
 
 /// A run on the page.
 #[derive(Clone, Debug)]
 pub struct ReportRun {
     /// What it is called beside others.
     pub name: String,
+    /// Its side, in a comparison.
+    pub side: Option<Side>,
     /// Its record.
     pub record: RunRecord,
     /// Its intervals.
     pub timeline: Timeline,
     /// Its latencies over time.
     pub latencies: Latencies,
-    /// What else was seen over time, such as the server's samples.
+    /// What was seen of server and machines.
+    pub samples: Samples,
+    /// What else was seen over time.
     pub charts: Vec<Chart>,
-    /// Moments and spans that all its charts show, such as checkpoints.
+    /// Moments and spans that all its charts show, beside the record's events.
     pub marks: Vec<Mark>,
 }
 
@@ -49,7 +78,8 @@ impl ReportRun {
     #[must_use]
     pub fn new(record: RunRecord, timeline: Timeline) -> Self {
         let latencies = Latencies::over(&timeline.intervals);
-        Self { name: record.id.clone(), record, timeline, latencies, charts: Vec::new(), marks: Vec::new() }
+        let (samples, charts, marks) = (Samples::default(), Vec::new(), Vec::new());
+        Self { name: record.id.clone(), side: None, record, timeline, latencies, samples, charts, marks }
     }
 }
 
@@ -58,7 +88,43 @@ impl ReportRun {
 /// # Errors
 /// When it cannot be written.
 pub fn write(runs: &[ReportRun], out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(page::page(runs).as_bytes())
+    out.write_all(page::page(&Page { runs, ..Page::default() }).as_bytes())
+}
+
+/// The page of a comparison with its runs, those of BASE first. Each run gets its side and a name by it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_comparison(comparison: &Comparison, mut runs: Vec<ReportRun>, out: &mut dyn Write) -> io::Result<()> {
+    let [base, new] = comparison.sides.each_ref().map(|side| side.runs.len());
+    for (nth, run) in runs.iter_mut().enumerate() {
+        let (side, word, at, of) =
+            if nth < base { (Side::Base, "BASE", nth, base) } else { (Side::New, "NEW", nth - base, new) };
+        run.side = Some(side);
+        run.name = if of == 1 { word.to_owned() } else { format!("{word} {}", at + 1) };
+    }
+    let page = Page { runs: &runs, comparison: Some(comparison), ..Page::default() };
+    out.write_all(page::page(&page).as_bytes())
+}
+
+/// The page of a scaling with the runs that it was made of, in the order of the axis. Each is named by its place there.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_scaling(of: &Scaling, mut runs: Vec<ReportRun>, out: &mut dyn Write) -> io::Result<()> {
+    growth::name(of, &mut runs);
+    let records = || runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
+    let lines = |metric| scaling(records(), &of.axis, Some(metric)).ok();
+    let chart = |metrics: Vec<crate::compare::Metric>| {
+        let title = match metrics.as_slice() {
+            [metric] => format!("{} by {}", metric.title(), of.axis.title()),
+            _ => format!("Response times by {}", of.axis.title()),
+        };
+        growth::chart(&title, &metrics.into_iter().filter_map(lines).collect::<Vec<_>>())
+    };
+    let charts: Vec<Value> = growth::metrics(of).into_iter().filter_map(chart).collect();
+    let page = Page { runs: &runs, scaling: Some((of, charts)), ..Page::default() };
+    out.write_all(page::page(&page).as_bytes())
 }
 
 /// The page of what a record alone knows: its charts are those of the intervals in it.

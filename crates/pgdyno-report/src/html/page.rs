@@ -1,11 +1,18 @@
 //! The page as a whole.
 
+use std::slice;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 use sha2::Digest as _;
 
 use super::markup::Html;
-use super::{ReportRun, data, figures, server, tables};
+use super::{
+    ReportRun, comparison, data, events, figures, findings, growth, machines, server, several, shares, tables, watched,
+};
+use crate::compare::Comparison;
+use crate::scaling::Scaling;
 use crate::text::what_ran;
 
 /// The whole look.
@@ -15,72 +22,142 @@ const STYLE: &str = include_str!("assets/page.css");
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("assets/scale.js"),
+    include_str!("assets/units.js"),
     include_str!("assets/frame.js"),
     include_str!("assets/export.js"),
     include_str!("assets/view.js"),
+    include_str!("assets/marks.js"),
     include_str!("assets/lines.js"),
+    include_str!("assets/paths.js"),
     include_str!("assets/heat.js"),
     include_str!("assets/curve.js"),
+    include_str!("assets/growth.js"),
     include_str!("assets/main.js"),
     "})();\n"
 );
 
-/// The page of all runs.
-pub(super) fn page(runs: &[ReportRun]) -> String {
+/// What stands on a page.
+#[derive(Default)]
+pub(super) struct Page<'a> {
+    /// The runs.
+    pub(super) runs: &'a [ReportRun],
+    /// What they show beside each other.
+    pub(super) comparison: Option<&'a Comparison>,
+    /// How a figure grows over them, and the charts of it.
+    pub(super) scaling: Option<(&'a Scaling, Vec<Value>)>,
+}
+
+/// The page.
+pub(super) fn page(page: &Page<'_>) -> String {
     let mut html = Html::default();
-    let title = title(runs);
+    let title = title(page);
     head(&title, &mut html);
     html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1>");
-    if let [run] = runs {
+    if let [run] = page.runs {
         html.raw("<p class=\"sub\">").text(&run.name).raw("</p>");
     }
     html.raw("</div><button id=\"theme\" type=\"button\" hidden>dark</button></header>\n<main>\n");
-    html.raw("<section aria-label=\"figures\">\n");
-    figures::figures(runs, &mut html);
-    html.raw("</section>\n");
-    for run in runs {
-        run_heading(runs, run, &mut html);
-        html.raw("<section>\n");
-        figures::verdict(&run.record, &mut html);
-        html.heading("What ran");
-        server::what_ran(&run.record, &mut html);
-        html.raw("</section>\n");
+    match page.runs {
+        [run] if page.scaling.is_none() => one(run, &mut html),
+        runs => several(page, runs, &mut html),
     }
-    html.raw("<section id=\"charts\"><h2>Over time</h2>\n");
+    let growth = page.scaling.as_ref().map_or_else(Vec::new, |(_, charts)| charts.clone());
+    html.raw("</main>\n<script type=\"application/json\" id=\"data\">")
+        .json(&data::data(page.runs, growth))
+        .raw("</script>\n<script>");
+    html.raw(SCRIPT).raw("</script>\n</body></html>\n");
+    html.into_string()
+}
+
+/// The report of a run.
+fn one(run: &ReportRun, html: &mut Html) {
+    html.raw("<section id=\"figures\" aria-label=\"figures\">\n");
+    figures::figures(slice::from_ref(run), html);
+    html.raw("</section>\n<section>\n");
+    about(run, html);
+    html.raw("</section>\n");
+    charts(html);
+    html.raw("<section id=\"tables\">\n");
+    all(run, html);
+    html.raw("</section>\n");
+}
+
+/// The page of several runs: what they show together, the charts, then each by itself.
+fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
+    if let Some(comparison) = page.comparison {
+        comparison::comparison(comparison, html);
+    }
+    if let Some((scaling, _)) = &page.scaling {
+        growth::table(scaling, html);
+    }
+    html.raw("<section aria-label=\"figures\">\n").heading("The runs");
+    figures::figures(runs, html);
+    html.raw("</section>\n");
+    charts(html);
+    let told = several::told(runs);
+    if told.len() < runs.len() {
+        let which =
+            if told.is_empty() { "" } else { "; of many runs, the first of each side has its own pictures here" };
+        html.raw("<p class=\"note\">What a run waited for, and everything else of it, is in its own report")
+            .text(which)
+            .raw(".</p>\n");
+    }
+    for run in told.into_iter().map(|nth| &runs[nth]) {
+        html.raw("<section>\n<h2 class=\"run\">")
+            .text(&run.name)
+            .raw("</h2>\n<p class=\"sub\">")
+            .text(&run.record.id)
+            .raw("</p>\n");
+        about(run, html);
+        html.raw("<details class=\"run\"><summary>Tables, settings, files, and how to run it again</summary>\n");
+        all(run, html);
+        html.raw("</details>\n</section>\n");
+    }
+}
+
+/// How a run ended, what it was, and what held the server back.
+fn about(run: &ReportRun, html: &mut Html) {
+    let record = &run.record;
+    figures::verdict(record, html);
+    findings::findings(record, html);
+    machines::machines(record, html);
+    html.heading("What ran");
+    server::what_ran(record, html);
+}
+
+/// Everything else of a run.
+fn all(run: &ReportRun, html: &mut Html) {
+    tables::tables(&run.record, html);
+    shares::statements(&run.samples, html);
+    events::list(&run.record, html);
+    watched::watched(&run.record, html);
+    server::appendix(run, html);
+}
+
+/// The place of the charts.
+fn charts(html: &mut Html) {
+    html.raw("<section id=\"charts\">\n");
     html.raw("<p class=\"hint\">Drag across a chart to zoom all of them, double-click to see everything again. With the keyboard: ");
     html.raw("<kbd>←</kbd> <kbd>→</kbd> read values, with <kbd>Shift</kbd> they pan, <kbd>+</kbd> <kbd>−</kbd> zoom, ");
     html.raw("<kbd>0</kbd> resets. Shaded time is warm-up (ramp) and drain, which the figures do not count. Where intervals are too many to be told apart, a line is their ");
     html.raw("median, and the light band reaches from the least to the greatest.</p>\n");
     html.raw("<noscript><p class=\"bad all\">The charts are drawn by a script, and scripts are off. The tables have all figures.");
     html.raw("</p></noscript></section>\n");
-    for run in runs {
-        run_heading(runs, run, &mut html);
-        html.raw("<section>\n");
-        tables::tables(&run.record, &mut html);
-        server::appendix(run, &mut html);
-        html.raw("</section>\n");
-    }
-    html.raw("</main>\n<script type=\"application/json\" id=\"data\">")
-        .json(&data::data(runs))
-        .raw("</script>\n<script>");
-    html.raw(SCRIPT).raw("</script>\n</body></html>\n");
-    html.into_string()
 }
 
-fn title(runs: &[ReportRun]) -> String {
-    match runs {
-        [run] => what_ran(&run.record),
-        _ => {
+fn title(page: &Page<'_>) -> String {
+    let of = |run: &ReportRun| what_ran(&run.record);
+    match (page.runs, page.comparison, &page.scaling) {
+        ([run], None, None) => of(run),
+        (runs, Some(_), _) => format!("BASE against NEW: {}", runs.first().map_or_else(String::new, of)),
+        (runs, _, Some((scaling, _))) => {
+            let of = runs.first().map_or("", |run| run.record.plan.workload.as_str());
+            format!("{}: {of}, {} runs", scaling.title(), runs.len())
+        }
+        (runs, ..) => {
             let names: Vec<_> = runs.iter().map(|run| run.name.as_str()).collect();
             format!("{} runs: {}", runs.len(), names.join(", "))
         }
-    }
-}
-
-/// Where there are several runs each stands under its name.
-fn run_heading(runs: &[ReportRun], run: &ReportRun, html: &mut Html) {
-    if runs.len() > 1 {
-        html.raw("<h2 class=\"run\">").text(&run.name).raw("</h2>\n");
     }
 }
 

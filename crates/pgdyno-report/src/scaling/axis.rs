@@ -29,9 +29,9 @@ pub enum Axis {
 
 /// A place on the axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// As people read it.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// As a number, where it is one above zero.
     pub(super) at: Option<f64>,
 }
@@ -57,7 +57,7 @@ impl Axis {
     }
 
     /// Its title.
-    pub(super) fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         match self {
             Self::Clients => "clients",
             Self::Connections => "connections",
@@ -73,7 +73,7 @@ impl Axis {
     ///
     /// # Errors
     /// In words, when the run has no place there.
-    pub(super) fn place(&self, record: &RunRecord) -> Result<Place, String> {
+    pub(crate) fn place(&self, record: &RunRecord) -> Result<Place, String> {
         let plan = &record.plan;
         let whole = |n: u64| Ok(Place { label: count(n), at: (n > 0).then_some(n as f64) });
         match self {

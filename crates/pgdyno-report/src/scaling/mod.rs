@@ -62,6 +62,18 @@ impl Point {
     }
 }
 
+impl Scaling {
+    /// `NOPM by clients`.
+    pub(crate) fn title(&self) -> String {
+        table::title(self)
+    }
+
+    /// The table: titles, and rows of cells.
+    pub(crate) fn rows(&self) -> (Vec<&str>, Vec<Vec<String>>) {
+        table::rows(self)
+    }
+}
+
 /// Puts runs on an axis.
 ///
 /// # Errors

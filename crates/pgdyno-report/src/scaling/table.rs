@@ -14,12 +14,13 @@ use crate::units::percent;
 /// Cells of the longest bar.
 const BAR: usize = 30;
 
-fn title(scaling: &Scaling) -> String {
+/// `NOPM by clients`.
+pub(super) fn title(scaling: &Scaling) -> String {
     format!("{} by {}", scaling.metric.title(), scaling.axis.title())
 }
 
 /// Titles and rows of the table, without bars. Columns that would be empty are left out.
-fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
+pub(super) fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
     let linear = scaling.points.iter().any(|point| point.linear.is_some());
     let mut titles = vec![scaling.axis.title(), "runs", "mean", "min", "max", "to the first"];
     if linear {

@@ -1,5 +1,7 @@
 //! What runs are held against each other.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use pgdyno_report::compare::Metric;
 use pgdyno_report::scaling::Axis;
@@ -31,8 +33,11 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) anyway: bool,
     /// How it is written
-    #[arg(long, default_value = "text", value_parser = ["text", "markdown", "json"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "markdown", "json", "html"])]
     pub(crate) format: String,
+    /// Where it is written; `-` is standard output [default: standard output; for html compare.html in the results directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) out: OutArgs,
 }
@@ -51,8 +56,11 @@ pub(crate) struct ScalingArgs {
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<Metric>,
     /// How it is written
-    #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "json", "svg"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "json", "svg", "html"])]
     pub(crate) format: String,
+    /// Where it is written; `-` is standard output [default: standard output; for html scaling.html in the results directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) out: OutArgs,
 }

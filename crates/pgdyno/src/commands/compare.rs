@@ -3,16 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_measure::compare::Held;
-use pgdyno_report::compare::{FORMATS, Run, Verdict, Wish, compare, counts};
+use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, counts};
+use pgdyno_report::{Look, html};
 use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
 
+use super::report::{PAGE, put};
 use crate::cli::CompareArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::page::with_timeline;
+
+/// The page in the results directory, unless it is to go elsewhere.
+const PAGE_FILE: &str = "compare.html";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     let results = &args.out.out;
     let (base, new) = (records(results, &args.base)?, records(results, &args.new)?);
+    let named = (args.format == PAGE).then(|| [base.clone(), new.clone()]);
     // Several runs speak by their figures alone, and an hour of histograms takes seconds to read.
     let by_interval = is_single(&base) && is_single(&new);
     let side = |records: Vec<(PathBuf, RunRecord)>| {
@@ -28,14 +35,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     let wish =
         Wish { metric: args.metric, confidence: args.confidence, loss_max: args.fail_if_slower, anyway: args.anyway };
     let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
-    // clap admits known formats only.
-    let (_, render) = FORMATS
-        .iter()
-        .find(|(name, _)| *name == args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
-    let mut bytes = Vec::new();
-    render(&comparison, super::look(), &mut bytes).or_fail(Code::Start)?;
-    super::print(&bytes)?;
+    match named {
+        Some(sides) => page(&comparison, &sides, args)?,
+        None => print(&comparison, args)?,
+    }
     match comparison.limit.map(|limit| limit.held) {
         Some(Some(Held::No)) => Ok(Code::Slower),
         // A gate that never closes would pass for one that is open.
@@ -50,6 +53,38 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
         }
         _ => Ok(Code::Success),
     }
+}
+
+fn print(comparison: &Comparison, args: &CompareArgs) -> Result<()> {
+    // clap admits known formats only.
+    let (_, render) = FORMATS
+        .iter()
+        .find(|(name, _)| *name == args.format)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let mut bytes = Vec::new();
+    // A file is no terminal, whatever standard output is.
+    let look = if args.output.is_none() { super::look() } else { Look::default() };
+    render(comparison, look, &mut bytes).or_fail(Code::Start)?;
+    put(&bytes, args.output.as_ref())?;
+    Ok(())
+}
+
+/// The page, of the runs that count.
+fn page(comparison: &Comparison, sides: &[Vec<(PathBuf, RunRecord)>; 2], args: &CompareArgs) -> Result<()> {
+    let mut runs = Vec::new();
+    for (side, named) in comparison.sides.iter().zip(sides) {
+        for id in &side.runs {
+            let found = named.iter().find(|(_, record)| record.id == *id);
+            if let Some((path, record)) = found {
+                runs.push(with_timeline(path, record.clone(), &args.out.out)?);
+            }
+        }
+    }
+    let mut bytes = Vec::new();
+    html::write_comparison(comparison, runs, &mut bytes).or_fail(Code::Start)?;
+    let file = args.output.clone().unwrap_or_else(|| args.out.out.join(PAGE_FILE));
+    put(&bytes, Some(&file))?;
+    Ok(())
 }
 
 fn records(results: &Path, names: &str) -> Result<Vec<(PathBuf, RunRecord)>> {

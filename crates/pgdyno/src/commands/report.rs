@@ -2,26 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use pgdyno_report::html::{self, ReportRun};
-use pgdyno_results::{RunRecord, find_run, read_record, read_timeline};
+use pgdyno_report::html;
+use pgdyno_results::{find_run, read_record};
 
 use crate::cli::ReportArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::page;
 
 /// The format that needs more than the record, and whose place is a file.
-const PAGE: &str = "html";
-
-/// The page in a run directory.
-const PAGE_FILE: &str = "report.html";
+pub(super) const PAGE: &str = "html";
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     let path = find_run(&args.out.out, &args.run).or_fail(Code::Start)?;
     let record = read_record(&path).or_fail(Code::Start)?;
     if args.format == PAGE {
-        let run = with_timeline(&path, record, &args.out.out)?;
+        let run = page::with_timeline(&path, record, &args.out.out)?;
         let place = run.timeline.directory.as_deref().or(path.parent()).unwrap_or(Path::new(""));
-        let file = args.output.clone().unwrap_or_else(|| place.join(PAGE_FILE));
+        let file = args.output.clone().unwrap_or_else(|| place.join(page::FILE));
         let mut bytes = Vec::new();
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
         return put(&bytes, Some(&file));
@@ -36,16 +34,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     put(&bytes, args.output.as_ref())
 }
 
-/// A run with what its run directory has of it.
-pub(crate) fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
-    let timeline = read_timeline(path, &record, results).or_fail(Code::Start)?;
-    let mut run = ReportRun::new(record, timeline);
-    run.timeline.each_latency(|line| run.latencies.add(&line)).or_fail(Code::Start)?;
-    Ok(run)
-}
-
 /// To standard output, or to a file, whose path is printed then.
-fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
+pub(super) fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else {
         super::print(bytes)?;
         return Ok(Code::Success);

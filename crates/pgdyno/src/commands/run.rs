@@ -12,6 +12,7 @@ use crate::interrupt::{self, Interrupt};
 use crate::life::choice::Choice;
 use crate::life::choose;
 use crate::life::guide;
+use crate::life::page;
 use crate::life::record::Recording;
 use crate::life::run::Run;
 use crate::life::verdict::End;
@@ -74,6 +75,13 @@ fn conclude(
         progress.warn(trouble);
     }
     super::print(format!("record: {}\n", recording.path().display()).as_bytes())?;
+    if recording.record.summary.is_some() {
+        // The run is what it is, whether or not there is a picture of it.
+        match page::write(recording.path(), &recording.record) {
+            Ok(file) => super::print(format!("page: {}\n", file.display()).as_bytes())?,
+            Err(failure) => progress.warn(&format!("there is no page of this run: {}", failure.text())),
+        }
+    }
     lived.map(|_| code)
 }
 

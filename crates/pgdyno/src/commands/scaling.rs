@@ -1,27 +1,56 @@
 //! `pgdyno scaling`: a figure against what grows.
 
-use pgdyno_report::scaling::{FORMATS, scaling};
-use pgdyno_results::{find_runs, read_record};
+use std::path::PathBuf;
 
+use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
+use pgdyno_report::{Look, html};
+use pgdyno_results::{RunRecord, find_runs, read_record};
+
+use super::report::{PAGE, put};
 use crate::cli::ScalingArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::page::with_timeline;
+
+/// The page in the results directory, unless it is to go elsewhere.
+const PAGE_FILE: &str = "scaling.html";
 
 pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
-    let mut records = Vec::new();
+    let mut named = Vec::new();
     for names in &args.runs {
         for path in find_runs(&args.out.out, names).or_fail(Code::Start)? {
-            records.push(read_record(&path).or_fail(Code::Start)?);
+            let record = read_record(&path).or_fail(Code::Start)?;
+            named.push((path, record));
         }
     }
+    let records = named.iter().map(|(_, record)| record.clone()).collect();
     let scaling = scaling(records, &args.axis, args.metric).or_fail(Code::Start)?;
+    if args.format == PAGE {
+        return page(&scaling, named, args);
+    }
     // clap admits known formats only.
     let (_, render) = FORMATS
         .iter()
         .find(|(name, _)| *name == args.format)
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     let mut bytes = Vec::new();
-    render(&scaling, super::look(), &mut bytes).or_fail(Code::Start)?;
-    super::print(&bytes)?;
-    Ok(Code::Success)
+    // A file is no terminal, whatever standard output is.
+    let look = if args.output.is_none() { super::look() } else { Look::default() };
+    render(&scaling, look, &mut bytes).or_fail(Code::Start)?;
+    put(&bytes, args.output.as_ref())
+}
+
+/// The page, of the runs that count.
+fn page(scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, args: &ScalingArgs) -> Result<Code> {
+    let mut runs: Vec<html::ReportRun> = Vec::new();
+    for (path, record) in named {
+        let left_out = scaling.left_out.iter().any(|(id, _)| *id == record.id);
+        if !left_out && runs.iter().all(|run| run.record.id != record.id) {
+            runs.push(with_timeline(&path, record, &args.out.out)?);
+        }
+    }
+    let mut bytes = Vec::new();
+    html::write_scaling(scaling, runs, &mut bytes).or_fail(Code::Start)?;
+    let file = args.output.clone().unwrap_or_else(|| args.out.out.join(PAGE_FILE));
+    put(&bytes, Some(&file))
 }

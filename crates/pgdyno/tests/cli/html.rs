@@ -211,8 +211,7 @@ fn with_samples(mut run: ReportRun) -> ReportRun {
     let series = |name: &str, value: f64| Series {
         name: name.to_owned(),
         seconds: seconds.clone(),
-        values: seconds.iter().map(|s| (*s != 50.0).then_some(value + s / 60.0)).collect(),
-    };
+        values: seconds.iter().map(|s| (*s != 50.0).then_some(value + s / 60.0)).collect(), ..Series::default() };
     run.charts.push(Chart {
         title: "Wait events".to_owned(),
         note: "Sessions that waited.".to_owned(),
@@ -221,8 +220,8 @@ fn with_samples(mut run: ReportRun) -> ReportRun {
         series: vec![series("CPU", 2.0), series("LWLock: WALWrite", 1.0)],
         ..Default::default()
     });
-    run.marks.push(Mark { text: "checkpoint".to_owned(), from_s: 60.0, until_s: Some(80.0) });
-    run.marks.push(Mark { text: "vacuum of stock".to_owned(), from_s: 90.0, until_s: None });
+    run.marks.push(Mark { text: "checkpoint".to_owned(), from_s: 60.0, until_s: Some(80.0), ..Mark::default() });
+    run.marks.push(Mark { text: "vacuum of stock".to_owned(), from_s: 90.0, until_s: None, ..Mark::default() });
     run
 }
 

@@ -1,24 +1,28 @@
 // Percentile curves: the latency that a share of transactions does not exceed, on an axis of nines.
 
 const NINES = [[0, "least"], [Math.log10(2), "50 %"], [1, "90 %"], [2, "99 %"], [3, "99.9 %"], [4, "99.99 %"]];
+const CURVES_MAX = 8;
 const percentText = (nines) => `${Number((100 * (1 - 10 ** -nines)).toPrecision(nines > 2 ? 5 : 4))} %`;
 
-function curveChart(curves, index) {
-  const several = DATA.runs.length > 1;
+// All curves of a run in one chart; of several runs a chart for each name, in which each run is a curve.
+function curveCharts(curves) {
+  if (!curves.length) return [];
+  if (DATA.runs.length === 1) return [curveChart(curves, "", true)];
   const names = [...new Set(curves.map((curve) => curve.name))];
-  const legend = curves.map((curve, key) => ({
-    key,
-    name: several ? `${curve.name}, ${DATA.runs[curve.run]}` : curve.name,
-    colour: colour(names.indexOf(curve.name)),
-    dash: DASHES[(several ? curve.run : Math.floor(names.indexOf(curve.name) / COLOURS)) % DASHES.length],
-  }));
+  return names.slice(0, CURVES_MAX).map((name) => curveChart(curves.filter((curve) => curve.name === name), `: ${name}`, false));
+}
+
+function curveChart(curves, of, wide) {
+  const legend = curves.map((curve, key) => {
+    const alone = { name: curve.name, colour: colour(key), dash: DASHES[Math.floor(key / COLOURS) % DASHES.length] };
+    return { key, ...(of ? { name: DATA.runs[curve.run].name, ...runLook(curve.run) } : alone) };
+  });
   const at = (curve, nines) => (nines > curve.points[curve.points.length - 1][0] + 1e-9 ? null : curve.points[nearest(curve.points.map(([x]) => x), nines)][1]);
   const table = () => [
     tableOf(["share", ...legend.map((entry) => `${entry.name}, ms`)], NINES.map(([nines, words]) => [words, ...curves.map((curve) => number(at(curve, nines)))])),
   ];
   const note = "So many of all transactions of the measured window were not slower. The axis gives each further nine the same room.";
-  const chart = frame({ title: "Response times, by percentile", note, unit: "ms", height: 290, legend, table, draw });
-  chart.index = index;
+  const chart = frame({ title: `Response times by percentile${of}`, note, unit: "ms", height: wide ? 290 : 230, wide, legend, table, draw });
   const words = curves.map((curve, nth) => `${legend[nth].name}: median ${number(at(curve, Math.log10(2)))}, 99 % ${number(at(curve, 2))} ms`);
   chart.plot.setAttribute("aria-label", `Percentile curve. ${words.join("; ")}`);
   const last = Math.max(1, ...curves.map((curve) => curve.points[curve.points.length - 1][0]));
@@ -43,7 +47,7 @@ function curveChart(curves, index) {
     });
     const pieces = shown.map(({ curve, key }) => {
       const path = curve.points.map(([nines, ms]) => `${x(nines).toFixed(1)} ${y(ms).toFixed(1)}`).join("L");
-      const look = { fill: "none", stroke: legend[key].colour, "stroke-width": 1.8, "stroke-dasharray": legend[key].dash || "none" };
+      const look = { fill: "none", stroke: legend[key].colour, "stroke-width": legend[key].thin ? 1 : 1.8, "stroke-dasharray": legend[key].dash || "none" };
       return svg("path", { d: curve.points.length > 1 ? `M${path}` : `M${path}h.01`, "stroke-linecap": "round", ...look });
     });
     clipped(chart, pieces);

@@ -22,7 +22,7 @@ function svg(name, attributes = {}, text) {
 const colour = (index) => `var(--c${index % COLOURS})`;
 
 // A figure in the page. `draw(chart)` fills `chart.plot` and answers how many things it has drawn.
-function frame({ title, note, unit, height, legend, draw, table }) {
+function frame({ title, note, unit, height, wide, legend, draw, table }) {
   const plot = svg("svg", { role: "img", height, tabindex: 0, focusable: "true" });
   const tip = html("div", { class: "tip", hidden: "" });
   const said = html("p", { class: "said", "aria-live": "polite" });
@@ -33,7 +33,7 @@ function frame({ title, note, unit, height, legend, draw, table }) {
   const details = html("details", {}, html("summary", {}, "Values as a table"), body);
   const figure = html(
     "figure",
-    {},
+    { class: wide ? "whole" : "half" },
     html("figcaption", {}, html("h3", {}, title), html("span", { class: "tools" }, reset, save("png", "PNG"), save("svg", "SVG"))),
     html("p", { class: "note" }, note),
     keys,
@@ -41,7 +41,11 @@ function frame({ title, note, unit, height, legend, draw, table }) {
     said,
     details,
   );
-  const chart = { title, unit, height, figure, plot, tip, said, reset, legend, hidden: new Set(), width: 0 };
+  const chart = { title, unit, height, wide, figure, plot, tip, said, reset, legend, hidden: new Set(), width: 0 };
+  chart.widen = () => {
+    chart.wide = true;
+    figure.className = "whole";
+  };
   chart.redraw = (width = plot.parentElement.clientWidth) => {
     chart.width = Math.max(280, Math.round(width) || 720);
     plot.setAttribute("viewBox", `0 0 ${chart.width} ${height}`);
@@ -73,7 +77,7 @@ function frame({ title, note, unit, height, legend, draw, table }) {
 
 function swatch(entry) {
   const picture = svg("svg", { width: 18, height: 10, "aria-hidden": "true" });
-  if (entry.area) picture.append(svg("rect", { width: 18, height: 10, fill: entry.colour }));
+  if (entry.area) picture.append(svg("rect", { width: 18, height: 10, fill: entry.colour, "fill-opacity": entry.opacity ?? 1 }));
   else picture.append(svg("path", { d: "M0 5H18", stroke: entry.colour, "stroke-width": 2.5, "stroke-dasharray": entry.dash || "none" }));
   return picture;
 }

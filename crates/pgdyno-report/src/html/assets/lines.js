@@ -1,20 +1,23 @@
 // Series over time, as lines or as areas one on the other.
 
-// Points that are as near as this, in pixels, are drawn as one.
-const SPOT = 3;
+const SHADE_OPACITY = [1, 0.68, 0.42, 0.26];
+
+// How a run's line looks among those of other runs: by its side, else by its place.
+function runLook(run, all = DATA.runs) {
+  const { side } = all[run];
+  if (side === null) return { colour: colour(run), dash: DASHES[Math.floor(run / COLOURS) % DASHES.length] };
+  return { colour: colour(side), thin: all.filter((other) => other.side === side).length > 1 };
+}
 
 function linesChart(spec) {
-  const several = DATA.runs.length > 1;
-  const names = [...new Set(spec.series.map((series) => series.name))];
+  // On the same axes each line is a run: its name says all.
+  const shared = DATA.runs.length > 1 && spec.run === null;
   const legend = spec.series.map((series, index) => {
-    const byRun = names.length === 1;
-    return {
-      key: index,
-      name: several ? `${series.name}, ${DATA.runs[series.run]}` : series.name,
-      colour: colour(byRun ? series.run : names.indexOf(series.name)),
-      dash: byRun ? "" : DASHES[series.run % DASHES.length],
-      area: spec.stacked,
-    };
+    const area = spec.stacked && !series.over;
+    if (shared) return { key: index, name: DATA.runs[series.run].name, area, ...runLook(series.run) };
+    const ink = series.ink ? `var(--${series.ink})` : colour(index);
+    const dash = series.over ? DASHES[1] : series.ink ? "" : DASHES[Math.floor(index / COLOURS) % DASHES.length];
+    return { key: index, name: series.name, colour: ink, opacity: SHADE_OPACITY[Math.min(series.shade || 0, 3)], dash, area };
   });
   const table = () =>
     [...new Set(spec.series.map((series) => series.axis))].map((axis) => {
@@ -22,7 +25,9 @@ function linesChart(spec) {
       const columns = ["time", ...of.map(({ index }) => `${legend[index].name}, ${spec.unit}`)];
       return tableOf(columns, DATA.axes[axis].map((at, row) => [clock(at), ...of.map(({ series }) => number(series.values[row]))]));
     });
-  const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height: 230, legend, table, draw });
+  const height = spec.wide ? 240 : 200;
+  const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height, wide: spec.wide, legend, table, draw });
+  chart.run = spec.run;
 
   // A line of words for those who do not see the drawing.
   const words = spec.series.map((series, index) => {
@@ -37,57 +42,78 @@ function linesChart(spec) {
     return spec.series.map((series, index) => ({ series, index })).filter(({ index }) => !chart.hidden.has(index));
   }
 
-  function draw() {
-    const box = inside(chart);
-    const x = timeScale(chart);
-    const shown = (spec.stacked ? stack : same)(visible());
+  // What is drawn: areas between their sums, and lines.
+  function shown() {
+    const plain = visible().map(({ series, index }) => ({ index, over: series.over, axis: DATA.axes[series.axis], values: series.values }));
+    if (!spec.stacked) return plain;
+    return [...stack(plain.filter(({ over }) => !over)), ...plain.filter(({ over }) => over)];
+  }
+
+  function valueScale(all, box) {
     let [low, high] = [Infinity, 0];
-    for (const { axis, values } of shown) {
+    for (const { axis, values } of all) {
       axis.forEach((at, nth) => {
         const value = values[nth];
         if (value === null || at < view.from || at > view.until) return;
         if (value > high) high = value;
-        if (value < low && value > 0) low = value;
+        if (value < low && (value > 0 || !spec.logarithmic)) low = value;
       });
     }
-    if (high <= 0) high = 1;
-    const y = spec.logarithmic && low < high
-      ? logarithmic(low / 1.15, high * 1.15, box.bottom, box.top)
-      : linear(0, high * 1.12, box.bottom, box.top);
-    const yTicks = spec.logarithmic && low < high ? logTicks(low / 1.15, high * 1.15) : linearTicks(0, high * 1.12, 5);
-    axes(chart, { x, xTicks: timeTicks(view.from, view.until, chart.width / 90), xText: clock, xName: "time since the clients began", y, yTicks });
-    const pieces = markings(chart, x);
-    // Areas are drawn from the top of the stack down, each over the one above it.
-    const order = spec.stacked ? [...shown].reverse() : shown;
+    high = Math.max(high, spec.most || 0);
+    if (spec.logarithmic && low < high) {
+      return { y: logarithmic(low / 1.15, high * 1.15, box.bottom, box.top), ticks: logTicks(low / 1.15, high * 1.15) };
+    }
+    const floor = spec.stacked ? 0 : axisFloor(spec.unit, low);
+    const until = spec.unit === "%" ? Math.max(100, high) : (high > 0 ? high : 1) * 1.12;
+    return { y: linear(floor, until, box.bottom, box.top), ticks: linearTicks(floor, until, 5) };
+  }
+
+  function draw() {
+    const box = inside(chart);
+    const x = timeScale(chart);
+    const all = shown();
+    const { y, ticks } = valueScale(all, box);
+    axes(chart, { x, xTicks: timeTicks(view.from, view.until, chart.width / 90), xText: clock, xName: "time since the clients began", y, yTicks: ticks });
+    const marks = markings(chart, x);
+    const pieces = [];
     let drawn = 0;
-    for (const { index, axis, values } of order) {
+    for (const { index, axis, floor, values } of all) {
       const parts = segments(axis, values, x);
-      const { colour: ink, dash } = legend[index];
+      const { colour: ink, opacity = 1, dash, thin } = legend[index];
       if (!parts.length) continue;
       drawn += 1;
-      if (spec.stacked) {
-        pieces.push(svg("path", { d: areaPath(parts, y, box.bottom), fill: ink, stroke: "var(--card)", "stroke-width": 0.5 }));
+      if (floor) {
+        const area = { fill: ink, "fill-opacity": opacity, stroke: "var(--card)", "stroke-width": 0.4 };
+        pieces.push(svg("path", { d: areaPath(segments(axis, floor, x), parts, y), ...area }));
         continue;
       }
-      const line = { fill: "none", stroke: ink, "stroke-width": 1.7, "stroke-linecap": "round", "stroke-linejoin": "round", "stroke-dasharray": dash || "none" };
-      pieces.push(svg("path", { d: bandPath(parts, y), fill: ink, "fill-opacity": shown.length > 2 ? 0.1 : 0.2 }), svg("path", { d: linePath(parts, y), ...line }));
+      const line = { fill: "none", stroke: ink, "stroke-width": thin ? 1 : 1.7, "stroke-linecap": "round", "stroke-linejoin": "round", "stroke-dasharray": dash || "none" };
+      const band = bandPath(parts, y);
+      if (band && !thin) pieces.push(svg("path", { d: band, fill: ink, "fill-opacity": all.length > 2 ? 0.1 : 0.2 }));
+      pieces.push(svg("path", { d: linePath(parts, y), ...line }));
     }
-    clipped(chart, pieces);
+    // Areas would hide what is marked below them.
+    clipped(chart, spec.stacked ? pieces.concat(marks) : marks.concat(pieces));
     return drawn;
   }
 
   chart.readAt = (at) => {
     const x = timeScale(chart);
     const lines = [];
-    let moment = at;
+    let [moment, sum] = [null, 0];
     for (const { series, index } of visible()) {
       const axis = DATA.axes[series.axis];
-      const nth = nearest(axis, at);
       if (axis.length === 0) continue;
-      if (lines.length === 0) moment = axis[nth];
-      lines.push({ entry: legend[index], text: `${legend[index].name} ${number(series.values[nth])} ${spec.unit}` });
+      const nth = nearest(axis, at);
+      moment ??= axis[nth];
+      const value = series.values[nth];
+      if (legend[index].area) sum += value || 0;
+      lines.push({ entry: legend[index], value, text: `${legend[index].name} ${amount(value, spec.unit)}` });
     }
-    showTip(chart, x(at), chart.pointerY ?? inside(chart).top + 10, clock(moment), lines.concat(markedAt(chart, at)));
+    // From the top of the stack down, and only what is there.
+    const told = spec.stacked ? lines.filter(({ value }) => value).reverse() : lines;
+    if (spec.stacked) told.unshift({ text: `altogether ${amount(sum, spec.unit)}` });
+    showTip(chart, x(at), chart.pointerY ?? inside(chart).top + 10, clock(moment ?? at), told.concat(markedAt(chart, at)));
   };
 
   chart.step = (at, side) => {
@@ -95,66 +121,4 @@ function linesChart(spec) {
     return axis[Math.min(Math.max(nearest(axis, at) + side, 0), axis.length - 1)];
   };
   return chart;
-}
-
-const same = (series) => series.map(({ series: { axis, values }, index }) => ({ index, axis: DATA.axes[axis], values }));
-
-// Sums from below. Series that are stacked share their moments.
-function stack(series) {
-  const sums = [];
-  return same(series).map(({ index, axis, values }) => {
-    const stacked = values.map((value, nth) => {
-      sums[nth] = (sums[nth] || 0) + (value || 0);
-      return value === null ? null : sums[nth];
-    });
-    return { index, axis, values: stacked };
-  });
-}
-
-// Points in view, those within a few pixels as one: their median, least and greatest. A gap stays a gap.
-function segments(axis, values, x) {
-  const all = [];
-  let [segment, spot] = [null, null];
-  axis.forEach((at, nth) => {
-    // One beyond each edge, so that lines go on to it.
-    if ((axis[nth + 1] ?? at) < view.from || (axis[nth - 1] ?? at) > view.until) return;
-    const value = values[nth];
-    if (value === null) {
-      segment = null;
-      return;
-    }
-    if (!segment) {
-      [segment, spot] = [[], null];
-      all.push(segment);
-    }
-    const place = Math.floor(x(at) / SPOT);
-    if (!spot || spot.place !== place) segment.push((spot = { place, from: at, until: at, values: [] }));
-    spot.until = at;
-    spot.values.push(value);
-  });
-  for (const each of all.flat()) {
-    const sorted = each.values.sort((a, b) => a - b);
-    each.x = x((each.from + each.until) / 2).toFixed(1);
-    Object.assign(each, { low: sorted[0], middle: sorted[sorted.length >> 1], high: sorted[sorted.length - 1] });
-  }
-  return all;
-}
-
-// A line through the medians; a point alone is a dot.
-function linePath(parts, y) {
-  const points = (segment) => segment.map((spot) => `${spot.x} ${y(spot.middle).toFixed(1)}`);
-  return parts.map((segment) => `M${points(segment).join("L")}${segment.length === 1 ? "h.01" : ""}`).join("");
-}
-
-// From the least to the greatest, where points share a place.
-function bandPath(parts, y) {
-  const shared = parts.filter((segment) => segment.some((spot) => spot.values.length > 1));
-  const edge = (segment, of) => segment.map((spot) => `${spot.x} ${y(spot[of]).toFixed(1)}`);
-  return shared.map((segment) => `M${[...edge(segment, "high"), ...edge(segment, "low").reverse()].join("L")}Z`).join("");
-}
-
-// Down to the axis.
-function areaPath(parts, y, floor) {
-  const points = (segment) => segment.map((spot) => `${spot.x} ${y(spot.middle).toFixed(1)}`).join("L");
-  return parts.map((segment) => `M${segment[0].x} ${floor}L${points(segment)}L${segment[segment.length - 1].x} ${floor}Z`).join("");
 }

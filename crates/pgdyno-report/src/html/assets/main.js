@@ -1,6 +1,7 @@
 // The page comes alive: theme, charts, and what the tests of the page look at.
 
-const PAPER = 900;
+// The width of the page on paper, and of a chart that shares it with another.
+const PAPER = { whole: 700, half: 335 };
 const root = document.documentElement;
 const complain = (what) => {
   root.dataset.error = `${root.dataset.error || ""}${what}\n`;
@@ -35,21 +36,51 @@ function wholeTime() {
   return all.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
 }
 
+// The charts of each part of the page, in its order: what is wide first in its place, then two by two.
+function parts(place) {
+  const heats = DATA.heats.map(heatChart);
+  const lines = DATA.charts.map((spec) => ({ part: spec.part, chart: linesChart(spec) }));
+  const timed = [...lines.map(({ chart }) => chart), ...heats];
+  timed.forEach(joinView);
+  const curves = curveCharts(DATA.curves);
+  const growth = DATA.growth.map(growthChart);
+  // Latencies as lines, as a heat map and as curves stand together.
+  const ordered = [...growth];
+  const titles = [...new Set([DATA.first, ...lines.map(({ part }) => part)])];
+  for (const title of titles) {
+    const own = lines.filter(({ part }) => part === title).map(({ chart }) => chart);
+    const [wide, others] = [own.filter(({ wide: whole }) => whole), own.filter(({ wide: whole }) => !whole)];
+    const charts = title === DATA.first ? [...wide, ...heats, ...curves.filter(({ wide: whole }) => whole), ...others, ...curves.filter(({ wide: whole }) => !whole)] : [...wide, ...others];
+    if (!charts.length) continue;
+    place.append(html("h2", {}, title));
+    place.append(grid(charts));
+    ordered.push(...charts);
+  }
+  if (growth.length) document.getElementById("growth").append(grid(growth));
+  return ordered;
+}
+
+// Two by two; one that would stand alone has the whole width.
+function grid(charts) {
+  let alone = null;
+  for (const chart of charts) {
+    if (chart.wide && alone) alone.widen();
+    alone = chart.wide || alone ? null : chart;
+  }
+  if (alone) alone.widen();
+  return html("div", { class: "grid" }, ...charts.map((chart) => chart.figure));
+}
+
 function start() {
   theme();
   const place = document.getElementById("charts");
-  const heats = DATA.heats.map(heatChart);
-  const lines = DATA.charts.map(linesChart);
-  // Latency as lines and as a heat map stand together.
-  const timed = [...lines.slice(0, 2), ...heats, ...lines.slice(2)];
-  timed.forEach(joinView);
-  const charts = DATA.curves.length ? [...timed, curveChart(DATA.curves, timed.length)] : timed;
+  const charts = parts(place);
+  charts.forEach((chart, nth) => (chart.index = nth));
   if (!charts.length) place.append(html("p", {}, "No interval was recorded, so there is nothing to draw."));
-  place.append(...charts.map((chart) => chart.figure));
   view.whole = wholeTime();
   look(...view.whole);
-  const redraw = (fixed) => {
-    charts.forEach((chart) => chart.redraw(fixed));
+  const redraw = (paper) => {
+    charts.forEach((chart) => chart.redraw(paper && paper[chart.wide ? "whole" : "half"]));
     root.dataset.charts = charts.length;
     root.dataset.drawn = charts.filter((chart) => chart.drawn > 0).length;
   };

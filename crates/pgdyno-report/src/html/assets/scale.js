@@ -58,24 +58,6 @@ function clock(seconds) {
   return `${sign}${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
 }
 
-// Three to four digits, with thousands apart.
-function number(value) {
-  if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
-  if (size === 0) return "0";
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
-  if (size >= 1e-4) return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
-  return value.toExponential(1);
-}
-
-// The same for a tick, where space is short: 12k, 3M.
-function tickText(value) {
-  const size = Math.abs(value);
-  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
-  if (size >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
-  return number(value);
-}
-
 // The index of the moment nearest to `at` in an ascending list.
 function nearest(list, at) {
   let low = 0;

@@ -3,7 +3,6 @@
 const view = { whole: [0, 1], from: 0, until: 1, cursor: null, charts: [] };
 
 function joinView(chart) {
-  chart.index = view.charts.length;
   view.charts.push(chart);
   chart.reset.addEventListener("click", () => look(...view.whole));
   pointer(chart);
@@ -116,41 +115,4 @@ function key(chart, event) {
   else if (event.key === "Escape") read(chart, null);
   else return false;
   return true;
-}
-
-// Spans and moments that are marked, of the phases of a run and of what it was told.
-function markings(chart, x) {
-  const box = inside(chart);
-  const pieces = [];
-  const halo = { stroke: "var(--card)", "stroke-width": 3, "paint-order": "stroke" };
-  const text = { "font-size": 10, fill: "var(--muted)", "font-family": "system-ui, sans-serif", ...halo };
-  let free = -Infinity;
-  const label = (at, words) => {
-    if (at < free || at > box.right - 12) return;
-    pieces.push(svg("text", { ...text, x: at + 3, y: box.top + 9 }, words));
-    free = at + 8 + words.length * 5.5;
-  };
-  const inView = (mark) => mark.from < view.until && (mark.until ?? mark.from) > view.from;
-  const seen = marksOf(chart).filter(inView);
-  for (const mark of seen.sort((a, b) => a.from - b.from)) {
-    const from = Math.max(x(mark.from), box.left);
-    const height = box.bottom - box.top;
-    if (mark.until === null) pieces.push(svg("path", { d: `M${from} ${box.top}V${box.bottom}`, stroke: "var(--mark)", "stroke-dasharray": "3 3" }));
-    else pieces.push(svg("rect", { x: from, y: box.top, width: Math.max(1, Math.min(x(mark.until), box.right) - from), height, fill: "var(--shade)" }));
-    const wide = mark.until === null || x(mark.until) - from > mark.text.length * 5.5;
-    if (wide && mark.run === (chart.run ?? 0)) label(from, mark.text);
-  }
-  return pieces;
-}
-
-// The marks of a chart: those of its run, where it is of one alone.
-function marksOf(chart) {
-  return DATA.phases.concat(DATA.marks).filter((mark) => chart.run === undefined || mark.run === chart.run);
-}
-
-// What is marked at a moment, in words.
-function markedAt(chart, at) {
-  const near = (view.until - view.from) / 150;
-  const hits = marksOf(chart).filter((mark) => at >= mark.from - near && at <= (mark.until ?? mark.from + near));
-  return [...new Set(hits.map((mark) => mark.text))].map((text) => ({ text }));
 }

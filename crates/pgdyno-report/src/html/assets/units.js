@@ -1,0 +1,32 @@
+// Numbers as people read them, with their unit.
+
+// Three to four digits, with thousands apart.
+function number(value) {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  if (size >= 1e-4) return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
+  return value.toExponential(1);
+}
+
+const POWERS = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
+// A value with its unit; bytes in thousands of them: 12.3 MB/s.
+function amount(value, unit) {
+  if (value === null || value === undefined) return "–";
+  if (!unit.startsWith("bytes")) return `${number(value)} ${unit}`;
+  const [factor, letter] = POWERS.find(([power]) => Math.abs(value) >= power) || [1, ""];
+  return `${number(value / factor)} ${letter}B${unit.slice("bytes".length)}`;
+}
+
+// A number for a tick, where space is short: 12k, 3M.
+function tickText(value) {
+  const [factor, letter] = POWERS.find(([power]) => Math.abs(value) >= (power === 1e3 ? 1e4 : power)) || [1, ""];
+  return letter ? `${Number((value / factor).toPrecision(3))}${letter}` : number(value);
+}
+
+// The end of the value axis that nothing is below; of shares near the whole, what makes them told apart.
+function axisFloor(unit, low) {
+  return unit === "%" ? [99, 90, 50].find((floor) => low >= floor) || 0 : 0;
+}

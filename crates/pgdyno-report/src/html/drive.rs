@@ -1,0 +1,178 @@
+//! What the clients did and saw, interval by interval.
+
+use pgdyno_results::{LevelChangeRecord, TimelineInterval};
+
+use super::ReportRun;
+use super::chart::{Chart, Fold, Mark, Part, Series};
+
+/// The charts of a run's intervals.
+pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
+    let intervals = &run.timeline.intervals;
+    if intervals.is_empty() {
+        return Vec::new();
+    }
+    let changes = run.record.summary.as_ref().map_or(&[][..], |summary| &summary.level_changes);
+    let mut charts = vec![throughput(intervals, changes), latency(intervals)];
+    charts.extend(trouble(intervals));
+    charts.extend([in_flight(intervals), driver(intervals)]);
+    charts
+}
+
+/// The spans before and after the measured window, as marks.
+pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
+    let mut spans: Vec<Mark> = Vec::new();
+    let mut last = None;
+    for interval in intervals.iter().filter(|i| i.phase != "measure") {
+        match spans.last_mut() {
+            Some(span) if last == Some(&interval.phase) => span.until_s = Some(interval.end_s),
+            _ => {
+                spans.push(Mark {
+                    kind: interval.phase.clone(),
+                    text: interval.phase.clone(),
+                    from_s: interval.start_s,
+                    until_s: Some(interval.end_s),
+                });
+            }
+        }
+        last = Some(&interval.phase);
+    }
+    spans
+}
+
+/// A series with a value for each interval, at its middle.
+fn series(name: &str, intervals: &[TimelineInterval], value: impl Fn(&TimelineInterval, f64) -> Option<f64>) -> Series {
+    Series {
+        name: name.to_owned(),
+        seconds: intervals.iter().map(|i| (i.start_s + i.end_s) / 2.0).collect(),
+        values: intervals.iter().map(|i| value(i, (i.end_s - i.start_s).max(1e-9))).collect(),
+        ..Series::default()
+    }
+}
+
+fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Chart {
+    let tps = series("TPS", intervals, |i, seconds| Some(i.committed as f64 / seconds));
+    Chart {
+        title: "Throughput".to_owned(),
+        note: "Committed transactions a second, interval by interval.".to_owned(),
+        unit: "transactions/s".to_owned(),
+        wide: true,
+        part: Part::Drive,
+        series: std::iter::once(tps).chain(levels(intervals, changes)).collect(),
+        ..Chart::default()
+    }
+}
+
+/// The levels between which throughput changed, as steps over the measured window.
+fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Option<Series> {
+    let measured = || intervals.iter().filter(|i| i.phase == "measure");
+    let (first, last) = (measured().next()?, measured().next_back()?);
+    let begins = std::iter::once(first.start_s).chain(changes.iter().map(|change| change.at_s));
+    let ends = changes.iter().map(|change| change.at_s).chain([last.end_s]);
+    let tps = changes.first().map(|change| change.tps_before).into_iter().chain(changes.iter().map(|c| c.tps_after));
+    let mut steps = Series { name: "level".to_owned(), ..Series::default() };
+    for ((begin, end), tps) in begins.zip(ends).zip(tps) {
+        steps.seconds.extend([begin, end]);
+        steps.values.extend([Some(tps); 2]);
+    }
+    (!steps.seconds.is_empty()).then_some(steps)
+}
+
+fn latency(intervals: &[TimelineInterval]) -> Chart {
+    let of = |name, at: usize| series(name, intervals, move |i, _| i.response_ns.map(|ns| ns[at] as f64 / 1e6));
+    let max = Series { fold: Fold::Max, ..of("max", 3) };
+    Chart {
+        title: "Response time".to_owned(),
+        note: "Percentiles of each interval, from the intended start to the server's last word.".to_owned(),
+        unit: "ms".to_owned(),
+        logarithmic: true,
+        wide: true,
+        part: Part::Drive,
+        series: vec![of("p50", 0), of("p95", 1), of("p99", 2), max],
+        ..Chart::default()
+    }
+}
+
+/// What did not go as it should, where anything did not.
+fn trouble(intervals: &[TimelineInterval]) -> Option<Chart> {
+    type Count = fn(&TimelineInterval) -> u64;
+    let kinds: [(&str, Count); 4] =
+        [("failed", |i| i.failed), ("retries", |i| i.retries), ("skipped", |i| i.skipped), ("late", |i| i.late)];
+    let seen = kinds.into_iter().filter(|(_, count)| intervals.iter().any(|i| count(i) > 0));
+    let of = |(name, count): (&str, Count)| series(name, intervals, |i, seconds| Some(count(i) as f64 / seconds));
+    let series: Vec<_> = seen.map(of).collect();
+    (!series.is_empty()).then(|| Chart {
+        title: "Trouble".to_owned(),
+        note: "Transactions that failed, tries after the first, arrivals that were skipped, transactions above the \
+               latency limit."
+            .to_owned(),
+        unit: "a second".to_owned(),
+        part: Part::Drive,
+        series,
+        ..Chart::default()
+    })
+}
+
+fn in_flight(intervals: &[TimelineInterval]) -> Chart {
+    Chart {
+        title: "Under way".to_owned(),
+        note: "Transactions that had begun and not ended when the interval did.".to_owned(),
+        unit: "transactions".to_owned(),
+        part: Part::Drive,
+        series: vec![series("in flight", intervals, |i, _| Some(i.in_flight as f64))],
+        ..Chart::default()
+    }
+}
+
+fn driver(intervals: &[TimelineInterval]) -> Chart {
+    Chart {
+        title: "The driver itself".to_owned(),
+        note: "CPU time of pgdyno's engine threads: a driver that has none left measures itself.".to_owned(),
+        unit: "CPUs".to_owned(),
+        part: Part::Machines,
+        series: vec![series("CPUs used", intervals, |i, seconds| Some(i.client_cpu_s / seconds))],
+        ..Chart::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(phase: &str, start_s: f64) -> TimelineInterval {
+        TimelineInterval { phase: phase.to_owned(), start_s, end_s: start_s + 2.0, committed: 10, ..Default::default() }
+    }
+
+    #[test]
+    fn spans_outside_the_window_are_marked_each_as_one() {
+        let phases =
+            phases(&[interval("ramp", 0.0), interval("ramp", 2.0), interval("measure", 4.0), interval("drain", 6.0)]);
+        let facts: Vec<_> = phases.iter().map(|m| (m.text.as_str(), m.from_s, m.until_s)).collect();
+        assert_eq!(facts, [("ramp", 0.0, Some(4.0)), ("drain", 6.0, Some(8.0))]);
+    }
+
+    #[test]
+    fn values_stand_at_the_middle_of_their_interval() {
+        let chart = throughput(&[interval("measure", 4.0)], &[]);
+        assert_eq!((chart.series[0].seconds[0], chart.series[0].values[0]), (5.0, Some(5.0)));
+        assert_eq!(chart.series.len(), 1, "a level that does not change is not drawn");
+    }
+
+    #[test]
+    fn levels_reach_from_change_to_change_within_the_window() {
+        let intervals = [interval("ramp", 0.0), interval("measure", 2.0), interval("measure", 4.0)];
+        let change = |at_s, tps_before, tps_after| LevelChangeRecord { at_s, tps_before, tps_after };
+        let steps = levels(&intervals, &[change(3.0, 10.0, 20.0), change(5.0, 20.0, 5.0)]).unwrap();
+        assert_eq!(steps.seconds, [2.0, 3.0, 3.0, 5.0, 5.0, 6.0]);
+        assert_eq!(steps.values, [10.0, 10.0, 20.0, 20.0, 5.0, 5.0].map(Some));
+    }
+
+    #[test]
+    fn trouble_shows_what_there_was_only() {
+        let fine = interval("measure", 0.0);
+        assert_eq!(trouble(std::slice::from_ref(&fine)), None);
+        let bad = TimelineInterval { retries: 4, ..fine.clone() };
+        let chart = trouble(&[fine, bad]).map(|chart| chart.series);
+        let facts: Vec<_> = chart.iter().flatten().map(|s| (s.name.as_str(), s.values.clone())).collect();
+        assert_eq!(facts, [("retries", vec![Some(0.0), Some(2.0)])]);
+    }
+}

@@ -1,0 +1,41 @@
+//! What happened while the clients were at work: marks in the charts, and a list.
+
+use pgdyno_results::{EventRecord, RunRecord};
+
+use super::ReportRun;
+use super::chart::Mark;
+use super::markup::Html;
+
+/// Events that the list has without being opened.
+const SHOWN_MAX: usize = 12;
+
+/// The marks of a run: the record's events, and what else it was told.
+pub(super) fn marks(run: &ReportRun) -> Vec<Mark> {
+    let mark = |event: &EventRecord| Mark {
+        kind: event.kind.clone(),
+        text: event.text.clone(),
+        from_s: event.from_s,
+        until_s: event.until_s,
+    };
+    run.record.events.iter().map(mark).chain(run.marks.iter().cloned()).collect()
+}
+
+/// The list.
+pub(super) fn list(record: &RunRecord, html: &mut Html) {
+    if record.events.is_empty() {
+        return;
+    }
+    html.heading("What happened meanwhile");
+    let row = |e: &EventRecord| {
+        let length = e.until_s.map_or_else(String::new, |until| format!("{:.1} s", until - e.from_s));
+        vec![format!("{:.1} s", e.from_s), length, e.kind.clone(), e.text.clone()]
+    };
+    let rows: Vec<_> = record.events.iter().map(row).collect();
+    let columns = [("at", true), ("for", true), ("what", false), ("", false)];
+    let (shown, more) = rows.split_at(rows.len().min(SHOWN_MAX));
+    html.table(&columns, shown);
+    if !more.is_empty() {
+        html.raw("<details><summary>").text(&format!("{} more", more.len())).raw("</summary>");
+        html.table(&columns, more).raw("</details>\n");
+    }
+}

@@ -1,0 +1,80 @@
+//! Figures against what grows from run to run: a scaling on the page.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::ReportRun;
+use super::data::significant;
+use super::markup::Html;
+use crate::compare::Metric;
+use crate::scaling::Scaling;
+
+/// Percentiles in the chart of response times.
+const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
+
+/// The metrics of the charts: the scaling's own, and response times.
+pub(super) fn metrics(scaling: &Scaling) -> Vec<Vec<Metric>> {
+    let own = scaling.metric;
+    let throughput = if own.is_latency() { Metric::Tps } else { own };
+    let mut percentiles: Vec<Metric> = PERCENTILES.into_iter().map(Metric::Percentile).collect();
+    if own.is_latency() && !percentiles.contains(&own) {
+        percentiles.push(own);
+    }
+    vec![vec![throughput], percentiles]
+}
+
+/// Orders runs as the axis does, and names each by its place: `clients 8`, and the second of several `clients 8 (2)`.
+pub(super) fn name(scaling: &Scaling, runs: &mut [ReportRun]) {
+    let place = |run: &ReportRun| {
+        let label = scaling.axis.place(&run.record).map(|place| place.label).unwrap_or_default();
+        (scaling.points.iter().position(|point| point.label == label), label)
+    };
+    runs.sort_by_cached_key(|run| place(run).0);
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for run in runs {
+        let label = place(run).1;
+        let nth = seen.entry(label.clone()).or_default();
+        *nth += 1;
+        let again = if *nth > 1 { format!(" ({nth})") } else { String::new() };
+        run.name = format!("{} {label}{again}", scaling.axis.title());
+    }
+}
+
+/// A chart: lines of the same places, with the least and the greatest of the runs at each.
+pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
+    let first = lines.first()?;
+    let is_latency = first.metric.is_latency();
+    let scale = if is_latency { 1e-6 } else { 1.0 };
+    let told = |value: f64| significant(value * scale);
+    let line = |line: &Scaling| {
+        let points: Vec<Value> = line
+            .points
+            .iter()
+            .map(|p| json!({ "label": p.label, "at": p.at, "mean": told(p.mean), "min": told(p.min), "max": told(p.max) }))
+            .collect();
+        json!({ "name": line.metric.name(), "points": points })
+    };
+    let proportion: Vec<Value> = first
+        .points
+        .iter()
+        .map(|p| p.linear.map_or(Value::Null, |linear| told(linear * first.points[0].mean)))
+        .collect();
+    Some(json!({
+        "title": title, "unit": if is_latency { "ms".to_owned() } else { first.metric.title() },
+        "axis": first.axis.title(), "logarithmic": is_latency,
+        "lines": lines.iter().map(line).collect::<Vec<_>>(), "proportion": proportion,
+    }))
+}
+
+/// The table of the scaling, and what must be known before it is trusted.
+pub(super) fn table(scaling: &Scaling, html: &mut Html) {
+    html.raw("<section id=\"growth\">\n").heading(&scaling.title());
+    let (titles, rows) = scaling.rows();
+    let columns: Vec<_> = titles.into_iter().map(|title| (title, true)).collect();
+    html.table(&columns, &rows);
+    for (run, why) in &scaling.left_out {
+        html.raw("<p class=\"bad\"><b>left out</b>: ").text(&format!("{run} {why}")).raw("</p>\n");
+    }
+    html.list(scaling.notes.iter().map(String::as_str)).raw("</section>\n");
+}

@@ -1,0 +1,121 @@
+//! Who had the CPUs of the machines in the measured window: a bar for each machine.
+
+use pgdyno_results::{MachineRecord, RunRecord};
+
+use super::markup::Html;
+use crate::units::bytes;
+
+/// A part of a bar: what, its class in the style, and CPUs.
+type Part = (&'static str, &'static str, f64);
+
+pub(super) fn machines(record: &RunRecord, html: &mut Html) {
+    let known = [("Server's machine", &record.server_machine), ("Driver's machine", &record.client_machine)];
+    let known: Vec<_> = known.into_iter().filter_map(|(name, machine)| Some((name, machine.as_ref()?))).collect();
+    if known.is_empty() {
+        return;
+    }
+    html.heading("Who had the CPUs");
+    for (name, machine) in known {
+        one(name, machine, html);
+    }
+}
+
+fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
+    let parts = parts(machine);
+    let used: f64 = parts.iter().map(|(_, _, cpus)| cpus).sum();
+    let all = machine.cpus.unwrap_or(used).max(used);
+    if all <= 0.0 {
+        return;
+    }
+    let told = |cpus: f64| format!("{cpus:.2}");
+    let words: Vec<String> = parts.iter().map(|(what, _, cpus)| format!("{what} {}", told(*cpus))).collect();
+    html.raw("<div class=\"machine\"><p><b>").text(name).raw("</b> ");
+    let cpus = machine.cpus.map_or_else(String::new, |cpus| format!("{cpus} CPUs, "));
+    html.text(&format!("{cpus}seen by {}", machine.seen_by))
+        .raw("</p><svg class=\"shares\" role=\"img\" aria-label=\"");
+    html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
+    let mut from = 0.0;
+    for (_, class, cpus) in &parts {
+        html.raw("<rect class=\"")
+            .text(class)
+            .raw("\" height=\"100%\" x=\"")
+            .text(&format!("{:.2}%", from / all * 100.0));
+        html.raw("\" width=\"").text(&format!("{:.2}%", cpus / all * 100.0)).raw("\"/>");
+        from += cpus;
+    }
+    html.raw("</svg><ul class=\"keys\">");
+    for (what, class, cpus) in &parts {
+        html.raw("<li><svg class=\"key\" aria-hidden=\"true\"><rect class=\"").text(class);
+        html.raw("\" width=\"100%\" height=\"100%\"/></svg>").text(&format!("{what} {}", told(*cpus))).raw("</li>");
+    }
+    html.raw("</ul>\n");
+    let more = more(machine);
+    if !more.is_empty() {
+        html.raw("<p class=\"note\">").text(&more.join("; ")).raw("</p>");
+    }
+    html.raw("</div>\n");
+}
+
+/// CPUs by who had them, with what is left of them.
+fn parts(machine: &MachineRecord) -> Vec<Part> {
+    let server: f64 = machine.server_cpus.values().sum();
+    let (driver, other) = (machine.driver_cpus.unwrap_or(0.0), machine.other_cpus.unwrap_or(0.0));
+    let steal = machine.steal_cpus.unwrap_or(0.0);
+    let busy = machine.busy_cpus.unwrap_or(0.0);
+    let mut parts = vec![("the server", "of-server", server), ("pgdyno", "of-driver", driver)];
+    parts.push(("other programs", "of-others", other));
+    // Where nobody could look at processes only their sum is known.
+    parts.push(("busy, by whom is not known", "of-others", (busy - server - driver - other).max(0.0)));
+    parts.push(("taken by the hypervisor", "of-steal", steal));
+    // What is less than the rounding of several looks is none.
+    parts.retain(|(_, _, cpus)| *cpus >= 0.005);
+    let used: f64 = parts.iter().map(|(_, _, cpus)| cpus).sum();
+    if let Some(cpus) = machine.cpus {
+        parts.push(("idle", "idle", (cpus - used).max(0.0)));
+    }
+    parts
+}
+
+/// What else is known of a machine, in words.
+fn more(machine: &MachineRecord) -> Vec<String> {
+    let mut more = Vec::new();
+    let mut kinds: Vec<_> = machine.server_cpus.iter().filter(|(_, cpus)| **cpus >= 0.005).collect();
+    kinds.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    if !kinds.is_empty() {
+        let kinds: Vec<_> = kinds.into_iter().map(|(kind, cpus)| format!("{kind} {cpus:.2}")).collect();
+        more.push(format!("CPUs of the server: {}", kinds.join(", ")));
+    }
+    more.extend(machine.iowait_cpus.map(|cpus| format!("{cpus:.2} CPUs idle while something waited for a disk")));
+    more.extend(machine.memory_bytes.map(|n| format!("memory {}", bytes(n))));
+    let mut flow = |what: &str, into: Option<f64>, out: Option<f64>, names: [&str; 2]| {
+        if let (Some(into), Some(out)) = (into, out) {
+            let (into, out) = (bytes(into as u64), bytes(out as u64));
+            more.push(format!("{what}: {into}/s {}, {out}/s {}", names[0], names[1]));
+        }
+    };
+    flow("disks", machine.disk_read_bytes_per_s, machine.disk_write_bytes_per_s, ["read", "written"]);
+    flow("network", machine.net_receive_bytes_per_s, machine.net_send_bytes_per_s, ["received", "sent"]);
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_has_all_cpus_of_the_machine() {
+        let machine = MachineRecord {
+            cpus: Some(4.0),
+            busy_cpus: Some(3.0),
+            server_cpus: [("client backend".to_owned(), 1.0), ("walwriter".to_owned(), 0.5)].into(),
+            driver_cpus: Some(0.5),
+            other_cpus: Some(1.0),
+            ..MachineRecord::default()
+        };
+        let facts: Vec<_> = parts(&machine).into_iter().map(|(what, _, cpus)| (what, cpus)).collect();
+        assert_eq!(facts, [("the server", 1.5), ("pgdyno", 0.5), ("other programs", 1.0), ("idle", 1.0)]);
+        let blind = MachineRecord { cpus: Some(4.0), busy_cpus: Some(3.0), ..MachineRecord::default() };
+        let facts: Vec<_> = parts(&blind).into_iter().map(|(what, _, cpus)| (what, cpus)).collect();
+        assert_eq!(facts, [("busy, by whom is not known", 3.0), ("idle", 1.0)]);
+    }
+}

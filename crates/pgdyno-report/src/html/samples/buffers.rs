@@ -1,0 +1,102 @@
+//! Shared buffers: what they answered, and who wrote them out.
+
+use pgdyno_results::{Points, SampleTable, Samples};
+
+use super::super::chart::Chart;
+use super::layers::Layers;
+use super::{drawn, seen, series};
+
+/// Writers of buffers that have a band of their own, at most.
+const WRITERS_MAX: usize = 5;
+
+/// The share of block reads that needed no read of the operating system.
+pub(super) fn hits(samples: &Samples) -> Option<Chart> {
+    let table = samples.of("database");
+    let (hit, read) = (table.rate(&[], "blks_hit"), table.rate(&[], "blks_read"));
+    let share = |(hit, read): (&Option<f64>, &Option<f64>)| {
+        let (hit, read) = ((*hit)?, (*read)?);
+        (hit + read > 0.0).then(|| 100.0 * hit / (hit + read))
+    };
+    let values = hit.values.iter().zip(&read.values).map(share).collect();
+    drawn(Chart {
+        title: "Found in shared buffers".to_owned(),
+        note: "Block reads that needed no read of the operating system, whose own cache may have had the rest."
+            .to_owned(),
+        unit: "%".to_owned(),
+        series: seen([series("hit ratio", Points { at_s: hit.at_s, values })]),
+        ..Chart::default()
+    })
+}
+
+/// Buffers that were written out, by who wrote them.
+pub(super) fn writers(samples: &Samples) -> Option<Chart> {
+    let io = samples.of("io");
+    let mut layers = match io.is_empty() {
+        true => by_counters(samples),
+        false => by_io(io),
+    };
+    layers.sort_by(|a, b| a.name.cmp(&b.name));
+    drawn(Chart {
+        title: "Buffers written out".to_owned(),
+        note: "By who wrote them: what client backends must write themselves keeps their clients waiting.".to_owned(),
+        unit: "writes/s".to_owned(),
+        stacked: true,
+        series: seen(layers),
+        ..Chart::default()
+    })
+}
+
+/// By `pg_stat_io`: relations only, WAL has its own chart.
+fn by_io(io: &SampleTable) -> Vec<super::Series> {
+    let mut layers = Layers::at(io.rows().iter().map(|(at_s, _)| *at_s));
+    for (backend, table) in io.by("backend_type") {
+        for (object, table) in table.by("object") {
+            if object != "wal" {
+                layers.add_all(&backend, &table.rate(&["context"], "writes"));
+            }
+        }
+    }
+    layers.series(WRITERS_MAX, "others")
+}
+
+/// By the counters of servers that have no `pg_stat_io`.
+fn by_counters(samples: &Samples) -> Vec<super::Series> {
+    let (checkpointer, bgwriter) = (samples.of("checkpointer"), samples.of("bgwriter"));
+    let rows = checkpointer.rows().iter().chain(bgwriter.rows());
+    let mut layers = Layers::at(rows.map(|(at_s, _)| *at_s));
+    layers.add_all("checkpointer", &checkpointer.rate(&[], "buffers_written"));
+    layers.add_all("background writer", &bgwriter.rate(&[], "buffers_clean"));
+    layers.add_all("client backend", &bgwriter.rate(&[], "buffers_backend"));
+    layers.series(WRITERS_MAX, "others")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{samples, values};
+    use super::*;
+
+    #[test]
+    fn hits_are_a_share_and_unknown_where_nothing_was_read() {
+        let rows: [(f64, &[&str]); 4] =
+            [(0.0, &["0", "0"]), (1.0, &["90", "10"]), (2.0, &["90", "10"]), (3.0, &["91", "10"])];
+        let chart = hits(&samples("database", &["blks_hit", "blks_read"], &rows)).unwrap();
+        assert_eq!(values(&chart), [("hit ratio", vec![Some(90.0), None, Some(100.0)])]);
+    }
+
+    #[test]
+    fn writers_are_told_apart_and_wal_is_none_of_theirs() {
+        let columns = ["backend_type", "object", "context", "writes"];
+        let look = |at: f64, n: &'static [&'static str; 3]| {
+            [
+                (at, vec!["checkpointer", "relation", "normal", n[0]]),
+                (at, vec!["client backend", "relation", "normal", n[1]]),
+                (at, vec!["client backend", "wal", "normal", n[2]]),
+            ]
+        };
+        let rows = [look(1.0, &["0", "5", "0"]), look(2.0, &["8", "7", "99"])].concat();
+        let rows: Vec<(f64, &[&str])> = rows.iter().map(|(at, cells)| (*at, cells.as_slice())).collect();
+        let chart = writers(&samples("io", &columns, &rows)).unwrap();
+        let some = |n: f64| vec![Some(0.0), Some(n)];
+        assert_eq!(values(&chart), [("checkpointer", some(8.0)), ("client backend", some(2.0))]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Who waits for locks, and how long.
+
+use pgdyno_results::Samples;
+
+use super::super::chart::Chart;
+use super::layers::Layers;
+use super::{drawn, greatest, inked, seen};
+
+/// Locks that have a band of their own, at most.
+const LOCKS_MAX: usize = 5;
+
+/// Moments of this source and, as it has rows only where anybody waits, of another beside them.
+fn moments(samples: &Samples) -> impl Iterator<Item = f64> {
+    let rows = samples.of("locks").rows();
+    let all = super::waits::lonely(rows, samples.of("database").rows());
+    rows.iter().map(|(at_s, _)| *at_s).chain(all)
+}
+
+/// How many wait, by kind of lock.
+pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
+    let table = samples.of("locks");
+    let mut layers = Layers::at(moments(samples));
+    for (at_s, row) in table.rows() {
+        let cell = |column| table.cell(row, column);
+        let of = cell("relation").map_or_else(String::new, |relation| format!(" of {relation}"));
+        let name = format!("{}{of}, {}", cell("locktype").unwrap_or("?"), cell("mode").unwrap_or("?"));
+        layers.add(&name, *at_s, cell("waiting").and_then(|n| n.parse().ok()).unwrap_or(0.0));
+    }
+    drawn(Chart {
+        title: "Waiting for locks".to_owned(),
+        note: "Sessions that waited for a lock at the moment of the look.".to_owned(),
+        unit: "sessions".to_owned(),
+        stacked: true,
+        series: seen(layers.series(LOCKS_MAX, "other locks")),
+        ..Chart::default()
+    })
+}
+
+/// The longest that any of them had waited.
+pub(super) fn longest(samples: &Samples) -> Option<Chart> {
+    let table = samples.of("locks");
+    let mut layers = Layers::at(moments(samples));
+    for look in table.rows().chunk_by(|a, b| a.0 == b.0) {
+        let waits = look.iter().filter_map(|(_, row)| table.cell(row, "longest_wait_s")?.parse::<f64>().ok());
+        layers.add("longest wait", look[0].0, waits.fold(0.0, f64::max));
+    }
+    let longest = layers.series(1, "");
+    drawn(Chart {
+        title: "Longest wait for a lock".to_owned(),
+        note: "How long the one that had waited longest had waited, at the moment of the look.".to_owned(),
+        unit: "s".to_owned(),
+        series: seen(longest.into_iter().map(|series| greatest(inked(series, "tlock")))),
+        ..Chart::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{samples, values};
+    use super::*;
+
+    #[test]
+    fn where_nobody_waits_there_is_no_row_and_nobody_waits() {
+        let columns = ["locktype", "mode", "relation", "waiting", "longest_wait_s"];
+        let mut samples = samples(
+            "locks",
+            &columns,
+            &[
+                (1.0, &["transactionid", "ShareLock", "", "3", "0.5"]),
+                (1.0, &["relation", "RowExclusiveLock", "public.t", "1", "2.5"]),
+            ],
+        );
+        assert_eq!(longest(&samples).map(|chart| values(&chart).len()), Some(1));
+        let looks = [(0.0, &["0"][..]), (1.1, &["0"]), (2.0, &["0"])];
+        samples.insert("database", super::super::tests::samples("database", &["x"], &looks).of("database").clone());
+        let chart = waiting(&samples).unwrap();
+        let some = |n: f64| vec![Some(0.0), Some(n), Some(0.0)];
+        let relation = "relation of public.t, RowExclusiveLock";
+        assert_eq!(values(&chart), [("transactionid, ShareLock", some(3.0)), (relation, some(1.0))]);
+        assert_eq!(values(&longest(&samples).unwrap()), [("longest wait", some(2.5))]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Which programs had the CPUs of the server's machine.
+
+use pgdyno_results::Samples;
+
+use super::super::chart::{Chart, Ink, Part, Series};
+use super::layers::Layers;
+use super::{drawn, seen, series};
+
+/// Kinds that have a band of their own, at most.
+const KINDS_MAX: usize = 8;
+
+/// pgdyno itself, as the samples call it.
+const DRIVER: &str = "driver";
+
+/// All programs that are neither, as the samples call them.
+const OTHER: &str = "other";
+
+/// CPUs in use, by the server's kinds of processes, pgdyno, and all other programs; with the CPUs that there are.
+pub(super) fn chart(samples: &Samples) -> Option<Chart> {
+    let table = samples.of("processes");
+    let mut layers = Layers::at(table.rows().iter().map(|(at_s, _)| *at_s));
+    for (at_s, row) in table.rows() {
+        let cpus = table.cell(row, "cpus").and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+        layers.add(table.cell(row, "kind").unwrap_or(OTHER), *at_s, cpus);
+    }
+    let mut bands = seen(layers.series(KINDS_MAX, "the server's other processes"));
+    // The server is the floor; who takes CPUs away from it stands on top.
+    bands.sort_by_key(|band| (band.name == OTHER, band.name == DRIVER));
+    for band in &mut bands {
+        band.ink = Some(Ink(ink(&band.name), 0));
+        match band.name.as_str() {
+            DRIVER => band.name = "pgdyno".to_owned(),
+            OTHER => band.name = "other programs".to_owned(),
+            _ => {}
+        }
+    }
+    drawn(with_cpus(
+        samples,
+        "machine",
+        Chart {
+            title: "CPU of the server's machine, by program".to_owned(),
+            note: "CPUs in use. What other programs take is missing elsewhere, and is not the server's fault."
+                .to_owned(),
+            unit: "CPUs".to_owned(),
+            stacked: true,
+            wide: true,
+            part: Part::Machines,
+            series: bands,
+            ..Chart::default()
+        },
+    ))
+}
+
+/// The chart with a line at the CPUs of the machine, where there is anything below it.
+pub(super) fn with_cpus(samples: &Samples, source: &str, mut chart: Chart) -> Chart {
+    let cpus = series("CPUs of the machine", samples.of(source).gauge("cpus"));
+    if !chart.series.is_empty() {
+        let line = |cpus: Series| Series { over: true, ink: Some(Ink("ink", 0)), ..cpus };
+        chart.series.extend(seen([cpus]).into_iter().map(line));
+    }
+    chart
+}
+
+fn ink(kind: &str) -> &'static str {
+    match kind {
+        DRIVER => "c6",
+        OTHER => "tback",
+        "client backend" => "c0",
+        "checkpointer" => "c1",
+        "autovacuum worker" | "autovacuum launcher" => "c2",
+        "walwriter" => "c3",
+        "walsender" | "io worker" => "c4",
+        "background writer" => "c5",
+        "parallel worker" => "c7",
+        _ => "tclient",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{samples, values};
+    use super::*;
+
+    #[test]
+    fn the_server_is_the_floor_and_a_line_tells_how_many_cpus_there_are() {
+        let mut samples = samples(
+            "processes",
+            &["kind", "cpus", "count"],
+            &[
+                (1.0, &["other", "1.5", "40"]),
+                (1.0, &["driver", "0.5", "1"]),
+                (1.0, &["client backend", "1", "8"]),
+                (1.0, &["walwriter", "0", "1"]),
+            ],
+        );
+        let machine = super::super::tests::samples("machine", &["cpus"], &[(1.0, &["4"])]);
+        samples.insert("machine", machine.of("machine").clone());
+        let chart = chart(&samples).unwrap();
+        let some = |n: f64| vec![Some(n)];
+        let bands = [("client backend", some(1.0)), ("pgdyno", some(0.5)), ("other programs", some(1.5))];
+        assert_eq!(values(&chart), [&bands[..], &[("CPUs of the machine", some(4.0))]].concat());
+        assert_eq!(chart.series.iter().map(|s| s.over).collect::<Vec<_>>(), [false, false, false, true]);
+    }
+}

@@ -1,0 +1,43 @@
+//! How far standbys are behind.
+
+use pgdyno_results::Samples;
+
+use super::super::chart::{Chart, Series};
+use super::{drawn, greatest, seen, series};
+
+/// Standbys that have lines of their own, at most.
+const STANDBYS_MAX: usize = 4;
+
+/// A series of `column` for each standby.
+fn by_standby(samples: &Samples, what: &str, column: &str) -> Vec<Series> {
+    let standbys = samples.of("replication").by("application_name");
+    let of = |(name, table): (&String, &pgdyno_results::SampleTable)| {
+        let name = if name.is_empty() { "standby" } else { name };
+        greatest(series(&format!("{name}{what}"), table.gauge(column)))
+    };
+    standbys.iter().take(STANDBYS_MAX).map(of).collect()
+}
+
+/// Seconds from the WAL's flush here to its being replayed there.
+pub(super) fn lag(samples: &Samples) -> Option<Chart> {
+    let of = |what, column| by_standby(samples, what, column);
+    let all = [of(": flushed", "flush_lag_s"), of(": replayed", "replay_lag_s")].concat();
+    drawn(Chart {
+        title: "Lag of the standbys".to_owned(),
+        note: "Time from WAL being flushed here to its being flushed and replayed there.".to_owned(),
+        unit: "s".to_owned(),
+        series: seen(all),
+        ..Chart::default()
+    })
+}
+
+/// WAL that the standbys have not replayed yet.
+pub(super) fn bytes(samples: &Samples) -> Option<Chart> {
+    drawn(Chart {
+        title: "WAL that standbys are behind".to_owned(),
+        note: "From the position here to the one that was replayed there.".to_owned(),
+        unit: "bytes".to_owned(),
+        series: seen(by_standby(samples, "", "lag_bytes")),
+        ..Chart::default()
+    })
+}

@@ -1,0 +1,18 @@
+//! Files that sorts and hashes spill into.
+
+use pgdyno_results::Samples;
+
+use super::super::chart::Chart;
+use super::{drawn, seen, series};
+
+/// Bytes a second of temporary files.
+pub(super) fn chart(samples: &Samples) -> Option<Chart> {
+    drawn(Chart {
+        title: "Temporary files".to_owned(),
+        note: "What sorts and hashes wrote to files because it did not fit work_mem; counted when a file is closed."
+            .to_owned(),
+        unit: "bytes/s".to_owned(),
+        series: seen([series("temporary files", samples.of("database").rate(&[], "temp_bytes"))]),
+        ..Chart::default()
+    })
+}

@@ -1,0 +1,141 @@
+//! What active sessions waited for: average active sessions by wait event.
+
+use std::collections::HashMap;
+
+use pgdyno_results::Samples;
+
+use super::super::chart::{Chart, Ink, Series};
+use super::layers::Layers;
+use super::{drawn, seen};
+
+/// Wait events that have a band of their own, at most.
+const EVENTS_MAX: usize = 8;
+
+/// What waits for nothing, as the samples have it.
+const CPU: &str = "CPU";
+
+/// All processes that serve no client.
+const BACKGROUND: &str = "background processes";
+
+/// Events that are none of the weightiest.
+const OTHERS: &str = "other events";
+
+/// Backends that work for a client.
+const OF_CLIENTS: [&str; 3] = ["client backend", "parallel worker", "walsender"];
+
+/// Looks ten times a second, averaged over each second: how many sessions were active, by what they waited for.
+pub(super) fn chart(samples: &Samples) -> Option<Chart> {
+    let table = samples.of("waits");
+    let others = samples.of("database").rows();
+    let looked = table.rows().iter().map(|(at_s, _)| *at_s);
+    // A look in which nobody was active has no row; the other sources were looked at all the same.
+    let mut layers = Layers::at(looked.chain(lonely(table.rows(), others)));
+    for (at_s, row) in table.rows() {
+        let cell = |column| table.cell(row, column);
+        let number = |column| cell(column).and_then(|cell| cell.parse::<f64>().ok());
+        let (Some(count), Some(looks)) = (number("samples"), number("looks")) else { continue };
+        let backend = cell("backend_type").unwrap_or_default();
+        let name = match (cell("wait_event_type"), cell("wait_event")) {
+            _ if !OF_CLIENTS.contains(&backend) => BACKGROUND.to_owned(),
+            (Some(CPU) | None, _) => CPU.to_owned(),
+            (Some(kind), event) => format!("{kind}: {}", event.unwrap_or("?")),
+        };
+        layers.add(&name, *at_s, count / looks.max(1.0));
+    }
+    let mut series = seen(layers.series(EVENTS_MAX, OTHERS));
+    // CPU is the floor that the waits stand on; what has no name stands on top.
+    series.sort_by_key(|s| if s.name == CPU { 0 } else { 1 + usize::from(s.name == BACKGROUND || s.name == OTHERS) });
+    colour(&mut series);
+    drawn(Chart {
+        title: "What active sessions waited for".to_owned(),
+        note: "Average active sessions by wait event, from ten looks a second at pg_stat_activity; CPU is what waited for \
+               nothing: it ran, or wanted to."
+            .to_owned(),
+        unit: "active sessions".to_owned(),
+        stacked: true,
+        wide: true,
+        series,
+        ..Chart::default()
+    })
+}
+
+/// Moments of other sources that no row of this one is near.
+pub(super) fn lonely<'a>(
+    rows: &'a [(f64, Vec<String>)],
+    others: &'a [(f64, Vec<String>)],
+) -> impl Iterator<Item = f64> + 'a {
+    const NEAR_S: f64 = 0.7;
+    others.iter().map(|(at_s, _)| *at_s).filter(move |at_s| {
+        let nth = rows.partition_point(|(known, _)| known < at_s);
+        let near = |nth: usize| rows.get(nth).is_some_and(|(known, _)| (known - at_s).abs() < NEAR_S);
+        !(near(nth) || nth > 0 && near(nth - 1))
+    })
+}
+
+/// The same kind of wait has the same colour in every report, and its events are shades of it.
+fn colour(series: &mut [Series]) {
+    let mut used: HashMap<&str, usize> = HashMap::new();
+    for series in series {
+        let ink = ink(&series.name);
+        let shade = used.entry(ink).or_default();
+        series.ink = Some(Ink(ink, *shade));
+        *shade += 1;
+    }
+}
+
+fn ink(name: &str) -> &'static str {
+    let (kind, event) = name.split_once(": ").unwrap_or((name, ""));
+    match kind {
+        CPU => "tcpu",
+        BACKGROUND => "tback",
+        // Whether a session writes WAL itself or waits for who does: it is for WAL.
+        "IO" | "LWLock" | "IPC" if event.to_ascii_lowercase().starts_with("wal") => "twal",
+        "IO" => "tio",
+        "Lock" => "tlock",
+        "LWLock" => "tlwlock",
+        "Client" => "tclient",
+        "IPC" => "tipc",
+        "Timeout" | "Activity" => "ttime",
+        "BufferPin" | "Buffer" | "Extension" | "InjectionPoint" => "text",
+        _ => "trest",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{samples, values};
+    use super::*;
+
+    const COLUMNS: [&str; 5] = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+
+    #[test]
+    fn sessions_are_averaged_over_the_looks_and_cpu_is_the_floor() {
+        let client = |kind, event, count| ["client backend", kind, event, count, "10"];
+        let mut samples = samples(
+            "waits",
+            &COLUMNS,
+            &[
+                (1.0, &client("LWLock", "WALWrite", "40")),
+                (1.0, &client("CPU", "CPU", "5")),
+                (1.0, &["walwriter", "IO", "WalSync", "9", "10"]),
+                (3.0, &client("CPU", "CPU", "10")),
+            ],
+        );
+        let looks = [(1.1, &["0"][..]), (2.1, &["0"]), (3.1, &["0"])];
+        samples.insert("database", super::super::tests::samples("database", &["x"], &looks).of("database").clone());
+        let chart = chart(&samples).unwrap();
+        assert_eq!(chart.series[0].seconds, [1.0, 2.1, 3.0]);
+        let some = |values: [f64; 3]| values.map(Some).to_vec();
+        let (cpu, wal, background) = (some([0.5, 0.0, 1.0]), some([4.0, 0.0, 0.0]), some([0.9, 0.0, 0.0]));
+        assert_eq!(values(&chart), [("CPU", cpu), ("LWLock: WALWrite", wal), (BACKGROUND, background)]);
+    }
+
+    #[test]
+    fn a_kind_of_wait_keeps_its_colour() {
+        let named = |name: &str| Series { name: name.to_owned(), ..Series::default() };
+        let mut series = ["CPU", "Lock: tuple", "IO: DataFileRead", "Lock: transactionid", "IO: WalSync"].map(named);
+        colour(&mut series);
+        let inks: Vec<_> = series.iter().map(|s| s.ink.unwrap()).map(|Ink(name, shade)| (name, shade)).collect();
+        assert_eq!(inks, [("tcpu", 0), ("tlock", 0), ("tio", 0), ("tlock", 1), ("twal", 0)]);
+    }
+}

@@ -1,0 +1,165 @@
+//! Charts of several runs on the same axes.
+//!
+//! A chart of lines becomes one for each of its lines, in which each run has a colour: four percentiles of two runs in one
+//! picture nobody can read. Areas cannot lie over each other: each run has a chart of its own, with the same height.
+
+use super::ReportRun;
+use super::chart::{self, Chart, Series};
+
+/// So many runs have their own areas and heat maps; of more, the first of each side has.
+const RUNS_MAX: usize = 4;
+
+/// Of a chart with more lines than these, the others are in the reports of the runs.
+const LINES_MAX: usize = 4;
+
+/// A chart as it is drawn.
+#[derive(Debug, PartialEq)]
+pub(super) struct Drawn {
+    /// What it is, without series.
+    pub(super) chart: Chart,
+    /// Its series, and the run of each.
+    pub(super) series: Vec<(usize, Series)>,
+    /// The run, where it is of one among several.
+    pub(super) run: Option<usize>,
+    /// What the axis is to reach at least.
+    pub(super) most: Option<f64>,
+}
+
+/// The runs that have pictures of their own.
+pub(super) fn told(runs: &[ReportRun]) -> Vec<usize> {
+    if runs.len() <= RUNS_MAX {
+        return (0..runs.len()).collect();
+    }
+    let first = |nth: &usize| runs[*nth].side.is_some() && runs[..*nth].iter().all(|run| run.side != runs[*nth].side);
+    (0..runs.len()).filter(first).collect()
+}
+
+/// The charts of all runs.
+pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
+    if let [run] = runs {
+        let drawn = |mut chart: Chart| {
+            let series = std::mem::take(&mut chart.series).into_iter().map(|series| (0, series)).collect();
+            Drawn { chart, series, run: None, most: None }
+        };
+        return chart::charts(run).into_iter().map(drawn).collect();
+    }
+    let mut titled: Vec<(Chart, Vec<(usize, Series)>)> = Vec::new();
+    for (run, mut chart) in
+        runs.iter().enumerate().flat_map(|(at, run)| chart::charts(run).into_iter().map(move |c| (at, c)))
+    {
+        let series = std::mem::take(&mut chart.series).into_iter().map(|series| (run, series));
+        match titled.iter_mut().find(|(known, _)| known.title == chart.title) {
+            Some((_, all)) => all.extend(series),
+            None => titled.push((chart, series.collect())),
+        }
+    }
+    titled.sort_by_key(|(chart, _)| chart.part);
+    let told = told(runs);
+    titled
+        .into_iter()
+        .flat_map(|(chart, series)| match chart.stacked {
+            true => by_run(&chart, &series, runs, &told),
+            false => by_line(&chart, series),
+        })
+        .collect()
+}
+
+/// One for each run that is told of, all as high as the highest.
+fn by_run(chart: &Chart, series: &[(usize, Series)], runs: &[ReportRun], told: &[usize]) -> Vec<Drawn> {
+    let of = |run: usize| -> Vec<(usize, Series)> { series.iter().filter(|(r, _)| *r == run).cloned().collect() };
+    let parts: Vec<_> = told.iter().map(|run| (*run, of(*run))).filter(|(_, series)| !series.is_empty()).collect();
+    let most = parts.iter().map(|(_, series)| highest(series)).reduce(f64::max);
+    let drawn = |(run, series): (usize, Vec<(usize, Series)>)| Drawn {
+        chart: Chart { title: format!("{}: {}", chart.title, runs[run].name), ..chart.clone() },
+        series,
+        run: Some(run),
+        most,
+    };
+    parts.into_iter().map(drawn).collect()
+}
+
+/// The greatest of the sums.
+fn highest(series: &[(usize, Series)]) -> f64 {
+    let lines = series.iter().filter(|(_, s)| s.over).flat_map(|(_, s)| s.values.iter().copied().flatten());
+    let areas: Vec<&Series> = series.iter().filter(|(_, s)| !s.over).map(|(_, s)| s).collect();
+    let moments = areas.iter().map(|s| s.values.len()).max().unwrap_or(0);
+    let sum = |nth: usize| areas.iter().filter_map(|s| s.values.get(nth).copied().flatten()).sum::<f64>();
+    lines.chain((0..moments).map(sum)).fold(0.0, f64::max)
+}
+
+/// One for each line, with that line of all runs.
+fn by_line(chart: &Chart, series: Vec<(usize, Series)>) -> Vec<Drawn> {
+    let mut lines: Vec<(String, Vec<(usize, Series)>)> = Vec::new();
+    // A line that goes with another one belongs to the report of its run.
+    for (run, series) in series.into_iter().filter(|(_, series)| !series.over) {
+        // Runs are told apart by their colours, and by nothing else.
+        let series = Series { ink: None, ..series };
+        match lines.iter_mut().find(|(name, _)| *name == series.name) {
+            Some((_, all)) => all.push((run, series)),
+            None => lines.push((series.name.clone(), vec![(run, series)])),
+        }
+    }
+    let alone = lines.len() == 1;
+    let drawn = |(name, series): (String, Vec<(usize, Series)>)| {
+        let title = if alone { chart.title.clone() } else { format!("{}: {name}", chart.title) };
+        Drawn { chart: Chart { title, wide: chart.wide && alone, ..chart.clone() }, series, run: None, most: None }
+    };
+    lines.into_iter().take(LINES_MAX).map(drawn).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Part, Side};
+    use super::*;
+    use pgdyno_results::{RunRecord, Timeline};
+
+    fn run(name: &str, side: Option<Side>, charts: Vec<Chart>) -> ReportRun {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        let record: RunRecord = pgdyno_results::read_record(&path).unwrap();
+        let name = name.to_owned();
+        ReportRun { name, side, charts, ..ReportRun::new(record, Timeline::default()) }
+    }
+
+    fn series(name: &str, values: &[f64]) -> Series {
+        let seconds = (0..values.len()).map(|at| at as f64).collect();
+        Series {
+            name: name.to_owned(),
+            seconds,
+            values: values.iter().copied().map(Some).collect(),
+            ..Series::default()
+        }
+    }
+
+    fn chart(title: &str, stacked: bool, series: Vec<Series>) -> Chart {
+        Chart { title: title.to_owned(), stacked, part: Part::Server, series, ..Chart::default() }
+    }
+
+    #[test]
+    fn lines_share_axes_and_areas_share_their_height() {
+        let one = |name: &str, high| {
+            let lines = chart("times", false, vec![series("p50", &[1.0]), series("p99", &[9.0])]);
+            let areas = chart("waits", true, vec![series("a", &[high, 1.0]), series("b", &[2.0, 3.0])]);
+            run(name, None, vec![lines, areas])
+        };
+        let all = charts(&[one("old", 1.0), one("new", 5.0)]);
+        let facts: Vec<_> = all.iter().map(|d| (d.chart.title.as_str(), d.series.len(), d.run, d.most)).collect();
+        assert_eq!(
+            facts,
+            [
+                ("times: p50", 2, None, None),
+                ("times: p99", 2, None, None),
+                ("waits: old", 2, Some(0), Some(7.0)),
+                ("waits: new", 2, Some(1), Some(7.0))
+            ]
+        );
+    }
+
+    #[test]
+    fn of_many_runs_the_first_of_each_side_has_pictures() {
+        let side = |side: Option<Side>, n: usize| (0..n).map(move |_| run("r", side, Vec::new()));
+        let sides = |base, new| side(Some(Side::Base), base).chain(side(Some(Side::New), new)).collect::<Vec<_>>();
+        assert_eq!(told(&sides(2, 2)), [0, 1, 2, 3]);
+        assert_eq!(told(&sides(3, 5)), [0, 3]);
+        assert_eq!(told(&side(None, 5).collect::<Vec<_>>()), [] as [usize; 0]);
+    }
+}
