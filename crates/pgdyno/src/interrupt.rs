@@ -1,8 +1,8 @@
 //! Ctrl-C and SIGTERM: the first ends the run cleanly, the second at once.
 
 use std::io::{Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use signal_hook::iterator::Signals;
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
-use crate::signals;
+use crate::progress::Progress;
+use crate::{live, signals};
 
 /// What the user has asked for so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Interrupt {
     /// Ends a run, cleanly or at once.
     pub(crate) control: Control,
@@ -24,6 +25,17 @@ pub(crate) struct Interrupt {
     pub(crate) at_once: AtomicBool,
     /// Whether whoever started this process is gone.
     pub(crate) orphaned: AtomicBool,
+    /// Who tells the user; nobody writes over a view.
+    pub(crate) progress: OnceLock<Arc<Progress>>,
+}
+
+impl Interrupt {
+    fn tell(&self, text: &str) {
+        match self.progress.get() {
+            Some(progress) => progress.ending(text),
+            None => drop(writeln!(std::io::stderr(), "\n{text}")),
+        }
+    }
 }
 
 /// Listens from now on. Commands look at what is returned.
@@ -37,16 +49,19 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
             for (nth, signal) in signals.forever().enumerate() {
                 match nth {
                     0 => {
-                        let _ = writeln!(std::io::stderr(), "\nending; once more to end at once");
                         listener.control.stop();
+                        listener.tell("ending; once more to end at once");
                     }
                     1 => {
-                        let _ = writeln!(std::io::stderr(), "ending at once");
                         listener.at_once.store(true, Ordering::Release);
                         listener.control.kill();
+                        listener.tell("ending at once");
                     }
                     // Whatever hangs, a third time is meant: the private server's supervisor cleans up.
-                    _ => drop(signal_hook::low_level::emulate_default_handler(signal)),
+                    _ => {
+                        live::give_back();
+                        drop(signal_hook::low_level::emulate_default_handler(signal));
+                    }
                 }
             }
         })

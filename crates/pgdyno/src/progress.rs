@@ -12,7 +12,9 @@ use pgdyno_plan::Plan;
 use pgdyno_report::units;
 use pgdyno_server::Frame;
 
-use crate::live::model::frames::Frames;
+use crate::live::Live;
+use crate::live::model::Model;
+use crate::live::model::facts::Facts;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -27,8 +29,10 @@ pub(crate) struct Progress {
     /// What goes on now, on a terminal.
     bar: Mutex<Option<ProgressBar>>,
     load: Mutex<LoadView>,
-    /// The last samples of server and machines.
-    frames: Mutex<Frames>,
+    /// Whether a run may be shown on the whole screen.
+    full_screen: bool,
+    /// The view of a run on the whole screen, while it is shown.
+    live: Mutex<Option<Live>>,
 }
 
 /// The rows of a load, or the checks.
@@ -56,7 +60,12 @@ impl Progress {
         };
         let now = Instant::now();
         let load = LoadView { expected: 0, kept: 0, tables: BTreeMap::new(), begun: now, told: now };
-        Self { kind, bar: Mutex::new(None), load: Mutex::new(load), frames: Mutex::default() }
+        Self { kind, bar: Mutex::new(None), load: Mutex::new(load), full_screen: false, live: Mutex::default() }
+    }
+
+    /// The same, that shows a run on the whole screen where there is a terminal for it.
+    pub(crate) fn full_screen(self, wanted: bool) -> Self {
+        Self { full_screen: wanted && self.kind == Kind::Terminal, ..self }
     }
 
     /// Something is being done, or worth knowing.
@@ -71,8 +80,31 @@ impl Progress {
         self.line(&format!("warning: {text}"));
     }
 
+    /// The user has asked the run to end; what comes of that is said even when quiet.
+    pub(crate) fn ending(&self, text: &str) {
+        let shown = self.to_view(|model, _| model.ending());
+        // Without the view the terminal has shown the key, and the line is not at its beginning.
+        self.line(&if shown { text.to_owned() } else { format!("\n{text}") });
+    }
+
+    /// The clients are about to connect.
+    pub(crate) fn drive_begins(&self, plan: &Plan, txns: Vec<String>) {
+        self.clear();
+        if self.full_screen {
+            *locked(&self.live) = Live::begin(Facts::of(plan, txns));
+        }
+    }
+
+    /// Tells the view on the whole screen; `false` where none is shown.
+    fn to_view(&self, what: impl FnOnce(&mut Model, f64)) -> bool {
+        locked(&self.live).as_ref().is_some_and(|live| live.tell(what))
+    }
+
     /// A line that stays, above the one that changes.
     fn line(&self, text: &str) {
+        if self.to_view(|model, _| model.told.say(text)) {
+            return;
+        }
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // Where standard error is gone there is nobody to tell.
         match &*locked(&self.bar) {
@@ -169,7 +201,7 @@ impl Progress {
 
     /// Clients are connecting.
     pub(crate) fn connecting(&self, connected: usize, clients: u32) {
-        if self.kind == Kind::Terminal {
+        if self.kind == Kind::Terminal && !self.to_view(|model, _| model.connecting(connected)) {
             let far = (connected as u64, u64::from(clients));
             self.show(Some(far), format!("{connected} of {clients} clients connected"));
         }
@@ -177,6 +209,9 @@ impl Progress {
 
     /// An interval of the run ended.
     pub(crate) fn interval(&self, interval: &Interval, plan: &Plan) {
+        if self.to_view(|model, now_s| model.interval(now_s, interval)) {
+            return;
+        }
         if self.kind == Kind::Quiet || interval.seconds() < 0.05 {
             return;
         }
@@ -208,13 +243,14 @@ impl Progress {
 
     /// A source of samples was looked at, `at_s` seconds into the run.
     pub(crate) fn sampled(&self, at_s: f64, frame: &Frame) {
-        if self.kind == Kind::Terminal {
-            locked(&self.frames).keep(at_s, frame);
-        }
+        self.to_view(|model, _| model.sampled(at_s, frame));
     }
 
-    /// The changing line goes.
+    /// The changing line goes, or the view on the whole screen.
     pub(crate) fn clear(&self) {
+        // Without the lock: the view says at its end what it was told.
+        let live = locked(&self.live).take();
+        drop(live);
         if let Some(bar) = locked(&self.bar).take() {
             bar.finish_and_clear();
         }

@@ -1,5 +1,6 @@
 //! `pgdyno run`: the whole life cycle.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pgdyno_engine::{FileLimit, raise_file_limit};
@@ -25,7 +26,9 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     if args.until_eof {
         interrupt::end_with_input(&interrupt)?;
     }
-    let progress = Progress::new(args.quiet);
+    let progress = Arc::new(Progress::new(args.quiet).full_screen(!args.watch.no_live));
+    // Set once, a moment after it was made.
+    let _ = interrupt.progress.set(Arc::clone(&progress));
     let choice = Choice::read(&args.workload)?;
     let target = choose::target(args, &choice)?;
     let mut crew = choose::crew(args, &choice, &target)?;

@@ -189,6 +189,8 @@ impl Stage<'_> {
 
     /// Drives, and notes down what was seen meanwhile.
     fn drive(&mut self, opponent: Opponent<'_>) -> Result<Driven> {
+        let txns = self.workload.txns().iter().map(|txn| txn.name.to_owned()).collect();
+        self.progress.drive_begins(self.plan, txns);
         let control = &self.interrupt.control;
         let mut driven = drive::drive(self.plan, self.workload, opponent, control, self.progress, self.recording)?;
         if let Some(watched) = driven.watched.take() {

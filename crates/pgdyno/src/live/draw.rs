@@ -1,0 +1,90 @@
+//! The picture: one file for each panel.
+//!
+//! What there is room for decides which panels are shown; what a panel shows comes from the
+//! [`Model`](super::model::Model) alone.
+
+mod bars;
+mod footer;
+mod headline;
+mod help;
+mod latency;
+mod machines;
+mod messages;
+mod server;
+mod theme;
+mod throughput;
+mod transactions;
+mod waits;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Widget;
+
+use super::model::Model;
+use theme::Theme;
+
+/// The least that the view fits in: columns and rows.
+pub(crate) const LEAST: (u16, u16) = (60, 15);
+
+/// With so many rows there is room for the server and messages in panels of their own.
+const ROOMY: u16 = 22;
+/// With so many rows there is room for the kinds of transactions, too.
+const TALL: u16 = 32;
+
+/// How the picture is to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Look {
+    /// The time, in seconds since the view began.
+    pub(crate) now_s: f64,
+    /// Whether there are colours.
+    pub(crate) colour: bool,
+    /// Whether the picture stands still.
+    pub(crate) paused: bool,
+    /// Whether the keys are explained.
+    pub(crate) help: bool,
+}
+
+/// Draws the whole of it.
+pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
+    let theme = Theme::new(look.colour);
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text = format!("{} x {} is needed; q leaves", LEAST.0, LEAST.1);
+        return Line::from(text).render(area, buffer);
+    }
+    let kinds = if area.height >= TALL { transactions::rows(model) } else { 0 };
+    let (upper, lower) = if area.height >= ROOMY { (Constraint::Fill(3), 6) } else { (Constraint::Fill(1), 1) };
+    let rows = [
+        Constraint::Length(2),
+        upper,
+        Constraint::Length(kinds),
+        Constraint::Fill(2),
+        Constraint::Length(lower + (area.height.saturating_sub(24)) / 4),
+        Constraint::Length(1),
+    ];
+    let [head, figures, kinds, causes, below, foot] = Layout::vertical(rows).areas(area);
+    headline::draw(model, look.now_s, head, buffer, theme);
+    let [left, right] = halves(figures);
+    throughput::draw(model, left, buffer, theme);
+    latency::draw(model, right, buffer, theme);
+    transactions::draw(model, kinds, buffer, theme);
+    let [left, right] = halves(causes);
+    waits::draw(model, left, buffer, theme);
+    machines::draw(model, right, buffer, theme);
+    if area.height >= ROOMY {
+        let [left, right] = halves(below);
+        server::draw(model, left, buffer, theme);
+        messages::panel(model, right, buffer, theme);
+    } else {
+        messages::lines(model, below, buffer, theme);
+    }
+    footer::draw(look, foot, buffer, theme);
+    if look.help {
+        help::draw(area, buffer, theme);
+    }
+}
+
+/// The wider half holds what has a time line or long names.
+fn halves(area: Rect) -> [Rect; 2] {
+    Layout::horizontal([Constraint::Fill(5), Constraint::Fill(4)]).areas(area)
+}

@@ -1,0 +1,22 @@
+//! The keys, in one line.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::Look;
+use super::theme::Theme;
+
+pub(super) fn draw(look: Look, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    let mut spans = Vec::new();
+    if look.paused {
+        spans.push(Span::styled(" paused ", theme.notable().patch(theme.strong())));
+    }
+    let pause = if look.paused { "go on" } else { "pause" };
+    for (key, what) in [("q", "leave the view"), ("p", pause), ("?", "help"), ("Ctrl-C", "end the run")] {
+        spans.push(Span::styled(format!(" {key} "), theme.strong()));
+        spans.push(Span::styled(format!("{what} "), theme.quiet()));
+    }
+    Line::from(spans).render(area, buffer);
+}

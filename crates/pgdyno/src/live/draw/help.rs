@@ -1,0 +1,35 @@
+//! What keys and panels mean, over the picture.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Clear, Widget};
+
+use super::theme::Theme;
+
+const TEXT: [&str; 11] = [
+    "q, Esc   leave the view; the run goes on with a line of progress",
+    "p        let the picture stand still, and go on",
+    "?        this page, and back",
+    "Ctrl-C   end the run: what was measured stands; twice: at once",
+    "",
+    "Throughput: committed transactions a second; grey is the warm-up.",
+    "Latency: of the last second, and of the measured window.",
+    "Active sessions: how many, on average, were at each wait event.",
+    "Processors: how many each program kept busy in the last second.",
+    "",
+    "Whatever is said here is said again when the view ends.",
+];
+
+pub(super) fn draw(area: Rect, buffer: &mut Buffer, theme: Theme) {
+    let width = TEXT.iter().map(|line| line.len()).max().unwrap_or(0) as u16 + 4;
+    let (width, height) = (width.min(area.width), (TEXT.len() as u16 + 2).min(area.height));
+    let place = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    Clear.render(place, buffer);
+    let block = theme.panel(" Help ");
+    let inner = block.inner(place);
+    block.render(place, buffer);
+    for (line, row) in TEXT.iter().zip(inner.rows()) {
+        Line::from(format!(" {line}")).render(row, buffer);
+    }
+}

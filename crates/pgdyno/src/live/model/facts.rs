@@ -1,0 +1,62 @@
+//! What does not change while a run goes on.
+
+use pgdyno_plan::{Pace, Plan};
+use pgdyno_report::units;
+
+/// What is run, on what, and for how long.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// The workload and its size.
+    pub(crate) workload: String,
+    /// Who drives it: clients, threads, rate.
+    pub(crate) drivers: String,
+    /// The server, without passwords.
+    pub(crate) target: String,
+    /// Whether there is a server with statistics.
+    pub(crate) has_server: bool,
+    /// Whether nothing is sampled because nobody wanted it.
+    pub(crate) unsampled: bool,
+    /// Connections that the clients open.
+    pub(crate) links: u32,
+    /// Warm-up in seconds.
+    pub(crate) ramp_s: f64,
+    /// The measured window in seconds; absent with a number of transactions.
+    pub(crate) time_s: Option<f64>,
+    /// Transactions of all clients instead.
+    pub(crate) transactions: Option<u64>,
+    /// Whether latencies count from the intended start.
+    pub(crate) scheduled: bool,
+    /// Kinds of transactions.
+    pub(crate) txns: Vec<String>,
+}
+
+impl Facts {
+    /// Of a plan whose workload has these kinds of transactions.
+    pub(crate) fn of(plan: &Plan, txns: Vec<String>) -> Self {
+        let mut workload = plan.workload.clone();
+        if !plan.scale_name.is_empty() {
+            workload += &format!(", {} {}", plan.scale_name, units::count(plan.scale));
+        }
+        let mut drivers = format!("{} clients", units::count(u64::from(plan.clients)));
+        if let Some(connections) = plan.connections {
+            drivers += &format!(" on {} connections", units::count(u64::from(connections)));
+        }
+        drivers += &format!(", {} threads", plan.threads);
+        if let Pace::Rate { per_s, .. } = plan.pace {
+            drivers += &format!(", {}/s offered", units::rate(per_s));
+        }
+        Self {
+            workload,
+            drivers,
+            target: plan.target.clone(),
+            has_server: !matches!(plan.target.as_str(), "none" | "null"),
+            unsampled: plan.watch.off,
+            links: plan.links(),
+            ramp_s: plan.ramp_s,
+            time_s: plan.time_s,
+            transactions: plan.transactions.map(|each| each * u64::from(plan.clients)),
+            scheduled: plan.pace != Pace::ClosedLoop || plan.connections.is_some(),
+            txns,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Who uses the processors.
+
+use super::frames::Frames;
+
+/// Whose time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The server's.
+    Server,
+    /// This program's.
+    Driver,
+    /// Anybody's: whose is not known, or another program's.
+    Other,
+    /// The kernel's.
+    System,
+    /// Waiting for disks, or for the hypervisor.
+    Waiting,
+    /// Nobody's.
+    Idle,
+}
+
+/// Processors that one of them uses.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Share {
+    /// In words.
+    pub(crate) name: String,
+    /// Whose.
+    pub(crate) by: Use,
+    /// How many processors' worth.
+    pub(crate) cpus: f64,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Machine {
+    /// Which one.
+    pub(crate) name: &'static str,
+    /// Its processors, where they are known.
+    pub(crate) cpus: Option<f64>,
+    /// Who uses them, the idle rest last.
+    pub(crate) shares: Vec<Share>,
+    /// What the server's kinds of processes use, the most first.
+    pub(crate) kinds: Vec<(String, f64)>,
+}
+
+/// Less than this of a processor is not worth a word.
+const LEAST_CPUS: f64 = 0.005;
+
+/// The machines that are looked at.
+pub(crate) fn machines(frames: &Frames) -> Vec<Machine> {
+    let server = shared(frames).or_else(|| divided(frames, "machine", "server's machine"));
+    server.into_iter().chain(divided(frames, "driver_machine", "driver's machine")).collect()
+}
+
+fn share(name: &str, by: Use, cpus: f64) -> Share {
+    Share { name: name.to_owned(), by, cpus }
+}
+
+/// The machine by program, where processes can be seen.
+fn shared(frames: &Frames) -> Option<Machine> {
+    let mut kinds = Vec::new();
+    let (mut driver, mut other) = (0.0, 0.0);
+    for row in frames.rows("processes") {
+        let cpus = row.number("cpus").unwrap_or(0.0);
+        match row.text("kind")? {
+            "driver" => driver += cpus,
+            "other" => other += cpus,
+            kind => kinds.push((kind.to_owned(), cpus)),
+        }
+    }
+    frames.rows("processes").next()?;
+    kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
+    kinds.retain(|(_, cpus)| *cpus >= LEAST_CPUS);
+    let server = kinds.iter().map(|(_, cpus)| cpus).sum::<f64>();
+    let mut shares = vec![
+        share("server", Use::Server, server),
+        share("pgdyno", Use::Driver, driver),
+        share("others", Use::Other, other),
+    ];
+    let cpus = frames.gauge("machine", "cpus");
+    if let Some(cpus) = cpus {
+        // The machine's own count has what ended between two looks at the processes, and the kernel's threads.
+        let busy = frames.gauge("machine", "busy_cpus").unwrap_or(0.0).max(server + driver + other);
+        shares.push(share("idle", Use::Idle, (cpus - busy).max(0.0)));
+    }
+    Some(Machine { name: "processors", cpus, shares, kinds })
+}
+
+/// The machine by what its processors do.
+fn divided(frames: &Frames, source: &str, name: &'static str) -> Option<Machine> {
+    let cpus = frames.gauge(source, "cpus")?;
+    let gauge = |column| frames.gauge(source, column).unwrap_or(0.0);
+    let (user, system) = (gauge("user_cpus"), gauge("system_cpus"));
+    let waiting = gauge("iowait_cpus") + gauge("steal_cpus");
+    let busy = gauge("busy_cpus").max(user + system);
+    let mut shares = vec![share("programs", Use::Server, busy - system), share("kernel", Use::System, system)];
+    if waiting >= LEAST_CPUS {
+        shares.push(share("waiting", Use::Waiting, waiting));
+    }
+    shares.push(share("idle", Use::Idle, (cpus - busy - waiting).max(0.0)));
+    Some(Machine { name, cpus: Some(cpus), shares, kinds: Vec::new() })
+}

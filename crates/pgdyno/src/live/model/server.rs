@@ -1,0 +1,151 @@
+//! The server in a few lines: what it writes, whether its cache suffices, what stands in its way.
+
+use pgdyno_report::units;
+
+use super::Model;
+use super::frames::Frames;
+
+/// Checkpoints that were seen to end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checkpoints {
+    /// How many.
+    pub(crate) ended: u64,
+    /// When the last one did, in seconds since the run began.
+    pub(crate) last_s: Option<f64>,
+    /// Where the redo of the last known one begins.
+    redo: Option<f64>,
+}
+
+impl Checkpoints {
+    /// Sees whether one has ended. Its position says so on every version of the server.
+    pub(super) fn look(&mut self, at_s: f64, frames: &Frames) {
+        let Some(redo) = frames.gauge("checkpointer", "redo_lsn_bytes") else { return };
+        if self.redo.is_some_and(|known| redo > known) {
+            self.ended += 1;
+            self.last_s = Some(at_s);
+        }
+        self.redo = Some(redo);
+    }
+}
+
+/// A fact about the server.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fact {
+    /// What it is about.
+    pub(crate) name: &'static str,
+    /// What is so.
+    pub(crate) text: String,
+    /// Whether the run feels it.
+    pub(crate) strain: bool,
+}
+
+fn fact(name: &'static str, text: String) -> Fact {
+    Fact { name, text, strain: false }
+}
+
+impl Model {
+    /// What is known of the server, the most telling first.
+    pub(crate) fn server(&self) -> Vec<Fact> {
+        let facts = [
+            self.wal(),
+            self.checkpoint(),
+            self.vacuum(),
+            self.locks(),
+            self.cache(),
+            self.disk(),
+            self.temporary(),
+            self.standby(),
+        ];
+        facts.into_iter().flatten().collect()
+    }
+
+    fn wal(&self) -> Option<Fact> {
+        let frames = &self.frames;
+        let bytes = frames.rate("wal", "lsn_bytes").or_else(|| frames.rate("wal", "wal_bytes"))?;
+        let mut text = format!("{}/s", units::bytes(bytes as u64));
+        let records = frames.growth("wal", "wal_records").filter(|records| *records > 0.0);
+        if let Some((images, records)) = frames.growth("wal", "wal_fpi").zip(records) {
+            text += &format!(", {} with a full page", units::percent(images / records));
+        }
+        Some(fact("WAL", text))
+    }
+
+    fn checkpoint(&self) -> Option<Fact> {
+        let last_s = self.frames.last_s("checkpointer")?;
+        let written = self.frames.rate("checkpointer", "buffers_written").filter(|buffers| *buffers > 0.0);
+        let ago = |at_s: f64| format!("the last one {} ago", units::duration((last_s - at_s).max(0.0).round()));
+        let text = match (written, self.checkpoints.last_s) {
+            (Some(buffers), _) => format!("writes {} buffers/s", units::rate(buffers)),
+            (None, Some(at_s)) => ago(at_s),
+            (None, None) => "none yet".to_owned(),
+        };
+        let ended = self.checkpoints.ended;
+        let text = if ended > 0 { format!("{text}, {ended} ended in this run") } else { text };
+        Some(Fact { strain: written.is_some(), ..fact("checkpoint", text) })
+    }
+
+    fn vacuum(&self) -> Option<Fact> {
+        let running = self.frames.rows("vacuum").filter_map(|row| {
+            let table = row.text("table")?;
+            let share = row.number("heap_blks_scanned").zip(row.number("heap_blks_total").filter(|all| *all > 0.0));
+            let share = share.map_or_else(String::new, |(done, all)| format!(" {:.0} %", done / all * 100.0));
+            Some(format!("{table} {}{share}", row.text("phase").unwrap_or("under way")))
+        });
+        let running: Vec<_> = running.take(3).collect();
+        (!running.is_empty() && self.is_fresh("vacuum")).then(|| fact("vacuum", running.join("; ")))
+    }
+
+    fn locks(&self) -> Option<Fact> {
+        let waiting: f64 = self.frames.rows("locks").filter_map(|row| row.number("waiting")).sum();
+        let longest = self.frames.rows("locks").max_by(|one, other| {
+            let wait_s = |row: &super::frames::Row<'_>| row.number("longest_wait_s").unwrap_or(0.0);
+            wait_s(one).total_cmp(&wait_s(other))
+        })?;
+        let on = longest.text("relation").or_else(|| longest.text("locktype")).unwrap_or("a lock");
+        let wait_s = units::duration(longest.number("longest_wait_s").unwrap_or(0.0));
+        let text = format!("{waiting} wait, the longest {wait_s} for {on}");
+        (waiting > 0.0 && self.is_fresh("locks")).then(|| Fact { strain: true, ..fact("locks", text) })
+    }
+
+    fn cache(&self) -> Option<Fact> {
+        let growth = |column| self.frames.growth("database", column);
+        let (hit, read) = (growth("blks_hit")?, growth("blks_read")?);
+        let reads = units::rate(self.frames.rate("database", "blks_read")?);
+        let share = if hit + read > 0.0 { hit / (hit + read) } else { return None };
+        Some(fact("cache", format!("{} of blocks hit, {reads} read/s", units::percent(share))))
+    }
+
+    fn disk(&self) -> Option<Fact> {
+        let gauge = |column| self.frames.gauge("machine", column);
+        let speed = |bytes: f64| format!("{}/s", units::bytes(bytes as u64));
+        let (read, written) = (gauge("disk_read_bytes_per_s")?, gauge("disk_write_bytes_per_s")?);
+        let busy = gauge("disk_busy");
+        let mut text = format!("{} written, {} read", speed(written), speed(read));
+        if let Some(busy) = busy {
+            text += &format!(", {:.0} % busy", busy * 100.0);
+        }
+        Some(Fact { strain: busy.is_some_and(|busy| busy > 0.9), ..fact("disk", text) })
+    }
+
+    fn temporary(&self) -> Option<Fact> {
+        let bytes = self.frames.rate("database", "temp_bytes").filter(|bytes| *bytes > 0.0)?;
+        Some(fact("temporary", format!("{}/s in files", units::bytes(bytes as u64))))
+    }
+
+    fn standby(&self) -> Option<Fact> {
+        let behind = |row: &super::frames::Row<'_>| row.number("lag_bytes").unwrap_or(0.0);
+        let last = self.frames.rows("replication").max_by(|one, other| behind(one).total_cmp(&behind(other)))?;
+        let lag =
+            last.number("replay_lag_s").map_or_else(String::new, |s| format!(", replays {} late", units::duration(s)));
+        let name = last.text("application_name").unwrap_or("a standby");
+        Some(fact("standby", format!("{name} {} behind{lag}", units::bytes(behind(&last) as u64))))
+    }
+
+    /// Whether the last look at `source`, which has rows only now and then, was a moment ago: another source tells the
+    /// time.
+    fn is_fresh(&self, source: &str) -> bool {
+        let time_s =
+            ["database", "machine", "waits"].iter().filter_map(|source| self.frames.last_s(source)).reduce(f64::max);
+        self.frames.last_s(source).zip(time_s).is_none_or(|(at_s, time_s)| time_s - at_s < 3.0)
+    }
+}

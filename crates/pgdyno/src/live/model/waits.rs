@@ -1,0 +1,42 @@
+//! What sessions wait for.
+
+use std::collections::BTreeMap;
+
+use super::frames::Frames;
+
+/// The seconds that are looked back on: long enough to be calm, short enough to be now.
+pub(crate) const WINDOW_S: f64 = 5.0;
+/// Looks at the sessions a second, where no frame tells.
+const LOOKS: f64 = 10.0;
+
+/// How many sessions, on average, were at one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wait {
+    /// The type of the wait event; `CPU` where a session waits for nothing.
+    pub(crate) kind: String,
+    /// The wait event.
+    pub(crate) event: String,
+    /// Average active sessions.
+    pub(crate) sessions: f64,
+}
+
+/// The last seconds by wait event, the most first. `None` where nobody looks.
+pub(crate) fn waits(frames: &Frames) -> Option<Vec<Wait>> {
+    let last_s = frames.last_s("waits")?;
+    let (mut looks, mut usual) = (0.0, LOOKS);
+    let mut seen: BTreeMap<(String, String), f64> = BTreeMap::new();
+    for rows in frames.since("waits", last_s - WINDOW_S) {
+        for row in rows {
+            usual = row.number("looks").unwrap_or(usual);
+            let key = |column| row.text(column).unwrap_or_default().to_owned();
+            *seen.entry((key("wait_event_type"), key("wait_event"))).or_default() +=
+                row.number("samples").unwrap_or(0.0);
+        }
+        // A second in which nobody was at work has no row that would tell.
+        looks += usual;
+    }
+    let wait = |((kind, event), samples): ((String, String), f64)| Wait { kind, event, sessions: samples / looks };
+    let mut waits: Vec<_> = seen.into_iter().map(wait).collect();
+    waits.sort_by(|one, other| other.sessions.total_cmp(&one.sessions));
+    Some(waits)
+}

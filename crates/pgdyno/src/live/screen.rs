@@ -1,0 +1,189 @@
+//! The picture as bytes for a terminal: ECMA-48 sequences that every terminal knows.
+//!
+//! ratatui's own backends write to the terminal themselves and wait for it; these bytes are handed to
+//! [`terminal`](super::terminal), which does not.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+
+use ratatui::backend::{Backend, ClearType, WindowSize};
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Size};
+use ratatui::style::{Color, Modifier};
+use ratatui::text::Span;
+
+/// A screen of some size, and what is to be written to it.
+#[derive(Debug)]
+pub(super) struct Screen {
+    size: Size,
+    bytes: String,
+}
+
+impl Screen {
+    pub(super) fn new(size: Size) -> Self {
+        Self { size, bytes: String::new() }
+    }
+
+    /// The terminal has another size now.
+    pub(super) fn resize(&mut self, size: Size) {
+        self.size = size;
+    }
+
+    /// What is to be written; nothing is left.
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.bytes)
+    }
+
+    fn write(&mut self, arguments: std::fmt::Arguments<'_>) {
+        // A string takes everything.
+        let _ = self.bytes.write_fmt(arguments);
+    }
+
+    /// The look of the cells that follow.
+    fn style(&mut self, cell: &Cell) {
+        self.bytes.push_str("\x1b[0");
+        for (modifier, code) in [
+            (Modifier::BOLD, 1),
+            (Modifier::DIM, 2),
+            (Modifier::ITALIC, 3),
+            (Modifier::UNDERLINED, 4),
+            (Modifier::REVERSED, 7),
+        ] {
+            if cell.modifier.contains(modifier) {
+                self.write(format_args!(";{code}"));
+            }
+        }
+        if let Some(code) = ink(cell.fg) {
+            self.write(format_args!(";{code}"));
+        }
+        if let Some(code) = ink(cell.bg) {
+            self.write(format_args!(";{}", code + 10));
+        }
+        self.bytes.push('m');
+    }
+}
+
+/// The code of one of the sixteen colours as a foreground; the view uses no others.
+fn ink(colour: Color) -> Option<u8> {
+    Some(match colour {
+        Color::Black => 30,
+        Color::Red => 31,
+        Color::Green => 32,
+        Color::Yellow => 33,
+        Color::Blue => 34,
+        Color::Magenta => 35,
+        Color::Cyan => 36,
+        Color::Gray => 37,
+        Color::DarkGray => 90,
+        Color::LightRed => 91,
+        Color::LightGreen => 92,
+        Color::LightYellow => 93,
+        Color::LightBlue => 94,
+        Color::LightMagenta => 95,
+        Color::LightCyan => 96,
+        Color::White => 97,
+        Color::Reset | Color::Rgb(..) | Color::Indexed(_) => return None,
+    })
+}
+
+impl Backend for Screen {
+    type Error = Infallible;
+
+    fn draw<'a, I>(&mut self, content: I) -> Result<(), Infallible>
+    where
+        I: Iterator<Item = (u16, u16, &'a Cell)>,
+    {
+        let (mut next, mut look) = (None, None);
+        for (x, y, cell) in content {
+            if next != Some((x, y)) {
+                self.write(format_args!("\x1b[{};{}H", y + 1, x + 1));
+            }
+            let style = (cell.fg, cell.bg, cell.modifier);
+            if look != Some(style) {
+                self.style(cell);
+                look = Some(style);
+            }
+            self.bytes.push_str(cell.symbol());
+            next = Some((x + Span::raw(cell.symbol()).width() as u16, y));
+        }
+        if look.is_some() {
+            self.bytes.push_str("\x1b[0m");
+        }
+        Ok(())
+    }
+
+    fn hide_cursor(&mut self) -> Result<(), Infallible> {
+        // It is hidden for as long as the view is shown.
+        Ok(())
+    }
+
+    fn show_cursor(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn get_cursor_position(&mut self) -> Result<Position, Infallible> {
+        Ok(Position::ORIGIN)
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, _position: P) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn clear(&mut self) -> Result<(), Infallible> {
+        self.bytes.push_str("\x1b[2J");
+        Ok(())
+    }
+
+    fn clear_region(&mut self, _region: ClearType) -> Result<(), Infallible> {
+        // A picture of a whole screen never asks for less than all of it.
+        self.clear()
+    }
+
+    fn size(&self) -> Result<Size, Infallible> {
+        Ok(self.size)
+    }
+
+    fn window_size(&mut self) -> Result<WindowSize, Infallible> {
+        Ok(WindowSize { columns_rows: self.size, pixels: Size::ZERO })
+    }
+
+    fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::style::Style;
+    use ratatui::text::Line;
+
+    use super::*;
+
+    #[test]
+    fn only_what_changed_is_written() {
+        let mut terminal = Terminal::new(Screen::new(Size::new(20, 2))).unwrap();
+        let mut show = |first: &'static str, second: &'static str, style: Style| {
+            terminal
+                .draw(|frame| {
+                    let [top, bottom] = [0, 1].map(|y| ratatui::layout::Rect::new(2, y, 18, 1));
+                    frame.render_widget(Line::from(first), top);
+                    frame.render_widget(Line::styled(second, style), bottom);
+                })
+                .unwrap();
+            terminal.backend_mut().take()
+        };
+        let red = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+        assert_eq!(show("one", "two", red), "\x1b[1;3H\x1b[0mone\x1b[2;3H\x1b[0;1;31mtwo\x1b[0m");
+        assert_eq!(show("one", "twx", red), "\x1b[2;5H\x1b[0;1;31mx\x1b[0m");
+        assert_eq!(show("one", "twx", red), "");
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_steer_the_terminal() {
+        let mut terminal = Terminal::new(Screen::new(Size::new(20, 1))).unwrap();
+        terminal.draw(|frame| frame.render_widget(Line::from("a\x1b[2Jb\x07c"), frame.area())).unwrap();
+        let written = terminal.backend_mut().take();
+        assert!(!written.contains("\x1b[2J") && !written.contains('\x07'), "{written:?}");
+    }
+}
