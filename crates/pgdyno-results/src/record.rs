@@ -621,6 +621,9 @@ pub struct SamplesRecord {
     /// What happened meanwhile to the statistics, the server or the clock that a reader of them must know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The file in the run directory that holds the plans of the weightiest statements, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plans: Option<String>,
     /// Queries that were sent.
     pub queries: u64,
     /// How long the answers took, added up.

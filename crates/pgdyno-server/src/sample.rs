@@ -101,7 +101,7 @@ impl Sample {
         // Each statement is a transaction of its own, so no snapshot of the statistics is kept between them.
         let rows = ask(
             admin,
-            "SELECT xact_commit, xact_rollback, blks_read, blks_hit, tup_returned, tup_fetched, \
+            "SELECT /* pgdyno sampler */ xact_commit, xact_rollback, blks_read, blks_hit, tup_returned, tup_fetched, \
              tup_inserted, tup_updated, tup_deleted, temp_bytes, deadlocks, stats_reset::text, \
              current_setting('block_size') \
              FROM pg_stat_database WHERE datname = current_database()",
@@ -114,7 +114,7 @@ impl Sample {
         };
         let wal = ask(
             admin,
-            "SELECT pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() \
+            "SELECT /* pgdyno sampler */ pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() \
              ELSE pg_current_wal_lsn() END, '0/0')",
         )?;
         sample.wal_position =

@@ -33,6 +33,19 @@ impl SampleFiles {
         }
     }
 
+    /// Writes a text that belongs to the samples; its place in the run directory. A failure is told as that of
+    /// [`SampleFiles::append`] is.
+    pub fn keep(&mut self, name: &str, text: &str) -> String {
+        let written =
+            std::fs::create_dir_all(&self.directory).and_then(|()| std::fs::write(self.directory.join(name), text));
+        if let Err(e) = written
+            && self.failure.is_none()
+        {
+            self.failure = Some(format!("{name} could not be written to {}: {e}", self.directory.display()));
+        }
+        format!("{DIRECTORY}/{name}")
+    }
+
     fn write(&mut self, source: &str, at_s: f64, columns: &[&str], rows: &[Vec<Option<String>>]) -> io::Result<()> {
         if rows.is_empty() {
             return Ok(());

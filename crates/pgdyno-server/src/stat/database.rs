@@ -1,6 +1,6 @@
 //! `pg_stat_database` of the database that is measured.
 
-use super::source::{Column, Every, STATS_RESET, Source, counter, names, value};
+use super::source::{Column, Every, From, STATS_RESET, Source, counter, names, value};
 
 const COLUMNS: [Column; 17] = [
     counter("xact_commit"),
@@ -27,5 +27,5 @@ pub(super) const SOURCE: Source = Source {
     every: Every::Second,
     columns: &COLUMNS,
     names: &names(&COLUMNS),
-    from: |_| Ok("pg_stat_database WHERE datname = current_database()"),
+    from: |_| From::Sql("pg_stat_database WHERE datname = current_database()"),
 };

@@ -5,19 +5,44 @@
 //! look at the files of the statistics collector. What the server does not have, or does not let its role see, is left out
 //! with a word.
 
+mod asked;
+mod bgwriter;
+mod checkpointer;
+mod citus;
 mod clock;
 mod database;
+mod io;
+mod locks;
+mod plans;
+mod replication;
+mod sampled;
 mod sampler;
 mod scene;
 mod session;
 mod source;
+mod statements;
+mod tables;
+mod vacuum;
 mod waits;
+mod wal;
 
-pub use sampler::{LeftOut, Notice, Sampled, Sampler};
+pub use sampled::{LeftOut, Notice, Sampled};
+pub use sampler::{Sampler, Wishes};
 use source::Source;
 
 /// Marks the sampler's own statements, which are none of the workload.
 pub(crate) const MARK: &str = "/* pgdyno sampler */";
 
 /// All that is asked again and again, but for what sessions wait for.
-const SOURCES: &[Source] = &[database::SOURCE];
+const SOURCES: &[Source] = &[
+    database::SOURCE,
+    bgwriter::SOURCE,
+    checkpointer::SOURCE,
+    wal::SOURCE,
+    io::SOURCE,
+    locks::SOURCE,
+    tables::SOURCE,
+    vacuum::SOURCE,
+    replication::SOURCE,
+    citus::SOURCE,
+];

@@ -1,342 +1,224 @@
-//! Looks at all sources, and at what happens to the server between the looks.
+//! A sampler of one server: its session, which is lost and found again, and its looks.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
-use pgdyno_net::{AdminError, ConnectOptions, Rows};
+use pgdyno_net::{AdminError, ConnectOptions};
 
+use super::asked::{Asked, Last};
 use super::clock::Clock;
+use super::sampled::{Notes, Sampled};
 use super::scene::Scene;
 use super::session::{Cost, Session};
-use super::source::{Every, Source};
-use super::{SOURCES, waits};
+use super::statements::{self, Snapshot};
+use super::{plans, waits};
 use crate::Frame;
 
-/// A source that could not be looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Which.
-    pub source: &'static str,
-    /// Why, and what would help.
-    pub why: String,
-}
+/// Sources that are looked at once in ten seconds are due every so many seconds.
+const SLOW: u64 = 10;
 
-/// Something that a reader of the samples must know.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// When it was noticed.
-    pub at: Instant,
-    /// `reset`, `restart`, `outage` or `clock`.
-    pub kind: &'static str,
-    /// What has happened.
-    pub text: String,
-}
-
-/// What there is to know of the sampling itself.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sampled {
-    /// What could not be looked at.
-    pub left_out: Vec<LeftOut>,
-    /// What has happened meanwhile.
-    pub notices: Vec<Notice>,
-    /// Queries that were sent.
-    pub queries: u64,
-    /// Transactions that the server has counted for them, the beginning of each session included.
-    pub transactions: u64,
-    /// How long the answers took.
-    pub waited: Duration,
-    /// CPU time of the sampling sessions, where the server is on this machine and shows it.
-    pub cpu: Option<Duration>,
-}
-
-/// A source that is asked, and the text that asks it.
-#[derive(Debug)]
-struct Asked {
-    source: &'static Source,
-    text: String,
+/// What is wanted beyond the usual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// The plans of so many statements.
+    pub plans: usize,
+    /// Whether the database is pgdyno's own, so that an extension may be made in it.
+    pub owns_database: bool,
 }
 
 /// Samples one server.
 #[derive(Debug)]
 pub struct Sampler {
     options: ConnectOptions,
-    session: Option<Session>,
-    /// Of the sessions that are gone.
+    wishes: Wishes,
+    /// The session and what is asked of it; none while the server cannot be reached.
+    within: Option<(Session, Asked)>,
+    /// What is kept from one session to the next.
     spent: Cost,
-    scene: Option<Scene>,
-    asked: Vec<Asked>,
-    waits_text: Option<String>,
+    last: Last,
+    started: Option<String>,
+    lost_at: Option<Instant>,
     looks: waits::Looks,
     seconds: u64,
     clock: Clock,
-    lost_at: Option<Instant>,
-    /// The first row of the last look at each source.
-    before: BTreeMap<&'static str, Vec<Option<String>>>,
-    left_out: Vec<LeftOut>,
-    notices: Vec<Notice>,
+    at_opening: Option<Snapshot>,
+    plans: Option<String>,
+    notes: Notes,
 }
 
-/// Ten-second sources are looked at every so many seconds.
-const SLOW: u64 = 10;
-
 impl Sampler {
-    /// A sampler of the server that `options` lead to. It has a session of its own from now on; where none can be had that
-    /// is told in the end.
+    /// A sampler of the server that `options` lead to. It has a session of its own from now on; where none can be had,
+    /// [`Sampler::end`] tells.
     #[must_use]
-    pub fn begin(options: &ConnectOptions) -> Self {
+    pub fn begin(options: &ConnectOptions, wishes: Wishes) -> Self {
         let mut sampler = Self {
             options: options.clone(),
-            session: None,
+            wishes,
+            within: None,
             spent: Cost::default(),
-            scene: None,
-            asked: Vec::new(),
-            waits_text: None,
+            last: Last::new(),
+            started: None,
+            lost_at: None,
             looks: waits::Looks::default(),
             seconds: 0,
             clock: Clock::new(Instant::now(), SystemTime::now()),
-            lost_at: None,
-            before: BTreeMap::new(),
-            left_out: Vec::new(),
-            notices: Vec::new(),
+            at_opening: None,
+            plans: None,
+            notes: Notes::default(),
         };
-        match Session::open(options, Cost::default()) {
-            Ok(session) => sampler.enter(session),
-            Err(error) => sampler.leave_out("statistics", format!("no session to look at them: {error}")),
+        if let Err(why) = sampler.enter() {
+            sampler.notes.leave_out("all statistics", format!("no session to look at them: {why}"));
         }
         sampler
     }
 
-    fn leave_out(&mut self, source: &'static str, why: String) {
-        if !self.left_out.iter().any(|out| out.source == source) {
-            self.left_out.push(LeftOut { source, why });
-        }
-    }
-
-    /// Gets to know the server by a new session, and prepares what is asked of it.
-    fn enter(&mut self, mut session: Session) {
-        let entered = self.settle_in(&mut session);
-        match entered {
-            Ok(()) => self.session = Some(session),
-            Err(_) => self.lose(&session),
-        }
-    }
-
-    fn settle_in(&mut self, session: &mut Session) -> Result<(), AdminError> {
-        let Some(scene) = Scene::look(session)? else {
-            self.leave_out("statistics", "the server does not tell its version".to_owned());
-            return Ok(());
-        };
-        self.note_return(&scene);
-        self.asked.clear();
-        for source in SOURCES {
-            if self.left_out.iter().any(|out| out.source == source.name) {
-                continue;
-            }
-            let tried = match source.sql(&scene) {
-                Ok(sql) => try_out(session, source.name, &sql)?,
-                Err(Some(why)) => Err(why),
-                Err(None) => continue,
-            };
-            match tried {
-                Ok(text) => self.asked.push(Asked { source, text }),
-                Err(why) => self.leave_out(source.name, why),
-            }
-        }
-        self.waits_text = match try_out(session, waits::NAME, &waits::sql())? {
-            Ok(text) => Some(text),
-            Err(why) => {
-                self.leave_out(waits::NAME, why);
-                None
-            }
-        };
-        if let Some(caveat) = waits::caveat(&scene) {
-            self.leave_out("waits of others", caveat);
-        }
-        self.scene = Some(scene);
+    /// Opens a session, gets to know the server, and prepares what is asked of it; why not, in words.
+    fn enter(&mut self) -> Result<(), String> {
+        let mut session = Session::open(&self.options, self.spent).map_err(|error| error.to_string())?;
+        let settled = self.settle(&mut session);
+        self.spent = session.cost();
+        let asked = settled.map_err(|error| error.to_string())?.ok_or("the server does not tell what it is")?;
+        self.within = Some((session, asked));
         Ok(())
     }
 
+    fn settle(&mut self, session: &mut Session) -> Result<Option<Asked>, AdminError> {
+        let Some(mut scene) = Scene::look(session)? else { return Ok(None) };
+        if scene.counts_statements && scene.statements_schema.is_none() && self.wishes.owns_database {
+            session.ask("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
+            scene = Scene::look(session)?.unwrap_or(scene);
+        }
+        self.note_return(&scene);
+        for setting in &scene.untimed {
+            let why = format!("{setting} is off, so that these times are not measured (--set {setting}=on)");
+            self.notes.leave_out(setting, why);
+        }
+        if let Err(why) = statements::place(&scene) {
+            self.notes.leave_out(statements::NAME, why);
+        }
+        self.started = Some(scene.started.clone());
+        Asked::prepare(session, scene, std::mem::take(&mut self.last), &mut self.notes).map(Some)
+    }
+
     /// There is a session again, where there was one before.
-    fn note_return(&mut self, now: &Scene) {
+    fn note_return(&mut self, scene: &Scene) {
         let Some(lost_at) = self.lost_at.take() else { return };
         let away = lost_at.elapsed().as_secs_f64();
-        let restarted = self.scene.as_ref().is_some_and(|before| before.started != now.started);
-        let (kind, text) = if restarted {
-            ("restart", format!("the server was restarted, and could not be looked at for {away:.1} s"))
-        } else {
-            ("outage", format!("the server could not be looked at for {away:.1} s: the sampling session was lost"))
+        let restarted = self.started.as_ref().is_some_and(|started| *started != scene.started);
+        let (kind, what) = match restarted {
+            true => ("restart", "the server was restarted"),
+            false => ("outage", "the sampling session was lost"),
         };
-        self.before.clear();
-        self.notices.push(Notice { at: lost_at, kind, text });
+        let text = format!("{what}: nothing was seen of it for {away:.1} s");
+        self.notes.note_since(lost_at, kind, text);
     }
 
-    fn lose(&mut self, session: &Session) {
-        self.spent = session.cost();
-        self.lost_at.get_or_insert_with(Instant::now);
-    }
-
-    /// What `ask` brings over the session; none where there is no session, which then is looked for again.
-    fn with_session<T>(&mut self, ask: impl FnOnce(&mut Self, &mut Session) -> Result<T, AdminError>) -> Option<T> {
-        let mut session = self.session.take()?;
-        match ask(self, &mut session) {
+    /// What `ask` brings; none where there is no session. One that is lost meanwhile is looked for at the next look.
+    fn within<T>(
+        &mut self,
+        ask: impl FnOnce(&mut Self, &mut Session, &mut Asked) -> Result<T, AdminError>,
+    ) -> Option<T> {
+        let (mut session, mut asked) = self.within.take()?;
+        match ask(self, &mut session, &mut asked) {
             Ok(answer) => {
-                self.session = Some(session);
+                self.within = Some((session, asked));
                 Some(answer)
             }
             Err(_) => {
-                self.lose(&session);
+                self.spent = session.cost();
+                self.last = asked.into_last();
+                self.lost_at = Some(Instant::now());
                 None
             }
         }
     }
 
-    /// One of the looks within a second: at the sessions only.
+    /// One of the looks within a second: at what sessions wait for.
     pub fn look_at_waits(&mut self) {
-        let Some(text) = self.waits_text.clone() else { return };
-        self.with_session(|sampler, session| {
-            if let Some(rows) = session.ask(&text)? {
-                sampler.looks.add(rows);
-            }
-            Ok(())
-        });
+        self.within(|sampler, session, asked| asked.look_at_waits(session, &mut sampler.looks));
     }
 
-    /// The look that ends a second: at the sessions and at all sources that are due.
+    /// The look that ends a second: at all that is due.
     pub fn look(&mut self) -> Vec<Frame> {
         self.look_at_clock();
-        if self.session.is_none() && self.lost_at.is_some() {
-            // A server that comes back lets one in when it is ready.
-            if let Ok(session) = Session::open(&self.options, self.spent) {
-                self.enter(session);
-            }
+        if self.within.is_none() && self.lost_at.is_some() {
+            // A server that comes back lets one in when it is ready; until then it is tried each second.
+            let _ = self.enter();
         }
-        let slow = self.seconds.is_multiple_of(SLOW);
+        let with_slow = self.seconds.is_multiple_of(SLOW);
         self.seconds += 1;
-        let due = |asked: &&Asked| asked.source.every == Every::Second || slow;
-        let due: Vec<_> = self.asked.iter().filter(due).map(|asked| (asked.source, asked.text.clone())).collect();
-        let mut frames = self.with_session(|sampler, session| sampler.ask_all(session, &due)).unwrap_or_default();
+        let looked = self
+            .within(|sampler, session, asked| asked.look(session, with_slow, &mut sampler.looks, &mut sampler.notes));
+        let mut frames = looked.unwrap_or_default();
         frames.extend(self.looks.take(Instant::now()));
         frames
-    }
-
-    /// Asks all in one text; where that fails, one by one, so that the others are seen all the same.
-    fn ask_all(
-        &mut self,
-        session: &mut Session,
-        due: &[(&'static Source, String)],
-    ) -> Result<Vec<Frame>, AdminError> {
-        let texts: Vec<&str> = self.waits_text.iter().chain(due.iter().map(|(_, text)| text)).map(String::as_str).collect();
-        let waits = usize::from(self.waits_text.is_some());
-        match session.run(&texts.join(";")) {
-            Ok(mut results) if results.len() == texts.len() => {
-                let at = Instant::now();
-                for looked in results.drain(..waits) {
-                    self.looks.add(looked.rows);
-                }
-                let frames = due.iter().zip(results).map(|((source, _), rows)| self.frame(source, at, rows));
-                Ok(frames.collect())
-            }
-            Ok(_) => Ok(Vec::new()),
-            Err(error) if error.is_lost() => Err(error),
-            Err(_) => self.ask_each(session, due),
-        }
-    }
-
-    fn ask_each(
-        &mut self,
-        session: &mut Session,
-        due: &[(&'static Source, String)],
-    ) -> Result<Vec<Frame>, AdminError> {
-        let mut frames = Vec::new();
-        for (source, text) in due {
-            match session.run(text) {
-                Ok(mut results) => {
-                    let rows = results.pop().unwrap_or_default();
-                    frames.push(self.frame(source, Instant::now(), rows));
-                }
-                Err(error) if error.is_lost() => return Err(error),
-                Err(error) if is_passing(&error) => {}
-                Err(error) if is_forgotten(&error) => {
-                    session.forgets();
-                    self.settle_in(session)?;
-                    break;
-                }
-                Err(error) => {
-                    self.asked.retain(|asked| asked.source.name != source.name);
-                    self.leave_out(source.name, refusal(&error));
-                }
-            }
-        }
-        Ok(frames)
-    }
-
-    /// What one source has shown, and whether its counters have been reset since.
-    fn frame(&mut self, source: &'static Source, at: Instant, rows: Rows) -> Frame {
-        if let [row] = &rows.rows[..]
-            && let Some(before) = self.before.insert(source.name, row.clone())
-            && source.was_reset(&before, row)
-        {
-            let text = format!("the counters of {} were reset: what was counted across that moment is not known", source.name);
-            self.notices.push(Notice { at, kind: "reset", text });
-        }
-        Frame { source: source.name, at, columns: source.names, rows: rows.rows }
     }
 
     fn look_at_clock(&mut self) {
         let at = Instant::now();
         if let Some(step) = self.clock.step(at, SystemTime::now()) {
             let text = format!(
-                "the clock of this machine was set by {step:+.1} s, or the machine was asleep: times of day before and after \
-                 do not fit together; durations are not affected"
+                "the clock of this machine was set by {step:+.1} s, or the machine slept: times of day from before do not fit \
+                 those after it, and durations do"
             );
-            self.notices.push(Notice { at, kind: "clock", text });
+            self.notes.note(at, "clock", text);
         }
+    }
+
+    /// The measured window opens.
+    pub fn window_opens(&mut self) {
+        self.at_opening = self.count_statements();
+    }
+
+    fn count_statements(&mut self) -> Option<Snapshot> {
+        let counted = self.within(|_, session, asked| match statements::place(&asked.scene) {
+            Ok(place) => Snapshot::take(session, &place, &asked.scene),
+            Err(_) => Ok(None),
+        });
+        counted.flatten()
+    }
+
+    /// The measured window closes: the statements of it, where they were counted.
+    pub fn window_closes(&mut self) -> Option<Frame> {
+        let after = self.count_statements();
+        let (Some(before), Some(after)) = (self.at_opening.take(), after) else {
+            let why = "they could not be counted at both ends of the measured window".to_owned();
+            self.notes.leave_out(statements::NAME, why);
+            return None;
+        };
+        let frame = self.within(|sampler, session, asked| {
+            let Ok(place) = statements::place(&asked.scene) else { return Ok(None) };
+            let Some(frame) = statements::frame(session, &place, &before, &after)? else {
+                let why = "the counters of pg_stat_statements were reset in the measured window";
+                sampler.notes.leave_out(statements::NAME, why.to_owned());
+                sampler.notes.note(Instant::now(), "reset", why.to_owned());
+                return Ok(None);
+            };
+            let texts: Vec<_> = frame.rows.iter().filter_map(|row| row.get(1).cloned().flatten()).collect();
+            let wanted = &texts[..sampler.wishes.plans.min(texts.len())];
+            if !wanted.is_empty() {
+                sampler.plans = Some(plans::explain(session, &asked.scene, wanted)?);
+            }
+            Ok(Some(frame))
+        });
+        frame.flatten()
     }
 
     /// Ends the session.
     #[must_use]
     pub fn end(mut self) -> Sampled {
-        let cost = self.session.take().map_or(self.spent, |session| session.cost());
+        let cost = self.within.take().map_or(self.spent, |(session, _)| session.cost());
         if let Some(lost_at) = self.lost_at {
-            let text = "the server could not be looked at from here on: the sampling session was lost".to_owned();
-            self.notices.push(Notice { at: lost_at, kind: "outage", text });
+            let text = "the sampling session was lost: nothing was seen of the server from here on".to_owned();
+            self.notes.note_since(lost_at, "outage", text);
         }
         Sampled {
-            left_out: self.left_out,
-            notices: self.notices,
+            left_out: self.notes.left_out,
+            notices: self.notes.notices,
+            plans: self.plans,
             queries: cost.queries,
             transactions: cost.queries + cost.sessions,
             waited: cost.waited,
             cpu: cost.cpu,
         }
-    }
-}
-
-/// Prepares a statement and runs it once: the text that asks it from now on, or why it cannot be asked.
-fn try_out(session: &mut Session, name: &str, sql: &str) -> Result<Result<String, String>, AdminError> {
-    let tried = session.prepare(name, sql).and_then(|text| session.run(&text).map(|_| text));
-    match tried {
-        Ok(text) => Ok(Ok(text)),
-        Err(error) if error.is_lost() => Err(error),
-        Err(error) if is_passing(&error) => Ok(Ok(format!("EXECUTE pgdyno_{name}"))),
-        Err(error) => Ok(Err(refusal(&error))),
-    }
-}
-
-/// Whether it may be better next time: a limit of the session was reached, or somebody cancelled it.
-fn is_passing(error: &AdminError) -> bool {
-    error.code().is_some_and(|code| matches!(code.as_str(), "57014" | "55P03" | "40001" | "40P01"))
-}
-
-/// Whether what was prepared is not there.
-fn is_forgotten(error: &AdminError) -> bool {
-    error.code().is_some_and(|code| code.as_str() == "26000")
-}
-
-/// What the server said.
-fn refusal(error: &AdminError) -> String {
-    match error {
-        AdminError::Server { message, .. } => format!("the server says: {}", message.message),
-        error => error.to_string(),
     }
 }

@@ -12,37 +12,55 @@ pub(super) struct Scene {
     pub(super) role: String,
     /// Whether the role sees the sessions of others.
     pub(super) sees_all: bool,
-    pub(super) in_recovery: bool,
-    /// Whether it measures how long reading and writing takes.
-    pub(super) times_io: bool,
+    /// Settings that measure how long reading and writing takes, and are off.
+    pub(super) untimed: Vec<&'static str>,
     /// Whether Citus counts there.
     pub(super) has_citus_counters: bool,
     /// Tables of users in the database.
     pub(super) tables: u64,
+    /// Standbys that receive its WAL now.
+    pub(super) standbys: u64,
+    /// Whether its library counts statements.
+    pub(super) counts_statements: bool,
+    /// The schema in which the database has the views of that, as SQL has it.
+    pub(super) statements_schema: Option<String>,
     /// When it was started, as it writes it.
     pub(super) started: String,
 }
 
 const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
-     pg_has_role('pg_read_all_stats', 'USAGE'), pg_is_in_recovery(), current_setting('track_io_timing'), \
-     to_regclass('citus_stat_counters') IS NOT NULL, \
-     (SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'm') AND relnamespace >= 16384 \
-       OR relkind = 'r' AND relnamespace = 'public'::regnamespace), pg_postmaster_start_time()::text";
+     pg_has_role('pg_read_all_stats', 'USAGE'), current_setting('track_io_timing'), \
+     current_setting('track_wal_io_timing', true), to_regclass('citus_stat_counters') IS NOT NULL, \
+     (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE relkind IN ('r', 'm', 't') \
+       AND nspname NOT IN ('pg_catalog', 'information_schema') AND nspname !~ '^pg_toast'), \
+     (SELECT count(*) FROM pg_stat_get_wal_senders()), current_setting('pg_stat_statements.max', true) IS NOT NULL, \
+     (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
+       WHERE extname = 'pg_stat_statements'), pg_postmaster_start_time()::text";
 
 impl Scene {
     pub(super) fn look(session: &mut Session) -> Result<Option<Self>, AdminError> {
         let Some(row) = session.ask(SQL)?.and_then(|rows| rows.into_iter().next()) else { return Ok(None) };
-        let mut cells = row.into_iter().map(Option::unwrap_or_default);
-        let mut next = || cells.next().unwrap_or_default();
+        let mut cells = row.into_iter();
+        let mut next = || cells.next().flatten();
+        let text = Option::unwrap_or_default;
+        let is_true = |cell: Option<String>| cell.is_some_and(|cell| cell == "t");
+        let number = |cell: Option<String>| cell.and_then(|cell| cell.parse().ok()).unwrap_or_default();
+        let version = next().and_then(|version| version.parse().ok()).unwrap_or_default();
+        let (role, sees_all) = (text(next()), is_true(next()));
+        // PostgreSQL 13 does not have the second one.
+        let timed = [("track_io_timing", next()), ("track_wal_io_timing", next())];
+        let off = |(name, value): (&'static str, Option<String>)| value.filter(|value| value == "off").map(|_| name);
         Ok(Some(Self {
-            version: next().parse().unwrap_or_default(),
-            role: next(),
-            sees_all: next() == "t",
-            in_recovery: next() == "t",
-            times_io: next() == "on",
-            has_citus_counters: next() == "t",
-            tables: next().parse().unwrap_or_default(),
-            started: next(),
+            version,
+            role,
+            sees_all,
+            untimed: timed.into_iter().filter_map(off).collect(),
+            has_citus_counters: is_true(next()),
+            tables: number(next()),
+            standbys: number(next()),
+            counts_statements: is_true(next()),
+            statements_schema: next(),
+            started: text(next()),
         }))
     }
 

@@ -55,7 +55,9 @@ impl Session {
     }
 
     fn find_backend(&mut self) {
-        let Ok(Some(rows)) = self.ask("SELECT pg_backend_pid(), current_setting('data_directory', true)") else { return };
+        let Ok(Some(rows)) = self.ask("SELECT pg_backend_pid(), current_setting('data_directory', true)") else {
+            return;
+        };
         if let Some([Some(pid), Some(data)]) = rows.first().map(Vec::as_slice) {
             self.backend = pid.parse().ok().and_then(|pid| LocalBackend::of(pid, data));
         }

@@ -55,6 +55,11 @@ impl Looks {
         }
     }
 
+    /// Whether anybody was seen waiting for a lock.
+    pub(super) fn have_locks(&self) -> bool {
+        self.seen.keys().any(|[_, kind, _]| kind == "Lock")
+    }
+
     /// All looks so far as a frame; none where nobody could look. Where nobody was active there is a row that says so.
     pub(super) fn take(&mut self, at: Instant) -> Option<Frame> {
         let Self { looks, mut seen } = std::mem::take(self);
@@ -85,6 +90,7 @@ mod tests {
         let mut looks = Looks::default();
         looks.add(rows(&[[CLIENT, "LWLock", "WALWrite", "3"], [CLIENT, "", "", "2"]]));
         looks.add(rows(&[[CLIENT, "LWLock", "WALWrite", "4"]]));
+        assert!(!looks.have_locks());
         let frame = looks.take(Instant::now()).unwrap();
         assert_eq!(
             frame.rows,
@@ -100,6 +106,9 @@ mod tests {
     fn a_second_in_which_nobody_was_active_is_told_from_one_without_a_look() {
         let mut looks = Looks::default();
         assert_eq!(looks.take(Instant::now()), None);
+        looks.add(rows(&[["parallel worker", "Lock", "tuple", "1"]]));
+        assert!(looks.have_locks());
+        let _ = looks.take(Instant::now());
         looks.add(Vec::new());
         let frame = looks.take(Instant::now()).unwrap();
         assert_eq!(frame.rows, [[CLIENT, "CPU", "CPU", "0", "1"].map(|cell| Some(cell.to_owned()))]);

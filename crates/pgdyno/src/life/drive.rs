@@ -48,6 +48,8 @@ pub(crate) struct Opponent<'a> {
     pub(crate) sampler: Option<Admin>,
     /// Whether it has something to watch.
     pub(crate) is_watched: bool,
+    /// Whether it is a private server.
+    pub(crate) is_private: bool,
 }
 
 /// The engine's orders from the plan.
@@ -178,12 +180,13 @@ pub(crate) fn drive(
     progress: &Progress,
     recording: &mut Recording,
 ) -> Result<Driven> {
-    let Opponent { caps, options, sampler, is_watched } = opponent;
+    let Opponent { caps, options, sampler, is_watched, is_private } = opponent;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
         progress,
         directory: recording.path().to_owned(),
+        is_private,
     });
     let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);
@@ -223,7 +226,9 @@ pub(crate) fn drive(
                         recording.interval(interval);
                     }
                     Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
-                    Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
+                    Event::ConnectFailed { error, .. } => {
+                        progress.note(&format!("a client could not connect: {error}"))
+                    }
                     Event::Note(note) => progress.note(note.text()),
                 },
                 observer: &mut |thread, epoch_ns| journal.as_ref().map(|j| j.observer(thread, epoch_ns)),

@@ -20,7 +20,7 @@ use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::target::Server;
+use crate::target::{Server, Whose};
 
 /// Whether the server is a null server, wherever it came from.
 pub(crate) fn is_null(admin: &Admin) -> bool {
@@ -48,7 +48,7 @@ impl Stage<'_> {
     ) -> Result<End> {
         let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
             let caps = Capabilities::default();
-            let nobody = Opponent { caps: &caps, options: None, sampler: None, is_watched: false };
+            let nobody = Opponent { caps: &caps, options: None, sampler: None, is_watched: false, is_private: true };
             let driven = self.drive(nobody)?;
             return Ok(self.conclude(&driven, None));
         };
@@ -123,9 +123,10 @@ impl Stage<'_> {
         self.warm(admin, caps)?;
         let orders_before = self.new_orders(admin);
 
+        let is_private = server.whose() != Whose::Given;
         // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
         let sampler = (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
-        let driven = self.drive(Opponent { caps, options: Some(options), sampler, is_watched: true })?;
+        let driven = self.drive(Opponent { caps, options: Some(options), sampler, is_watched: true, is_private })?;
         let mut end = self.conclude(&driven, server.death());
         if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
             self.look_back(&site, admin, orders_before, baseline.as_ref(), &driven, &mut end);
@@ -208,7 +209,9 @@ impl Stage<'_> {
             ..ServerRecord::default()
         });
         let caps = Capabilities::default();
-        let driven = self.drive(Opponent { caps: &caps, options: Some(options), sampler: None, is_watched: false })?;
+        let nobody =
+            Opponent { caps: &caps, options: Some(options), sampler: None, is_watched: false, is_private: true };
+        let driven = self.drive(nobody)?;
         Ok(self.conclude(&driven, None))
     }
 

@@ -15,7 +15,7 @@ use std::time::Instant;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::WatchPlan;
 use pgdyno_results::{EventRecord, LeftOutRecord, RunRecord, SamplesRecord};
-use pgdyno_server::stat::{Sampled, Sampler};
+use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 
 pub(crate) use sink::Sink;
 
@@ -28,6 +28,14 @@ pub(crate) struct Subject<'a> {
     pub(crate) progress: &'a Progress,
     /// The run directory.
     pub(crate) directory: PathBuf,
+    /// Whether the server is a private one, in whose database extensions may be made.
+    pub(crate) is_private: bool,
+}
+
+impl Subject<'_> {
+    fn wishes(&self) -> Wishes {
+        Wishes { plans: self.plan.statement_plans as usize, owns_database: self.is_private }
+    }
 }
 
 /// What a watcher is told, as it happens.
@@ -67,7 +75,7 @@ impl<'scope> Watch<'scope> {
         let (statistics_orders, inbox) = mpsc::channel();
         let statistics = {
             // Before the clients take all the connections that there are.
-            let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options));
+            let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options, subject.wishes()));
             scope.spawn(move || statistics::watch(sampler, &sink, &inbox))
         };
         Self { sink, begun: Instant::now(), orders: vec![statistics_orders], statistics }
@@ -104,16 +112,18 @@ impl<'scope> Watch<'scope> {
             kind: notice.kind.to_owned(),
             text: notice.text.clone(),
             from_s: at_s(notice.at),
-            until_s: None,
+            until_s: notice.until.map(at_s),
         });
         let events: Vec<_> = notices.collect();
-        let left_out = sampled.left_out.into_iter();
+        let left_out = |out: LeftOut| LeftOutRecord { source: out.source.to_owned(), why: out.why };
+        let plans = sampled.plans.map(|plans| self.sink.keep("plans.txt", &plans));
         let samples = SamplesRecord {
             sources: self.sink.sources(),
-            left_out: left_out.map(|out| LeftOutRecord { source: out.source.to_owned(), why: out.why }).collect(),
+            left_out: sampled.left_out.into_iter().map(left_out).collect(),
             notes: events.iter().map(|event| format!("at {:.1} s: {}", event.from_s, event.text)).collect(),
             queries: sampled.queries,
             query_s: sampled.waited.as_secs_f64(),
+            plans,
             server_cpu_s: sampled.cpu.map(|cpu| cpu.as_secs_f64()),
             watched_s: self.begun.elapsed().as_secs_f64(),
         };

@@ -72,6 +72,11 @@ impl<'a> Sink<'a> {
         self.lock().files.failure().map(str::to_owned)
     }
 
+    /// Writes a text beside the samples, and returns where it stands in the run directory.
+    pub(super) fn keep(&self, name: &str, text: &str) -> String {
+        self.lock().files.keep(name, text)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -18,7 +18,14 @@ pub(super) fn watch(mut sampler: Sampler, sink: &Sink<'_>, orders: &Receiver<Ord
     let mut nth = 0_u64;
     loop {
         match orders.recv_timeout((begun + PERIOD * nth as u32).saturating_duration_since(Instant::now())) {
-            Ok(Order::WindowOpens(_) | Order::WindowCloses(_)) => continue,
+            Ok(Order::WindowOpens(_)) => {
+                sampler.window_opens();
+                continue;
+            }
+            Ok(Order::WindowCloses(_)) => {
+                sampler.window_closes().into_iter().for_each(|frame| sink.take(frame));
+                continue;
+            }
             Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return sampler.end(),
             Err(RecvTimeoutError::Timeout) => {}
         }

@@ -1,0 +1,186 @@
+//! What is asked at each look, prepared for one session, and what the answers show.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use pgdyno_net::{AdminError, Rows};
+
+use super::sampled::Notes;
+use super::scene::Scene;
+use super::session::Session;
+use super::source::{Every, Row, Source};
+use super::{SOURCES, waits};
+use crate::Frame;
+
+/// The last look at each source.
+pub(super) type Last = BTreeMap<&'static str, Vec<Row>>;
+
+/// A source and the text that asks it.
+type Ask = (&'static Source, String);
+
+/// All that can be asked of a server.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) scene: Scene,
+    sources: Vec<Ask>,
+    waits: Option<String>,
+    last: Last,
+}
+
+impl Asked {
+    /// Prepares all sources in a session, and tries each of them: what is refused is left out from now on.
+    pub(super) fn prepare(
+        session: &mut Session,
+        scene: Scene,
+        last: Last,
+        notes: &mut Notes,
+    ) -> Result<Self, AdminError> {
+        let mut sources = Vec::new();
+        for source in SOURCES {
+            if notes.has_left_out(source.name) {
+                continue;
+            }
+            let tried = match source.sql(&scene) {
+                None => continue,
+                Some(Ok(sql)) => try_out(session, source.name, &sql)?,
+                Some(Err(why)) => Err(why),
+            };
+            match tried {
+                Ok(text) => sources.push((source, text)),
+                Err(why) => notes.leave_out(source.name, why),
+            }
+        }
+        let waits = match try_out(session, waits::NAME, &waits::sql())? {
+            Ok(text) => {
+                waits::caveat(&scene).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
+                Some(text)
+            }
+            Err(why) => {
+                notes.leave_out(waits::NAME, why);
+                None
+            }
+        };
+        Ok(Self { scene, sources, waits, last })
+    }
+
+    /// What the sources showed last, for the next session.
+    pub(super) fn into_last(self) -> Last {
+        self.last
+    }
+
+    /// Looks at what sessions wait for.
+    pub(super) fn look_at_waits(&self, session: &mut Session, looks: &mut waits::Looks) -> Result<(), AdminError> {
+        if let Some(text) = &self.waits
+            && let Some(rows) = session.ask(text)?
+        {
+            looks.add(rows);
+        }
+        Ok(())
+    }
+
+    /// Looks at all that is due, in one text; where that fails, one by one, so that the others are seen all the same.
+    pub(super) fn look(
+        &mut self,
+        session: &mut Session,
+        with_slow: bool,
+        looks: &mut waits::Looks,
+        notes: &mut Notes,
+    ) -> Result<Vec<Frame>, AdminError> {
+        let is_due = |(source, _): &&Ask| match source.every {
+            Every::Second => true,
+            Every::SecondWithLocks => looks.have_locks(),
+            Every::TenSeconds => with_slow,
+        };
+        let due: Vec<Ask> = self.sources.iter().filter(is_due).cloned().collect();
+        let texts: Vec<&str> = self.waits.iter().chain(due.iter().map(|(_, text)| text)).map(String::as_str).collect();
+        match session.run(&texts.join(";")) {
+            Ok(mut results) => {
+                let at = Instant::now();
+                let of_waits = usize::from(self.waits.is_some()).min(results.len());
+                results.drain(..of_waits).for_each(|looked| looks.add(looked.rows));
+                let frames = due.iter().zip(results);
+                Ok(frames.map(|((source, _), rows)| self.frame(source, at, rows, notes)).collect())
+            }
+            Err(error) if error.is_lost() => Err(error),
+            Err(_) => self.look_one_by_one(session, &due, notes),
+        }
+    }
+
+    fn look_one_by_one(
+        &mut self,
+        session: &mut Session,
+        due: &[Ask],
+        notes: &mut Notes,
+    ) -> Result<Vec<Frame>, AdminError> {
+        let mut frames = Vec::new();
+        for (source, text) in due {
+            match session.run(text) {
+                Ok(mut results) => {
+                    let rows = results.pop().unwrap_or_default();
+                    frames.push(self.frame(source, Instant::now(), rows, notes));
+                }
+                Err(error) if error.is_lost() => return Err(error),
+                Err(error) if may_pass(&error) => {}
+                Err(error) if is_forgotten(&error) => {
+                    session.forgets();
+                    *self = Self::prepare(session, self.scene.clone(), std::mem::take(&mut self.last), notes)?;
+                    break;
+                }
+                Err(error) => {
+                    self.sources.retain(|(asked, _)| asked.name != source.name);
+                    notes.leave_out(source.name, format!("it could not be looked at any more: {}", refusal(&error)));
+                }
+            }
+        }
+        Ok(frames)
+    }
+
+    /// What one source has shown, and whether its counters have been reset since.
+    fn frame(&mut self, source: &'static Source, at: Instant, rows: Rows, notes: &mut Notes) -> Frame {
+        let last = self.last.insert(source.name, rows.rows.clone());
+        if last.is_some_and(|last| source.was_reset(&last, &rows.rows)) {
+            let name = source.name;
+            let text = format!("the counters of {name} were reset: what they counted across that moment is not known");
+            notes.note(at, "reset", text);
+        }
+        Frame { source: source.name, at, columns: source.names, rows: rows.rows }
+    }
+}
+
+/// Prepares a statement and runs it once: the text that asks it from now on, or why it cannot be asked.
+fn try_out(session: &mut Session, name: &str, sql: &str) -> Result<Result<String, String>, AdminError> {
+    let refused = |error: AdminError| match error.is_lost() {
+        true => Err(error),
+        false => Ok(Err(refusal(&error))),
+    };
+    let text = match session.prepare(name, sql) {
+        Ok(text) => text,
+        Err(error) => return refused(error),
+    };
+    match session.run(&text) {
+        Ok(_) => Ok(Ok(text)),
+        Err(error) if may_pass(&error) => Ok(Ok(text)),
+        Err(error) => refused(error),
+    }
+}
+
+/// Whether it may go better next time: a limit of the session was reached, or somebody cancelled it.
+fn may_pass(error: &AdminError) -> bool {
+    error.code().is_some_and(|code| matches!(code.as_str(), "57014" | "55P03" | "40001" | "40P01"))
+}
+
+/// Whether what was prepared is not there.
+fn is_forgotten(error: &AdminError) -> bool {
+    error.code().is_some_and(|code| code.as_str() == "26000")
+}
+
+/// What the server said.
+fn refusal(error: &AdminError) -> String {
+    match error {
+        AdminError::Server { message, .. } if message.code.as_str() == "42501" => {
+            format!("the server says: {}; GRANT pg_monitor to the role may help", message.message)
+        }
+        AdminError::Server { message, .. } => format!("the server says: {}", message.message),
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,61 @@
+//! The plans of the weightiest statements, as the server would make them now.
+
+use pgdyno_net::AdminError;
+
+use super::scene::Scene;
+use super::session::Session;
+
+/// What can be explained begins so.
+const EXPLAINED: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES"];
+
+/// The plan of each of `statements` as text, one after the other, or why there is none of it.
+pub(super) fn explain(session: &mut Session, scene: &Scene, statements: &[String]) -> Result<String, AdminError> {
+    let mut text = String::new();
+    for statement in statements {
+        let plan = match order(statement, scene) {
+            Ok(sql) => match session.run(&sql) {
+                Ok(results) => lines(results),
+                Err(error) if error.is_lost() => return Err(error),
+                Err(error) => format!("no plan: {error}"),
+            },
+            Err(why) => format!("no plan: {why}"),
+        };
+        text += &format!("{}\n\n{plan}\n\n\n", statement.trim());
+    }
+    Ok(text)
+}
+
+fn lines(results: Vec<pgdyno_net::Rows>) -> String {
+    let cells = results.into_iter().flat_map(|rows| rows.rows).flatten().flatten();
+    cells.collect::<Vec<_>>().join("\n")
+}
+
+/// What asks for the plan of a statement as `pg_stat_statements` has it, with `$1` for each of its constants.
+fn order(statement: &str, scene: &Scene) -> Result<String, &'static str> {
+    let first = statement.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+    if !EXPLAINED.contains(&first.as_str()) {
+        return Err("it has none");
+    }
+    let has_parameters = statement.split('$').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    match (has_parameters, scene.is_at_least(16)) {
+        (true, false) => Err("before PostgreSQL 16 only statements without parameters can be explained"),
+        // The parameters of a statement that has none are no harm.
+        (_, true) => Ok(format!("EXPLAIN (GENERIC_PLAN) {statement}")),
+        (false, false) => Ok(format!("EXPLAIN {statement}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_explained_depends_on_the_version_and_on_the_statement() {
+        let scene = |version| Scene { version, ..Scene::default() };
+        assert_eq!(order("select 1", &scene(150_000)).unwrap(), "EXPLAIN select 1");
+        assert!(order("select $1", &scene(150_000)).is_err());
+        assert_eq!(order("select $1", &scene(160_000)).unwrap(), "EXPLAIN (GENERIC_PLAN) select $1");
+        assert_eq!(order("BEGIN", &scene(160_000)), Err("it has none"));
+        assert_eq!(order("SELECT '$' || a FROM t", &scene(130_000)).unwrap(), "EXPLAIN SELECT '$' || a FROM t");
+    }
+}

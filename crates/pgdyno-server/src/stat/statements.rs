@@ -1,0 +1,189 @@
+//! `pg_stat_statements`: what the statements of the database cost the server within the measured window.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use pgdyno_net::AdminError;
+
+use super::scene::Scene;
+use super::session::Session;
+use crate::Frame;
+
+pub(super) const NAME: &str = "statements";
+const NAMES: [&str; 12] = [
+    "queryid",
+    "query",
+    "calls",
+    "total_exec_time_ms",
+    "mean_exec_time_ms",
+    "rows",
+    "shared_blks_hit",
+    "shared_blks_read",
+    "shared_blks_dirtied",
+    "shared_blks_written",
+    "temp_blks_written",
+    "wal_bytes",
+];
+
+/// How many statements are kept.
+const MOST: usize = 100;
+
+/// Counters of a statement: the first is its calls, the second its time.
+const COUNTERS: [&str; 9] = [
+    "calls",
+    "total_exec_time",
+    "rows",
+    "shared_blks_hit",
+    "shared_blks_read",
+    "shared_blks_dirtied",
+    "shared_blks_written",
+    "temp_blks_written",
+    "wal_bytes",
+];
+const CALLS: usize = 0;
+const TIME: usize = 1;
+
+type Counted = [f64; COUNTERS.len()];
+
+/// Where the statements are counted, or why they are not.
+pub(super) fn place(scene: &Scene) -> Result<String, String> {
+    match (scene.counts_statements, &scene.statements_schema) {
+        (true, Some(schema)) => Ok(format!("{schema}.pg_stat_statements")),
+        (true, None) => Err("CREATE EXTENSION pg_stat_statements in this database shows them".to_owned()),
+        (false, there) => Err(format!(
+            "the server does not count statements: shared_preload_libraries = 'pg_stat_statements' and a restart (for a private \
+             server --set shared_preload_libraries=pg_stat_statements) make it{}",
+            if there.is_some() { "" } else { ", and CREATE EXTENSION pg_stat_statements shows them" }
+        )),
+    }
+}
+
+/// The counters of all statements at one moment, and when they were last set to zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Snapshot {
+    by_query: BTreeMap<String, Counted>,
+    reset: Option<String>,
+}
+
+impl Snapshot {
+    /// Takes one. The texts stay where they are: to read them costs most.
+    pub(super) fn take(session: &mut Session, place: &str, scene: &Scene) -> Result<Option<Self>, AdminError> {
+        let sums: Vec<_> = COUNTERS.iter().map(|counter| format!("sum({counter})")).collect();
+        let sql = format!(
+            "SELECT {} queryid, {} FROM {place}(false) WHERE queryid IS NOT NULL \
+             AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY queryid",
+            super::MARK,
+            sums.join(", ")
+        );
+        let Some(rows) = session.ask(&sql)? else { return Ok(None) };
+        let reset = match scene.is_at_least(14) {
+            true => session.ask(&format!("SELECT {} stats_reset FROM {place}_info", super::MARK))?,
+            false => None,
+        };
+        let number = |cell: &Option<String>| cell.as_ref().and_then(|cell| cell.parse().ok()).unwrap_or_default();
+        let entry = |row: Vec<Option<String>>| {
+            let mut counted = Counted::default();
+            counted.iter_mut().zip(row.iter().skip(1)).for_each(|(counter, cell)| *counter = number(cell));
+            Some((row.into_iter().next()??, counted))
+        };
+        Ok(Some(Self {
+            by_query: rows.into_iter().filter_map(entry).collect(),
+            reset: reset.and_then(|rows| rows.into_iter().next()?.into_iter().next()?),
+        }))
+    }
+
+    /// What was counted since `before`, the weightiest first; none where the counters were reset in between.
+    fn since(&self, before: &Self) -> Option<Vec<(&str, Counted)>> {
+        if self.reset != before.reset {
+            return None;
+        }
+        let mut grown = Vec::new();
+        for (query, now) in &self.by_query {
+            let mut counted = *now;
+            if let Some(then) = before.by_query.get(query) {
+                counted.iter_mut().zip(then).for_each(|(counter, then)| *counter -= then);
+            }
+            if counted[CALLS] < 0.0 {
+                return None;
+            }
+            if counted[CALLS] > 0.0 {
+                grown.push((query.as_str(), counted));
+            }
+        }
+        grown.sort_by(|a, b| b.1[TIME].total_cmp(&a.1[TIME]));
+        Some(grown)
+    }
+}
+
+/// The statements of the window between two snapshots as a frame, without the sampler's own; none where the counters were
+/// reset in between.
+pub(super) fn frame(
+    session: &mut Session,
+    place: &str,
+    before: &Snapshot,
+    after: &Snapshot,
+) -> Result<Option<Frame>, AdminError> {
+    let at = Instant::now();
+    let Some(grown) = after.since(before) else { return Ok(None) };
+    // The sampler's own are few.
+    let ids: Vec<_> = grown.iter().take(MOST + MOST / 5).map(|(query, _)| *query).collect();
+    let sql = format!(
+        "SELECT {} queryid, min(query) FROM {place} WHERE queryid IN ({}) AND query NOT LIKE '%pgdyno sampler%' GROUP BY queryid",
+        super::MARK,
+        if ids.is_empty() { "NULL".to_owned() } else { ids.join(", ") }
+    );
+    let texts: BTreeMap<_, _> = session
+        .ask(&sql)?
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|row| {
+            let mut row = row.into_iter();
+            Some((row.next()??, row.next()??))
+        })
+        .collect();
+    let row = |(query, counted): &(&str, Counted)| {
+        let text = texts.get(*query)?;
+        let mut cells = vec![(*query).to_owned(), text.clone()];
+        for (nth, counter) in counted.iter().enumerate() {
+            cells.push(if nth == TIME { format!("{counter:.3}") } else { counter.to_string() });
+            if nth == TIME {
+                cells.push(format!("{:.6}", counter / counted[CALLS]));
+            }
+        }
+        Some(cells.into_iter().map(Some).collect())
+    };
+    let rows = grown.iter().filter_map(row).take(MOST).collect();
+    Ok(Some(Frame { source: NAME, at, columns: &NAMES, rows }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(entries: &[(&str, f64, f64)], reset: &str) -> Snapshot {
+        let counted = |calls, time| {
+            let mut counted = Counted::default();
+            (counted[CALLS], counted[TIME]) = (calls, time);
+            counted
+        };
+        let by_query = entries.iter().map(|(query, calls, time)| ((*query).to_owned(), counted(*calls, *time)));
+        Snapshot { by_query: by_query.collect(), reset: Some(reset.to_owned()) }
+    }
+
+    #[test]
+    fn what_grew_comes_the_weightiest_first_and_what_stood_still_does_not_come() {
+        let before = snapshot(&[("1", 10.0, 100.0), ("2", 5.0, 900.0)], "x");
+        let after = snapshot(&[("1", 30.0, 160.0), ("2", 5.0, 900.0), ("3", 2.0, 70.0)], "x");
+        let grown = after.since(&before).unwrap();
+        let brief: Vec<_> = grown.iter().map(|(query, counted)| (*query, counted[CALLS], counted[TIME])).collect();
+        assert_eq!(brief, [("3", 2.0, 70.0), ("1", 20.0, 60.0)]);
+    }
+
+    #[test]
+    fn across_a_reset_nothing_is_known() {
+        let before = snapshot(&[("1", 10.0, 100.0)], "x");
+        assert_eq!(snapshot(&[("1", 11.0, 101.0)], "y").since(&before), None);
+        // PostgreSQL 13 does not tell of a reset, and its counters do.
+        assert_eq!(snapshot(&[("1", 9.0, 90.0)], "x").since(&before), None);
+    }
+}
