@@ -8,7 +8,8 @@
 //!   is [`SUPERVISE`];
 //! - [`sizing`] fits it to the [`Machine`]; [`caches`] has the operating system forget its files;
 //! - [`capabilities`] and [`facts`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
-//!   what it has done, [`DiskReads`] what its processes read from disks; [`stat`] looks at it again and again.
+//!   what it has done, [`DiskReads`] what its processes read from disks; [`stat`] looks at it again and again, and [`os`] at
+//!   the machines.
 
 mod account;
 mod backend;
@@ -21,6 +22,7 @@ mod handle;
 mod instance;
 pub mod kept;
 mod machine;
+pub mod os;
 mod places;
 pub mod portable;
 mod postmaster;

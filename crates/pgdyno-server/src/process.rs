@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+#[cfg(target_os = "linux")]
+use crate::os::process::{self, Process};
+
 /// What `postmaster.pid` tells. Source: PostgreSQL, `src/include/utils/pidfile.h`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PidFile {
@@ -67,19 +70,8 @@ pub(crate) fn is_postmaster_of(pid: i32, data: &Path) -> bool {
 pub(crate) fn children_of(pid: i32) -> Vec<i32> {
     #[cfg(target_os = "linux")]
     {
-        let Ok(entries) = std::fs::read_dir("/proc") else {
-            return Vec::new();
-        };
-        entries
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .filter(|candidate: &i32| {
-                std::fs::read_to_string(format!("/proc/{candidate}/stat")).ok().and_then(|stat| {
-                    // The name stands in parentheses and may hold anything; state and parent follow.
-                    let (_, rest) = stat.rsplit_once(')')?;
-                    rest.split_whitespace().nth(1)?.parse::<i32>().ok()
-                }) == Some(pid)
-            })
-            .collect()
+        let parent = |process: &Process| process.parent;
+        process::all().filter(|child| Process::look(*child).as_ref().map(parent) == Some(pid)).collect()
     }
     #[cfg(not(target_os = "linux"))]
     {

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
+use crate::os::process::Process;
 use crate::probe::{ask, first};
 use crate::process::{children_of, is_postmaster_of};
 
@@ -66,18 +67,12 @@ impl DiskReads {
     }
 }
 
-/// A field of `/proc/PID/stat`, counted from the state, which follows the name in parentheses.
-fn stat_field(pid: i32, nth: usize) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(nth)?.parse().ok()
-}
-
 pub(crate) fn parent_of(pid: i32) -> Option<i32> {
-    stat_field(pid, 1)?.try_into().ok()
+    Some(Process::look(pid)?.parent)
 }
 
 fn started_of(pid: i32) -> Option<u64> {
-    stat_field(pid, 19)
+    Some(Process::look(pid)?.started)
 }
 
 fn read_bytes_of(pid: i32) -> Option<u64> {

@@ -1,0 +1,104 @@
+//! A program beside pgdyno that tells of a machine, line by line, and ends with pgdyno.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::watch::Wake;
+
+/// A line may be so long; what follows counts as the next one.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// How long a program that has closed its output may take to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What it says of its troubles is told up to this many characters.
+const TOLD_CHARS: usize = 200;
+
+/// The program. It has a process group of its own, so that a Ctrl-C at the terminal does not end it before the run ends.
+#[derive(Debug)]
+pub(crate) struct Teller {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    /// The last line of its standard error.
+    trouble: Arc<Mutex<String>>,
+}
+
+impl Teller {
+    /// Starts it. Each line of its standard output comes as [`Wake::Line`], its end as [`Wake::Ended`]. It gets no password
+    /// from our environment.
+    pub(crate) fn start(command: &mut Command, wake: &Sender<Wake>) -> io::Result<Self> {
+        command.process_group(0).env_remove("PGPASSWORD");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let trouble = Arc::new(Mutex::new(String::new()));
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let (wake, last) = (wake.clone(), Arc::clone(&trouble));
+        // Both end with the last process that holds the pipe; nobody waits for that.
+        std::thread::Builder::new().name("os-metrics".to_owned()).spawn(move || {
+            // Whoever listened is gone: then the program goes, too.
+            let _ = each_line(out, |line| wake.send(Wake::Line(line)).is_ok());
+            let _ = wake.send(Wake::Ended);
+        })?;
+        std::thread::Builder::new().name("os-metrics-err".to_owned()).spawn(move || {
+            let _ = each_line(err, |line| {
+                if !line.trim().is_empty() {
+                    *last.lock().unwrap_or_else(PoisonError::into_inner) =
+                        line.trim().chars().take(TOLD_CHARS).collect();
+                }
+                true
+            });
+        })?;
+        let stdin = child.stdin.take();
+        Ok(Self { child, stdin, trouble })
+    }
+
+    /// Sends it a line.
+    pub(crate) fn ask(&mut self, line: &str) -> io::Result<()> {
+        self.stdin.as_mut().map_or(Ok(()), |stdin| writeln!(stdin, "{line}"))
+    }
+
+    /// In words, how it ended: with what status, and what it said last of its troubles.
+    pub(crate) fn epitaph(&mut self) -> String {
+        let deadline = Instant::now() + GRACE;
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
+                Ok(status) => break status,
+                Err(_) => break None,
+            }
+        };
+        let how = status.map_or_else(|| "it closed its output".to_owned(), |status: ExitStatus| status.to_string());
+        let said = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.is_empty() { how } else { format!("{how}; it said: {said}") }
+    }
+}
+
+impl Drop for Teller {
+    /// Ends it with all that it has started.
+    fn drop(&mut self) {
+        // The only error is that there is nobody left in the group.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+/// Has `take` hear each line, until it does not want any more.
+fn each_line(from: Option<impl Read>, mut take: impl FnMut(String) -> bool) -> io::Result<()> {
+    let Some(from) = from else { return Ok(()) };
+    let mut reader = BufReader::new(from);
+    loop {
+        let mut line = Vec::new();
+        if reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        if !take(text.trim_end_matches(['\n', '\r']).to_owned()) {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! This machine, by its own `/proc`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::observer::{Look, Observer};
+use super::proc::{BOOT, FILES, ProcTexts};
+use super::process::{self, Process};
+use super::server::title_of;
+use super::tally::Tally;
+use super::watch::{Beat, Sink, Told, Wake};
+use super::{MACHINE, PROCESSES};
+
+/// CPU time a second that looking at processes may take. Where a look takes more, looks are rarer.
+const BUDGET: Duration = Duration::from_millis(5);
+
+/// Looks at this machine every second until it is told to stop.
+pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) {
+    let source = observer.machine();
+    if !Path::new("/proc/stat").exists() {
+        let why = "a machine is looked at through /proc, which only Linux has".to_owned();
+        return tell(Told::LeftOut { source, why });
+    }
+    let seeks_server = observer.tally.seeks_server() && source == MACHINE;
+    let (mut seconds_per_look, mut until_next, mut looked) = (1, 0, false);
+    let mut beat = Beat::begin();
+    loop {
+        let with_processes = until_next == 0;
+        let began = thread_cpu();
+        let look = look(&observer.tally, with_processes);
+        let frames = observer.digest(&look, Instant::now());
+        let cost = thread_cpu().saturating_sub(began);
+        match frames {
+            Ok(frames) => frames.into_iter().for_each(|frame| tell(Told::Frame(frame))),
+            Err(malformed) => return tell(Told::LeftOut { source, why: malformed.to_string() }),
+        }
+        if with_processes {
+            let wanted = cost.div_duration_f64(BUDGET).ceil().max(1.0) as u32;
+            // Not for one look that was dearer than the others.
+            if wanted > seconds_per_look && looked {
+                let count = look.processes.as_ref().map_or(0, Vec::len);
+                let ms = cost.as_secs_f64() * 1e3;
+                let why = format!("a look at {count} processes takes {ms:.0} ms of CPU: there is one every {wanted} s");
+                tell(Told::LeftOut { source: observer.processes(), why });
+                seconds_per_look = wanted;
+            }
+            if seeks_server && !looked && !observer.tally.has_server() {
+                tell(Told::LeftOut {
+                    source: PROCESSES,
+                    why: "the server's processes are not among those of this machine, or hidden: a container or a tunnel may \
+                          lie between; --os-metrics says how its machine can be looked at"
+                        .to_owned(),
+                });
+            }
+            looked = true;
+            until_next = seconds_per_look;
+        }
+        until_next -= 1;
+        if beat.wait(wake).is_some() {
+            return;
+        }
+    }
+}
+
+/// What tells this start of this machine from all others; empty where there is no `/proc`.
+pub(crate) fn boot() -> String {
+    read(&format!("/proc/{BOOT}"))
+}
+
+/// The text of a file; empty where it cannot be read.
+fn read(path: &str) -> String {
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// What `/proc` says now.
+fn look(tally: &Tally, with_processes: bool) -> Look {
+    let files = FILES.map(|file| read(&format!("/proc/{file}")));
+    let mut look = Look { texts: ProcTexts { files, ..ProcTexts::default() }, ..Look::default() };
+    if with_processes {
+        let processes: Vec<Process> = process::all().filter_map(Process::look).collect();
+        let title = |pid| (pid, title_of(&fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()));
+        look.titles = tally.wanted(&processes).into_iter().map(title).collect::<HashMap<_, _>>();
+        look.processes = Some(processes);
+    }
+    look
+}
+
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}

@@ -1,0 +1,169 @@
+//! Another machine, by a shell there that prints its `/proc` whenever it is asked to.
+//!
+//! One `ssh` lasts for the whole run. The shell waits for a line, so it ends with the connection, and that with pgdyno, however
+//! that ends; and its looks are of the same moments as those at this machine.
+
+use std::collections::HashMap;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Instant;
+
+use super::child::Teller;
+use super::observer::{Look, Observer};
+use super::proc::{BOOT, FILES, ProcTexts};
+use super::process::Process;
+use super::watch::{Beat, Sink, Told, Wake};
+use super::{MACHINE, PROCESSES};
+
+/// Options before the user's own: never ask anybody anything, notice a host that is gone, and hold no terminal.
+const OPTIONS: [&str; 9] = [
+    "-T",
+    "-o",
+    "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=10",
+    "-o",
+    "ServerAliveInterval=5",
+    "-o",
+    "ServerAliveCountMax=3",
+];
+
+/// How the line that names a text begins.
+const NAMES: &str = "== ";
+
+/// The name of the line after the last text of a look.
+const END: &str = "end";
+
+/// Looks at processes are rarer by one for so many of them: a shell takes longer than we do.
+const PROCESSES_PER_SECOND: usize = 500;
+
+/// So many looks may pass until the server's processes are found.
+const SEARCH: u64 = 3;
+
+/// What the shell there does, in one line and without a single quote, so that any login shell can be handed it. It takes a
+/// line for each look: `processes` in it asks for all processes, numbers for the titles of some. Reading is the shell's
+/// own, so that a look at a thousand processes starts none.
+fn script() -> String {
+    let files = FILES.join(" ");
+    format!(
+        "cd /proc && while read -r asked; do \
+         for f in {files}; do echo \"{NAMES}$f\"; cat $f; done; \
+         case $asked in *processes*) echo \"{NAMES}processes\"; \
+         for p in [0-9]*; do read -r line < $p/stat && printf \"%s\\n\" \"$line\"; done;; esac; \
+         echo \"{NAMES}titles\"; \
+         for p in $asked; do case $p in [0-9]*) line=; read -r line < $p/cmdline; printf \"%s %s\\n\" $p \"$line\";; esac; done; \
+         echo \"{NAMES}{END}\"; done 2>/dev/null"
+    )
+}
+
+/// Looks at the machine that `words` lead `ssh` to, every second until it is told to stop, or `ssh` ends.
+pub(crate) fn watch(
+    mut ssh: Command,
+    words: &[String],
+    mut observer: Observer,
+    own: &Sender<Wake>,
+    wake: &Receiver<Wake>,
+    tell: &Sink,
+) {
+    let name = format!("ssh {}", words.join(" "));
+    let left_out = |why: String| tell(Told::LeftOut { source: MACHINE, why: format!("{name}: {why}") });
+    ssh.args(OPTIONS).args(words).arg(format!("exec sh -c '{}'", script()));
+    let mut teller = match Teller::start(&mut ssh, own) {
+        Ok(teller) => teller,
+        Err(error) => return left_out(format!("it could not be started: {error}")),
+    };
+    let began = Instant::now();
+    let (mut beat, mut stream) = (Beat::begin(), Stream::default());
+    let (mut looks, mut count, mut seconds) = (0_u64, 0_usize, 0_usize);
+    let mut wanted: Vec<i32> = observer.tally.wanted(&[]);
+    let mut asked: Option<Instant> = None;
+    loop {
+        if asked.is_none() {
+            let processes = if seconds.is_multiple_of(1 + count / PROCESSES_PER_SECOND) { "processes" } else { "" };
+            let titles: String = wanted.iter().map(|pid| format!(" {pid}")).collect();
+            // Should it be gone, its output ends as well.
+            let _ = teller.ask(&format!("{processes}{titles}"));
+            asked = Some(Instant::now());
+        }
+        seconds += 1;
+        // Until the next second: what comes in is taken.
+        while let Some(woken) = beat.wait(wake) {
+            match woken {
+                Wake::Stop if looks == 0 => {
+                    return left_out(format!("no answer within {:.0} s", began.elapsed().as_secs_f64()));
+                }
+                Wake::Stop => return,
+                Wake::Ended if looks == 0 => return left_out(format!("it showed nothing: {}", teller.epitaph())),
+                Wake::Ended => return left_out(format!("it ended after {looks} looks: {}", teller.epitaph())),
+                Wake::Line(line) => {
+                    let Some(texts) = stream.take(&line) else { continue };
+                    let moment = asked.take().map_or_else(Instant::now, |asked| asked + asked.elapsed() / 2);
+                    if looks == 0 && texts.file(BOOT) == super::local::boot() {
+                        observer.tally.is_here();
+                    }
+                    let look = digested(texts);
+                    match observer.digest(&look, moment) {
+                        Ok(frames) => frames.into_iter().for_each(|frame| tell(Told::Frame(frame))),
+                        Err(malformed) => return left_out(format!("{malformed}; is Linux what it leads to?")),
+                    }
+                    looks += 1;
+                    if let Some(processes) = &look.processes {
+                        count = processes.len();
+                        wanted = observer.tally.wanted(processes);
+                    }
+                    if looks == SEARCH && observer.tally.seeks_server() && !observer.tally.has_server() {
+                        let why = "the server's processes are not among those of that machine, or hidden".to_owned();
+                        tell(Told::LeftOut { source: PROCESSES, why: format!("{name}: {why}") });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A look from its texts.
+fn digested(texts: ProcTexts) -> Look {
+    let processes = texts.processes.as_ref().map(|lines| lines.lines().filter_map(Process::parse).collect());
+    let title = |line: &str| {
+        let (pid, title) = line.split_once(' ')?;
+        Some((pid.parse().ok()?, title.to_owned()))
+    };
+    let titles: HashMap<i32, String> = texts.titles.lines().filter_map(title).collect();
+    Look { texts, processes, titles }
+}
+
+/// The lines of the shell, put together to looks.
+#[derive(Debug, Default)]
+struct Stream {
+    texts: ProcTexts,
+    /// The text that lines belong to; none before the first look, where a host may have greeted us.
+    name: Option<String>,
+}
+
+impl Stream {
+    /// Takes a line; the last one of a look completes it.
+    fn take(&mut self, line: &str) -> Option<ProcTexts> {
+        match (line.strip_prefix(NAMES), &self.name) {
+            (Some(END), _) => {
+                self.name = None;
+                return Some(std::mem::take(&mut self.texts));
+            }
+            (Some(name), _) => {
+                // An empty text is one that was looked at, too.
+                self.texts.place(name);
+                self.name = Some(name.to_owned());
+            }
+            (None, Some(name)) => {
+                if let Some(text) = self.texts.place(name) {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+            (None, None) => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! Who looks at which machine, and where what is seen goes.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::observer::Observer;
+use super::server::ServerSession;
+use super::tally::Tally;
+use super::{command, local, ssh};
+use crate::Frame;
+
+/// The time between two looks.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// What a look brought, or what a reader must know of the looking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Rows of samples.
+    Frame(Frame),
+    /// A source that cannot be read, or only in part, or seldom: why, and what would help.
+    LeftOut {
+        /// Which.
+        source: &'static str,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Hears what is seen.
+pub(crate) type Sink = Arc<dyn Fn(Told) + Send + Sync>;
+
+/// How the server's machine is looked at, where that is not by this machine's `/proc`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OsMetrics {
+    /// By a shell on that machine: the words after `ssh`.
+    Ssh(Vec<String>),
+    /// By a command for `sh -c` that prints CSV.
+    Command {
+        /// It.
+        command: String,
+        /// CPUs of the server's machine, where the user has said so.
+        cpus: Option<f64>,
+    },
+}
+
+impl OsMetrics {
+    /// What the user wrote: `ssh` with the words that its command line takes, or a command. The words are parted by spaces;
+    /// no shell reads them.
+    #[must_use]
+    pub fn parse(text: &str, cpus: Option<f64>) -> Self {
+        match text.trim().strip_prefix("ssh ") {
+            Some(words) => Self::Ssh(words.split_whitespace().map(str::to_owned).collect()),
+            None => Self::Command { command: text.to_owned(), cpus },
+        }
+    }
+
+    /// In reports: `ssh user@host`, or `command`, whose text may hold a secret.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Ssh(words) => format!("ssh {}", words.join(" ")),
+            Self::Command { .. } => "command".to_owned(),
+        }
+    }
+}
+
+/// The machines of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Machines {
+    /// Whether the server is on this machine, as far as its address tells.
+    pub local: bool,
+    /// A session on the server, by which its processes are found.
+    pub session: Option<ServerSession>,
+    /// How the server's machine is looked at, where the user says.
+    pub os_metrics: Option<OsMetrics>,
+}
+
+/// What wakes a thread that looks at a machine.
+#[derive(Debug)]
+pub(crate) enum Wake {
+    /// The end.
+    Stop,
+    /// A line of a program's standard output.
+    Line(String),
+    /// The end of that.
+    Ended,
+}
+
+/// The threads that look at the machines, until it is dropped.
+#[derive(Debug)]
+pub struct MachineWatch {
+    threads: Vec<(Sender<Wake>, JoinHandle<()>)>,
+}
+
+impl MachineWatch {
+    /// Begins to look. What cannot be looked at is told, and never an error; the last word was said
+    /// when no sender is left.
+    #[must_use]
+    pub fn begin(machines: Machines, told: Sender<Told>) -> Self {
+        // Who does not want to hear any more ends the watch.
+        let sink: &Sink = &(Arc::new(move |what| drop(told.send(what))) as Sink);
+        let mut watch = Self { threads: Vec::new() };
+        let Machines { local, session, os_metrics } = machines;
+        // A server that seems to be here, and is looked at elsewhere, may be at the end of a tunnel.
+        let watch_driver = (!local || os_metrics.is_some()).then(|| session.clone().filter(|_| local));
+        match os_metrics {
+            None if local => {
+                let observer = Observer::of_server(Tally::here(session));
+                watch.start(sink, super::MACHINE, move |wake, _, tell| local::watch(observer, &wake, &tell));
+            }
+            None => sink(Told::LeftOut {
+                source: super::MACHINE,
+                why: "the server is on another machine; --os-metrics \"ssh user@host\", or a command that prints CSV, \
+                      would show that machine"
+                    .to_owned(),
+            }),
+            Some(OsMetrics::Ssh(words)) => {
+                let observer = Observer::of_server(Tally::elsewhere(session));
+                watch.start(sink, super::MACHINE, move |wake, own, tell| {
+                    ssh::watch(Command::new("ssh"), &words, observer, &own, &wake, &tell)
+                });
+            }
+            Some(OsMetrics::Command { command, cpus }) => {
+                watch.start(sink, super::MACHINE, move |wake, own, tell| {
+                    command::watch(&command, cpus, &own, &wake, &tell)
+                });
+            }
+        }
+        if let Some(session) = watch_driver {
+            let (source, observer) = (super::DRIVER_MACHINE, Observer::of_driver(Tally::here(session)));
+            watch.start(sink, source, move |wake, _, tell| local::watch(observer, &wake, &tell));
+        }
+        watch
+    }
+
+    fn start(
+        &mut self,
+        sink: &Sink,
+        source: &'static str,
+        work: impl FnOnce(Receiver<Wake>, Sender<Wake>, Sink) + Send + 'static,
+    ) {
+        let (sender, wake) = channel();
+        let (own, tell) = (sender.clone(), Arc::clone(sink));
+        let thread = std::thread::Builder::new().name(source.to_owned()).spawn(move || work(wake, own, tell));
+        match thread {
+            Ok(thread) => self.threads.push((sender, thread)),
+            Err(error) => sink(Told::LeftOut { source, why: format!("no thread could be started for it: {error}") }),
+        }
+    }
+}
+
+impl Drop for MachineWatch {
+    fn drop(&mut self) {
+        for (wake, _) in &self.threads {
+            // One that has given up is gone already.
+            let _ = wake.send(Wake::Stop);
+        }
+        for (_, thread) in self.threads.drain(..) {
+            // A panic there has been told of.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The seconds of one who looks. A look that comes late puts off none of those after it, and makes no two of one.
+#[derive(Debug)]
+pub(crate) struct Beat {
+    next: Instant,
+}
+
+impl Beat {
+    pub(crate) fn begin() -> Self {
+        Self { next: Instant::now() + PERIOD }
+    }
+
+    /// Waits for the next second; what wakes it before that is returned.
+    pub(crate) fn wait(&mut self, wake: &Receiver<Wake>) -> Option<Wake> {
+        match wake.recv_timeout(self.next.saturating_duration_since(Instant::now())) {
+            Ok(woken) => Some(woken),
+            Err(RecvTimeoutError::Disconnected) => Some(Wake::Stop),
+            Err(RecvTimeoutError::Timeout) => {
+                let now = Instant::now();
+                while self.next <= now {
+                    self.next += PERIOD;
+                }
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ssh_is_known_by_its_word_and_all_else_is_a_command() {
+        let words = OsMetrics::parse("ssh  -p 2222 me@db1 ", None);
+        assert_eq!(words, OsMetrics::Ssh(["-p", "2222", "me@db1"].map(str::to_owned).to_vec()));
+        assert_eq!(words.name(), "ssh -p 2222 me@db1");
+        let command = OsMetrics::parse("sshmetrics --token geheim", Some(4.0));
+        assert_eq!(command, OsMetrics::Command { command: "sshmetrics --token geheim".to_owned(), cpus: Some(4.0) });
+        assert_eq!(command.name(), "command");
+    }
+}
