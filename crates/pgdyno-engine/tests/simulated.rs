@@ -180,23 +180,6 @@ fn every_shape_and_mode_commits_the_same_number() {
 }
 
 #[test]
-fn a_stall_hides_in_a_closed_loop_and_shows_in_an_open_one() {
-    let closed = Sim::new(Shape::Single).run(10, stalling(MS));
-    assert!(closed.part.txns[0].service.percentiles().unwrap().p99 < 2 * MS, "one slow transaction of nine thousand");
-
-    let rate = Some(Rate { per_s: 500.0, arrivals: Arrivals::Uniform });
-    let open = Sim { rate, ..Sim::new(Shape::Single) }.run(10, stalling(MS));
-    let txn = &open.part.txns[0];
-    assert!(txn.service.percentiles().unwrap().p99 < 2 * MS, "the server itself was slow once");
-    let response = txn.response.as_ref().unwrap().percentiles().unwrap();
-    // 500 of the 5,000 arrivals fell into the stall and waited up to 1 s; the backlog of 500 then takes
-    // another second to go, as the server does twice the rate.
-    assert!(response.p90 > 400 * MS && response.max > 990 * MS, "{response:?}");
-    assert_eq!(txn.committed, 5_000);
-    assert_eq!(open.broken(), Vec::<String>::new());
-}
-
-#[test]
 fn arrivals_later_than_the_limit_are_skipped() {
     let rate = Some(Rate { per_s: 500.0, arrivals: Arrivals::Uniform });
     let rules = Rules { latency_limit_ns: Some(100 * MS), ..Rules::default() };

@@ -1,0 +1,131 @@
+//! A server over a real socket whose delays are given, and which writes down what it did and when.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pgdyno_engine::{Audience, Backend, Control, Observer, RunOutcome, RunSpec, TxEnd, run};
+use pgdyno_net::ConnectOptions;
+use pgdyno_wire::{QueryMode, backend, frontend};
+use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Source, Spec};
+
+/// One request of a client, and its reply, by the server's own clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) client: u32,
+    /// When all of the request had been read.
+    pub(crate) read: Instant,
+    /// When the reply was about to be written.
+    pub(crate) sent: Instant,
+}
+
+/// How long the answer to the nth request of a client, from 0, is held back.
+pub(crate) type Delay = dyn Fn(u32, u64) -> Duration + Send + Sync;
+
+/// A server that listens until the test ends.
+pub(crate) struct Server {
+    directory: tempfile::TempDir,
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+}
+
+impl Server {
+    pub(crate) fn start(delay: impl Fn(u32, u64) -> Duration + Send + Sync + 'static) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
+        let exchanges = Arc::default();
+        let (log, delay) = (Arc::clone(&exchanges), Arc::new(delay));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (log, delay) = (Arc::clone(&log), Arc::clone(&delay));
+                std::thread::spawn(move || converse(stream, &log, &*delay));
+            }
+        });
+        Self { directory, exchanges }
+    }
+
+    /// What it did for a client, in order.
+    pub(crate) fn exchanges(&self, client: u32) -> Vec<Exchange> {
+        self.exchanges.lock().unwrap().iter().filter(|exchange| exchange.client == client).copied().collect()
+    }
+
+    /// Lets clients ask for their own number again and again; what came of it, and how each transaction ended. `linger` is
+    /// how long the engine's thread is kept from its work after each.
+    pub(crate) fn drive(&self, spec: RunSpec, linger: Duration) -> (RunOutcome, Vec<TxEnd>) {
+        let script = Source { name: "test".to_owned(), text: b"select :client_id;\n".to_vec(), weight: 1 };
+        let workload = scripted::build(Spec {
+            id: "test".to_owned(),
+            summary: String::new(),
+            scripts: vec![script],
+            defines: Vec::new(),
+            scale: 1,
+            seed: 1,
+            clients: spec.clients,
+            threads: spec.threads,
+            manner: Manner::Pgbench(PgbenchManner::default()),
+        });
+        let workload = workload.unwrap_or_else(|error| panic!("{error}"));
+        let options = ConnectOptions::for_socket(self.directory.path(), 5432, "test", "test");
+        let ends = Arc::new(Mutex::new(Vec::new()));
+        let audience = Audience {
+            on_connect: &|_| {},
+            on_event: &mut |_| {},
+            observer: &mut |_, _| Some(Box::new(Log { ends: Arc::clone(&ends), linger })),
+        };
+        let statements = workload.statements(&Capabilities::default());
+        let spec = RunSpec { mode: QueryMode::Simple, measure_ns: None, ..spec };
+        let outcome = run(&workload, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+        let ends = std::mem::take(&mut *ends.lock().unwrap());
+        (outcome, ends)
+    }
+}
+
+/// Keeps all that it hears.
+struct Log {
+    ends: Arc<Mutex<Vec<TxEnd>>>,
+    linger: Duration,
+}
+
+impl Observer for Log {
+    fn transaction(&mut self, end: &TxEnd) {
+        if let Ok(mut ends) = self.ends.lock() {
+            ends.push(*end);
+        }
+        if !self.linger.is_zero() {
+            std::thread::sleep(self.linger);
+        }
+    }
+}
+
+/// Serves one connection, until it ends.
+fn converse(mut stream: UnixStream, log: &Mutex<Vec<Exchange>>, delay: &Delay) -> Option<()> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).ok()?;
+    stream.read_exact(&mut vec![0; u32::from_be_bytes(length) as usize - 4]).ok()?;
+    let mut reply = Vec::new();
+    frontend::message(&mut reply, b'R', |out| out.extend_from_slice(&[0; 4]));
+    frontend::message(&mut reply, b'K', |out| out.extend_from_slice(&[0; 8]));
+    frontend::message(&mut reply, b'Z', |out| out.push(b'I'));
+    stream.write_all(&reply).ok()?;
+    let (mut pending, mut buffer, mut nth) = (Vec::new(), [0; 4096], 0);
+    loop {
+        let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
+        let read = Instant::now();
+        pending.extend_from_slice(&buffer[..count]);
+        while let Ok(Some(message)) = backend::next_message(&pending) {
+            // "select 12;" and the end of a string; anything else is a goodbye.
+            let sql = std::str::from_utf8(message.body).ok()?;
+            let client = sql.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()?;
+            std::thread::sleep(delay(client, nth));
+            nth += 1;
+            reply.clear();
+            frontend::message(&mut reply, b'C', |out| frontend::cstr(out, "SELECT 0"));
+            frontend::message(&mut reply, b'Z', |out| out.push(b'I'));
+            log.lock().ok()?.push(Exchange { client, read, sent: Instant::now() });
+            stream.write_all(&reply).ok()?;
+            let used = message.len;
+            pending.drain(..used);
+        }
+    }
+}
