@@ -1,8 +1,23 @@
 //! What happened in a run, and what held the server back: from its record, its intervals and its samples.
 //!
 //! Nothing here looks at a server or a clock: the same run gives the same answer.
+//!
+//! - [`facts`] has what all else asks: figures of the measured window, settings, and what sessions waited for ([`waits`]);
+//! - `events/` finds what happened at some time: a file for each kind;
+//! - `rules/` finds what took the clients' time: a file for each rule, and a row in [`rules::RULES`]. A rule that has no
+//!   figure says nothing.
+
+mod events;
+mod facts;
+#[cfg(test)]
+mod fixture;
+mod rules;
+mod waits;
+mod words;
 
 use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, Timeline};
+
+use facts::Facts;
 
 /// What the samples of a run tell.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,9 +30,11 @@ pub struct Diagnosis {
     pub warnings: Vec<String>,
 }
 
-/// Looks at a run that has ended.
+/// Looks at a run that has ended. Where nothing was measured or nothing was sampled, there is little or nothing to tell.
 #[must_use]
 pub fn diagnose(record: &RunRecord, timeline: &Timeline, samples: &Samples) -> Diagnosis {
-    let _ = (record, timeline, samples);
-    Diagnosis::default()
+    let Some(facts) = Facts::of(record, timeline, samples) else { return Diagnosis::default() };
+    let events = events::all(&facts);
+    let warnings = events::warnings(&facts, &events);
+    Diagnosis { findings: rules::findings(&facts), events, warnings }
 }

@@ -21,7 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("server", &["net", "workload"]),
     ("plan", &[]),
     ("results", &["measure", "plan"]),
-    ("diagnose", &["measure", "plan", "results"]),
+    ("diagnose", &["plan", "results"]),
     ("report", &["measure", "plan", "results"]),
     ("pgbench", &["engine", "measure", "net", "script", "wire", "workload", "workloads"]),
 ];

@@ -1,0 +1,103 @@
+//! Whether the window holds what every window of a server in use holds: a checkpoint.
+
+use pgdyno_results::EventRecord;
+
+use super::checkpoint;
+use crate::facts::Facts;
+use crate::words::{bytes, duration};
+
+/// A window shorter than this, in seconds, is called short as it is.
+const SHORT_S: f64 = 10.0;
+
+/// Less WAL than this leaves a checkpoint nothing to do that would be seen.
+const WAL_MIN: f64 = 16.0 * 1024.0 * 1024.0;
+
+/// Says so where no checkpoint was completed within the measured window, although the work makes some necessary: their
+/// writes, and the full images of pages after them, are not in the figures.
+pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String> {
+    let within = |event: &&EventRecord| event.until_s.is_some_and(|at| (facts.from_s..=facts.until_s).contains(&at));
+    let complete = events.iter().filter(within).any(checkpoint::is_complete);
+    // Without samples nobody knows; with a checkpoint all is well.
+    if facts.samples.of("checkpointer").is_empty() || complete || facts.seconds() < SHORT_S {
+        return None;
+    }
+    let timeout_s = facts.setting_seconds("checkpoint_timeout")?;
+    let wal = facts.summary.wal_bytes.map(|wal| wal as f64);
+    let wal = wal.or_else(|| Some(facts.rate("wal", "lsn_bytes")? * facts.seconds()))?;
+    if wal < WAL_MIN {
+        return None;
+    }
+    // The server begins one when the WAL since the last one began is max_wal_size / (1 + checkpoint_completion_target).
+    let target = facts.setting("checkpoint_completion_target").and_then(|t| t.parse().ok()).unwrap_or(0.9);
+    let by_wal_s = facts.setting_bytes("max_wal_size").map(|size| size / (1.0 + target) / (wal / facts.seconds()));
+    let cycle_s = by_wal_s.unwrap_or(f64::MAX).min(timeout_s);
+    let size = facts.setting_is("max_wal_size").map_or_else(String::new, |is| format!(", {is}"));
+    Some(format!(
+        "no checkpoint was completed within the {} that were measured: checkpoint_timeout is {}{size}, and {} of WAL were \
+         written. The figures leave out what checkpoints cost; measure for at least {} (--time) to have one in them",
+        duration(facts.seconds()),
+        duration(timeout_s),
+        bytes(wal),
+        // A checkpoint takes its share of the time until the next one is due.
+        minutes(cycle_s * (1.0 + target))
+    ))
+}
+
+/// A length of time that is easy to type, and not shorter.
+fn minutes(seconds: f64) -> String {
+    if seconds <= 60.0 {
+        format!("{:.0} s", (seconds / 10.0).ceil() * 10.0)
+    } else {
+        format!("{:.0} min", (seconds / 60.0).ceil())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    /// One that writes so much WAL in its ten seconds.
+    fn run(wal: u64) -> Run {
+        let mut run = Run::new().setting("checkpoint_timeout", "5min").setting("max_wal_size", "1GB");
+        run.summary().wal_bytes = Some(wal);
+        let still = [
+            ("num_timed", 1.0),
+            ("num_requested", 0.0),
+            ("write_time_ms", 0.0),
+            ("sync_time_ms", 0.0),
+            ("buffers_written", 5.0),
+        ];
+        run.gauges("checkpointer", &still)
+    }
+
+    #[test]
+    fn a_window_without_a_checkpoint_says_so_and_what_would_help() {
+        let warning = run(100 << 20).ask(|facts| warning(facts, &[])).unwrap();
+        // 539 MiB at 10 MiB a second: begun after 54 s, complete nine tenths of that later.
+        for part in ["within the 10 s", "is 5 min, max_wal_size is 1GB", "100.0 MiB of WAL", "at least 2 min"] {
+            assert!(warning.contains(part), "{part}: {warning}");
+        }
+        let warning = run(20 << 20).ask(|facts| super::warning(facts, &[])).unwrap();
+        assert!(warning.contains("at least 9 min"), "{warning}");
+    }
+
+    #[test]
+    fn a_checkpoint_little_wal_and_no_samples_need_no_word() {
+        let event = |text: &str, until_s| EventRecord {
+            kind: checkpoint::KIND.to_owned(),
+            text: text.to_owned(),
+            from_s: 0.0,
+            until_s: Some(until_s),
+        };
+        let told = |run: &Run, events: &[EventRecord]| run.ask(|facts| warning(facts, events)).is_some();
+        let run_now = run(100 << 20);
+        assert!(!told(&run_now, &[event("timed checkpoint", 5.0)]));
+        assert!(told(&run_now, &[event("timed checkpoint", 1.0)]), "one in the warm-up");
+        assert!(told(&run_now, &[event("timed checkpoint, not complete at the end of the run", 5.0)]));
+        assert!(!told(&run(1 << 20), &[]));
+        let mut blind = run(100 << 20);
+        blind.samples = pgdyno_results::Samples::default();
+        assert!(!told(&blind, &[]));
+    }
+}

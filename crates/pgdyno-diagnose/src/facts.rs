@@ -1,0 +1,115 @@
+//! What is known of a run, as rules and events ask for it.
+
+use pgdyno_plan::{Pace, units};
+use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, Timeline, TimelineInterval};
+
+use crate::waits::Waits;
+
+/// A run that measured something.
+pub(crate) struct Facts<'a> {
+    pub(crate) record: &'a RunRecord,
+    pub(crate) summary: &'a Summary,
+    pub(crate) samples: &'a Samples,
+    /// The intervals of the measured window.
+    pub(crate) intervals: Vec<&'a TimelineInterval>,
+    /// Begin of the measured window, in seconds since the clients began.
+    pub(crate) from_s: f64,
+    /// Its end.
+    pub(crate) until_s: f64,
+    /// What the clients' sessions waited for in it.
+    pub(crate) waits: Waits,
+}
+
+impl<'a> Facts<'a> {
+    /// None where nothing was measured, or no server was there.
+    pub(crate) fn of(record: &'a RunRecord, timeline: &'a Timeline, samples: &'a Samples) -> Option<Self> {
+        let summary = record.summary.as_ref()?;
+        record.server.as_ref()?;
+        let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.phase == "measure").collect();
+        let (from_s, until_s) = (intervals.first()?.start_s, intervals.last()?.end_s);
+        let waits = Waits::of(samples.of("waits"), from_s, until_s);
+        Some(Self { record, summary, samples, intervals, from_s, until_s, waits })
+    }
+
+    /// Length of the measured window in seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        (self.until_s - self.from_s).max(1e-9)
+    }
+
+    /// How fast a counter of a source with one row grew in the measured window, a second.
+    pub(crate) fn rate(&self, source: &str, column: &str) -> Option<f64> {
+        self.rate_in(self.samples.of(source), &[], column)
+    }
+
+    /// The same of a table of its own, whose rows are told apart by `keys`.
+    pub(crate) fn rate_in(&self, table: &SampleTable, keys: &[&str], column: &str) -> Option<f64> {
+        table.rate(keys, column).mean(self.from_s, self.until_s)
+    }
+
+    /// The mean of a gauge in the measured window.
+    pub(crate) fn gauge(&self, source: &str, column: &str) -> Option<f64> {
+        self.samples.of(source).gauge(column).mean(self.from_s, self.until_s)
+    }
+
+    /// A setting as the server shows it.
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        let server = self.record.server.as_ref()?;
+        server.settings.get(name).or_else(|| server.settings_changed.get(name)).map(String::as_str)
+    }
+
+    /// `name is value`, where it is known.
+    pub(crate) fn setting_is(&self, name: &str) -> Option<String> {
+        self.setting(name).map(|value| format!("{name} is {value}"))
+    }
+
+    /// A setting that is a size.
+    pub(crate) fn setting_bytes(&self, name: &str) -> Option<f64> {
+        units::bytes(self.setting(name)?).ok().map(|bytes| bytes as f64)
+    }
+
+    /// A setting that is a length of time.
+    pub(crate) fn setting_seconds(&self, name: &str) -> Option<f64> {
+        let value = self.setting(name)?;
+        match value.strip_suffix('d') {
+            Some(days) => days.parse::<f64>().ok().map(|days| days * 86_400.0),
+            None => units::duration(value).ok(),
+        }
+    }
+
+    /// Connections that transactions were on.
+    pub(crate) fn connections(&self) -> f64 {
+        f64::from(self.record.plan.connections.unwrap_or(self.record.plan.clients).max(1))
+    }
+
+    /// Whether clients wait for a schedule or for their think time: that a session is idle says nothing then.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        let own = self.record.plan.connections.is_none();
+        matches!(self.record.plan.pace, Pace::Rate { .. }) || (own && self.summary.schedule_lag_ns.is_some())
+    }
+
+    /// The clients' time, in sessions: all connections all the time; with a schedule the time of their transactions on the
+    /// server. Never nothing.
+    pub(crate) fn clients_time(&self) -> f64 {
+        let active = self.waits.total();
+        let time = if self.is_scheduled() { active } else { active.max(self.connections()) };
+        time.max(f64::MIN_POSITIVE)
+    }
+
+    /// What [`Self::clients_time`] is called.
+    pub(crate) fn of_what(&self) -> &'static str {
+        if self.is_scheduled() { "of the time of transactions on the server" } else { "of the clients' time" }
+    }
+
+    /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
+    pub(crate) fn machine(&self) -> Option<(f64, f64)> {
+        let cpus = self.gauge("machine", "cpus").or(self.record.server_machine.as_ref().and_then(|m| m.cpus));
+        let busy = self.gauge("machine", "busy_cpus").or(self.record.server_machine.as_ref().and_then(|m| m.busy_cpus));
+        cpus.zip(busy).filter(|(cpus, _)| *cpus > 0.0)
+    }
+
+    /// CPUs that processes of a kind used on the server's machine.
+    pub(crate) fn cpus_of(&self, kind: &str) -> Option<f64> {
+        let seen = self.samples.of("processes").by("kind");
+        seen.get(kind).and_then(|table| table.gauge("cpus").mean(self.from_s, self.until_s))
+    }
+}

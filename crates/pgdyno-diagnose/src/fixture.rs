@@ -1,0 +1,117 @@
+//! Runs for tests: a measured window from 2 s to 12 s with eight clients, of which a test says what it needs.
+
+use pgdyno_results::{
+    FindingRecord, RunRecord, SampleTable, Samples, ServerRecord, Summary, Timeline, TimelineInterval,
+};
+
+use crate::facts::Facts;
+
+/// A run and its samples.
+pub(crate) struct Run {
+    pub(crate) record: RunRecord,
+    pub(crate) timeline: Timeline,
+    pub(crate) samples: Samples,
+}
+
+/// Seconds that are sampled.
+const SECONDS: u32 = 13;
+
+impl Run {
+    pub(crate) fn new() -> Self {
+        let text = include_str!("../../../fixtures/runs/v1/run.json");
+        let mut record: RunRecord = serde_json::from_str(text).unwrap();
+        record.plan.clients = 8;
+        record.plan.connections = None;
+        record.plan.pace = pgdyno_plan::Pace::ClosedLoop;
+        record.server = Some(ServerRecord::default());
+        record.summary = Some(Summary { tps: 100.0, committed: 1000, duration_s: 10.0, ..Summary::default() });
+        record.client.thread_busy = vec![0.2];
+        record.client.run_delay = 0.0;
+        let interval = |nth: u32| TimelineInterval {
+            phase: if nth < 2 { "ramp" } else { "measure" }.to_owned(),
+            start_s: f64::from(nth),
+            end_s: f64::from(nth + 1),
+            committed: 100,
+            ..TimelineInterval::default()
+        };
+        let timeline = Timeline { directory: None, intervals: (0..12).map(interval).collect() };
+        Self { record, timeline, samples: Samples::default() }
+    }
+
+    pub(crate) fn summary(&mut self) -> &mut Summary {
+        self.record.summary.as_mut().unwrap()
+    }
+
+    pub(crate) fn setting(mut self, name: &str, value: &str) -> Self {
+        self.record.server.as_mut().unwrap().settings.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Clients' sessions by what they wait for, all the time.
+    pub(crate) fn waits(self, waits: &[(&str, &str, f64)]) -> Self {
+        let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+        let row = |(kind, event, sessions): &(&str, &str, f64)| {
+            ["client backend", kind, event, &(sessions * 10.0).to_string(), "10"].map(str::to_owned).to_vec()
+        };
+        self.table("waits", &columns, &waits.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// The same rows at every look.
+    pub(crate) fn table(mut self, source: &str, columns: &[&str], rows: &[Vec<String>]) -> Self {
+        let look = |nth: u32| rows.iter().map(move |row| (f64::from(nth), row.clone()));
+        self.samples.insert(source, SampleTable::new(columns, (0..SECONDS).flat_map(look).collect()));
+        self
+    }
+
+    /// One row at every look, of values that stay.
+    pub(crate) fn gauges(self, source: &str, values: &[(&str, f64)]) -> Self {
+        let columns: Vec<_> = values.iter().map(|(name, _)| *name).collect();
+        self.table(source, &columns, &[values.iter().map(|(_, value)| value.to_string()).collect()])
+    }
+
+    /// One row at every look, of counters that grow so fast a second.
+    pub(crate) fn counters(self, source: &str, rates: &[(&str, f64)]) -> Self {
+        self.keyed_counters(source, &[], &[(&[], rates)])
+    }
+
+    /// The same of several rows, with the values of their keys.
+    pub(crate) fn keyed_counters(mut self, source: &str, keys: &[&str], rows: &[(&[&str], &[(&str, f64)])]) -> Self {
+        let columns: Vec<_> = keys.iter().copied().chain(rows[0].1.iter().map(|(name, _)| *name)).collect();
+        let row = |nth: u32, (key, rates): &(&[&str], &[(&str, f64)])| {
+            let values = rates.iter().map(|(_, rate)| (1e6 + rate * f64::from(nth)).to_string());
+            (f64::from(nth), key.iter().map(|key| (*key).to_owned()).chain(values).collect::<Vec<_>>())
+        };
+        let all = (0..SECONDS).flat_map(|nth| rows.iter().map(move |r| row(nth, r))).collect();
+        self.samples.insert(source, SampleTable::new(&columns, all));
+        self
+    }
+
+    /// Looks at other moments, in the order of their columns.
+    pub(crate) fn looks(mut self, source: &str, columns: &[&str], looks: &[(f64, &[&str])]) -> Self {
+        let row = |(at, cells): &(f64, &[&str])| (*at, cells.iter().map(|cell| (*cell).to_owned()).collect());
+        self.samples.insert(source, SampleTable::new(columns, looks.iter().map(row).collect()));
+        self
+    }
+
+    /// What `look` makes of it.
+    pub(crate) fn ask<T>(&self, look: impl FnOnce(&Facts<'_>) -> T) -> T {
+        look(&Facts::of(&self.record, &self.timeline, &self.samples).unwrap())
+    }
+
+    /// What a rule finds, which must be something with evidence.
+    #[track_caller]
+    pub(crate) fn finds(&self, rule: fn(&Facts<'_>) -> Option<FindingRecord>) -> FindingRecord {
+        let found = self.ask(rule).expect("the rule finds something");
+        assert!(
+            !found.text.is_empty() && !found.evidence.is_empty() && (0.0..=1.0).contains(&found.weight),
+            "{found:?}"
+        );
+        found
+    }
+
+    /// A rule that must be silent.
+    #[track_caller]
+    pub(crate) fn finds_nothing(&self, rule: fn(&Facts<'_>) -> Option<FindingRecord>) {
+        assert_eq!(self.ask(rule), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! Sessions write and extend tables themselves.
+
+use pgdyno_results::FindingRecord;
+
+use super::{try_it, waited};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{number, percent};
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let what = "writing or extending tables in the clients' own sessions";
+    let mut found = waited(facts, "backend-writes", Class::DataWrite, what)?;
+    let own = own_writes(facts);
+    let others = [("bgwriter", "buffers_clean"), ("checkpointer", "buffers_written")];
+    let others: f64 = others.iter().filter_map(|(source, column)| facts.rate(source, column)).sum();
+    if let Some(own) = own.filter(|own| *own > 0.0) {
+        let share = percent(own / (own + others));
+        found.evidence.push(format!("the sessions wrote {} buffers a second themselves, {share} of all", number(own)));
+    }
+    let stopped = facts.rate("bgwriter", "maxwritten_clean").filter(|n| *n > 0.0);
+    found.advice = if let Some(stopped) = stopped {
+        found.evidence.push(format!("the background writer stopped at its limit {} times a second", number(stopped)));
+        try_it(facts, "a higher bgwriter_lru_maxpages", &["bgwriter_lru_maxpages", "bgwriter_delay"])
+    } else {
+        try_it(facts, "larger shared_buffers, or a faster disk,", &["shared_buffers"])
+    };
+    Some(found)
+}
+
+/// Buffers that sessions wrote, a second: until 16 the background writer's statistics have them, then those of I/O.
+fn own_writes(facts: &Facts<'_>) -> Option<f64> {
+    let io = facts.samples.of("io").by("backend_type").remove("client backend").unwrap_or_default();
+    let tables = io.by("object").remove("relation").unwrap_or_default();
+    facts.rate("bgwriter", "buffers_backend").or_else(|| facts.rate_in(&tables, &["context"], "writes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn own_writes_are_told_with_their_share() {
+        let run = Run::new()
+            .waits(&[("IO", "DataFileWrite", 2.0), ("IO", "DataFileExtend", 1.0)])
+            .counters("bgwriter", &[("buffers_clean", 50.0), ("buffers_backend", 300.0), ("maxwritten_clean", 2.0)])
+            .counters("checkpointer", &[("buffers_written", 50.0)])
+            .setting("bgwriter_lru_maxpages", "100");
+        let found = run.finds(look);
+        assert_eq!(found.evidence[1], "the sessions wrote 300 buffers a second themselves, 75 % of all");
+        assert_eq!(found.evidence[2], "the background writer stopped at its limit 2.0 times a second");
+        assert!(found.advice.unwrap().ends_with("(bgwriter_lru_maxpages is 100)"));
+    }
+
+    #[test]
+    fn version_17_has_them_with_other_io() {
+        let keys: &[&str] = &["backend_type", "object", "context"];
+        let run = Run::new().waits(&[("IO", "DataFileWrite", 2.0)]).keyed_counters(
+            "io",
+            keys,
+            &[
+                (&["client backend", "relation", "normal"], &[("writes", 30.0)]),
+                (&["client backend", "wal", "normal"], &[("writes", 900.0)]),
+                (&["checkpointer", "relation", "normal"], &[("writes", 900.0)]),
+            ],
+        );
+        assert_eq!(run.finds(look).evidence[1], "the sessions wrote 30 buffers a second themselves, 100 % of all");
+    }
+
+    #[test]
+    fn writes_for_which_nobody_waits_are_nothing() {
+        let run = Run::new().waits(&[("CPU", "CPU", 2.0), ("IO", "DataFileRead", 1.0)]);
+        run.counters("bgwriter", &[("buffers_backend", 300.0)]).finds_nothing(look);
+    }
+}

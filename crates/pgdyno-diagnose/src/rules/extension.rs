@@ -1,0 +1,38 @@
+//! Sessions queue to extend the same table.
+
+use pgdyno_results::FindingRecord;
+
+use super::waited;
+use crate::facts::Facts;
+use crate::waits::Class;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let what = "waiting for others to extend the same table or index";
+    let mut found = waited(facts, "extension", Class::Extension, what)?;
+    found.advice = Some("partitions of the tables that grow, or PostgreSQL 16 and later, which extends by many pages at once, could be tried".to_owned());
+    found.advice = found
+        .advice
+        .filter(|_| facts.record.server.as_ref().is_some_and(|s| s.version_num < 160_000))
+        .or_else(|| Some("partitions of the tables that grow could be tried".to_owned()));
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn queues_for_extension_are_told() {
+        let mut run = Run::new().waits(&[("Lock", "extend", 1.0)]);
+        run.record.server.as_mut().unwrap().version_num = 150_000;
+        assert!(run.finds(look).advice.unwrap().contains("PostgreSQL 16"));
+        run.record.server.as_mut().unwrap().version_num = 180_000;
+        assert!(!run.finds(look).advice.unwrap().contains("PostgreSQL 16"));
+    }
+
+    #[test]
+    fn other_locks_are_no_extension() {
+        Run::new().waits(&[("Lock", "relation", 6.0), ("IO", "DataFileExtend", 2.0)]).finds_nothing(look);
+    }
+}

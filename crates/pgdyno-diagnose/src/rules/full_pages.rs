@@ -1,0 +1,70 @@
+//! Most of the WAL is full images of pages, which the first change after a checkpoint writes.
+
+use pgdyno_results::FindingRecord;
+
+use super::{LOOKS_MIN, UNKNOWN, try_it};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{bytes, number, percent};
+
+/// A smaller share of the WAL than this is as it should be.
+const MOST: f64 = 0.5;
+
+/// Less WAL than this, a second, is no load.
+const WAL_MIN: f64 = 1024.0 * 1024.0;
+
+/// The size of a page. A server that was built with another has so many more or less.
+const PAGE: f64 = 8192.0;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    // Of compressed images nobody knows the size.
+    if facts.setting("wal_compression").is_some_and(|value| value != "off") {
+        return None;
+    }
+    let wal = facts.rate("wal", "wal_bytes").filter(|wal| *wal >= WAL_MIN)?;
+    let images = facts.rate("wal", "wal_fpi")?;
+    let share = (images * PAGE / wal).min(1.0);
+    if share < MOST {
+        return None;
+    }
+    let waited = facts.waits.sessions(Class::WalFlush) + facts.waits.sessions(Class::WalBuffers);
+    let known = facts.waits.looks >= LOOKS_MIN;
+    let weight = if known { waited / facts.clients_time() * share } else { 0.0 };
+    let what = "checkpoints further apart (max_wal_size, checkpoint_timeout), or wal_compression,";
+    Some(FindingRecord {
+        rule: "full-pages".to_owned(),
+        text: format!(
+            "about {} of the WAL was full images of pages, as the first change after a checkpoint writes them",
+            percent(share)
+        ),
+        weight: weight.clamp(UNKNOWN, 1.0),
+        evidence: vec![format!("{} images a second, of {} of WAL", number(images), bytes(wal))],
+        advice: try_it(facts, what, &["max_wal_size", "checkpoint_timeout", "wal_compression"]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(images: f64) -> Run {
+        let run = Run::new().waits(&[("IO", "WALSync", 4.0)]).setting("wal_compression", "off");
+        run.counters("wal", &[("wal_bytes", 8_192_000.0), ("wal_fpi", images)])
+    }
+
+    #[test]
+    fn wal_that_is_mostly_images_is_told_by_the_time_that_wal_took() {
+        let found = run(800.0).finds(look);
+        assert!((found.weight - 0.4).abs() < 1e-9 && found.text.starts_with("about 80 % of the WAL"), "{found:?}");
+        assert!(found.advice.unwrap().ends_with("(wal_compression is off)"));
+    }
+
+    #[test]
+    fn few_images_compressed_ones_and_little_wal_are_nothing() {
+        run(300.0).finds_nothing(look);
+        run(800.0).setting("wal_compression", "lz4").finds_nothing(look);
+        run(800.0).counters("wal", &[("wal_bytes", 8192.0), ("wal_fpi", 1.0)]).finds_nothing(look);
+        Run::new().finds_nothing(look);
+    }
+}

@@ -1,0 +1,59 @@
+//! Sessions wait for the server's internal locks.
+
+use pgdyno_results::FindingRecord;
+
+use super::{try_it, waited};
+use crate::facts::Facts;
+use crate::waits::Class;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let mut found = waited(facts, "internal-locks", Class::Internal, "waiting for internal locks of the server")?;
+    let top = facts.waits.of_class(Class::Internal).next().map_or("", |(name, _)| name);
+    let name = top.trim_start_matches("LWLock:").to_ascii_lowercase();
+    found.advice = match name.as_str() {
+        // Until 13 it was buffer_content.
+        "buffercontent" | "buffer_content" => {
+            Some("rows that are spread over more pages (a larger scale, a lower fillfactor) could be tried: many sessions want the same page".to_owned())
+        }
+        "buffermapping" | "buffer_mapping" => try_it(facts, "larger shared_buffers", &["shared_buffers"]),
+        "procarray" | "xidgen" | "xidgenlock" => try_it(facts, "fewer sessions (--connections, or a pool)", &["max_connections"]),
+        "lockmanager" | "lock_manager" => try_it(
+            facts,
+            "fewer partitions and indexes touched by each statement, prepared statements,",
+            &["max_locks_per_transaction"],
+        ),
+        _ => None,
+    };
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn the_weightiest_lock_decides_the_advice() {
+        for (lock, advice) in [
+            ("BufferContent", Some("same page")),
+            ("buffer_content", Some("same page")),
+            ("BufferMapping", Some("shared_buffers is 128MB")),
+            ("ProcArray", Some("fewer sessions")),
+            ("LockManager", Some("prepared statements")),
+            ("NoSuchLock", None),
+        ] {
+            let run =
+                Run::new().waits(&[("LWLock", lock, 2.0), ("LWLock", "Other", 0.5)]).setting("shared_buffers", "128MB");
+            let found = run.finds(look);
+            assert_eq!(found.advice.is_some(), advice.is_some(), "{lock}");
+            assert!(found.advice.unwrap_or_default().contains(advice.unwrap_or_default()), "{lock}");
+        }
+    }
+
+    #[test]
+    fn locks_of_the_wal_and_of_rows_are_no_internal_ones() {
+        Run::new()
+            .waits(&[("LWLock", "WALWrite", 4.0), ("LWLock", "WALInsert", 1.0), ("Lock", "tuple", 1.0)])
+            .finds_nothing(look);
+    }
+}

@@ -1,0 +1,63 @@
+//! The server could do more than the clients ask for.
+
+use pgdyno_results::FindingRecord;
+
+use super::{LOOKS_MIN, cpu};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{number, percent};
+
+/// Less idle CPU than this, of the whole machine, is no room.
+const ROOM: f64 = 0.2;
+
+/// Clients whose sessions are at work for less of the time than this are held up elsewhere.
+const AT_WORK: f64 = 0.5;
+
+/// Clients are nearly always at work on a CPU, and CPUs are left: there are too few of them.
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let (cpus, busy) = facts.machine()?;
+    let (active, on_cpu) = (facts.waits.total(), facts.waits.sessions(Class::Cpu));
+    let idle = 1.0 - busy / cpus;
+    let few = active < cpus && active >= AT_WORK * facts.connections() && on_cpu >= AT_WORK * active;
+    if facts.waits.looks < LOOKS_MIN || facts.is_scheduled() || idle < ROOM || !few || cpu::is_saturated(facts)? {
+        return None;
+    }
+    Some(FindingRecord {
+        rule: "load".to_owned(),
+        text: format!("the load was too small for the server: {} of its machine was idle", percent(idle)),
+        weight: idle,
+        evidence: vec![
+            format!("{} sessions at work on average, on {} CPUs", number(active), number(cpus)),
+            format!("{} CPUs were busy", number(busy)),
+        ],
+        advice: Some(format!("more clients could be tried (-c is {})", facts.record.plan.clients)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(on_cpu: f64, waiting: f64, busy: f64) -> Run {
+        let machine = [("cpus", 32.0), ("busy_cpus", busy)];
+        Run::new().waits(&[("CPU", "CPU", on_cpu), ("Lock", "tuple", waiting)]).gauges("machine", &machine)
+    }
+
+    #[test]
+    fn eight_clients_are_too_few_for_thirty_two_cpus() {
+        let found = run(6.0, 0.5, 8.0).finds(look);
+        assert!((found.weight - 0.75).abs() < 1e-9 && found.advice.unwrap().contains("(-c is 8)"));
+    }
+
+    #[test]
+    fn clients_that_wait_and_machines_that_are_full_want_no_more_clients() {
+        run(1.0, 6.5, 2.0).finds_nothing(look);
+        run(2.0, 0.0, 2.0).finds_nothing(look);
+        run(6.0, 0.5, 30.0).finds_nothing(look);
+        Run::new().waits(&[("CPU", "CPU", 7.0)]).finds_nothing(look);
+        let mut paced = run(6.0, 0.5, 8.0);
+        paced.record.plan.pace = pgdyno_plan::Pace::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform };
+        paced.finds_nothing(look);
+    }
+}

@@ -1,0 +1,67 @@
+//! Other programs take CPUs that the server wants.
+
+use pgdyno_results::FindingRecord;
+
+use super::cpu::is_saturated;
+use super::share;
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{number, percent};
+
+/// A smaller share of the machine than this is nothing.
+const LEAST_OF_MACHINE: f64 = 0.05;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let on_cpu = share(facts, Class::Cpu)?;
+    let (cpus, _) = facts.machine().filter(|_| is_saturated(facts) == Some(true))?;
+    let record = facts.record.server_machine.as_ref().and_then(|machine| machine.other_cpus);
+    let other = record.or_else(|| facts.cpus_of("other"))?;
+    let steal = facts.gauge("machine", "steal_cpus").filter(|steal| *steal > 0.0).unwrap_or_default();
+    let taken = (other + steal) / cpus;
+    if taken < LEAST_OF_MACHINE {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "{} of {} CPUs went to programs that are neither the server nor pgdyno",
+        number(other),
+        number(cpus)
+    )];
+    if steal > 0.0 {
+        evidence.push(format!("{} CPUs were given to other virtual machines", number(steal)));
+    }
+    Some(FindingRecord {
+        rule: "other-programs".to_owned(),
+        text: format!("others took {} of the server's machine while it had no CPU left", percent(taken)),
+        // What they took is missing to those who are at work.
+        weight: (on_cpu * taken).min(1.0),
+        evidence,
+        advice: Some("a machine of its own for the server, or a quieter hour, could be tried".to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(busy: f64, other: &str) -> Run {
+        Run::new()
+            .waits(&[("CPU", "CPU", 6.0)])
+            .gauges("machine", &[("cpus", 2.0), ("busy_cpus", busy), ("steal_cpus", 0.1)])
+            .table("processes", &["kind", "cpus"], &[vec!["other".to_owned(), other.to_owned()]])
+    }
+
+    #[test]
+    fn what_others_took_is_told() {
+        let found = run(2.0, "0.5").finds(look);
+        assert!((found.weight - 0.75 * 0.3).abs() < 1e-9 && found.text.starts_with("others took 30 %"), "{found:?}");
+        assert_eq!(found.evidence[1], "0.10 CPUs were given to other virtual machines");
+    }
+
+    #[test]
+    fn a_little_or_from_what_is_left_is_nothing() {
+        run(1.5, "0.5").finds_nothing(look);
+        run(2.0, "0.0").waits(&[("Lock", "tuple", 6.0)]).finds_nothing(look);
+        run(2.0, "0").gauges("machine", &[("cpus", 2.0), ("busy_cpus", 2.0)]).finds_nothing(look);
+    }
+}

@@ -1,0 +1,83 @@
+//! Blocks of tables and indexes are read from outside shared buffers.
+
+use pgdyno_results::FindingRecord;
+
+use super::{try_it, waited};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{bytes, duration, number, percent};
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let mut found = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers")?;
+    let (reads, hits) = (facts.rate("database", "blks_read"), facts.rate("database", "blks_hit"));
+    let sampled = reads.zip(hits).filter(|(reads, hits)| reads + hits > 0.0).map(|(reads, hits)| hits / (reads + hits));
+    if let Some(ratio) = facts.summary.cache_hit_ratio.or(sampled) {
+        found.evidence.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
+    }
+    if let Some(reads) = reads.filter(|reads| *reads > 0.0) {
+        let ms = facts.rate("database", "blk_read_time_ms").filter(|ms| *ms > 0.0);
+        let each = ms.map_or_else(String::new, |ms| format!(", {} each", duration(ms / 1e3 / reads)));
+        found.evidence.push(format!("{} blocks a second from outside{each}", number(reads)));
+    }
+    if let Some(ratio) = facts.summary.os_cache_hit_ratio {
+        found.evidence.push(format!("{} of these were in the system's file cache", percent(ratio)));
+    }
+    let data = facts.record.server.as_ref().and_then(|server| server.database_bytes).map(|n| n as f64);
+    let buffers = facts.setting_bytes("shared_buffers");
+    if let Some((data, buffers)) = data.zip(buffers) {
+        found.evidence.push(format!("the database has {}, shared buffers {}", bytes(data), bytes(buffers)));
+    }
+    let fits = data.zip(buffers).is_some_and(|(data, buffers)| data <= buffers);
+    found.advice = if fits {
+        Some("a longer warm-up (--ramp) or --prewarm could be tried: the data would fit into shared buffers".to_owned())
+    } else {
+        try_it(facts, "larger shared_buffers, or a faster disk,", &["shared_buffers"])
+    };
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run() -> Run {
+        let mut run = Run::new()
+            .waits(&[("IO", "DataFileRead", 4.0), ("CPU", "CPU", 1.0)])
+            .counters("database", &[("blks_read", 1000.0), ("blks_hit", 9000.0), ("blk_read_time_ms", 200.0)])
+            .setting("shared_buffers", "128MB");
+        run.summary().os_cache_hit_ratio = Some(0.5);
+        run
+    }
+
+    #[test]
+    fn misses_are_told_with_the_size_of_the_data() {
+        let mut large = run();
+        large.record.server.as_mut().unwrap().database_bytes = Some(1 << 30);
+        let found = large.finds(look);
+        assert_eq!(
+            found.evidence[1..],
+            [
+                "90.00 % of block reads hit shared buffers",
+                "1,000 blocks a second from outside, 0.2 ms each",
+                "50 % of these were in the system's file cache",
+                "the database has 1.0 GiB, shared buffers 128.0 MiB"
+            ]
+        );
+        assert!(
+            found
+                .advice
+                .unwrap()
+                .contains("larger shared_buffers, or a faster disk, could be tried (shared_buffers is 128MB)")
+        );
+        let mut small = run();
+        small.record.server.as_mut().unwrap().database_bytes = Some(1 << 20);
+        assert!(small.finds(look).advice.unwrap().contains("--prewarm"));
+    }
+
+    #[test]
+    fn misses_for_which_nobody_waits_are_nothing() {
+        run().waits(&[("CPU", "CPU", 5.0)]).finds_nothing(look);
+        Run::new().finds_nothing(look);
+    }
+}

@@ -1,0 +1,78 @@
+//! Transactions wait for each other's rows.
+
+use pgdyno_results::FindingRecord;
+
+use super::waited;
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{duration, number};
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let what = "waiting for rows that other transactions had locked";
+    let mut found = waited(facts, "row-locks", Class::RowLock, what)?;
+    found.evidence.extend(where_they_wait(facts, |kind| matches!(kind, "transactionid" | "tuple")));
+    found.advice =
+        Some("a larger scale (more rows to lock), fewer clients or shorter transactions could be tried".to_owned());
+    Some(found)
+}
+
+/// The relations on whose locks of some types most sessions waited, and the longest wait, where `locks` has it.
+pub(super) fn where_they_wait(facts: &Facts<'_>, is_one: impl Fn(&str) -> bool) -> Option<String> {
+    let locks = facts.samples.of("locks");
+    let mut waiting = std::collections::BTreeMap::<&str, f64>::new();
+    let mut longest_s: f64 = 0.0;
+    for (at, row) in locks.rows() {
+        let within = (facts.from_s..=facts.until_s).contains(at);
+        if !within || !locks.cell(row, "locktype").is_some_and(&is_one) {
+            continue;
+        }
+        let number = |column| locks.cell(row, column).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or_default();
+        *waiting.entry(locks.cell(row, "relation").unwrap_or_default()).or_default() += number("waiting");
+        longest_s = longest_s.max(number("longest_wait_s"));
+    }
+    let total: f64 = waiting.values().sum();
+    if total <= 0.0 {
+        return None;
+    }
+    // A lock on a transaction names no relation.
+    let mut of_relations: Vec<_> = waiting.into_iter().filter(|(relation, _)| !relation.is_empty()).collect();
+    of_relations.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let relations: Vec<_> = of_relations.iter().take(3).map(|(relation, _)| *relation).collect();
+    let relations = if relations.is_empty() { String::new() } else { format!(", on {}", relations.join(", ")) };
+    let mean = number(total / facts.seconds());
+    Some(format!("{mean} sessions in the queues for such locks{relations}; longest wait {}", duration(longest_s)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn row_locks_are_told_with_their_relations() {
+        let columns = ["locktype", "mode", "relation", "waiting", "longest_wait_s"];
+        let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
+        let run = Run::new().waits(&[("Lock", "transactionid", 4.0), ("Lock", "tuple", 1.0)]).table(
+            "locks",
+            &columns,
+            &[
+                row(["transactionid", "ShareLock", "", "4", "0.25"]),
+                row(["tuple", "ExclusiveLock", "pgbench_branches", "1", "0.1"]),
+                row(["relation", "AccessExclusiveLock", "other", "9", "9"]),
+            ],
+        );
+        let found = run.finds(look);
+        assert!((found.weight - 0.625).abs() < 1e-9);
+        // Eleven looks lie within the ten seconds.
+        assert_eq!(
+            found.evidence[1],
+            "5.5 sessions in the queues for such locks, on pgbench_branches; longest wait 0.2 s"
+        );
+    }
+
+    #[test]
+    fn other_locks_are_not_rows() {
+        Run::new().waits(&[("Lock", "relation", 4.0), ("Lock", "tuple", 0.1)]).finds_nothing(look);
+        Run::new().finds_nothing(look);
+    }
+}

@@ -1,0 +1,48 @@
+//! Commits wait for a standby.
+
+use pgdyno_results::FindingRecord;
+
+use super::{try_it, waited};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{bytes, duration};
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let mut found = waited(facts, "standby", Class::Standby, "waiting for a standby to confirm commits")?;
+    let mean = |column| facts.samples.of("replication").gauge(column).max(facts.from_s, facts.until_s);
+    let lags = [("write", "write_lag_s"), ("flush", "flush_lag_s"), ("replay", "replay_lag_s")];
+    let lags: Vec<_> =
+        lags.iter().filter_map(|(what, column)| Some(format!("{what} {}", duration(mean(column)?)))).collect();
+    if !lags.is_empty() {
+        found.evidence.push(format!("largest lags of the standbys together: {}", lags.join(", ")));
+    }
+    if let Some(lag) = mean("lag_bytes") {
+        found.evidence.push(format!("they were up to {} behind", bytes(lag)));
+    }
+    let what = "a nearer standby, or a level that waits for less,";
+    found.advice = try_it(facts, what, &["synchronous_commit", "synchronous_standby_names"]);
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn a_standby_that_is_waited_for_is_told_with_its_lag() {
+        let run = Run::new()
+            .waits(&[("IPC", "SyncRep", 6.0)])
+            .gauges("replication", &[("write_lag_s", 0.002), ("replay_lag_s", 0.5), ("lag_bytes", 2048.0)])
+            .setting("synchronous_commit", "remote_apply");
+        let found = run.finds(look);
+        assert_eq!(found.evidence[1], "largest lags of the standbys together: write 2.0 ms, replay 0.5 s");
+        assert_eq!(found.evidence[2], "they were up to 2.0 KiB behind");
+        assert!(found.advice.unwrap().ends_with("(synchronous_commit is remote_apply)"));
+    }
+
+    #[test]
+    fn one_that_nobody_waits_for_is_nothing() {
+        Run::new().waits(&[("CPU", "CPU", 6.0)]).gauges("replication", &[("write_lag_s", 5.0)]).finds_nothing(look);
+    }
+}

@@ -1,0 +1,96 @@
+//! Commits wait until WAL is on its disk.
+
+use pgdyno_results::FindingRecord;
+
+use super::{try_it, waited};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{bytes, duration, number};
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let mut found = waited(facts, "wal-flush", Class::WalFlush, "waiting until WAL is on its disk")?;
+    let (syncs, sync_s) = syncs(facts);
+    if let (Some(syncs), Some(sync_s)) = (syncs, sync_s) {
+        found.evidence.push(format!(
+            "a WAL sync took {} (mean of {} a second)",
+            duration(sync_s / syncs),
+            number(syncs)
+        ));
+    }
+    if let (Some(syncs), Some(commits)) = (syncs, facts.rate("database", "xact_commit")) {
+        found.evidence.push(format!("{} commits for each WAL sync", number(commits / syncs)));
+    }
+    if let Some(wal) = facts.rate("wal", "lsn_bytes").or(facts.rate("wal", "wal_bytes")) {
+        found.evidence.push(format!("{} of WAL a second", bytes(wal)));
+    }
+    let what = "a faster disk for pg_wal, or synchronous_commit off where the last moments before a crash may be lost,";
+    found.advice = try_it(facts, what, &["synchronous_commit", "wal_sync_method"]);
+    Some(found)
+}
+
+/// WAL syncs a second, and the seconds that they took of each, where the server counts them: until 17 beside WAL, then with
+/// other I/O. The time is nothing where the server does not measure it.
+fn syncs(facts: &Facts<'_>) -> (Option<f64>, Option<f64>) {
+    let wal_io = facts.samples.of("io").by("object").remove("wal").unwrap_or_default();
+    let in_io = |column| facts.rate_in(&wal_io, &["backend_type", "context"], column);
+    let syncs = facts.rate("wal", "wal_sync").or_else(|| in_io("fsyncs"));
+    let ms = facts.rate("wal", "wal_sync_time_ms").or_else(|| in_io("fsync_time_ms"));
+    let positive = |n: &f64| *n > 0.0;
+    (syncs.filter(positive), ms.filter(positive).map(|ms| ms / 1e3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn commits_that_wait_for_wal_are_told_with_the_time_of_a_sync() {
+        let run = Run::new()
+            .waits(&[("LWLock", "WALWrite", 3.0), ("IO", "WalSync", 1.0), ("CPU", "CPU", 2.0)])
+            .counters("wal", &[("wal_sync", 100.0), ("wal_sync_time_ms", 410.0), ("lsn_bytes", 1_048_576.0)])
+            .counters("database", &[("xact_commit", 450.0)])
+            .setting("synchronous_commit", "on");
+        let found = run.finds(look);
+        assert!((found.weight - 0.5).abs() < 1e-9);
+        assert_eq!(
+            found.evidence,
+            [
+                "67 % of active samples, 4.0 sessions on average: LWLock:WALWrite 3.0, IO:WalSync 1.0",
+                "a WAL sync took 4.1 ms (mean of 100 a second)",
+                "4.5 commits for each WAL sync",
+                "1.0 MiB of WAL a second"
+            ]
+        );
+        assert!(found.advice.unwrap().ends_with("could be tried (synchronous_commit is on)"));
+    }
+
+    #[test]
+    fn version_18_counts_syncs_with_other_io() {
+        let keys: &[&str] = &["backend_type", "object", "context"];
+        let run = Run::new().waits(&[("IO", "WalSync", 4.0)]).keyed_counters(
+            "io",
+            keys,
+            &[
+                (&["client backend", "wal", "normal"], &[("fsyncs", 40.0), ("fsync_time_ms", 80.0)]),
+                (&["walwriter", "wal", "normal"], &[("fsyncs", 10.0), ("fsync_time_ms", 20.0)]),
+                (&["client backend", "relation", "normal"], &[("fsyncs", 500.0), ("fsync_time_ms", 9.0)]),
+            ],
+        );
+        assert_eq!(run.finds(look).evidence[1], "a WAL sync took 2.0 ms (mean of 50 a second)");
+    }
+
+    #[test]
+    fn a_time_that_is_not_measured_is_not_told() {
+        let run = Run::new()
+            .waits(&[("IO", "WALSync", 4.0)])
+            .counters("wal", &[("wal_sync", 100.0), ("wal_sync_time_ms", 0.0)]);
+        assert_eq!(run.finds(look).evidence.len(), 1);
+    }
+
+    #[test]
+    fn commits_that_hardly_wait_are_none() {
+        Run::new().waits(&[("IO", "WALSync", 0.3), ("CPU", "CPU", 5.0)]).finds_nothing(look);
+        Run::new().counters("wal", &[("wal_sync", 100.0), ("wal_sync_time_ms", 410.0)]).finds_nothing(look);
+    }
+}

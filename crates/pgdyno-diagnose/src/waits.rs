@@ -1,0 +1,179 @@
+//! What the clients' sessions waited for.
+
+use std::collections::BTreeMap;
+
+use pgdyno_results::SampleTable;
+
+/// What a wait is about. Each event is of one class, so that no time is told twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// For nothing: the session has a CPU, or queues for one.
+    Cpu,
+    /// Until WAL is on its disk.
+    WalFlush,
+    /// For room in the WAL buffers.
+    WalBuffers,
+    /// For another transaction that has locked a row.
+    RowLock,
+    /// For another session that extends the same table.
+    Extension,
+    /// For any other lock of the lock manager.
+    TableLock,
+    /// For one of the server's internal locks.
+    Internal,
+    /// For a block of a table or an index to be read.
+    DataRead,
+    /// For such a block to be written.
+    DataWrite,
+    /// For a temporary file.
+    TempFile,
+    /// For a standby.
+    Standby,
+    /// For the driver or the network.
+    Client,
+    /// For anything else.
+    Other,
+}
+
+impl Class {
+    /// The class of an event, by its names in PostgreSQL 13 to 18. Those of WAL and buffers have changed their letters'
+    /// case and their type in between.
+    fn of(kind: &str, event: &str) -> Self {
+        let name = event.to_ascii_lowercase();
+        match kind {
+            "CPU" => Self::Cpu,
+            "LWLock" if name == "walwrite" => Self::WalFlush,
+            "LWLock" if matches!(name.as_str(), "walinsert" | "walbufmapping") => Self::WalBuffers,
+            "LWLock" if name == "bufferio" => Self::DataRead,
+            "LWLock" => Self::Internal,
+            "Lock" if matches!(event, "transactionid" | "tuple") => Self::RowLock,
+            "Lock" if event == "extend" => Self::Extension,
+            "Lock" => Self::TableLock,
+            "Client" => Self::Client,
+            "IO" if name.starts_with("wal") => Self::WalFlush,
+            "IO" if matches!(name.as_str(), "datafileread" | "datafileprefetch") => Self::DataRead,
+            // Reads that another session or a worker does (18).
+            "IO" if name.starts_with("aio") => Self::DataRead,
+            "IO" if name.starts_with("datafile") => Self::DataWrite,
+            "IO" if name.starts_with("buffile") => Self::TempFile,
+            "IPC" if name == "bufferio" => Self::DataRead,
+            "IPC" if name == "syncrep" => Self::Standby,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What sessions waited for in a window, in sessions: 1.5 is one and a half of them all the time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Waits {
+    /// Class, `type:event` and sessions, the weightiest first.
+    events: Vec<(Class, String, f64)>,
+    /// How often sessions were looked at.
+    pub(crate) looks: f64,
+}
+
+impl Waits {
+    /// Of the clients' sessions and of the workers that work for them, from one moment to another.
+    pub(crate) fn of(table: &SampleTable, from_s: f64, until_s: f64) -> Self {
+        let mut sums: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+        let (mut seconds, mut looks) = (0.0, 0.0);
+        let within = table.rows().iter().filter(|(at, _)| (from_s..=until_s).contains(at)).collect::<Vec<_>>();
+        for second in within.chunk_by(|a, b| a.0 == b.0) {
+            let number = |row: &[String], column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
+            let Some(looked) = number(&second[0].1, "looks").filter(|looks| *looks > 0.0) else { continue };
+            seconds += 1.0;
+            looks += looked;
+            for (_, row) in second {
+                let cell = |column| table.cell(row, column).unwrap_or_default();
+                if matches!(cell("backend_type"), "client backend" | "parallel worker") {
+                    let seen = number(row, "samples").unwrap_or_default();
+                    *sums.entry((cell("wait_event_type"), cell("wait_event"))).or_default() += seen / looked;
+                }
+            }
+        }
+        let event = |((kind, event), sum): ((&str, &str), f64)| {
+            let name = if kind == event { kind.to_owned() } else { format!("{kind}:{event}") };
+            (Class::of(kind, event), name, sum / seconds)
+        };
+        let mut events: Vec<_> = sums.into_iter().map(event).filter(|(.., sessions)| *sessions > 0.0).collect();
+        events.sort_by(|a, b| b.2.total_cmp(&a.2));
+        Self { events, looks }
+    }
+
+    /// Whether nobody looked.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.looks <= 0.0
+    }
+
+    /// Sessions that were active.
+    pub(crate) fn total(&self) -> f64 {
+        self.events.iter().map(|(.., sessions)| sessions).sum()
+    }
+
+    /// Sessions that waited for it.
+    pub(crate) fn sessions(&self, class: Class) -> f64 {
+        self.of_class(class).map(|(_, sessions)| sessions).sum()
+    }
+
+    /// The events of a class with their sessions, the weightiest first.
+    pub(crate) fn of_class(&self, class: Class) -> impl Iterator<Item = (&str, f64)> {
+        let of_class = self.events.iter().filter(move |(of, ..)| *of == class);
+        of_class.map(|(_, name, sessions)| (name.as_str(), *sessions))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(f64, [&str; 5])]) -> SampleTable {
+        let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+        let rows = rows.iter().map(|(at, cells)| (*at, cells.map(str::to_owned).to_vec())).collect();
+        SampleTable::new(&columns, rows)
+    }
+
+    #[test]
+    fn sessions_are_means_over_the_seconds_of_the_window() {
+        let client = "client backend";
+        let waits = Waits::of(
+            &table(&[
+                (0.5, [client, "Lock", "tuple", "90", "10"]),
+                (1.5, [client, "Lock", "tuple", "10", "10"]),
+                (1.5, [client, "CPU", "CPU", "5", "10"]),
+                (1.5, ["walwriter", "IO", "WALSync", "9", "10"]),
+                (2.5, [client, "Lock", "transactionid", "15", "5"]),
+                (3.5, [client, "CPU", "CPU", "0", "10"]),
+            ]),
+            1.0,
+            4.0,
+        );
+        assert_eq!((waits.looks, waits.sessions(Class::RowLock)), (25.0, 4.0 / 3.0));
+        assert_eq!(waits.of_class(Class::RowLock).next(), Some(("Lock:transactionid", 1.0)));
+        assert_eq!(waits.of_class(Class::Cpu).next(), Some(("CPU", 0.5 / 3.0)));
+        assert_eq!(waits.sessions(Class::WalFlush), 0.0, "the server's own processes are no clients");
+        assert!((waits.total() - 1.5).abs() < 1e-9 && !waits.is_unknown());
+        assert!(Waits::of(&table(&[]), 0.0, 9.0).is_unknown());
+    }
+
+    #[test]
+    fn every_version_s_names_are_known() {
+        for (kind, event, class) in [
+            ("IO", "WALSync", Class::WalFlush),
+            ("IO", "WalSync", Class::WalFlush),
+            ("LWLock", "WALWrite", Class::WalFlush),
+            ("LWLock", "WALInsert", Class::WalBuffers),
+            ("LWLock", "BufferContent", Class::Internal),
+            ("LWLock", "BufferIO", Class::DataRead),
+            ("IPC", "BufferIO", Class::DataRead),
+            ("IPC", "BufferIo", Class::DataRead),
+            ("IO", "AioIoCompletion", Class::DataRead),
+            ("IO", "DataFileExtend", Class::DataWrite),
+            ("IO", "BuffileWrite", Class::TempFile),
+            ("Lock", "relation", Class::TableLock),
+            ("IPC", "SyncRep", Class::Standby),
+            ("Timeout", "PgSleep", Class::Other),
+        ] {
+            assert_eq!(Class::of(kind, event), class, "{kind}:{event}");
+        }
+    }
+}
