@@ -69,7 +69,7 @@ fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Opti
     let begins = std::iter::once(first.start_s).chain(changes.iter().map(|change| change.at_s));
     let ends = changes.iter().map(|change| change.at_s).chain([last.end_s]);
     let tps = changes.first().map(|change| change.tps_before).into_iter().chain(changes.iter().map(|c| c.tps_after));
-    let mut steps = Series { name: "level".to_owned(), ..Series::default() };
+    let mut steps = Series { name: "level".to_owned(), over: true, ..Series::default() };
     for ((begin, end), tps) in begins.zip(ends).zip(tps) {
         steps.seconds.extend([begin, end]);
         steps.values.extend([Some(tps); 2]);

@@ -5,6 +5,9 @@ use pgdyno_results::{MachineRecord, RunRecord};
 use super::markup::Html;
 use crate::units::bytes;
 
+/// A machine that pgdyno itself looked at.
+const LOCAL: &str = "local";
+
 /// A part of a bar: what, its class in the style, and CPUs.
 type Part = (&'static str, &'static str, f64);
 
@@ -31,7 +34,8 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     let words: Vec<String> = parts.iter().map(|(what, _, cpus)| format!("{what} {}", told(*cpus))).collect();
     html.raw("<div class=\"machine\"><p><b>").text(name).raw("</b> ");
     let cpus = machine.cpus.map_or_else(String::new, |cpus| format!("{cpus} CPUs, "));
-    html.text(&format!("{cpus}seen by {}", machine.seen_by))
+    let seen_by = if machine.seen_by == LOCAL { "where pgdyno ran" } else { &machine.seen_by };
+    html.text(&format!("{cpus}{seen_by}"))
         .raw("</p><svg class=\"shares\" role=\"img\" aria-label=\"");
     html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
     let mut from = 0.0;

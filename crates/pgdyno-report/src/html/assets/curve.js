@@ -7,7 +7,7 @@ const percentText = (nines) => `${Number((100 * (1 - 10 ** -nines)).toPrecision(
 // All curves of a run in one chart; of several runs a chart for each name, in which each run is a curve.
 function curveCharts(curves) {
   if (!curves.length) return [];
-  if (DATA.runs.length === 1) return [curveChart(curves, "", true)];
+  if (alone) return [curveChart(curves, "", true)];
   const names = [...new Set(curves.map((curve) => curve.name))];
   return names.slice(0, CURVES_MAX).map((name) => curveChart(curves.filter((curve) => curve.name === name), `: ${name}`, false));
 }

@@ -3,7 +3,7 @@
 const SHADES = 8;
 
 function heatChart(heat) {
-  const run = DATA.runs.length > 1 ? `: ${DATA.runs[heat.run].name}` : "";
+  const run = !alone ? `: ${DATA.runs[heat.run].name}` : "";
   const rows = heat.cells[0].length;
   const most = heat.cells.reduce((all, column) => column.reduce((a, b) => Math.max(a, b), all), 1);
   // Shades are steps of equal ratio: few slow ones are seen beside many fast ones.
@@ -29,7 +29,7 @@ function heatChart(heat) {
     return [tableOf(columns, lines)];
   };
   const note = "Each cell is a short time and a range of latencies; the darker (in dark mode, the lighter), the more transactions ended in it.";
-  const chart = frame({ title: `Response times, as a heat map${run}`, note, unit: "ms", height: 270, wide: true, legend, table, draw });
+  const chart = frame({ title: `Response times, as a heat map${run}`, note, unit: "ms", height: 270, wide: alone, legend, table, draw });
   chart.run = heat.run;
   const words = `from ${number(edge(0))} to ${number(edge(rows))} ms, at most ${number(most)} transactions in a cell`;
   chart.plot.setAttribute("aria-label", `Heat map of response times over time${run}: ${words}.`);

@@ -11,7 +11,7 @@ function runLook(run, all = DATA.runs) {
 
 function linesChart(spec) {
   // On the same axes each line is a run: its name says all.
-  const shared = DATA.runs.length > 1 && spec.run === null;
+  const shared = !alone && spec.run === null;
   const legend = spec.series.map((series, index) => {
     const area = spec.stacked && !series.over;
     if (shared) return { key: index, name: DATA.runs[series.run].name, area, ...runLook(series.run) };

@@ -10,6 +10,7 @@ window.addEventListener("error", (event) => complain(event.message));
 document.addEventListener("securitypolicyviolation", (event) => complain(`${event.violatedDirective}: ${event.blockedURI}`));
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
+const alone = DATA.runs.length === 1;
 
 function theme() {
   const button = document.getElementById("theme");
@@ -36,28 +37,25 @@ function wholeTime() {
   return all.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
 }
 
-// The charts of each part of the page, in its order: what is wide first in its place, then two by two.
+// The charts of each part of the page, in its order.
 function parts(place) {
   const heats = DATA.heats.map(heatChart);
   const lines = DATA.charts.map((spec) => ({ part: spec.part, chart: linesChart(spec) }));
-  const timed = [...lines.map(({ chart }) => chart), ...heats];
-  timed.forEach(joinView);
-  const curves = curveCharts(DATA.curves);
+  [...lines.map(({ chart }) => chart), ...heats].forEach(joinView);
+  const latencies = [...heats, ...curveCharts(DATA.curves)];
   const growth = DATA.growth.map(growthChart);
-  // Latencies as lines, as a heat map and as curves stand together.
-  const ordered = [...growth];
-  const titles = [...new Set([DATA.first, ...lines.map(({ part }) => part)])];
-  for (const title of titles) {
+  const all = [...growth];
+  for (const title of new Set([DATA.first, ...lines.map(({ part }) => part)])) {
     const own = lines.filter(({ part }) => part === title).map(({ chart }) => chart);
-    const [wide, others] = [own.filter(({ wide: whole }) => whole), own.filter(({ wide: whole }) => !whole)];
-    const charts = title === DATA.first ? [...wide, ...heats, ...curves.filter(({ wide: whole }) => whole), ...others, ...curves.filter(({ wide: whole }) => !whole)] : [...wide, ...others];
+    const [wide, halves] = [own.filter((chart) => chart.wide), own.filter((chart) => !chart.wide)];
+    // Latencies as lines, as a heat map and as curves stand together.
+    const charts = title !== DATA.first ? [...wide, ...halves] : alone ? [...wide, ...latencies, ...halves] : [...wide, ...halves, ...latencies];
     if (!charts.length) continue;
-    place.append(html("h2", {}, title));
-    place.append(grid(charts));
-    ordered.push(...charts);
+    place.append(html("h2", {}, title), grid(charts));
+    all.push(...charts);
   }
   if (growth.length) document.getElementById("growth").append(grid(growth));
-  return ordered;
+  return all;
 }
 
 // Two by two; one that would stand alone has the whole width.

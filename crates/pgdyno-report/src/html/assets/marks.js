@@ -26,7 +26,7 @@ function markings(chart, x) {
     const [from, until] = [Math.max(x(mark.from), box.left), Math.min(x(mark.until), box.right)];
     pieces.push(svg("rect", { x: from, y: box.top, width: Math.max(1, until - from), height: box.bottom - box.top, fill: "var(--shade)" }));
   }
-  const several = DATA.runs.length > 1 && (chart.run ?? null) === null;
+  const several = !alone && (chart.run ?? null) === null;
   const lanes = several ? DATA.runs.map((_, run) => run) : [...new Set(DATA.marks.map((mark) => mark.kind))];
   for (const mark of events.filter(inView)) {
     const lane = Math.min(lanes.indexOf(several ? mark.run : mark.kind), 3);
@@ -67,7 +67,7 @@ function markedAt(chart, at) {
   const near = (view.until - view.from) / 150;
   const { phases, events } = marksOf(chart);
   const hits = phases.concat(events).filter((mark) => at >= mark.from - near && at <= (mark.until ?? mark.from + near));
-  const several = DATA.runs.length > 1 && (chart.run ?? null) === null;
+  const several = !alone && (chart.run ?? null) === null;
   const text = (mark) => (several && !phases.includes(mark) ? `${DATA.runs[mark.run].name}: ${mark.text}` : mark.text);
   return [...new Set(hits.map(text))].slice(0, 6).map((words) => ({ text: words }));
 }

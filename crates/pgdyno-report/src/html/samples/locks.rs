@@ -2,12 +2,12 @@
 
 use pgdyno_results::Samples;
 
-use super::super::chart::Chart;
+use super::super::chart::{Chart, Ink};
 use super::layers::Layers;
 use super::{drawn, greatest, inked, seen};
 
 /// Locks that have a band of their own, at most.
-const LOCKS_MAX: usize = 5;
+const LOCKS_MAX: usize = 3;
 
 /// Moments of this source and, as it has rows only where anybody waits, of another beside them.
 fn moments(samples: &Samples) -> impl Iterator<Item = f64> {
@@ -26,12 +26,14 @@ pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
         let name = format!("{}{of}, {}", cell("locktype").unwrap_or("?"), cell("mode").unwrap_or("?"));
         layers.add(&name, *at_s, cell("waiting").and_then(|n| n.parse().ok()).unwrap_or(0.0));
     }
+    let mut bands = seen(layers.series(LOCKS_MAX, "other locks"));
+    bands.iter_mut().enumerate().for_each(|(nth, band)| band.ink = Some(Ink("tlock", nth)));
     drawn(Chart {
         title: "Waiting for locks".to_owned(),
         note: "Sessions that waited for a lock at the moment of the look.".to_owned(),
         unit: "sessions".to_owned(),
         stacked: true,
-        series: seen(layers.series(LOCKS_MAX, "other locks")),
+        series: bands,
         ..Chart::default()
     })
 }
