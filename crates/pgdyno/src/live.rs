@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use model::Model;
 use model::facts::Facts;
-pub(crate) use terminal::give_back;
+pub(crate) use terminal::{give_back, settle};
 
 /// What the run and the view's thread share.
 struct Shared {

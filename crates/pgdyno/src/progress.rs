@@ -1,10 +1,12 @@
 //! What the user sees while it goes on: a line that changes on a terminal, one line a second on a pipe,
-//! nothing with `--quiet`. All of it goes to standard error.
+//! nothing with `--quiet`. All of it goes to standard error. A run itself is shown on the whole screen of a terminal
+//! ([`live`](crate::live)), until the user leaves that.
 
-use std::collections::BTreeMap;
+mod load;
+
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pgdyno_measure::{Interval, Phase};
@@ -12,9 +14,10 @@ use pgdyno_plan::Plan;
 use pgdyno_report::units;
 use pgdyno_server::Frame;
 
-use crate::live::Live;
 use crate::live::model::Model;
 use crate::live::model::facts::Facts;
+use crate::live::{self, Live};
+use load::LoadView;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -35,21 +38,6 @@ pub(crate) struct Progress {
     live: Mutex<Option<Live>>,
 }
 
-/// The rows of a load, or the checks.
-struct LoadView {
-    /// Rows in all, about.
-    expected: u64,
-    /// Rows that were there before.
-    kept: u64,
-    /// Rows of each table so far. One that has not begun yet is not among them.
-    tables: BTreeMap<String, u64>,
-    begun: Instant,
-    told: Instant,
-}
-
-/// Two lines about a load on a pipe are at least so far apart.
-const PIPE_PAUSE: Duration = Duration::from_secs(1);
-
 impl Progress {
     /// A view as standard error and `quiet` want it.
     pub(crate) fn new(quiet: bool) -> Self {
@@ -58,9 +46,8 @@ impl Progress {
             (false, true) => Kind::Terminal,
             (false, false) => Kind::Pipe,
         };
-        let now = Instant::now();
-        let load = LoadView { expected: 0, kept: 0, tables: BTreeMap::new(), begun: now, told: now };
-        Self { kind, bar: Mutex::new(None), load: Mutex::new(load), full_screen: false, live: Mutex::default() }
+        let load = Mutex::new(LoadView::new(0, 0));
+        Self { kind, bar: Mutex::new(None), load, full_screen: false, live: Mutex::default() }
     }
 
     /// The same, that shows a run on the whole screen where there is a terminal for it.
@@ -105,6 +92,7 @@ impl Progress {
         if self.to_view(|model, _| model.told.say(text)) {
             return;
         }
+        live::settle();
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // Where standard error is gone there is nobody to tell.
         match &*locked(&self.bar) {
@@ -115,6 +103,7 @@ impl Progress {
 
     /// The line that changes: how far of how much, where that is known, and words.
     fn show(&self, far: Option<(u64, u64)>, text: String) {
+        live::settle();
         let mut bar = locked(&self.bar);
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
@@ -129,58 +118,6 @@ impl Progress {
         bar.set_length(length);
         bar.set_position(position.min(length));
         bar.set_message(text);
-    }
-
-    /// A table's rows so far.
-    pub(crate) fn loaded(&self, table: &str, rows: u64) {
-        let mut view = self.lock();
-        view.tables.insert(table.to_owned(), rows);
-        let (sent, all) = (view.tables.values().sum::<u64>(), view.expected);
-        let done = sent + view.kept;
-        let seconds = view.begun.elapsed().as_secs_f64();
-        let per_s = sent as f64 / seconds.max(1e-3);
-        let left = all.saturating_sub(done) as f64 / per_s.max(1.0);
-        let mut text = format!("{} of {} rows", units::count(done), units::count(all));
-        // The first rows of a table say nothing about the rest.
-        if seconds >= 1.0 {
-            text += &format!(", {} rows/s, {} left", units::rate(per_s), units::duration(left));
-        }
-        self.tell(&mut view, (done, all), "load", text);
-    }
-
-    /// What changes often: at once on a terminal, now and then on a pipe.
-    fn tell(&self, view: &mut LoadView, far: (u64, u64), what: &str, text: String) {
-        match self.kind {
-            Kind::Terminal => self.show(Some(far), text),
-            Kind::Pipe if view.told.elapsed() >= PIPE_PAUSE => {
-                view.told = Instant::now();
-                drop(writeln!(std::io::stderr(), "{what}: {text}"));
-            }
-            Kind::Pipe | Kind::Quiet => {}
-        }
-    }
-
-    /// A load of so many rows begins, or goes on where so many are there.
-    pub(crate) fn load_begins(&self, expected: u64, kept: u64) {
-        let now = Instant::now();
-        // The first figures are told when there is something to reckon from.
-        *self.lock() = LoadView { expected, kept, tables: BTreeMap::new(), begun: now, told: now };
-    }
-
-    /// Checks begin.
-    pub(crate) fn checks_begin(&self) {
-        self.load_begins(0, 0);
-    }
-
-    /// So many queries of the checks are done, and this share of the work; the next one is of `check`.
-    pub(crate) fn checking(&self, check: &str, done: usize, of: usize, share: f64) {
-        let mut view = self.lock();
-        let seconds = view.begun.elapsed().as_secs_f64();
-        let mut text = format!("{check}, {done} of {of} queries done");
-        if seconds >= 1.0 && share > 0.0 {
-            text += &format!(", about {} left", units::duration(seconds * (1.0 - share) / share));
-        }
-        self.tell(&mut view, ((share * 1000.0) as u64, 1000), "check", text);
     }
 
     /// So many statements of several are done.
@@ -248,16 +185,13 @@ impl Progress {
 
     /// The changing line goes, or the view on the whole screen.
     pub(crate) fn clear(&self) {
+        live::settle();
         // Without the lock: the view says at its end what it was told.
         let live = locked(&self.live).take();
         drop(live);
         if let Some(bar) = locked(&self.bar).take() {
             bar.finish_and_clear();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, LoadView> {
-        locked(&self.load)
     }
 }
 

@@ -11,6 +11,8 @@ mod latency;
 mod machines;
 mod messages;
 mod server;
+#[cfg(test)]
+mod tests;
 mod theme;
 mod throughput;
 mod transactions;
@@ -53,13 +55,16 @@ pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
         return Line::from(text).render(area, buffer);
     }
     let kinds = if area.height >= TALL { transactions::rows(model) } else { 0 };
-    let (upper, lower) = if area.height >= ROOMY { (Constraint::Fill(3), 6) } else { (Constraint::Fill(1), 1) };
+    let roomy = area.height >= ROOMY;
+    // With little room: as much as the percentiles need, and three waits.
+    let (causes, below) =
+        if roomy { (Constraint::Fill(2), 6 + area.height.saturating_sub(24) / 4) } else { (Constraint::Length(5), 1) };
     let rows = [
         Constraint::Length(2),
-        upper,
+        Constraint::Fill(3),
         Constraint::Length(kinds),
-        Constraint::Fill(2),
-        Constraint::Length(lower + (area.height.saturating_sub(24)) / 4),
+        causes,
+        Constraint::Length(below),
         Constraint::Length(1),
     ];
     let [head, figures, kinds, causes, below, foot] = Layout::vertical(rows).areas(area);
@@ -71,7 +76,7 @@ pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     let [left, right] = halves(causes);
     waits::draw(model, left, buffer, theme);
     machines::draw(model, right, buffer, theme);
-    if area.height >= ROOMY {
+    if roomy {
         let [left, right] = halves(below);
         server::draw(model, left, buffer, theme);
         messages::panel(model, right, buffer, theme);

@@ -4,12 +4,16 @@
 //! throughput over time, [`totals`] its figures, [`frames`] the last samples, of which [`waits`], [`machines`] and
 //! [`server`] make what is shown, and [`told`] what was to be read.
 
+#[cfg(test)]
+pub(crate) mod example;
 pub(crate) mod facts;
 pub(crate) mod frames;
 pub(crate) mod machines;
 pub(crate) mod progress;
 pub(crate) mod series;
 pub(crate) mod server;
+#[cfg(test)]
+mod tests;
 pub(crate) mod told;
 pub(crate) mod totals;
 pub(crate) mod waits;

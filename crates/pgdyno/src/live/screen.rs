@@ -168,7 +168,7 @@ mod tests {
                 .draw(|frame| {
                     let [top, bottom] = [0, 1].map(|y| ratatui::layout::Rect::new(2, y, 18, 1));
                     frame.render_widget(Line::from(first), top);
-                    frame.render_widget(Line::styled(second, style), bottom);
+                    frame.render_widget(Line::from(Span::styled(second, style)), bottom);
                 })
                 .unwrap();
             terminal.backend_mut().take()

@@ -34,13 +34,18 @@ impl Stops {
         Ok(stops)
     }
 
+    /// Whether one has come that nobody has obeyed.
+    pub(super) fn is_due(&self) -> bool {
+        self.came.iter().any(|(_, came)| came.load(Ordering::Acquire))
+    }
+
     /// Gives the terminal back and does what a signal asks for, if one came. Whether one did that the program survived:
     /// it was stopped and goes on.
     pub(super) fn obey(&self) -> bool {
         let mut stopped = false;
         for (signal, came) in &self.came {
             if came.swap(false, Ordering::AcqRel) {
-                terminal::give_back();
+                terminal::put_down();
                 stopped = true;
                 let _ = emulate_default_handler(*signal);
             }

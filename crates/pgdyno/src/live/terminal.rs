@@ -10,13 +10,14 @@ use std::io;
 use std::io::{IsTerminal, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use ratatui::layout::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 
 /// The alternate screen, its cursor hidden.
@@ -34,14 +35,18 @@ struct Held {
 }
 
 static HELD: Mutex<Option<Held>> = Mutex::new(None);
+/// Whether nobody may take it any more.
+static OVER: AtomicBool = AtomicBool::new(false);
+/// What a terminal that took nothing is still to be told.
+static OWED: Mutex<&[u8]> = Mutex::new(&[]);
 
-fn held() -> MutexGuard<'static, Option<Held>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether it is taken.
 pub(super) fn is_taken() -> bool {
-    held().is_some()
+    locked(&HELD).is_some()
 }
 
 /// The terminal of standard error, where that is one that a picture can be drawn on.
@@ -72,6 +77,9 @@ pub(super) fn size(tty: &File) -> Size {
 }
 
 /// Takes it: keys come one by one and unseen, and a screen of its own is shown. Keys that make signals go on doing so.
+///
+/// # Errors
+/// Where it is gone, or may not be taken any more.
 pub(super) fn take(tty: &Arc<File>) -> io::Result<()> {
     give_back_on_panic();
     let modes = tcgetattr(&**tty)?;
@@ -80,39 +88,52 @@ pub(super) fn take(tty: &Arc<File>) -> io::Result<()> {
     ours.local_modes.insert(LocalModes::ISIG);
     // Ctrl-S would stop the picture with nothing that says why.
     ours.input_modes.remove(InputModes::IXON);
-    let mut held = held();
+    (ours.special_codes[SpecialCodeIndex::VMIN], ours.special_codes[SpecialCodeIndex::VTIME]) = (1, 0);
+    let mut held = locked(&HELD);
+    if OVER.load(Ordering::Acquire) {
+        return Err(io::ErrorKind::NotConnected.into());
+    }
     tcsetattr(&**tty, OptionalActions::Now, &ours)?;
     *held = Some(Held { tty: Arc::clone(tty), modes });
     drop(held);
-    write(ENTER.as_bytes(), Instant::now() + PATIENCE, &|| false);
-    Ok(())
+    let deadline = Instant::now() + PATIENCE;
+    write(ENTER.as_bytes(), &|| Instant::now() >= deadline).map(drop)
 }
 
-/// Writes, as far as the terminal takes it until `deadline` or until `is_over`. `false` where something is left, or
-/// somebody has given the terminal back.
-pub(super) fn write(mut bytes: &[u8], deadline: Instant, is_over: &dyn Fn() -> bool) -> bool {
+/// Writes, as far as the terminal takes it until it `is_enough`. `false` where something is left, or somebody has given
+/// the terminal back.
+pub(super) fn write(mut bytes: &[u8], is_enough: &dyn Fn() -> bool) -> io::Result<bool> {
     while !bytes.is_empty() {
-        let held = held();
-        let Some(Held { tty, .. }) = &*held else { return false };
+        let held = locked(&HELD);
+        let Some(Held { tty, .. }) = &*held else { return Ok(false) };
         let tty = Arc::clone(tty);
         // With the lock, so that nothing follows what gives the terminal back.
-        let written = (&*tty).write(bytes);
+        let written = attempt(&tty, bytes);
         drop(held);
-        match written {
-            Ok(n) => bytes = &bytes[n..],
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if is_over() || Instant::now() >= deadline {
-                    return false;
-                }
-                let pause = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-                let _ = poll(&mut [PollFd::new(&*tty, PollFlags::OUT)], Some(&pause));
+        bytes = &bytes[written?..];
+        if !bytes.is_empty() {
+            if is_enough() {
+                return Ok(false);
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // It is gone.
-            Err(_) => return false,
+            wait_for(&tty);
         }
     }
-    true
+    Ok(true)
+}
+
+/// Writes what the terminal takes now.
+fn attempt(mut tty: &File, bytes: &[u8]) -> io::Result<usize> {
+    match tty.write(bytes) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(0),
+        written => written,
+    }
+}
+
+/// Waits until it takes something, or for a moment.
+fn wait_for(tty: &File) {
+    let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    // Whatever this says, the next attempt will tell.
+    let _ = poll(&mut [PollFd::new(tty, PollFlags::OUT)], Some(&moment));
 }
 
 /// The keys that were pressed; an error where the terminal is gone.
@@ -125,23 +146,38 @@ pub(super) fn read(mut tty: &File, keys: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Gives it back as it was, where it is taken. From any thread, any number of times.
-pub(crate) fn give_back() {
-    let Some(Held { tty, modes }) = held().take() else { return };
+pub(super) fn put_down() {
+    let Some(Held { tty, modes }) = locked(&HELD).take() else { return };
     let deadline = Instant::now() + PATIENCE;
-    let mut bytes = LEAVE.as_bytes();
-    while !bytes.is_empty() && Instant::now() < deadline {
-        match (&*tty).write(bytes) {
-            Ok(n) => bytes = &bytes[n..],
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                let pause = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-                let _ = poll(&mut [PollFd::new(&*tty, PollFlags::OUT)], Some(&pause));
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
+    let mut rest = LEAVE.as_bytes();
+    while !rest.is_empty() && Instant::now() < deadline {
+        match attempt(&tty, rest) {
+            Ok(written) => rest = &rest[written..],
+            // It is gone.
+            Err(_) => rest = &[],
+        }
+        if !rest.is_empty() {
+            wait_for(&tty);
         }
     }
+    *locked(&OWED) = rest;
     // Where it is gone nobody is left to mind its modes.
     let _ = tcsetattr(&*tty, OptionalActions::Now, &modes);
+}
+
+/// Gives it back for good.
+pub(crate) fn give_back() {
+    OVER.store(true, Ordering::Release);
+    put_down();
+}
+
+/// Whoever writes to the terminal now waits for it anyway: first it is told what it did not take when the view ended.
+pub(crate) fn settle() {
+    let rest = std::mem::take(&mut *locked(&OWED));
+    if !rest.is_empty() {
+        // Where standard error is gone there is nobody to tell.
+        let _ = io::stderr().write_all(rest);
+    }
 }
 
 /// A panic's message belongs on the screen that stays.

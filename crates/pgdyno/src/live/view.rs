@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ratatui::Terminal;
 use ratatui::layout::Size;
@@ -21,8 +21,6 @@ use super::{Shared, terminal};
 const PAUSE: Duration = Duration::from_millis(250);
 /// So soon after an escape the rest of a sequence comes.
 const SEQUENCE: Duration = Duration::from_millis(50);
-/// So long a terminal may take for a picture before another one is drawn, from scratch.
-const SLOW: Duration = Duration::from_secs(3600);
 
 /// The view as its thread has it.
 pub(super) struct View {
@@ -39,7 +37,7 @@ struct Leave<'a>(&'a Shared);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        terminal::give_back();
+        terminal::put_down();
         self.0.left();
     }
 }
@@ -74,11 +72,18 @@ impl View {
                     draw::draw(&shared.model(), look, area, frame.buffer_mut());
                 });
                 let picture = canvas.backend_mut().take();
-                let is_over = || shared.ended.load(Ordering::Acquire);
-                if !terminal::write(picture.as_bytes(), Instant::now() + SLOW, &is_over) {
-                    return;
+                let is_enough = || shared.ended.load(Ordering::Acquire) || self.stops.is_due();
+                match terminal::write(picture.as_bytes(), &is_enough) {
+                    Ok(true) => drawn = Some(size),
+                    // Half a picture is on it.
+                    Ok(false) => {
+                        drawn = None;
+                        let Ok(()) = canvas.clear();
+                        continue;
+                    }
+                    // The terminal is gone.
+                    Err(_) => return,
                 }
-                drawn = Some(size);
             }
             let pressed = match self.wait(ours, &mut keys) {
                 Ok(pressed) => pressed,

@@ -39,14 +39,14 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let now = model.totals.now.as_ref().and_then(|figures| figures.latency.as_ref());
     let whole = model.totals.whole.latency.as_ref();
     let phase = if model.totals.phase == Some(Phase::Ramp) { "warm-up" } else { "window" };
-    let head = Line::from(Span::styled(format!("{:6}{:>11}{phase:>12}", "", "now"), theme.quiet()));
+    let head = Line::from(Span::styled(format!("{:6}{:>9}{phase:>9}", "", "now"), theme.quiet()));
     let figure =
         |of: Option<&Percentiles>, at: fn(&Percentiles) -> u64| of.map_or("–".to_owned(), |p| units::ms(at(p)));
     let rows = ROWS.iter().take(shown).map(|(name, at)| {
         Line::from(vec![
             Span::styled(format!("{name:6}"), theme.quiet()),
-            Span::raw(format!("{:>11}", figure(now, *at))),
-            Span::styled(format!("{:>12}", figure(whole, *at)), theme.strong()),
+            Span::raw(format!("{:>9}", figure(now, *at))),
+            Span::styled(format!("{:>9}", figure(whole, *at)), theme.strong()),
         ])
     });
     for (line, row) in std::iter::once(head).chain(rows).zip(table.rows()) {

@@ -65,7 +65,7 @@ impl Model {
         let mut text = format!("{}/s", units::bytes(bytes as u64));
         let records = frames.growth("wal", "wal_records").filter(|records| *records > 0.0);
         if let Some((images, records)) = frames.growth("wal", "wal_fpi").zip(records) {
-            text += &format!(", {} with a full page", units::percent(images / records));
+            text += &format!(", {} full pages", units::percent(images / records));
         }
         Some(fact("WAL", text))
     }
@@ -75,12 +75,12 @@ impl Model {
         let written = self.frames.rate("checkpointer", "buffers_written").filter(|buffers| *buffers > 0.0);
         let ago = |at_s: f64| format!("the last one {} ago", units::duration((last_s - at_s).max(0.0).round()));
         let text = match (written, self.checkpoints.last_s) {
-            (Some(buffers), _) => format!("writes {} buffers/s", units::rate(buffers)),
+            (Some(buffers), _) => format!("{} buffers/s", units::rate(buffers)),
             (None, Some(at_s)) => ago(at_s),
             (None, None) => "none yet".to_owned(),
         };
         let ended = self.checkpoints.ended;
-        let text = if ended > 0 { format!("{text}, {ended} ended in this run") } else { text };
+        let text = if ended > 0 { format!("{text}, {ended} ended") } else { text };
         Some(Fact { strain: written.is_some(), ..fact("checkpoint", text) })
     }
 
@@ -103,7 +103,7 @@ impl Model {
         })?;
         let on = longest.text("relation").or_else(|| longest.text("locktype")).unwrap_or("a lock");
         let wait_s = units::duration(longest.number("longest_wait_s").unwrap_or(0.0));
-        let text = format!("{waiting} wait, the longest {wait_s} for {on}");
+        let text = format!("{waiting} wait for {on}, up to {wait_s}");
         (waiting > 0.0 && self.is_fresh("locks")).then(|| Fact { strain: true, ..fact("locks", text) })
     }
 
@@ -120,10 +120,8 @@ impl Model {
         let speed = |bytes: f64| format!("{}/s", units::bytes(bytes as u64));
         let (read, written) = (gauge("disk_read_bytes_per_s")?, gauge("disk_write_bytes_per_s")?);
         let busy = gauge("disk_busy");
-        let mut text = format!("{} written, {} read", speed(written), speed(read));
-        if let Some(busy) = busy {
-            text += &format!(", {:.0} % busy", busy * 100.0);
-        }
+        let share = busy.map_or_else(String::new, |busy| format!("{:.0} % busy, ", busy * 100.0));
+        let text = format!("{share}writes {}, reads {}", speed(written), speed(read));
         Some(Fact { strain: busy.is_some_and(|busy| busy > 0.9), ..fact("disk", text) })
     }
 
