@@ -18,6 +18,7 @@ mod hdr;
 mod hlog;
 mod interval;
 mod listing;
+mod live;
 mod record;
 mod samples;
 mod search;
@@ -31,6 +32,7 @@ mod timeline;
 pub use csv::IntervalsCsv;
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use listing::{is_listed, list_run};
+pub use live::{Latest, goes_on, read_latest};
 pub use record::{
     CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord, EventRecord,
     FORMAT_VERSION, FindingRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord,

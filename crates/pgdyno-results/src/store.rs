@@ -10,6 +10,7 @@ use crate::csv::IntervalsCsv;
 use crate::hlog;
 use crate::interval::IntervalRecord;
 use crate::listing;
+use crate::live;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
 /// Why the store could not be written or read.
@@ -182,8 +183,10 @@ impl RunDir {
         fs::create_dir_all(&path).map_err(io_error("create the run directory", &path))?;
         let intervals = IntervalsCsv::create(&path.join("intervals.csv"))?;
         let header = hlog::header(started).map_err(io_error("write", &path))?;
-        let latency_path = path.join("latency.hlog");
+        let latency_path = path.join(live::HELD);
         let mut latency = File::create(&latency_path).map_err(io_error("create", &latency_path))?;
+        // Who looks at the run sees by it that it goes on. A file system without locks has none to tell by.
+        let _ = latency.lock();
         latency.write_all(&header).map_err(io_error("write", &latency_path))?;
         Ok(Self { results: results.to_owned(), path, intervals, latency, txns: txns.to_vec(), failure: None })
     }

@@ -2,20 +2,20 @@
 
 /// A piece of a page.
 #[derive(Debug, Default)]
-pub(super) struct Html(String);
+pub struct Html(String);
 
 /// A column of a table: its name, and whether it holds numbers.
-pub(super) type Column<'a> = (&'a str, bool);
+pub type Column<'a> = (&'a str, bool);
 
 impl Html {
     /// Markup of this source code.
-    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
+    pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0 += markup;
         self
     }
 
     /// Text of anybody, for between tags and within quoted attributes.
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub fn text(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
             match c {
                 '&' => self.0 += "&amp;",
@@ -38,12 +38,12 @@ impl Html {
     }
 
     /// A heading of a section.
-    pub(super) fn heading(&mut self, text: &str) -> &mut Self {
+    pub fn heading(&mut self, text: &str) -> &mut Self {
         self.raw("<h2>").text(text).raw("</h2>\n")
     }
 
     /// A table; none where there are no rows.
-    pub(super) fn table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>]) -> &mut Self {
+    pub fn table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>]) -> &mut Self {
         if rows.is_empty() {
             return self;
         }
@@ -64,7 +64,7 @@ impl Html {
     }
 
     /// A list of lines; none where there are none.
-    pub(super) fn list<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) -> &mut Self {
+    pub fn list<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) -> &mut Self {
         let mut lines = lines.into_iter().peekable();
         if lines.peek().is_some() {
             self.raw("<ul>");
@@ -77,7 +77,8 @@ impl Html {
     }
 
     /// The page.
-    pub(super) fn into_string(self) -> String {
+    #[must_use]
+    pub fn into_string(self) -> String {
         self.0
     }
 }

@@ -37,6 +37,8 @@ use serde_json::Value;
 pub use again::command_line;
 pub use chart::{Chart, Fold, Ink, Mark, Part, Series};
 pub use latencies::Latencies;
+pub use markup::{Column, Html};
+pub use page::{STYLE, policy};
 
 use crate::Look;
 use crate::compare::Comparison;

@@ -15,8 +15,8 @@ use crate::compare::Comparison;
 use crate::scaling::Scaling;
 use crate::text::what_ran;
 
-/// The whole look.
-const STYLE: &str = include_str!("assets/page.css");
+/// The whole look of a page, for other pages that are to look the same.
+pub const STYLE: &str = include_str!("assets/page.css");
 
 /// The whole script: one scope, so that the files know each other and nobody else knows them.
 const SCRIPT: &str = concat!(
@@ -169,8 +169,9 @@ fn head(title: &str, html: &mut Html) {
     html.raw("<style>").raw(STYLE).raw("</style></head>\n<body>\n");
 }
 
-/// No request, no script and no style but the page's own; pictures only as data, for the export of charts.
-fn policy() -> String {
+/// The page's policy: no request, no script and no style but its own; pictures only as data, for the export of charts.
+#[must_use]
+pub fn policy() -> String {
     let hash = |text: &str| STANDARD.encode(sha2::Sha256::digest(text));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \

@@ -83,7 +83,7 @@ impl SampleTable {
         Self { columns: columns.iter().map(|c| (*c).to_owned()).collect(), rows }
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
         let header = reader.byte_headers().ok()?.clone();
         let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
@@ -102,6 +102,13 @@ impl SampleTable {
             }
         }
         Some(Self { columns, rows })
+    }
+
+    /// The rows of looks after a moment.
+    #[must_use]
+    pub(crate) fn after(mut self, since_s: f64) -> Self {
+        self.rows.retain(|(at_s, _)| *at_s > since_s);
+        self
     }
 
     /// Whether nothing was seen.

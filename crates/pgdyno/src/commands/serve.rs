@@ -1,10 +1,81 @@
 //! `pgdyno serve`: the results directory as local web pages.
 
+use std::path::Path;
+use std::thread;
+
+use pgdyno_report::html::{self, ReportRun};
+use pgdyno_serve::{Pages, Run, ServeError, Server};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
 use crate::cli::ServeArgs;
 use crate::exit_code::Code;
-use crate::failure::Result;
+use crate::failure::{Failure, OrFail, Result};
+use crate::life::page::with_timeline;
+use crate::signals::is_ignored;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
-    let _ = (args.port, &args.out.out);
+    let (server, stopper) = Server::bind(args.port, args.out.out.clone(), Box::new(Reports)).map_err(told)?;
+    // Nothing is written that could be lost, so that the first signal ends it at once.
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+    let mut signals = Signals::new(wanted).or_fail(Code::Start)?;
+    thread::Builder::new()
+        .name("pgdyno-signals".to_owned())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                stopper.stop();
+            }
+        })
+        .or_fail(Code::Start)?;
+    super::print(
+        format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), args.out.out.display()).as_bytes(),
+    )?;
+    server.run().map_err(told)?;
     Ok(Code::Success)
+}
+
+fn told(error: ServeError) -> Failure {
+    let hint = match &error {
+        ServeError::Listen { .. } => Some(
+            "another program listens there, perhaps `pgdyno serve`; take another port with --port, or a free one with --port 0",
+        ),
+        ServeError::NoDirectory(_) => Some("name the results directory with --out"),
+        ServeError::Runtime(_) => None,
+    };
+    let failure = Failure::new(Code::Start, error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// The pages of `pgdyno report`, made as they are asked for.
+struct Reports;
+
+impl Pages for Reports {
+    fn report(&self, results: &Path, run: Run) -> std::result::Result<Vec<u8>, String> {
+        page(&[report(results, run)?])
+    }
+
+    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> std::result::Result<Vec<u8>, String> {
+        let named = |side: &'static str| {
+            move |run: Run| {
+                let mut run = report(results, run)?;
+                run.name = format!("{side}: {}", run.name);
+                Ok(run)
+            }
+        };
+        let runs = base.into_iter().map(named("base")).chain(new.into_iter().map(named("new")));
+        page(&runs.collect::<std::result::Result<Vec<_>, String>>()?)
+    }
+}
+
+fn report(results: &Path, Run { path, record }: Run) -> std::result::Result<ReportRun, String> {
+    with_timeline(&path, record, results).map_err(|failure| failure.text())
+}
+
+fn page(runs: &[ReportRun]) -> std::result::Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    html::write(runs, &mut bytes).map_err(|e| e.to_string())?;
+    Ok(bytes)
 }

@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("results", &["measure", "plan"]),
     ("diagnose", &["plan", "results"]),
     ("report", &["measure", "plan", "results"]),
+    ("serve", &["report", "results"]),
     ("pgbench", &["engine", "measure", "net", "script", "wire", "workload", "workloads"]),
 ];
 

@@ -1,0 +1,177 @@
+//! A run while it goes: whether it does, and the last that is known of it.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::samples::{DIRECTORY, SampleTable, Samples};
+use crate::series::malformed;
+use crate::store::{StoreError, io_error};
+use crate::timeline::{self, TimelineInterval};
+
+/// The file that a run holds locked as long as it goes.
+pub(crate) const HELD: &str = "latency.hlog";
+
+/// Where a file system has no locks, a run goes on whose intervals are no older.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// So much of a file's end is read at first; more, twofold each time, until it reaches back far enough.
+const TAIL_BYTES: u64 = 32 << 10;
+
+/// Whether the run in `directory` goes on: the process that records it holds a lock, which goes with the process, however
+/// that ends. A run of an older pgdyno, which held none, is taken to have ended.
+#[must_use]
+pub fn goes_on(directory: &Path) -> bool {
+    let held = directory.join(HELD);
+    // Whoever opens a pipe waits for its other end.
+    let ordinary = fs::symlink_metadata(&held).is_ok_and(|there| there.is_file());
+    let Some(file) = ordinary.then(|| File::open(held).ok()).flatten() else { return false };
+    match file.try_lock_shared() {
+        Ok(()) => false,
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(_)) => {
+            let written = fs::metadata(directory.join("intervals.csv")).and_then(|file| file.modified());
+            written.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < FRESH))
+        }
+    }
+}
+
+/// The last that is known of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latest {
+    /// End of the last interval, whatever was asked for; absent before the first has ended.
+    pub until_s: Option<f64>,
+    /// Intervals, in their order.
+    pub intervals: Vec<TimelineInterval>,
+    /// Samples of the sources that were asked for.
+    pub samples: Samples,
+}
+
+/// Reads what the run in `directory` has of the time after `since_s`, in seconds since the clients began: intervals that
+/// ended later, and looks of `sources` that were taken later. Only the ends of the files are read, so that watching a long
+/// run costs no more than watching a short one. The sources must not have line ends within a cell.
+///
+/// # Errors
+/// When a file that is there cannot be read, or is none of ours.
+pub fn read_latest(directory: &Path, since_s: f64, sources: &[&str]) -> Result<Latest, StoreError> {
+    let file = directory.join("intervals.csv");
+    let parsed = tail(&file, |text| {
+        let intervals = timeline::parse(text).map_err(|why| malformed(&file, why))?;
+        Ok((intervals.first().is_some_and(|first| first.end_s <= since_s), intervals))
+    })?;
+    let intervals = parsed.unwrap_or_default();
+    let until_s = intervals.last().map(|last| last.end_s);
+    let mut latest = Latest { until_s, intervals, samples: Samples::default() };
+    latest.intervals.retain(|interval| interval.end_s > since_s);
+    for source in sources {
+        let file = directory.join(DIRECTORY).join(format!("{source}.csv"));
+        let parsed = tail(&file, |text| {
+            let table = SampleTable::parse(text.as_bytes())
+                .ok_or_else(|| malformed(&file, "its first column is not a moment".to_owned()))?;
+            Ok((table.rows().first().is_some_and(|(at_s, _)| *at_s <= since_s), table))
+        })?;
+        if let Some(table) = parsed {
+            latest.samples.insert(source, table.after(since_s));
+        }
+    }
+    Ok(latest)
+}
+
+/// The header of a table and its last lines, parsed: as many as `parse` says reach back far enough. None where there is no
+/// such file.
+fn tail<T>(path: &Path, parse: impl Fn(&str) -> Result<(bool, T), StoreError>) -> Result<Option<T>, StoreError> {
+    let mut file = match File::open(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(io_error("read", path))?,
+    };
+    let length = file.metadata().map_err(io_error("read", path))?.len();
+    let mut bytes = if length < 2 * TAIL_BYTES { length } else { TAIL_BYTES };
+    loop {
+        let text = ends(&mut file, length, bytes).map_err(io_error("read", path))?;
+        let (reaches, parsed) = parse(&text)?;
+        if reaches || bytes >= length {
+            return Ok(Some(parsed));
+        }
+        // What is nearly all is all: so a tail never begins within the header.
+        bytes = if bytes >= length / 4 { length } else { bytes * 2 };
+    }
+}
+
+/// The first line of a file, and the whole lines in its last `bytes`, which are all of it or leave out more than a header.
+fn ends(file: &mut File, length: u64, bytes: u64) -> io::Result<String> {
+    let mut text = Vec::new();
+    let from = length.saturating_sub(bytes);
+    file.seek(SeekFrom::Start(0))?;
+    if from == 0 {
+        file.take(length).read_to_end(&mut text)?;
+        return Ok(String::from_utf8_lossy(&text).into_owned());
+    }
+    // A header is a few hundred bytes.
+    file.take(TAIL_BYTES.min(from)).read_to_end(&mut text)?;
+    let after_header = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
+    text.truncate(after_header);
+    file.seek(SeekFrom::Start(from))?;
+    let mut last = Vec::new();
+    file.take(bytes).read_to_end(&mut last)?;
+    let cut = last.iter().position(|byte| *byte == b'\n').map_or(last.len(), |at| at + 1);
+    text.extend_from_slice(&last[cut..]);
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RunDir, SampleFiles};
+    use std::fmt::Write as _;
+
+    fn run(results: &Path) -> RunDir {
+        RunDir::create(results, "20260101T000000Z-x-aaaaaa", &[], std::time::UNIX_EPOCH).unwrap()
+    }
+
+    #[test]
+    fn a_run_goes_on_until_its_process_lets_go() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = run(results.path());
+        let path = directory.path().to_owned();
+        assert!(goes_on(&path));
+        drop(directory);
+        assert!(!goes_on(&path) && !goes_on(results.path()));
+    }
+
+    #[test]
+    fn the_latest_is_all_there_is_of_the_time_that_is_asked_for() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = run(results.path());
+        let mut samples = SampleFiles::of_run(directory.path());
+        let mut text = fs::read_to_string(directory.path().join("intervals.csv")).unwrap();
+        for second in 0..3000 {
+            let _ = writeln!(text, "{second},measure,{second}.0,{}.0,7,7,7,0,0,0,0,0,0,1,,,,,,,,,,0.5", second + 1);
+            for event in ["WALWrite", "CPU"] {
+                let row = vec![vec![Some(event.to_owned()), Some("3".to_owned())]];
+                samples.append("waits", f64::from(second) + 1.0, &["wait_event", "samples"], &row);
+            }
+        }
+        text += "3000,measure,3000.0,300";
+        fs::write(directory.path().join("intervals.csv"), &text).unwrap();
+        assert!(text.len() as u64 > 4 * TAIL_BYTES, "the test is to need several turns");
+        for (since_s, left) in [(2995.0, 5), (2000.5, 1000), (0.5, 3000), (-1.0, 3000), (3000.0, 0)] {
+            let latest = read_latest(directory.path(), since_s, &["waits", "machine"]).unwrap();
+            assert_eq!((latest.intervals.len(), latest.until_s), (left, Some(3000.0)), "{since_s}");
+            let waits = latest.samples.of("waits");
+            assert_eq!(waits.rows().len(), 2 * latest.intervals.len(), "{since_s}");
+            assert!(waits.rows().iter().all(|(at_s, _)| *at_s > since_s));
+            assert!(latest.samples.of("machine").is_empty());
+        }
+    }
+
+    #[test]
+    fn a_run_that_has_not_begun_has_nothing() {
+        let results = tempfile::tempdir().unwrap();
+        let nothing = read_latest(results.path(), 0.0, &["waits"]).unwrap();
+        assert_eq!(nothing, Latest::default());
+        fs::write(results.path().join("intervals.csv"), "a,b\n1,2\n").unwrap();
+        let error = read_latest(results.path(), 0.0, &[]).unwrap_err().to_string();
+        assert!(error.contains("intervals.csv") && error.contains("no column phase"), "{error}");
+    }
+}

@@ -1,0 +1,91 @@
+//! An answer with its headers: nothing is kept by anybody, read by another page, or taken for what it is not.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::Response;
+use hyper::header::{self, HeaderName, HeaderValue};
+
+use crate::pages;
+
+/// What the browser may load and do on our own pages: what this server has, and nothing else.
+const OWN_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                          form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What a page is sent with, whatever it is.
+const ALWAYS: [(HeaderName, &str); 6] = [
+    (header::CACHE_CONTROL, "no-store"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// What is sent back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    status: u16,
+    kind: &'static str,
+    body: Bytes,
+    policy: String,
+}
+
+impl Answer {
+    fn new(kind: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { status: 200, kind, body: body.into(), policy: OWN_POLICY.to_owned() }
+    }
+
+    /// One of our own pages.
+    pub(crate) fn page(html: String) -> Self {
+        Self::new(HTML, html)
+    }
+
+    /// A page that holds all it needs, such as a report, under its own policy.
+    pub(crate) fn report(html: Vec<u8>) -> Self {
+        let policy = format!("{}; frame-ancestors 'none'", pgdyno_report::html::policy());
+        Self { policy, ..Self::new(HTML, html) }
+    }
+
+    /// Data for a script of ours.
+    pub(crate) fn json(value: &serde_json::Value) -> Self {
+        Self::new("application/json", value.to_string())
+    }
+
+    /// A file of ours.
+    pub(crate) fn asset(kind: &'static str, body: &'static str) -> Self {
+        Self::new(kind, body)
+    }
+
+    /// What went wrong, as a page.
+    pub(crate) fn error(status: u16, why: &str) -> Self {
+        Self { status, ..Self::page(pages::error(status, why)) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn status(&self) -> u16 {
+        self.status
+    }
+
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::new(self.body));
+        // Status codes and policies are ours, and fit.
+        *response.status_mut() = hyper::StatusCode::from_u16(self.status).unwrap_or_default();
+        let headers = response.headers_mut();
+        headers.extend(ALWAYS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        if let Ok(policy) = HeaderValue::from_str(&self.policy) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        if self.status == 405 {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        response
+    }
+}

@@ -1,0 +1,147 @@
+//! The columns of the list: what they show, and how they are sorted.
+
+use std::cmp::Ordering;
+
+use pgdyno_report::units;
+use pgdyno_results::RunRecord;
+
+use crate::store::Listed;
+
+/// A column of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Began,
+    Workload,
+    Clients,
+    Tps,
+    Nopm,
+    P99,
+    Status,
+    Server,
+    Driver,
+    Target,
+    Suite,
+}
+
+/// Names of processors are long; this much tells them apart.
+const PROCESSOR: usize = 32;
+
+impl Column {
+    /// All of them, from left to right.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Began,
+        Self::Workload,
+        Self::Status,
+        Self::Clients,
+        Self::Tps,
+        Self::Nopm,
+        Self::P99,
+        Self::Server,
+        Self::Target,
+        Self::Driver,
+        Self::Suite,
+    ];
+
+    /// Its name in addresses.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Began => "began",
+            Self::Workload => "workload",
+            Self::Clients => "clients",
+            Self::Tps => "tps",
+            Self::Nopm => "nopm",
+            Self::P99 => "p99",
+            Self::Status => "status",
+            Self::Server => "server",
+            Self::Driver => "driver",
+            Self::Target => "target",
+            Self::Suite => "suite",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.name() == name)
+    }
+
+    /// What stands above it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Began => "began (UTC)",
+            Self::Tps => "TPS",
+            Self::Nopm => "NOPM",
+            Self::P99 => "p99 ms",
+            column => column.name(),
+        }
+    }
+
+    /// Whether it holds numbers: they stand on the right, and the greatest comes first.
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Self::Clients | Self::Tps | Self::Nopm | Self::P99)
+    }
+
+    /// Whether its last, or greatest, comes first where nobody says otherwise.
+    pub(crate) fn falls(self) -> bool {
+        self.is_number() || self == Self::Began
+    }
+
+    fn number(self, record: &RunRecord) -> Option<f64> {
+        let summary = record.summary.as_ref();
+        match self {
+            Self::Clients => Some(f64::from(record.plan.clients)),
+            Self::Tps => summary.map(|summary| summary.tps),
+            Self::Nopm => summary.and_then(|summary| summary.nopm),
+            Self::P99 => summary.and_then(|s| s.response_latency_ns.as_ref()).map(|latency| latency.p99 as f64),
+            _ => None,
+        }
+    }
+
+    /// What it says of a run; nothing where it does not know.
+    pub(crate) fn text(self, run: &Listed, record: &RunRecord) -> String {
+        let plan = &record.plan;
+        match self {
+            Self::Began => {
+                let second = record.started_at.split(['.', 'Z']).next().unwrap_or_default();
+                second.replacen('T', " ", 1)
+            }
+            Self::Workload => match plan.scale_name.as_str() {
+                "" => plan.workload.clone(),
+                name => format!("{}, {} {}", plan.workload, units::count(plan.scale), name),
+            },
+            Self::Clients => units::count(u64::from(plan.clients)),
+            Self::Tps => self.number(record).map(units::rate).unwrap_or_default(),
+            Self::Nopm => self.number(record).map(units::grouped).unwrap_or_default(),
+            Self::P99 => self.number(record).map(|ns| units::ms(ns as u64)).unwrap_or_default(),
+            Self::Status if run.goes_on => "running".to_owned(),
+            Self::Status => record.status.name().to_owned(),
+            Self::Server => record.server.as_ref().map(|server| short(&server.version)).unwrap_or_default(),
+            Self::Driver => {
+                let client = &record.client;
+                format!("{} × {}", client.cpus, client.cpu.chars().take(PROCESSOR).collect::<String>())
+            }
+            Self::Target => record.target.as_ref().map_or_else(|| plan.target.clone(), |target| target.name.clone()),
+            Self::Suite => plan.suite.as_ref().map(|suite| suite.suite.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The order of two runs, the least first where it is `rising`. What a column knows nothing of comes last either way.
+    pub(crate) fn compare(self, a: &Listed, b: &Listed, rising: bool) -> Ordering {
+        let turned = |order: Ordering| if rising { order } else { order.reverse() };
+        let (Ok(x), Ok(y)) = (&a.record, &b.record) else {
+            return a.record.is_err().cmp(&b.record.is_err());
+        };
+        if self.is_number() {
+            let (x, y) = (self.number(x), self.number(y));
+            return match (x, y) {
+                (Some(x), Some(y)) => turned(x.total_cmp(&y)),
+                _ => x.is_none().cmp(&y.is_none()),
+            };
+        }
+        let (x, y) = (self.text(a, x), self.text(b, y));
+        x.is_empty().cmp(&y.is_empty()).then_with(|| turned(x.cmp(&y)))
+    }
+}
+
+/// `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …` without what follows the version.
+fn short(version: &str) -> String {
+    version.split(" on ").next().unwrap_or_default().split(" (").next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,166 @@
+//! The list of runs: filters, the table, and the choice for a comparison. All of it works without a script.
+
+use pgdyno_report::html::Html;
+use pgdyno_report::units;
+
+use super::{Column, begin, end, run};
+use crate::query::{FILTERS, Query};
+use crate::store::Listed;
+
+/// The page of the runs that are asked for; `runs` are all, the last first.
+pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {
+    let (chosen, all) = query.choose(runs);
+    let mut html = begin("Runs", "/");
+    filters(runs, query, &mut html);
+    html.raw("<p class=\"hint\">").text(&told(place, runs.len(), all, chosen.len(), query)).raw("</p>\n");
+    if chosen.len() < all {
+        html.raw("<p class=\"hint\"><a href=\"")
+            .text(&query.with("last", &all.to_string()))
+            .raw("\">show all</a></p>\n");
+    }
+    if !chosen.is_empty() {
+        table(&chosen, query, &mut html);
+    }
+    end(html)
+}
+
+fn told(place: &str, known: usize, all: usize, shown: usize, query: &Query) -> String {
+    let count = |n: usize| units::count(n as u64);
+    let runs = |n: usize| format!("{} run{}", count(n), if n == 1 { "" } else { "s" });
+    match (known, all) {
+        (0, _) => format!("no runs in {place} yet; `pgdyno run` makes one"),
+        (_, 0) => format!("none of {} in {place} is such a run", runs(known)),
+        _ if shown < all => format!("the last {} of {} in {place}", count(shown), runs(all)),
+        _ if query.is_all() => format!("{} in {place}", runs(all)),
+        _ => format!("{} of {} in {place}", count(all), runs(known)),
+    }
+}
+
+/// What a field may hold, where that is known.
+fn suggestions(runs: &[Listed], filter: &str) -> Vec<String> {
+    let records = runs.iter().filter_map(|run| run.record.as_ref().ok());
+    let mut words: Vec<String> = match filter {
+        "workload" => records.map(|record| record.plan.workload.clone()).collect(),
+        "suite" => records.filter_map(|record| Some(record.plan.suite.as_ref()?.suite.clone())).collect(),
+        "recipe" => records.filter_map(|record| Some(record.plan.recipe.as_ref()?.name.clone())).collect(),
+        "target" => records.map(|r| r.target.as_ref().map_or(&r.plan.target, |target| &target.name).clone()).collect(),
+        "status" => ["complete", "interrupted", "invalid", "failed"].map(str::to_owned).to_vec(),
+        _ => Vec::new(),
+    };
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn filters(runs: &[Listed], query: &Query, html: &mut Html) {
+    html.raw("<form class=\"filters\" action=\"/\" method=\"get\">\n");
+    for filter in FILTERS {
+        html.raw("<label><span>").text(filter).raw("</span><input name=\"").text(filter).raw("\" value=\"");
+        html.text(query.value(filter)).raw("\"");
+        let words = suggestions(runs, filter);
+        if !words.is_empty() {
+            html.raw(" list=\"known-").text(filter).raw("\"");
+        }
+        let example = match filter {
+            "since" => "2026-01-31",
+            "label" => "name=value",
+            _ => "",
+        };
+        html.raw(" placeholder=\"").text(example).raw("\">");
+        if !words.is_empty() {
+            html.raw("<datalist id=\"known-").text(filter).raw("\">");
+            for word in words {
+                html.raw("<option value=\"").text(&word).raw("\">");
+            }
+            html.raw("</datalist>");
+        }
+        html.raw("</label>\n");
+    }
+    if !query.value("sort").is_empty() {
+        html.raw("<input type=\"hidden\" name=\"sort\" value=\"").text(query.value("sort")).raw("\">");
+    }
+    html.raw("<button type=\"submit\">Filter</button> <a href=\"/\">all</a></form>\n");
+}
+
+fn table(runs: &[&Listed], query: &Query, html: &mut Html) {
+    html.raw("<form action=\"/compare\" method=\"get\">\n");
+    html.raw(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"runs\"><table class=\"runs\"><thead><tr>",
+    );
+    html.raw("<th scope=\"col\">base</th><th scope=\"col\">new</th>");
+    for column in Column::ALL {
+        heading(column, query, html);
+    }
+    html.raw("</tr></thead><tbody>\n");
+    for run in runs {
+        row(run, html);
+    }
+    html.raw("</tbody></table></div>\n<p class=\"compare\"><button type=\"submit\">Compare</button> ");
+    html.raw("<span class=\"hint\">new runs with base runs, as they are ticked above</span></p></form>\n");
+}
+
+fn heading(column: Column, query: &Query, html: &mut Html) {
+    let (sorted, rising) = query.order();
+    let (here, falls) = (sorted == column, column.falls());
+    html.raw("<th scope=\"col\" class=\"").raw(class(column)).raw("\"");
+    if here {
+        html.raw(if rising { " aria-sort=\"ascending\"" } else { " aria-sort=\"descending\"" });
+    }
+    // Once more turns it around.
+    let down = if here { rising } else { falls };
+    let order = format!("{}{}", if down { "-" } else { "" }, column.name());
+    html.raw("><a href=\"").text(&query.with("sort", &order)).raw("\">").text(column.title());
+    if here {
+        html.raw(if rising { " ▲" } else { " ▼" });
+    }
+    html.raw("</a></th>");
+}
+
+fn class(column: Column) -> &'static str {
+    match column {
+        _ if column.is_number() => "n",
+        Column::Began => "began",
+        Column::Driver | Column::Target => "far",
+        _ => "",
+    }
+}
+
+fn row(listed: &Listed, html: &mut Html) {
+    html.raw("<tr>");
+    let Ok(record) = &listed.record else {
+        let why = listed.record.as_ref().err().map_or("", |why| &**why);
+        html.raw("<td></td><td></td><td class=\"began\">")
+            .text(&listed.id)
+            .raw("</td><td class=\"bad\" colspan=\"10\">");
+        html.text("unreadable: ").text(why).raw("</td></tr>\n");
+        return;
+    };
+    for side in ["base", "new"] {
+        html.raw("<td class=\"pick\"><input type=\"checkbox\" name=\"").text(side).raw("\" value=\"").text(&listed.id);
+        html.raw("\" aria-label=\"").text(side).raw(" ").text(&listed.id).raw("\"></td>");
+    }
+    for column in Column::ALL {
+        let text = column.text(listed, record);
+        html.raw("<td class=\"").raw(class(column));
+        match column {
+            Column::Began => {
+                html.raw("\"><a href=\"").text(&run(&listed.id)).raw("\" title=\"").text(&listed.id).raw("\">");
+                html.text(&text).raw("</a>");
+            }
+            Column::Status if listed.goes_on => {
+                html.raw("\"><a class=\"running\" href=\"").text(&run(&listed.id)).raw("/live\">").text(&text);
+                html.raw(", watch</a>");
+            }
+            Column::Status => {
+                html.raw("\"><span class=\"status ").text(&text).raw("\"");
+                let reason = record.reason.as_deref().unwrap_or_default();
+                html.raw(" title=\"").text(reason).raw("\">").text(&text).raw("</span>");
+            }
+            _ => {
+                html.raw("\">").text(&text);
+            }
+        }
+        html.raw("</td>");
+    }
+    html.raw("</tr>\n");
+}

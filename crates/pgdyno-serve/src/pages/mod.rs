@@ -1,0 +1,62 @@
+//! The pages themselves. Text of the user and of the database goes through [`Html::text`], which escapes it; they look as
+//! reports do, whose style they have.
+
+pub(crate) mod assets;
+mod columns;
+mod list;
+pub(crate) mod live;
+pub(crate) mod news;
+mod searches;
+mod suites;
+
+use pgdyno_report::html::Html;
+
+pub(crate) use columns::Column;
+pub(crate) use list::list;
+pub(crate) use searches::{search, searches};
+pub(crate) use suites::suites;
+
+/// The pages that every page leads to.
+const NAVIGATION: [(&str, &str); 3] = [("/", "Runs"), ("/suites", "Suites"), ("/searches", "Searches")];
+
+/// The begin of a page, up to its content.
+fn begin(title: &str, here: &str) -> Html {
+    let mut html = Html::default();
+    html.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
+    html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<title>").text(title).raw(" – pgdyno</title>\n");
+    html.raw("<link rel=\"icon\" href=\"/assets/icon.svg\"><link rel=\"stylesheet\" href=\"/assets/report.css\">");
+    html.raw("<link rel=\"stylesheet\" href=\"/assets/serve.css\">\n</head>\n<body>\n");
+    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(title).raw("</h1></div>\n<nav>");
+    for (address, name) in NAVIGATION {
+        html.raw("<a href=\"").text(address).raw(if address == here { "\" aria-current=\"page\">" } else { "\">" });
+        html.text(name).raw("</a>");
+    }
+    html.raw("</nav></header>\n<main>\n");
+    html
+}
+
+/// The end of a page.
+fn end(mut html: Html) -> String {
+    html.raw("</main>\n</body></html>\n");
+    html.into_string()
+}
+
+/// The address of a run, whose name needs no escapes there.
+fn run(id: &str) -> String {
+    format!("/runs/{id}")
+}
+
+/// What went wrong.
+pub(crate) fn error(status: u16, why: &str) -> String {
+    let title = match status {
+        400 => "That was not understood",
+        403 => "That is refused",
+        404 => "Nothing is here",
+        405 => "That is not done here",
+        _ => "That went wrong",
+    };
+    let mut html = begin(title, "");
+    html.raw("<p class=\"bad\">").text(why).raw("</p>\n");
+    end(html)
+}

@@ -1,0 +1,248 @@
+//! What a live page asks for every second: where the run stands, and what is new in its charts.
+
+use std::collections::BTreeMap;
+
+use pgdyno_report::units;
+use pgdyno_results::{Latest, RunRecord, SampleTable, TimelineInterval, read_latest};
+use serde_json::{Map, Value, json};
+
+use super::run;
+use crate::Run;
+
+/// So much of a run a page shows at first.
+const SPAN_S: f64 = 900.0;
+
+/// Sources that are drawn.
+const SOURCES: [&str; 3] = ["waits", "machine", "processes"];
+
+/// What is new of a run after the moment `since_s`, in seconds since the clients began; the last minutes without one.
+///
+/// # Errors
+/// In words, when a file cannot be read.
+pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Value, String> {
+    let directory = held.path.parent().ok_or("a record without a directory")?;
+    let read = |since_s| read_latest(directory, since_s, &SOURCES).map_err(|e| e.to_string());
+    let since_s = match since_s {
+        Some(since_s) => since_s,
+        // The end is not known yet: nothing is after this moment.
+        None => read(f64::MAX)?.until_s.unwrap_or_default() - SPAN_S,
+    };
+    let latest = read(since_s)?;
+    let record = &held.record;
+    let state = match (record.ended_at.is_some(), goes_on, latest.until_s) {
+        (true, ..) => "ended",
+        (false, true, Some(_)) => "running",
+        (false, true, None) => "preparing",
+        (false, false, _) => "lost",
+    };
+    Ok(json!({
+        "state": state,
+        "status": record.status.name(),
+        "reason": record.reason,
+        "what": what(record),
+        "phase": latest.intervals.last().map(|last| &last.phase),
+        "until_s": latest.until_s,
+        "planned_s": record.plan.time_s.map(|time_s| record.plan.ramp_s + time_s),
+        "figures": figures(record, &latest),
+        "charts": charts(&latest),
+        "report": run(&record.id),
+    }))
+}
+
+fn what(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let clients =
+        format!("{} client{}", units::count(u64::from(plan.clients)), if plan.clients == 1 { "" } else { "s" });
+    let scale = match plan.scale_name.as_str() {
+        "" => String::new(),
+        name => format!(", {name} {}", units::count(plan.scale)),
+    };
+    format!("{}{scale}, {clients} on {}", plan.workload, plan.target)
+}
+
+/// Names and values for a glance.
+fn figures(record: &RunRecord, latest: &Latest) -> Vec<[String; 2]> {
+    let mut figures: Vec<[String; 2]> = Vec::new();
+    let mut add = |name: &str, value: String| figures.push([name.to_owned(), value]);
+    if let Some(last) = latest.intervals.last() {
+        add("TPS", units::rate(last.committed as f64 / length(last)));
+        if let Some([p50, p95, p99, max]) = last.response_ns {
+            for (name, ns) in [("p50 ms", p50), ("p95 ms", p95), ("p99 ms", p99), ("max ms", max)] {
+                add(name, units::ms(ns));
+            }
+        }
+        add("under way", units::count(last.in_flight));
+        let trouble = last.failed + last.skipped;
+        if trouble > 0 {
+            add("failed or skipped", units::count(trouble));
+        }
+    }
+    if let Some(summary) = &record.summary {
+        add("TPS, whole window", units::rate(summary.tps));
+    }
+    let machine = latest.samples.of("machine");
+    let last = |column| machine.gauge(column).values.last().copied().flatten();
+    if let (Some(busy), Some(cpus)) = (last("busy_cpus"), last("cpus").filter(|cpus| *cpus > 0.0)) {
+        add("server's CPUs", units::percent(busy / cpus));
+    }
+    figures
+}
+
+fn length(interval: &TimelineInterval) -> f64 {
+    (interval.end_s - interval.start_s).max(1e-9)
+}
+
+/// Values by name, at moments.
+type Rows = BTreeMap<Moment, Map<String, Value>>;
+
+/// A moment in microseconds, which order.
+type Moment = i64;
+
+fn moment(at_s: f64) -> Moment {
+    (at_s * 1e6).round() as Moment
+}
+
+fn charts(latest: &Latest) -> Vec<Value> {
+    let intervals = &latest.intervals;
+    let mut charts = vec![
+        chart(
+            "Throughput",
+            "transactions/s",
+            "lines",
+            each(intervals, |i| vec![("TPS", i.committed as f64 / length(i))]),
+        ),
+        chart("Response time", "ms", "logarithmic", each(intervals, percentiles)),
+        chart("Trouble", "a second", "lines", each(intervals, trouble)),
+        chart("Wait events of active sessions", "sessions", "areas", waits(latest.samples.of("waits"))),
+    ];
+    let processes = latest.samples.of("processes");
+    let cpu = if processes.is_empty() { machine(latest.samples.of("machine")) } else { by_kind(processes) };
+    charts.push(chart("CPU of the server's machine", "CPUs", "areas", cpu));
+    charts
+}
+
+fn chart(title: &str, unit: &str, drawn: &str, rows: Rows) -> Value {
+    let rows: Vec<Value> = rows.into_iter().map(|(at, values)| json!([at as f64 / 1e6, values])).collect();
+    json!({ "title": title, "unit": unit, "drawn": drawn, "rows": rows })
+}
+
+fn each(intervals: &[TimelineInterval], values: impl Fn(&TimelineInterval) -> Vec<(&'static str, f64)>) -> Rows {
+    let row = |i: &TimelineInterval| {
+        let values = values(i).into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
+        (moment((i.start_s + i.end_s) / 2.0), values)
+    };
+    intervals.iter().map(row).collect()
+}
+
+fn percentiles(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
+    let named = |ns: [u64; 4]| ["p50", "p95", "p99", "max"].into_iter().zip(ns.map(|ns| ns as f64 / 1e6)).collect();
+    interval.response_ns.map(named).unwrap_or_default()
+}
+
+fn trouble(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
+    let counts = [("failed", interval.failed), ("retries", interval.retries), ("skipped", interval.skipped)];
+    let seen = counts.into_iter().chain([("late", interval.late)]).filter(|(_, count)| *count > 0);
+    seen.map(|(name, count)| (name, count as f64 / length(interval))).collect()
+}
+
+/// Sums of a source's rows by a name that each has, at each moment. Rows without a name or a value are left out.
+fn sums(table: &SampleTable, named: impl Fn(&[String]) -> Option<(String, f64)>) -> Rows {
+    let mut rows = Rows::new();
+    for (at_s, row) in table.rows() {
+        let values = rows.entry(moment(*at_s)).or_default();
+        if let Some((name, value)) = named(row) {
+            let sum = values.get(&name).and_then(Value::as_f64).unwrap_or_default();
+            values.insert(name, json!(sum + value));
+        }
+    }
+    rows
+}
+
+/// Average active sessions by what they wait for.
+fn waits(table: &SampleTable) -> Rows {
+    let number = |row: &[String], column| table.cell(row, column)?.parse::<f64>().ok();
+    sums(table, |row| {
+        let (kind, event) = (table.cell(row, "wait_event_type")?, table.cell(row, "wait_event")?);
+        let looks = number(row, "looks").filter(|looks| *looks > 0.0)?;
+        let name = if kind == event { kind.to_owned() } else { format!("{kind}: {event}") };
+        Some((name, number(row, "samples")? / looks))
+    })
+}
+
+/// CPUs by kind of process.
+fn by_kind(table: &SampleTable) -> Rows {
+    sums(table, |row| Some((table.cell(row, "kind")?.to_owned(), table.cell(row, "cpus")?.parse().ok()?)))
+}
+
+/// CPUs by what they did, where nobody sees the processes.
+fn machine(table: &SampleTable) -> Rows {
+    let kinds = ["user_cpus", "system_cpus", "iowait_cpus", "steal_cpus"];
+    let mut rows = Rows::new();
+    for (at_s, row) in table.rows() {
+        let value = |kind: &str| table.cell(row, kind)?.parse::<f64>().ok();
+        let named = |kind: &str| Some((kind.trim_end_matches("_cpus").to_owned(), json!(value(kind)?)));
+        rows.insert(moment(*at_s), kinds.into_iter().filter_map(named).collect());
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_results::{RunDir, SampleFiles, Status, read_record};
+    use std::path::Path;
+
+    fn held(directory: &Path) -> Run {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        let mut record = read_record(&fixture).unwrap();
+        (record.ended_at, record.status, record.id) = (None, Status::Interrupted, "a".to_owned());
+        Run { path: directory.join("run.json"), record }
+    }
+
+    #[test]
+    fn a_run_prepares_runs_and_ends_or_is_lost() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = RunDir::create(results.path(), "a", &[], std::time::UNIX_EPOCH).unwrap();
+        let mut run = held(directory.path());
+        let state = |run: &Run, goes_on| news(run, goes_on, None).unwrap()["state"].clone();
+        assert_eq!((state(&run, true), state(&run, false)), (json!("preparing"), json!("lost")));
+        let line = "0,measure,0.0,1.0,7,7,7,0,2,0,0,0,0,1,,,,,,1000000,2000000,3000000,4000000,0.5\n";
+        let path = directory.path().join("intervals.csv");
+        std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + line).unwrap();
+        assert_eq!((state(&run, true), state(&run, false)), (json!("running"), json!("lost")));
+        let news = news(&run, true, Some(-5.0)).unwrap();
+        assert_eq!(news["figures"][0], json!(["TPS", "7.00"]));
+        assert_eq!(news["charts"][0]["rows"], json!([[0.5, { "TPS": 7.0 }]]));
+        assert_eq!(news["charts"][1]["rows"], json!([[0.5, { "p50": 1.0, "p95": 2.0, "p99": 3.0, "max": 4.0 }]]));
+        assert_eq!(news["charts"][2]["rows"], json!([[0.5, { "failed": 2.0 }]]));
+        run.record.ended_at = Some("2026-01-01T00:00:00Z".to_owned());
+        assert_eq!(state(&run, true), json!("ended"));
+    }
+
+    #[test]
+    fn samples_become_sums_by_name() {
+        let results = tempfile::tempdir().unwrap();
+        let directory = RunDir::create(results.path(), "a", &[], std::time::UNIX_EPOCH).unwrap();
+        let mut files = SampleFiles::of_run(directory.path());
+        let row = |cells: &[&str]| cells.iter().map(|cell| Some((*cell).to_owned())).collect::<Vec<_>>();
+        let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+        let looks = [
+            row(&["client backend", "CPU", "CPU", "30", "10"]),
+            row(&["walwriter", "CPU", "CPU", "5", "10"]),
+            row(&["client backend", "LWLock", "WALWrite", "20", "10"]),
+        ];
+        files.append("waits", 1.0, &columns, &looks);
+        files.append("machine", 1.0, &["cpus", "busy_cpus", "user_cpus"], &[row(&["4", "3", "2.5"])]);
+        let charts = |run: &Run| news(run, true, None).unwrap()["charts"].clone();
+        let run = held(directory.path());
+        assert_eq!(charts(&run)[3]["rows"], json!([[1.0, { "CPU": 3.5, "LWLock: WALWrite": 2.0 }]]));
+        assert_eq!(charts(&run)[4]["rows"], json!([[1.0, { "user": 2.5 }]]));
+        assert_eq!(
+            news(&run, true, None).unwrap()["figures"].as_array().unwrap().last(),
+            Some(&json!(["server's CPUs", "75.0 %"]))
+        );
+        files.append("processes", 1.0, &["kind", "cpus", "count"], &[row(&["driver", "0.5", "1"])]);
+        assert_eq!(charts(&run)[4]["rows"], json!([[1.0, { "driver": 0.5 }]]));
+        assert_eq!(news(&run, true, Some(1.0)).unwrap()["charts"][4]["rows"], json!([]));
+    }
+}

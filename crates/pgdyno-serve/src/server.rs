@@ -1,0 +1,182 @@
+//! Connections, and what each may cost: however a client behaves, the next one is served.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::Pages;
+use crate::answer::Answer;
+use crate::guard;
+use crate::site::Site;
+
+/// Connections at one time; further ones wait.
+const CONNECTIONS_MAX: usize = 64;
+
+/// Pages that are made at one time: this machine may be measuring.
+const WORKERS_MAX: usize = 2;
+
+/// So long a client may take to say what it wants.
+const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// So long a connection may take as a whole: one request, its page, and a client that reads it.
+const CONNECTION_WITHIN: Duration = Duration::from_secs(120);
+
+/// The request line and all headers.
+const HEADERS_BYTES_MAX: usize = 16 << 10;
+
+/// Headers of a request.
+const HEADERS_MAX: usize = 64;
+
+/// After an error of `accept`, such as too many open files, others get time to let go of theirs.
+const AFTER_ERROR: Duration = Duration::from_millis(100);
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Nothing can listen there.
+    #[error("failed to listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddrV4,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The threads of the server did not start.
+    #[error("failed to start the web server: {0}")]
+    Runtime(io::Error),
+    /// The place of the results is none.
+    #[error("{} is no directory", .0.display())]
+    NoDirectory(PathBuf),
+}
+
+/// A server that listens and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    site: Arc<Site>,
+    stopped: oneshot::Receiver<()>,
+}
+
+/// What ends a [`Server`]: whoever drops it does so, too.
+#[derive(Debug)]
+pub struct Stopper(oneshot::Sender<()>);
+
+impl Stopper {
+    /// Ends it at once, whoever is being served.
+    pub fn stop(self) {
+        // A server that has ended is past being told.
+        let _ = self.0.send(());
+    }
+}
+
+impl Server {
+    /// Listens on this port of 127.0.0.1, on a free one where it is 0. The directory need not be there yet.
+    ///
+    /// # Errors
+    /// When the port is taken, or not for everybody, or `results` is a file.
+    pub fn bind(port: u16, results: PathBuf, pages: Box<dyn Pages>) -> Result<(Self, Stopper), ServeError> {
+        if results.exists() && !results.is_dir() {
+            return Err(ServeError::NoDirectory(results));
+        }
+        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+        let listen = || {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        };
+        let (listener, address) = listen().map_err(|source| ServeError::Listen { address, source })?;
+        let (stop, stopped) = oneshot::channel();
+        let site = Arc::new(Site::new(results, pages, address.port()));
+        Ok((Self { listener, address, site, stopped }, Stopper(stop)))
+    }
+
+    /// Where its pages are: `http://127.0.0.1:8432/`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    pub fn run(self) -> Result<(), ServeError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(WORKERS_MAX)
+            .thread_name("pgdyno-serve")
+            .build()
+            .map_err(ServeError::Runtime)?;
+        let ended = serve(&runtime, self);
+        // Nobody waits for pages that are being made.
+        runtime.shutdown_background();
+        ended
+    }
+}
+
+fn serve(runtime: &Runtime, server: Server) -> Result<(), ServeError> {
+    let Server { listener, site, stopped, .. } = server;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(ServeError::Runtime)?;
+        tokio::spawn(accept(listener, site));
+        // Told, or dropped: both are meant.
+        let _ = stopped.await;
+        Ok(())
+    })
+}
+
+async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        // The semaphore is never closed.
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(AFTER_ERROR).await;
+            continue;
+        };
+        let site = Arc::clone(&site);
+        tokio::spawn(async move {
+            let service = service_fn(move |request| respond(Arc::clone(&site), request));
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADERS_WITHIN)
+                .max_headers(HEADERS_MAX)
+                .max_buf_size(HEADERS_BYTES_MAX)
+                // On one machine a connection costs nothing, and one that idles would take another's place.
+                .keep_alive(false)
+                .serve_connection(TokioIo::new(stream), service);
+            // A client that breaks off, or talks nonsense, is nobody's concern.
+            let _ = tokio::time::timeout(CONNECTION_WITHIN, connection).await;
+            drop(place);
+        });
+    }
+}
+
+async fn respond(site: Arc<Site>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let answer = match guard::refusal(&request, site.port()) {
+        Some(refusal) => refusal,
+        None => {
+            let (path, query) = (request.uri().path().to_owned(), request.uri().query().unwrap_or_default().to_owned());
+            // Pages read files, and an hour of histograms takes a while.
+            let made = tokio::task::spawn_blocking(move || site.answer(&path, &query)).await;
+            made.unwrap_or_else(|_| Answer::error(500, "this page could not be made"))
+        }
+    };
+    Ok(answer.into_response())
+}

@@ -1,0 +1,274 @@
+//! Which address is which page.
+
+use std::path::PathBuf;
+
+use crate::answer::Answer;
+use crate::pages::{self, assets};
+use crate::query::{Chosen, Query, since};
+use crate::store::{Held, Store};
+use crate::{Pages, Run};
+
+/// Runs that one comparison takes, both sides together.
+const COMPARED_MAX: usize = 20;
+
+/// All pages.
+pub(crate) struct Site {
+    store: Store,
+    pages: Box<dyn Pages>,
+    port: u16,
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("store", &self.store).field("port", &self.port).finish_non_exhaustive()
+    }
+}
+
+type Answered = Result<Answer, Answer>;
+
+impl Site {
+    pub(crate) fn new(results: PathBuf, pages: Box<dyn Pages>, port: u16) -> Self {
+        Self { store: Store::new(results), pages, port }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What lies at `path`. Only addresses that these pages themselves have are known; none of them needs escapes.
+    pub(crate) fn answer(&self, path: &str, query: &str) -> Answer {
+        let parts: Vec<&str> = path.split('/').skip(1).collect();
+        let answered = match parts[..] {
+            [""] => self.list(query),
+            ["compare"] => self.compare(query),
+            ["suites"] => self.suites(),
+            ["searches"] => self.searches(),
+            ["searches", id] => self.search(id),
+            ["runs", id] => self.report(id),
+            ["runs", id, "live"] => self.watch(id),
+            ["runs", id, "live.json"] => self.news(id, query),
+            ["assets", name] => assets::find(name).ok_or_else(nothing),
+            _ => Err(nothing()),
+        };
+        answered.unwrap_or_else(|refusal| refusal)
+    }
+
+    fn list(&self, query: &str) -> Answered {
+        let query = Query::parse(query).map_err(|why| Answer::error(400, &why))?;
+        let runs = self.store.runs().map_err(failed)?;
+        Ok(Answer::page(pages::list(&self.store.place(), &runs, &query)))
+    }
+
+    fn suites(&self) -> Answered {
+        let runs = self.store.runs().map_err(failed)?;
+        Ok(Answer::page(pages::suites(&runs)))
+    }
+
+    fn searches(&self) -> Answered {
+        let searches = self.store.searches().map_err(failed)?;
+        Ok(Answer::page(pages::searches(&searches)))
+    }
+
+    fn search(&self, id: &str) -> Answered {
+        let searches = self.store.searches().map_err(failed)?;
+        let search = searches.iter().flatten().find(|search| search.id == id).ok_or_else(nothing)?;
+        pages::search(search).map(Answer::page).map_err(failed)
+    }
+
+    /// A run that may be read whole.
+    fn run(&self, id: &str) -> Result<Run, Answer> {
+        match self.store.open(id) {
+            Ok(run) => Ok(run),
+            Err(Held::Nothing) => Err(nothing()),
+            Err(Held::Link(name)) => {
+                let why = format!("{id} has something that is no ordinary file, {name}: links are not followed");
+                Err(Answer::error(403, &why))
+            }
+            Err(Held::Unreadable(why)) => Err(failed(why)),
+        }
+    }
+
+    fn report(&self, id: &str) -> Answered {
+        let run = self.run(id)?;
+        self.pages.report(self.store.root(), run).map(Answer::report).map_err(failed)
+    }
+
+    fn compare(&self, query: &str) -> Answered {
+        let Chosen { base, new } = Chosen::parse(query).map_err(|why| Answer::error(400, &why))?;
+        if base.is_empty() || new.is_empty() {
+            let why = "choose at least one run as the base, and one that is held against it";
+            return Err(Answer::error(400, why));
+        }
+        if base.len() + new.len() > COMPARED_MAX {
+            let why = format!("choose at most {COMPARED_MAX} runs; `pgdyno compare` takes as many as there are");
+            return Err(Answer::error(400, &why));
+        }
+        let side = |ids: Vec<String>| ids.iter().map(|id| self.run(id)).collect::<Result<Vec<_>, _>>();
+        let (base, new) = (side(base)?, side(new)?);
+        self.pages.compare(self.store.root(), base, new).map(Answer::report).map_err(failed)
+    }
+
+    fn watch(&self, id: &str) -> Answered {
+        let run = self.run(id)?;
+        Ok(Answer::page(pages::live::page(&run.record)))
+    }
+
+    fn news(&self, id: &str, query: &str) -> Answered {
+        let since_s = since(query).map_err(|why| Answer::error(400, &why))?;
+        // Whether it goes on is looked at first: a run that ends in between has its last record then.
+        let goes_on = self.store.goes_on(id);
+        let run = self.run(id)?;
+        pages::news::news(&run, goes_on, since_s).map(|news| Answer::json(&news)).map_err(failed)
+    }
+}
+
+fn nothing() -> Answer {
+    Answer::error(404, "there is nothing of this name")
+}
+
+fn failed(why: impl ToString) -> Answer {
+    Answer::error(500, &why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    /// Tells what it was asked for.
+    struct Told;
+
+    impl Pages for Told {
+        fn report(&self, _: &Path, run: Run) -> Result<Vec<u8>, String> {
+            Ok(format!("report of {}", run.record.id).into_bytes())
+        }
+
+        fn compare(&self, _: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, String> {
+            let ids = |runs: Vec<Run>| runs.into_iter().map(|run| run.record.id).collect::<Vec<_>>().join("+");
+            Ok(format!("{} against {}", ids(new), ids(base)).into_bytes())
+        }
+    }
+
+    /// Three runs: of other workloads, with other figures, one without any.
+    fn site() -> (tempfile::TempDir, Site) {
+        let home = tempfile::tempdir().unwrap();
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        let text = fs::read_to_string(fixture).unwrap();
+        for (id, workload, tps) in
+            [("1-a", "tproc-c", Some(900.0)), ("2-b", "<b>&'\"", Some(1000.0)), ("3-c", "noop", None)]
+        {
+            let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+            record["started_at"] = format!("2026-01-0{}T00:00:00Z", &id[..1]).into();
+            record["plan"]["workload"] = workload.into();
+            match tps {
+                Some(tps) => record["summary"]["tps"] = tps.into(),
+                None => record["summary"] = serde_json::Value::Null,
+            }
+            fs::create_dir(home.path().join(id)).unwrap();
+            fs::write(home.path().join(id).join("run.json"), record.to_string()).unwrap();
+        }
+        let site = Site::new(home.path().to_owned(), Box::new(Told), 8432);
+        (home, site)
+    }
+
+    /// The runs of a list, in its order.
+    fn listed(site: &Site, query: &str) -> Vec<String> {
+        let answer = site.answer("/", query);
+        assert_eq!(answer.status(), 200, "{query}: {}", answer.text());
+        let links = answer.text().split("<a href=\"/runs/").skip(1);
+        links.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn runs_are_listed_sorted_and_filtered() {
+        let (_home, site) = site();
+        for (query, expected) in [
+            ("", &["3-c", "2-b", "1-a"][..]),
+            ("sort=began", &["1-a", "2-b", "3-c"]),
+            ("sort=tps", &["1-a", "2-b", "3-c"]),
+            ("sort=-tps", &["2-b", "1-a", "3-c"]),
+            ("sort=workload", &["2-b", "3-c", "1-a"]),
+            ("workload=noop", &["3-c"]),
+            ("words=PROC-c", &["1-a"]),
+            ("words=2026-01-02", &["2-b"]),
+            ("last=1&workload=", &["3-c"]),
+            ("since=2026-01-02&sort=tps", &["2-b", "3-c"]),
+            ("words=nothing+such", &[]),
+        ] {
+            assert_eq!(listed(&site, query), expected, "{query}");
+        }
+        assert!(site.answer("/", "last=1").text().contains("the last 1 of 3 runs"));
+        assert!(site.answer("/", "words=%22%3E%3Cimg").text().contains("value=\"&quot;&gt;&lt;img\""));
+        let page = site.answer("/", "");
+        assert!(page.text().contains("&lt;b&gt;&amp;&#39;&quot;") && !page.text().contains("<b>&"));
+        assert_eq!(site.answer("/", "stauts=x").status(), 400);
+    }
+
+    #[test]
+    fn runs_are_reported_and_compared_by_name() {
+        let (home, site) = site();
+        assert_eq!(site.answer("/runs/1-a", "").text(), "report of 1-a");
+        assert_eq!(site.answer("/compare", "base=1-a&new=2-b&new=3-c").text(), "2-b+3-c against 1-a");
+        let side = "base=1-a&".repeat(COMPARED_MAX);
+        let wrong = ["", "base=1-a", "new=1-a", "base=1-a&new=../x", "base=1-a&new=2-b&x=1", &format!("{side}new=2-b")];
+        assert_eq!(wrong.map(|query| site.answer("/compare", query).status()), [400, 400, 400, 404, 400, 400]);
+        fs::write(home.path().join("1-a/run.json"), "no record").unwrap();
+        assert_eq!(site.answer("/runs/1-a", "").status(), 500);
+        assert!(site.answer("/", "").text().contains("unreadable: "));
+    }
+
+    #[test]
+    fn other_addresses_have_nothing() {
+        let (home, site) = site();
+        fs::write(home.path().join("secret.txt"), "secret").unwrap();
+        for path in [
+            "",
+            "//",
+            "/secret.txt",
+            "/runs",
+            "/runs/",
+            "/runs/..",
+            "/runs/1-a/run.json",
+            "/runs/1-a/",
+            "/runs/%31-a",
+            "/runs/../secret.txt",
+            "/runs/..%2fsecret.txt",
+            "/assets/",
+            "/assets/../Cargo.toml",
+            "/live",
+            "/runs/1-a/live/",
+            "/searches/x",
+            "*",
+        ] {
+            assert_eq!(site.answer(path, "").status(), 404, "{path}");
+        }
+        for path in ["/runs/1-a/live", "/runs/1-a/live.json", "/suites", "/searches", "/assets/live.js"] {
+            assert_eq!(site.answer(path, "").status(), 200, "{path}");
+        }
+    }
+
+    #[test]
+    fn suites_and_searches_are_found() {
+        let (home, site) = site();
+        let path = home.path().join("2-b/run.json");
+        let mut record: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        record["plan"]["suite"] =
+            serde_json::json!({ "suite": "a & b", "id": "x", "run": "clients=8", "repetition": 1 });
+        fs::write(&path, record.to_string()).unwrap();
+        let page = site.answer("/suites", "");
+        assert!(page.text().contains("<a href=\"/?suite=a+%26+b\">a &amp; b</a>"), "{}", page.text());
+        assert_eq!(listed(&site, "suite=a+%26+b"), ["2-b"]);
+        let began = "2026-01-01T00:00:00Z".parse().unwrap();
+        let search = pgdyno_results::SearchRecord::begin("s".into(), began, "noop".into(), "null".into(), "rate");
+        fs::create_dir(home.path().join("searches")).unwrap();
+        fs::write(home.path().join("searches/s.json"), serde_json::to_string(&search).unwrap()).unwrap();
+        fs::write(home.path().join("searches/t.json"), "{}").unwrap();
+        let page = site.answer("/searches", "");
+        assert!(
+            page.text().contains("<a href=\"/searches/s\">s</a>") && page.text().contains("unreadable: missing field")
+        );
+        assert!(site.answer("/searches/s", "").text().contains("pgdyno searches still, or was killed"));
+        assert_eq!(site.answer("/searches/t", "").status(), 404);
+    }
+}

@@ -1,0 +1,296 @@
+//! The results directory, read. Nothing outside of it is: names are plain, and no link is followed, so that results that
+//! somebody else has made can be looked at.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pgdyno_results::{RunRecord, SearchRecord, read_record};
+
+use crate::Run;
+
+/// Directories within each other in a run directory: its samples, and whatever else.
+const DEPTH_MAX: usize = 4;
+
+/// A run of the list. Its record is without what lists do not show.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    /// The name of its directory.
+    pub(crate) id: String,
+    /// Its record, or why it cannot be read.
+    pub(crate) record: Result<Arc<RunRecord>, Arc<str>>,
+    /// Whether it goes on.
+    pub(crate) goes_on: bool,
+}
+
+/// A search, or why its record, of this name, cannot be read.
+pub(crate) type Search = Result<SearchRecord, (String, String)>;
+
+/// Why a run is not opened.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Held {
+    /// There is none of this name.
+    Nothing,
+    /// A link, a pipe or a device is in its directory.
+    Link(String),
+    /// Its record cannot be read.
+    Unreadable(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct Store {
+    root: PathBuf,
+    /// Records by the names of their runs, with what tells whether the file is the same still.
+    known: Mutex<HashMap<String, Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    stamp: Stamp,
+    record: Result<Arc<RunRecord>, Arc<str>>,
+}
+
+/// Inode, length, and the time of the last change in seconds and nanoseconds.
+type Stamp = (u64, u64, i64, i64);
+
+fn stamp(file: &Metadata) -> Stamp {
+    (file.ino(), file.len(), file.mtime(), file.mtime_nsec())
+}
+
+/// Whether this is the name of a directory in the results, and cannot be anything else.
+fn is_plain(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
+    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
+}
+
+impl Store {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root, known: Mutex::default() }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directory as a reader may want to see it.
+    pub(crate) fn place(&self) -> String {
+        self.root.display().to_string()
+    }
+
+    /// All runs, the last that began first. Records that have not changed since the last time are not read again.
+    pub(crate) fn runs(&self) -> Result<Vec<Listed>, String> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before = std::mem::take(&mut *known);
+        let mut runs = Vec::new();
+        for id in names(&self.root)? {
+            let Ok(file) = fs::symlink_metadata(self.root.join(&id).join("run.json")) else { continue };
+            let now = match before.remove(&id) {
+                Some(same) if same.stamp == stamp(&file) => same,
+                _ => Known { stamp: stamp(&file), record: self.listed(&id, &file) },
+            };
+            let record = now.record.clone();
+            let may_go_on = record.as_ref().is_ok_and(|record| record.ended_at.is_none());
+            let goes_on = may_go_on && self.goes_on(&id);
+            runs.push(Listed { id: id.clone(), record, goes_on });
+            known.insert(id, now);
+        }
+        let began = |run: &Listed| {
+            // What has no record stands where its name puts it.
+            run.record.as_ref().map_or_else(|_| run.id.clone(), |record| in_order(&record.started_at))
+        };
+        runs.sort_by_cached_key(|run| std::cmp::Reverse((began(run), run.id.clone())));
+        Ok(runs)
+    }
+
+    fn listed(&self, id: &str, file: &Metadata) -> Result<Arc<RunRecord>, Arc<str>> {
+        if !file.is_file() {
+            return Err("run.json is a link, and links are not followed".into());
+        }
+        let record = read_record(&self.root.join(id).join("run.json")).map_err(|e| Arc::from(e.to_string()))?;
+        let lean = RunRecord {
+            id: id.to_owned(),
+            statements: Vec::new(),
+            intervals: Vec::new(),
+            transactions: Vec::new(),
+            findings: Vec::new(),
+            events: Vec::new(),
+            checks: Vec::new(),
+            load: None,
+            samples: None,
+            ..record
+        };
+        Ok(Arc::new(lean))
+    }
+
+    /// Whether a run goes on.
+    pub(crate) fn goes_on(&self, id: &str) -> bool {
+        is_plain(id) && pgdyno_results::goes_on(&self.root.join(id))
+    }
+
+    /// A run, to be read whole.
+    pub(crate) fn open(&self, id: &str) -> Result<Run, Held> {
+        let directory = self.root.join(id);
+        let there = |path: &Path| fs::symlink_metadata(path).ok();
+        if !is_plain(id) || there(&directory).is_none_or(|entry| entry.is_file()) {
+            return Err(Held::Nothing);
+        }
+        let path = directory.join("run.json");
+        if !there(&directory).is_some_and(|entry| entry.is_dir()) {
+            return Err(Held::Link(id.to_owned()));
+        }
+        there(&path).ok_or(Held::Nothing)?;
+        ordinary(&directory, DEPTH_MAX)?;
+        let record = read_record(&path).map_err(|e| Held::Unreadable(e.to_string()))?;
+        // Other files are found by the record's own name for the run, which may lead anywhere.
+        Ok(Run { path, record: RunRecord { id: id.to_owned(), ..record } })
+    }
+
+    /// All searches, the last that began first.
+    pub(crate) fn searches(&self) -> Result<Vec<Search>, String> {
+        let place = self.root.join("searches");
+        if !fs::symlink_metadata(&place).is_ok_and(|there| there.is_dir()) {
+            return Ok(Vec::new());
+        }
+        let mut searches = Vec::new();
+        for name in entries(&place)? {
+            let Some(id) = name.strip_suffix(".json").filter(|id| is_plain(id)) else { continue };
+            let path = place.join(&name);
+            if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file()) {
+                let text = fs::read_to_string(&path).map_err(|e| e.to_string());
+                let record = text.and_then(|text| serde_json::from_str(&text).map_err(|e| e.to_string()));
+                let named = |record| SearchRecord { id: id.to_owned(), ..record };
+                searches.push(record.map(named).map_err(|why| (id.to_owned(), why)));
+            }
+        }
+        let began =
+            |search: &Search| search.as_ref().map_or_else(|(id, _)| id.clone(), |search| in_order(&search.started_at));
+        searches.sort_by_cached_key(|search| std::cmp::Reverse(began(search)));
+        Ok(searches)
+    }
+}
+
+/// A moment of RFC 3339 in UTC, so that texts stand in the order of what they mean, with fractions of a second or without.
+fn in_order(moment: &str) -> String {
+    moment.trim_end_matches('Z').to_owned()
+}
+
+/// Names of what lies in a directory; nothing where there is none.
+fn entries(place: &Path) -> Result<Vec<String>, String> {
+    let entries = match fs::read_dir(place) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|e| format!("failed to read {}: {e}", place.display()))?,
+    };
+    Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
+}
+
+/// Names of the directories that may be runs.
+fn names(root: &Path) -> Result<Vec<String>, String> {
+    let is_directory = |name: &String| fs::symlink_metadata(root.join(name)).is_ok_and(|entry| entry.is_dir());
+    Ok(entries(root)?.into_iter().filter(|name| is_plain(name)).filter(is_directory).collect())
+}
+
+/// Everything in a directory is an ordinary file, or a directory of such.
+fn ordinary(directory: &Path, depth: usize) -> Result<(), Held> {
+    let unreadable = |e: io::Error| Held::Unreadable(format!("failed to read {}: {e}", directory.display()));
+    for entry in fs::read_dir(directory).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let kind = entry.file_type().map_err(unreadable)?;
+        if kind.is_dir() && depth > 0 {
+            ordinary(&entry.path(), depth - 1)?;
+        } else if !kind.is_file() {
+            return Err(Held::Link(entry.file_name().to_string_lossy().into_owned()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn fixture() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json")
+    }
+
+    /// A results directory with runs of these names, all with the same record but for their begin.
+    fn results(runs: &[(&str, &str)]) -> (tempfile::TempDir, Store) {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("results");
+        for (id, began) in runs {
+            let mut record: serde_json::Value = serde_json::from_str(&fs::read_to_string(fixture()).unwrap()).unwrap();
+            record["started_at"] = (*began).into();
+            fs::create_dir_all(root.join(id)).unwrap();
+            fs::write(root.join(id).join("run.json"), record.to_string()).unwrap();
+        }
+        (home, Store::new(root))
+    }
+
+    fn ids(store: &Store) -> Vec<String> {
+        store.runs().unwrap().into_iter().map(|run| run.id).collect()
+    }
+
+    #[test]
+    fn the_last_that_began_comes_first_and_a_missing_directory_is_empty() {
+        let (_home, store) =
+            results(&[("b", "2026-01-01T00:00:00Z"), ("a", "2026-01-01T00:00:00.5Z"), ("c", "2025-12-31T23:59:59.9Z")]);
+        assert_eq!(ids(&store), ["a", "b", "c"]);
+        let nowhere = Store::new("/nowhere/at/all".into());
+        assert_eq!((ids(&nowhere).len(), nowhere.searches().unwrap().len()), (0, 0));
+    }
+
+    #[test]
+    fn a_record_is_read_again_when_it_has_changed_and_forgotten_when_it_is_gone() {
+        let (_home, store) = results(&[("a", "2026-01-01T00:00:00Z"), ("b", "2026-01-02T00:00:00Z")]);
+        let first = store.runs().unwrap();
+        let again = store.runs().unwrap();
+        let same = |at: usize| Arc::ptr_eq(first[at].record.as_ref().unwrap(), again[at].record.as_ref().unwrap());
+        assert!(same(0) && same(1));
+        fs::write(store.root().join("a/run.json"), "{}").unwrap();
+        fs::remove_dir_all(store.root().join("b")).unwrap();
+        let changed = store.runs().unwrap();
+        assert_eq!(changed.len(), 1);
+        assert!(changed[0].record.as_ref().unwrap_err().contains("format_version"));
+        assert_eq!(store.known.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_run_is_a_plain_name_in_the_directory() {
+        let (home, store) = results(&[("a", "2026-01-01T00:00:00Z")]);
+        fs::create_dir(home.path().join("outside")).unwrap();
+        fs::copy(fixture(), home.path().join("outside/run.json")).unwrap();
+        assert_eq!(store.open("a").unwrap().record.id, "a", "whatever the record calls itself");
+        let outside = home.path().join("outside").display().to_string();
+        for name in ["", ".", "..", "../outside", "a/../../outside", "..%2foutside", "a/", "a\0", "run.json", &outside]
+        {
+            assert_eq!(store.open(name).unwrap_err(), Held::Nothing, "{name}");
+            assert!(!store.goes_on(name));
+        }
+    }
+
+    #[test]
+    fn links_and_pipes_are_not_followed() {
+        let (home, store) = results(&[("a", "2026-01-01T00:00:00Z"), ("b", "2026-01-02T00:00:00Z")]);
+        fs::copy(fixture(), home.path().join("run.json")).unwrap();
+        symlink(home.path(), store.root().join("c")).unwrap();
+        assert_eq!(ids(&store), ["b", "a"]);
+        assert_eq!(store.open("c").unwrap_err(), Held::Link("c".to_owned()));
+        let intervals = store.root().join("a/intervals.csv");
+        symlink("/etc/passwd", &intervals).unwrap();
+        assert_eq!(store.open("a").unwrap_err(), Held::Link("intervals.csv".to_owned()));
+        fs::remove_file(&intervals).unwrap();
+        fs::create_dir(store.root().join("a/samples")).unwrap();
+        symlink("/etc/passwd", store.root().join("a/samples/waits.csv")).unwrap();
+        assert_eq!(store.open("a").unwrap_err(), Held::Link("waits.csv".to_owned()));
+        fs::remove_file(store.root().join("b/run.json")).unwrap();
+        symlink(home.path().join("run.json"), store.root().join("b/run.json")).unwrap();
+        assert_eq!(store.open("b").unwrap_err(), Held::Link("run.json".to_owned()));
+        assert!(store.runs().unwrap()[0].record.as_ref().unwrap_err().contains("links are not followed"));
+        let pipe = store.root().join("b/latency.hlog");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(!store.goes_on("b"), "nobody waits for the other end");
+    }
+}
