@@ -1,12 +1,12 @@
 //! The plan in words: what happens, in order.
 
-use crate::{Arrivals, LoadChoice, Pace, Plan};
+use crate::{Arrivals, LoadChoice, Pace, Plan, WatchPlan};
 
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `check`, `prewarm`, `checkpoint`,
-    /// `warm up`, `measure`, `report`, `teardown`.
+    /// `watch`, `warm up`, `measure`, `report`, `teardown`.
     pub name: &'static str,
     /// What it will do.
     pub what: String,
@@ -74,6 +74,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     if plan.cycle.checkpoint {
         step("checkpoint", "so that none is due because of the load".to_owned());
     }
+    if let Some(what) = watched(plan) {
+        step("watch", what);
+    }
     let pace = match plan.pace {
         Pace::ClosedLoop => "as fast as the server answers".to_owned(),
         Pace::Rate { per_s, arrivals: Arrivals::Poisson } => format!("{per_s} transactions a second, Poisson arrivals"),
@@ -107,6 +110,27 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     steps
 }
 
+/// What is looked at while the clients are at work; nothing where there is nothing to see.
+fn watched(plan: &Plan) -> Option<String> {
+    let WatchPlan { off, os, statement_plans } = &plan.watch;
+    if matches!(plan.target.as_str(), "none" | "null") {
+        return None;
+    }
+    if *off {
+        return Some("nothing: server and machines are not sampled".to_owned());
+    }
+    let machine = match os.as_deref() {
+        None => String::new(),
+        Some("command") => ", its machine by a command".to_owned(),
+        Some(how) => format!(", its machine by {how}"),
+    };
+    let plans = match statement_plans {
+        0 => String::new(),
+        n => format!(", plans of {}", plural(*n as usize, "statement")),
+    };
+    Some(format!("the server's statistics each second, what sessions wait for ten times as often{machine}{plans}"))
+}
+
 fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
@@ -132,6 +156,7 @@ mod tests {
         prepare: start a private PostgreSQL, or use the one that `pgdyno server start` keeps
         load: warehouses 10 (about 954 MiB) on 2 connections, unless it is there
         check: rows and sizes, and the workload's consistency conditions
+        watch: the server's statistics each second, what sessions wait for ten times as often
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
         check: the consistency conditions again
@@ -155,6 +180,7 @@ mod tests {
         load: sensor-1 with scale 5 on 1 connection, unless it is there in database sensors
         copy: database sensors: the run works on a fresh copy, which is dropped afterwards
         check: rows and sizes, and the workload's consistency conditions
+        watch: the server's statistics each second, what sessions wait for ten times as often
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
         check: the consistency conditions again
@@ -166,6 +192,7 @@ mod tests {
     fn what_is_done_to_the_server_has_its_place() {
         let plan = Plan {
             cycle: Cycle { restart: true, drop_caches: true, prewarm: true, checkpoint: true, provision: true },
+            watch: WatchPlan { os: Some("ssh postgres@db1".to_owned()), statement_plans: 1, ..WatchPlan::default() },
             settings: [("jit".to_owned(), "off".to_owned()), ("work_mem".to_owned(), "16MB".to_owned())].into(),
             load: LoadChoice::Always,
             target: "host=db1".into(),
@@ -182,6 +209,7 @@ mod tests {
         check: rows and sizes, and the workload's consistency conditions
         prewarm: read tables and indexes into the caches
         checkpoint: so that none is due because of the load
+        watch: the server's statistics each second, what sessions wait for ten times as often, its machine by ssh postgres@db1, plans of 1 statement
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
         check: the consistency conditions again
@@ -206,5 +234,11 @@ mod tests {
         measure: 1000 transactions of each client: 16 clients on 1 thread, query mode prepared, as fast as the server answers
         report: summary, and a run directory with the record
         ");
+    }
+
+    #[test]
+    fn a_run_that_is_not_watched_says_so() {
+        let plan = Plan { watch: WatchPlan { off: true, ..WatchPlan::default() }, ..example() };
+        assert!(words(&plan).contains("watch: nothing: server and machines are not sampled"));
     }
 }

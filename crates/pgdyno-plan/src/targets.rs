@@ -47,6 +47,8 @@ pub struct Target {
     /// Settings of every run on it, as `--set` takes them.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
+    /// How its machine is looked at, as `--os-metrics` takes it.
+    pub os_metrics: Option<String>,
     /// Commands around its runs.
     #[serde(default)]
     pub hooks: Hooks,
@@ -164,12 +166,13 @@ mod tests {
         let targets = Targets::read(
             FILE,
             "[target.db16]\ndsn = 'host=db16 dbname=bench'\nvcpus = 16\nmemory = '128GB'\nprice_per_hour = 3.5\n\
-             labels = { cluster = 'c4+2w8' }\n[target.db16.hooks]\nrestart = { command = 'true', timeout = '2min' }\n\
+             labels = { cluster = 'c4+2w8' }\nos_metrics = 'ssh me@db16'\n[target.db16.hooks]\nrestart = { command = 'true', timeout = '2min' }\n\
              drop_caches = { command = 'false' }\n[target.here]\ndsn = 'embedded:18'\n",
         )
         .unwrap();
         let db16 = targets.find("db16").unwrap();
         assert_eq!((db16.memory, db16.currency.as_str()), (Some(Bytes(128 << 30)), "USD"));
+        assert_eq!(db16.os_metrics.as_deref(), Some("ssh me@db16"));
         let seconds = |hook: &Option<Hook>| hook.as_ref().map(|hook| hook.timeout.seconds());
         assert_eq!((seconds(&db16.hooks.restart), seconds(&db16.hooks.drop_caches)), (Some(120.0), Some(600.0)));
         assert_eq!(targets.nearest("db6"), Some("db16"));

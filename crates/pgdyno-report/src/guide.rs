@@ -109,6 +109,7 @@ fn measured(summary: &Summary, metric: &str) -> Option<f64> {
         "qps" => Some(summary.qps),
         "latency_ms_mean" => latency.map(|latency| latency.mean / 1e6),
         "latency_ms_stddev" => latency.map(|latency| latency.stddev / 1e6),
+        "server_cpu_percent" => summary.server_cpu_percent,
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ mod cycle;
 pub mod guide;
 pub mod html;
 mod json;
+mod machine;
 mod markdown;
 mod recipe;
 mod rules;

@@ -6,6 +6,7 @@ use pgdyno_results::RunRecord;
 
 use crate::Look;
 use crate::guide;
+use crate::machine;
 use crate::rules;
 use crate::text::{headline, latency_columns, latency_rows, line_of_server};
 use crate::{cost, cycle};
@@ -34,7 +35,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     }
     rules::markdown(record, out)?;
     guide::markdown(record, out)?;
-    for line in cycle::lines(record).into_iter().chain(cost::line(record)) {
+    for line in machine::lines(record).into_iter().chain(cycle::lines(record)).chain(cost::line(record)) {
         writeln!(out, "- {line}")?;
     }
     for warning in &record.warnings {

@@ -7,6 +7,7 @@ use pgdyno_results::{GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
 
 use crate::Look;
 use crate::guide;
+use crate::machine;
 use crate::rules;
 use crate::steady;
 use crate::units::{bytes, count, duration, ms, percent, rate};
@@ -73,6 +74,12 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         rules::text(record, out)?;
         guide::table_in_text(record, out)?;
         counters(record, summary, out)?;
+        for line in machine::lines(record) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    if let Some(line) = line_of_samples(record) {
+        writeln!(out, "{line}")?;
     }
     if let Some(line) = cost::line(record) {
         writeln!(out, "{line}")?;
@@ -127,6 +134,19 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
         .collect();
     let tls = server.tls.as_ref().map_or_else(String::new, |tls| format!(", {tls}"));
     format!("{version} ({}){size}{buffers}{}{tls}", server.origin, durability.concat())
+}
+
+/// What could not be sampled, and where the plans are.
+fn line_of_samples(record: &RunRecord) -> Option<String> {
+    let samples = record.samples.as_ref()?;
+    let left_out: Vec<&str> = samples.left_out.iter().map(|out| out.source.as_str()).collect();
+    let left_out = match left_out[..] {
+        [] => None,
+        _ => Some(format!("without {} (samples.left_out of run.json says why)", left_out.join(", "))),
+    };
+    let plans = samples.plans.as_ref().map(|file| format!("plans of statements in {file}"));
+    let parts: Vec<String> = left_out.into_iter().chain(plans).collect();
+    (!parts.is_empty()).then(|| format!("samples: {}", parts.join("; ")))
 }
 
 /// The nodes, where the server spreads tables over some.

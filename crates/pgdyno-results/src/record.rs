@@ -652,6 +652,12 @@ pub struct MachineRecord {
     /// CPUs of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<f64>,
+    /// CPUs of it that the container may use which pgdyno runs in, where that is less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usable_cpus: Option<f64>,
+    /// Share of the CPUs that were busy, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_percent: Option<f64>,
     /// Memory of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
@@ -670,6 +676,9 @@ pub struct MachineRecord {
     /// CPUs that pgdyno used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver_cpus: Option<f64>,
+    /// CPUs that the kernel's own threads and interrupts used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_cpus: Option<f64>,
     /// CPUs that programs used which are neither the server nor pgdyno.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cpus: Option<f64>,
@@ -679,6 +688,9 @@ pub struct MachineRecord {
     /// Bytes a second written to disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_write_bytes_per_s: Option<f64>,
+    /// Share of the time that the busiest disk had something to do, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_busy: Option<f64>,
     /// Bytes a second received from other machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net_receive_bytes_per_s: Option<f64>,

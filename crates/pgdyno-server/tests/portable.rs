@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pgdyno_net::Admin;
 use pgdyno_server::portable::{PORTABLE_MAJOR, PortableError, cached, obtain};
+use pgdyno_server::stat::{Sampler, Wishes};
 use pgdyno_server::{Account, Embedded, EmbeddedOptions, Places, Want};
 
 #[path = "../../pgdyno-net/tests/real/skipped.rs"]
@@ -60,4 +61,20 @@ fn it_is_fetched_once_and_runs() {
     assert_eq!(&version[..2], PORTABLE_MAJOR.to_string());
     admin.execute("CREATE EXTENSION pg_stat_statements").unwrap();
     admin.query("TABLE pg_stat_statements").unwrap();
+
+    // Its views have other names and columns than those of PostgreSQL 15.
+    let mut sampler = Sampler::begin(&embedded.server().connect_options("postgres"), Wishes::default());
+    let frames = sampler.look();
+    let seen: Vec<_> = frames.iter().filter(|frame| !frame.rows.is_empty()).map(|frame| frame.source).collect();
+    assert_eq!(seen, ["database", "bgwriter", "checkpointer", "wal", "io", "waits"]);
+    let of = |source: &str, column: &str| {
+        let frame = frames.iter().find(|frame| frame.source == source).unwrap();
+        let nth = frame.columns.iter().position(|name| *name == column).unwrap();
+        frame.rows[0][nth].clone().unwrap()
+    };
+    for (source, column) in [("checkpointer", "num_done"), ("wal", "wal_sync"), ("wal", "wal_sync_time_ms")] {
+        assert!(of(source, column).parse::<f64>().unwrap() >= 0.0, "{source} {column}");
+    }
+    let left_out: Vec<_> = sampler.end().left_out.into_iter().map(|out| out.source).collect();
+    assert_eq!(left_out, ["track_io_timing", "track_wal_io_timing", "statements"]);
 }

@@ -259,5 +259,8 @@ options! {
     prewarm: bool => "prewarm",
     checkpoint: bool => "checkpoint",
     log: bool => "log",
+    no_samples: bool => "no-samples",
+    os_metrics: String => "os-metrics",
+    statement_plans: u64 => "statement-plans",
     args: Vec<String> => "",
 }

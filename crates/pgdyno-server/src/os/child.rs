@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -27,6 +28,8 @@ pub(crate) struct Teller {
     stdin: Option<ChildStdin>,
     /// The last line of its standard error.
     trouble: Arc<Mutex<String>>,
+    /// Reads its standard error.
+    listener: JoinHandle<()>,
 }
 
 impl Teller {
@@ -44,7 +47,7 @@ impl Teller {
             let _ = each_line(out, |line| wake.send(Wake::Line(line)).is_ok());
             let _ = wake.send(Wake::Ended);
         })?;
-        std::thread::Builder::new().name("os-metrics-err".to_owned()).spawn(move || {
+        let listener = std::thread::Builder::new().name("os-metrics-err".to_owned()).spawn(move || {
             let _ = each_line(err, |line| {
                 if !line.trim().is_empty() {
                     *last.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -54,7 +57,7 @@ impl Teller {
             });
         })?;
         let stdin = child.stdin.take();
-        Ok(Self { child, stdin, trouble })
+        Ok(Self { child, stdin, trouble, listener })
     }
 
     /// Sends it a line.
@@ -65,13 +68,12 @@ impl Teller {
     /// In words, how it ended: with what status, and what it said last of its troubles.
     pub(crate) fn epitaph(&mut self) -> String {
         let deadline = Instant::now() + GRACE;
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
-                Ok(status) => break status,
-                Err(_) => break None,
-            }
-        };
+        let mut status = None;
+        // Its last words may still be under way; what it has started may hold its standard error open.
+        while Instant::now() < deadline && (status.is_none() || !self.listener.is_finished()) {
+            status = self.child.try_wait().ok().flatten();
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let how = status.map_or_else(|| "it closed its output".to_owned(), |status: ExitStatus| status.to_string());
         let said = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         if said.is_empty() { how } else { format!("{how}; it said: {said}") }

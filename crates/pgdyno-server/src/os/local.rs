@@ -27,29 +27,31 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
         return tell(Told::LeftOut { source, why });
     }
     let seeks_server = observer.tally.seeks_server() && source == MACHINE;
-    let (mut seconds_per_look, mut until_next, mut looked) = (1, 0, false);
+    let (mut seconds_per_look, mut until_next) = (1, 0);
+    let mut cost_before: Option<Duration> = None;
     let mut beat = Beat::begin();
     loop {
         let with_processes = until_next == 0;
         let began = thread_cpu();
         let look = look(&observer.tally, with_processes);
         let frames = observer.digest(&look, Instant::now());
-        let cost = thread_cpu().saturating_sub(began);
+        let own_cost = thread_cpu().saturating_sub(began);
         match frames {
             Ok(frames) => frames.into_iter().for_each(|frame| tell(Told::Frame(frame))),
             Err(malformed) => return tell(Told::LeftOut { source, why: malformed.to_string() }),
         }
         if with_processes {
+            // Not for one look that was dearer than the others, as the first one is.
+            let cost = own_cost.min(cost_before.unwrap_or_default());
             let wanted = cost.div_duration_f64(BUDGET).ceil().max(1.0) as u32;
-            // Not for one look that was dearer than the others.
-            if wanted > seconds_per_look && looked {
+            if wanted > seconds_per_look {
                 let count = look.processes.as_ref().map_or(0, Vec::len);
                 let ms = cost.as_secs_f64() * 1e3;
                 let why = format!("a look at {count} processes takes {ms:.0} ms of CPU: there is one every {wanted} s");
                 tell(Told::LeftOut { source: observer.processes(), why });
                 seconds_per_look = wanted;
             }
-            if seeks_server && !looked && !observer.tally.has_server() {
+            if seeks_server && cost_before.is_none() && !observer.tally.has_server() {
                 tell(Told::LeftOut {
                     source: PROCESSES,
                     why: "the server's processes are not among those of this machine, or hidden: a container or a tunnel may \
@@ -57,7 +59,7 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
                         .to_owned(),
                 });
             }
-            looked = true;
+            cost_before = Some(own_cost);
             until_next = seconds_per_look;
         }
         until_next -= 1;

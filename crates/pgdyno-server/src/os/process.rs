@@ -1,5 +1,11 @@
 //! One process, as `/proc/PID/stat` has it.
 
+use std::fs::File;
+use std::io::Read;
+
+/// More than a line of `/proc/PID/stat` can have: 52 numbers and a name.
+const LONGEST: usize = 2048;
+
 /// What is known of a process. Source: proc_pid_stat(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -35,7 +41,10 @@ impl Process {
 
     /// A process of this machine; `None` where there is none of this number, or it is hidden.
     pub(crate) fn look(pid: i32) -> Option<Self> {
-        Self::parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        // The kernel makes the whole line for the first reading. There may be thousands of processes to look at.
+        let mut line = [0; LONGEST];
+        let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+        Self::parse(&String::from_utf8_lossy(&line[..length]))
     }
 
     /// All CPU time that went into it and into those of its children that are gone.

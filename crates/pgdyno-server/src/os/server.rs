@@ -29,12 +29,12 @@ impl ServerSession {
     /// # Errors
     /// Only when the connection is lost.
     pub fn of(admin: &mut Admin) -> Result<Option<Self>, AdminError> {
-        let mut tell = |sql: &str| Ok(first(ask(admin, sql)?));
-        let pid = tell("SELECT pg_backend_pid()")?.and_then(|pid| pid.parse().ok());
-        // As the title has them.
-        let (user, database) = (tell("SELECT session_user")?, tell("SELECT current_database()")?);
-        let cluster_name = tell("SELECT current_setting('cluster_name', true)")?.unwrap_or_default();
-        let data_directory = tell("SELECT current_setting('data_directory', true)")?;
+        // User and database as the title has them.
+        let sql = "SELECT pg_backend_pid(), session_user, current_database(), current_setting('cluster_name', true)";
+        let row = ask(admin, sql)?.and_then(|rows| rows.rows.into_iter().next()).unwrap_or_default();
+        let [pid, user, database, cluster_name] = <[Option<String>; 4]>::try_from(row).unwrap_or_default();
+        let (pid, cluster_name) = (pid.and_then(|pid| pid.parse().ok()), cluster_name.unwrap_or_default());
+        let data_directory = first(ask(admin, "SELECT current_setting('data_directory', true)")?);
         let (Some(pid), Some(user), Some(database)) = (pid, user, database) else { return Ok(None) };
         Ok(Some(Self { pid, user, database, cluster_name, data_directory }))
     }

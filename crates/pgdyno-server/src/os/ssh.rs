@@ -12,12 +12,14 @@ use super::child::Teller;
 use super::observer::{Look, Observer};
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::Process;
-use super::watch::{Beat, Sink, Told, Wake};
+use super::watch::{Beat, OsMetrics, Sink, Told, Wake};
 use super::{MACHINE, PROCESSES};
 
 /// Options before the user's own: never ask anybody anything, notice a host that is gone, and hold no terminal.
-const OPTIONS: [&str; 9] = [
+const OPTIONS: [&str; 11] = [
     "-T",
+    "-o",
+    "LogLevel=ERROR",
     "-o",
     "BatchMode=yes",
     "-o",
@@ -65,7 +67,7 @@ pub(crate) fn watch(
     wake: &Receiver<Wake>,
     tell: &Sink,
 ) {
-    let name = format!("ssh {}", words.join(" "));
+    let name = OsMetrics::Ssh(words.to_vec()).name();
     let left_out = |why: String| tell(Told::LeftOut { source: MACHINE, why: format!("{name}: {why}") });
     ssh.args(OPTIONS).args(words).arg(format!("exec sh -c '{}'", script()));
     let mut teller = match Teller::start(&mut ssh, own) {

@@ -57,11 +57,11 @@ impl OsMetrics {
         }
     }
 
-    /// In reports: `ssh user@host`, or `command`, whose text may hold a secret.
+    /// In reports: `ssh user@host` without its options, or `command`, whose text may hold a secret.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
-            Self::Ssh(words) => format!("ssh {}", words.join(" ")),
+            Self::Ssh(words) => format!("ssh {}", words.last().map_or("", String::as_str)),
             Self::Command { .. } => "command".to_owned(),
         }
     }
@@ -96,8 +96,7 @@ pub struct MachineWatch {
 }
 
 impl MachineWatch {
-    /// Begins to look. What cannot be looked at is told, and never an error; the last word was said
-    /// when no sender is left.
+    /// Begins to look. What cannot be looked at is told, and never an error.
     #[must_use]
     pub fn begin(machines: Machines, told: Sender<Told>) -> Self {
         // Who does not want to hear any more ends the watch.
@@ -154,6 +153,13 @@ impl MachineWatch {
 
 impl Drop for MachineWatch {
     fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl MachineWatch {
+    /// Ends the looking. When this returns the last word is said.
+    pub fn end(&mut self) {
         for (wake, _) in &self.threads {
             // One that has given up is gone already.
             let _ = wake.send(Wake::Stop);
@@ -196,11 +202,56 @@ impl Beat {
 mod tests {
     use super::*;
 
+    /// Frames of a source, one after the other.
+    #[cfg(target_os = "linux")]
+    fn next(heard: &Receiver<Told>, source: &str) -> Frame {
+        loop {
+            match heard.recv_timeout(Duration::from_secs(60)).unwrap() {
+                Told::Frame(frame) if frame.source == source => return frame,
+                Told::Frame(_) => {}
+                left_out @ Told::LeftOut { .. } => panic!("{left_out:?}"),
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_server_elsewhere_leaves_the_drivers_machine_and_a_word() {
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let pid = busy.id() as i32;
+        let ticks = || crate::os::process::Process::look(pid).unwrap().ticks();
+        let (told, heard) = channel();
+        let watch = MachineWatch::begin(Machines::default(), told);
+        let Ok(Told::LeftOut { source: "machine", why }) = heard.recv() else { panic!("nothing is left out") };
+        assert!(why.contains("--os-metrics \"ssh user@host\""), "{why}");
+        // Between two looks: what this process and its child used is the driver's, and no more than all.
+        let first = next(&heard, "driver_processes");
+        let begun = ticks();
+        let second = next(&heard, "driver_processes");
+        let grown = ticks() - begun;
+        drop(watch);
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+        let cpus = |kind: &str| -> f64 {
+            let row = second.rows.iter().find(|row| row[0].as_deref() == Some(kind)).unwrap();
+            row[1].as_ref().unwrap().parse().unwrap()
+        };
+        let seconds = second.at.duration_since(first.at).as_secs_f64();
+        // The looks and ours are not of the same moments, and tests beside this one are the driver, too.
+        let child = grown as f64 / 100.0 / seconds;
+        assert!(cpus("driver") > 0.4 * child, "{} of {child}: {:?}", cpus("driver"), second.rows);
+        let all = std::thread::available_parallelism().unwrap().get() as f64;
+        assert!(cpus("driver") + cpus("other") + cpus("kernel") < 1.2 * all.max(child), "{:?}", second.rows);
+        // The watch has ended, and its threads with it.
+        while heard.try_recv().is_ok() {}
+        assert_eq!(heard.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
+    }
+
     #[test]
     fn ssh_is_known_by_its_word_and_all_else_is_a_command() {
         let words = OsMetrics::parse("ssh  -p 2222 me@db1 ", None);
         assert_eq!(words, OsMetrics::Ssh(["-p", "2222", "me@db1"].map(str::to_owned).to_vec()));
-        assert_eq!(words.name(), "ssh -p 2222 me@db1");
+        assert_eq!(words.name(), "ssh me@db1");
         let command = OsMetrics::parse("sshmetrics --token geheim", Some(4.0));
         assert_eq!(command, OsMetrics::Command { command: "sshmetrics --token geheim".to_owned(), cpus: Some(4.0) });
         assert_eq!(command.name(), "command");

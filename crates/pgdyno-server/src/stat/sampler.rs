@@ -83,7 +83,8 @@ impl Sampler {
 
     fn settle(&mut self, session: &mut Session) -> Result<Option<Asked>, AdminError> {
         let Some(mut scene) = Scene::look(session)? else { return Ok(None) };
-        if scene.counts_statements && scene.statements_schema.is_none() && self.wishes.owns_database {
+        let counts = scene.statements_tracked.as_ref().is_some_and(|tracked| tracked != "none");
+        if counts && scene.statements_schema.is_none() && self.wishes.owns_database {
             session.ask("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
             scene = Scene::look(session)?.unwrap_or(scene);
         }

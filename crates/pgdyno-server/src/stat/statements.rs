@@ -47,14 +47,16 @@ type Counted = [f64; COUNTERS.len()];
 
 /// Where the statements are counted, or why they are not.
 pub(super) fn place(scene: &Scene) -> Result<String, String> {
-    match (scene.counts_statements, &scene.statements_schema) {
-        (true, Some(schema)) => Ok(format!("{schema}.pg_stat_statements")),
-        (true, None) => Err("CREATE EXTENSION pg_stat_statements in this database shows them".to_owned()),
-        (false, there) => Err(format!(
-            "the server does not count statements: shared_preload_libraries = 'pg_stat_statements' and a restart (for a private \
-             server --set shared_preload_libraries=pg_stat_statements) make it{}",
+    match (scene.statements_tracked.as_deref(), &scene.statements_schema) {
+        (None, there) => Err(format!(
+            "the server does not count statements: shared_preload_libraries = 'pg_stat_statements' and a restart make it{}",
             if there.is_some() { "" } else { ", and CREATE EXTENSION pg_stat_statements shows them" }
         )),
+        (Some("none"), _) => Err("pg_stat_statements.track is none: top counts them, at a price \
+             (--set pg_stat_statements.track=top)"
+            .to_owned()),
+        (Some(_), None) => Err("CREATE EXTENSION pg_stat_statements in this database shows them".to_owned()),
+        (Some(_), Some(schema)) => Ok(format!("{schema}.pg_stat_statements")),
     }
 }
 

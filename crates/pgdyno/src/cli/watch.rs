@@ -2,6 +2,9 @@
 
 use clap::Args;
 use pgdyno_plan::WatchPlan;
+use pgdyno_server::os::OsMetrics;
+
+use crate::target::Named;
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct WatchArgs {
@@ -21,12 +24,17 @@ pub(crate) struct WatchArgs {
 }
 
 impl WatchArgs {
+    /// How the server's machine is looked at, where that is said here or of the target.
+    pub(crate) fn os_metrics(&self, target: Option<&Named>) -> Option<OsMetrics> {
+        let entry = target.map(|named| &named.entry);
+        let how = self.os_metrics.as_ref().or(entry.and_then(|entry| entry.os_metrics.as_ref()))?;
+        let cpus = entry.and_then(|entry| entry.vcpus).map(f64::from);
+        (!self.no_samples).then(|| OsMetrics::parse(how, cpus))
+    }
+
     /// As the plan has it.
-    pub(crate) fn plan(&self) -> WatchPlan {
-        let os = self
-            .os_metrics
-            .as_ref()
-            .map(|how| if how.starts_with("ssh ") { how.clone() } else { "command".to_owned() });
+    pub(crate) fn plan(&self, target: Option<&Named>) -> WatchPlan {
+        let os = self.os_metrics(target).map(|how| how.name());
         WatchPlan { off: self.no_samples, os, statement_plans: self.statement_plans }
     }
 }

@@ -186,7 +186,7 @@ pub(crate) fn plan(
         reconnect_s: drive.reconnect,
         percentiles: args.latency_percentiles.clone().map(|list| list.0).unwrap_or_default(),
         log: args.log,
-        watch: args.watch.plan(),
+        watch: args.watch.plan(target.named.as_ref()),
         seed: crew.seed,
     })
 }

@@ -354,8 +354,8 @@ pub(crate) fn broken(set: &CheckSet) -> Failure {
         .hint("load it anew with --replace, or drive it all the same with --no-check")
 }
 
-/// Refuses a run that cannot connect all of its clients, before anything is loaded.
-pub(crate) fn admit(admin: &mut Admin, clients: u32) -> Result<()> {
+/// Refuses a run that cannot connect all of its clients, and so many `watchers` of its own, before anything is loaded.
+pub(crate) fn admit(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
     let setting = |admin: &mut Admin, name: &str| -> Option<u32> {
         admin.query_opt(&format!("select current_setting('{name}', true)")).ok()??.parse().ok()
     };
@@ -373,11 +373,11 @@ pub(crate) fn admit(admin: &mut Admin, clients: u32) -> Result<()> {
         .flatten()
         .and_then(|n| n.parse().ok())
         .unwrap_or(1);
-    let free = most.saturating_sub(reserved).saturating_sub(used);
+    let free = most.saturating_sub(reserved).saturating_sub(used).saturating_sub(watchers);
     if clients > free {
         let error = format!(
             "{clients} clients are asked for, and the server has room for {free}: max_connections is {most}, {reserved} are \
-             reserved and {used} in use"
+             reserved, {used} in use, and pgdyno wants {watchers} more to see what the server does"
         );
         return Err(Failure::new(Code::Start, error)
             .hint("lower --clients, let them share --connections, or raise max_connections and restart the server"));

@@ -9,6 +9,7 @@ use pgdyno_engine::{
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Pace, Plan};
+use pgdyno_server::os::OsMetrics;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Workload};
 
@@ -50,6 +51,8 @@ pub(crate) struct Opponent<'a> {
     pub(crate) is_watched: bool,
     /// Whether it is a private server.
     pub(crate) is_private: bool,
+    /// How its machine is looked at, where that is said.
+    pub(crate) os_metrics: Option<&'a OsMetrics>,
 }
 
 /// The engine's orders from the plan.
@@ -153,9 +156,12 @@ impl<'a> Samples<'a> {
     /// All clients are gone: waits until their sessions have reported, which is when the counters stand still.
     fn settle(&mut self) -> Option<Sample> {
         let patience = Instant::now() + SETTLING;
+        // Before PostgreSQL 15 the same figures are shown for half a second.
+        let version = self.admin.as_ref().and_then(|admin| admin.parameters().server_version_num());
+        let pause = Duration::from_millis(if version.is_some_and(|version| version < 150_000) { 600 } else { 100 });
         let mut last = self.take()?;
         loop {
-            std::thread::sleep(Duration::from_millis(100));
+            std::thread::sleep(pause);
             let next = self.take()?;
             // Asking counts as up to two transactions itself.
             let still = next.since(&last).is_none_or(|work| work.transactions() <= 3);
@@ -180,13 +186,15 @@ pub(crate) fn drive(
     progress: &Progress,
     recording: &mut Recording,
 ) -> Result<Driven> {
-    let Opponent { caps, options, sampler, is_watched, is_private } = opponent;
+    let Opponent { caps, options, sampler, is_watched, is_private, os_metrics } = opponent;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
         progress,
         directory: recording.path().to_owned(),
+        os_metrics,
         is_private,
+        is_distributed: caps.distributed_tables,
     });
     let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);

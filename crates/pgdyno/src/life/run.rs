@@ -279,7 +279,8 @@ impl Run<'_> {
             if template.as_ref().is_none_or(|template| template.options().is_some()) {
                 self.fit_to_loaded(admin)?;
             }
-            data::admit(admin, self.plan.links())?;
+            // One that counts at both ends of the window, and one that looks at all else.
+            data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
             let caps = pgdyno_server::capabilities(admin).or_fail(Code::Start)?;
             cluster::settle(&caps, &*self.workload, self.args.drive.mode, &mut self.plan, self.progress)?;
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
@@ -299,12 +300,14 @@ impl Run<'_> {
             self.progress.warn(&warning);
             recording.record.warnings.push(warning);
         }
+        let os_metrics = self.args.watch.os_metrics(self.named.as_ref());
         let mut stage = Stage {
             plan: &self.plan,
             workload: &*self.workload,
             interrupt: self.interrupt,
             progress: self.progress,
             recording,
+            os_metrics: os_metrics.as_ref(),
             foreign: false,
         };
         stage.live(server, admin, template.as_ref())

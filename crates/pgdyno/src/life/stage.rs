@@ -5,6 +5,7 @@ use pgdyno_load::{Baseline, Fresh, Moment, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_results::{CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status};
+use pgdyno_server::os::OsMetrics;
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::cluster;
@@ -34,6 +35,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) progress: &'a Progress,
     pub(crate) recording: &'a mut Recording,
+    /// How the server's machine is looked at, where that is said.
+    pub(crate) os_metrics: Option<&'a OsMetrics>,
     /// Whether another program made the data.
     pub(crate) foreign: bool,
 }
@@ -48,7 +51,14 @@ impl Stage<'_> {
     ) -> Result<End> {
         let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
             let caps = Capabilities::default();
-            let nobody = Opponent { caps: &caps, options: None, sampler: None, is_watched: false, is_private: true };
+            let nobody = Opponent {
+                caps: &caps,
+                options: None,
+                sampler: None,
+                is_watched: false,
+                is_private: true,
+                os_metrics: None,
+            };
             let driven = self.drive(nobody)?;
             return Ok(self.conclude(&driven, None));
         };
@@ -126,7 +136,9 @@ impl Stage<'_> {
         let is_private = server.whose() != Whose::Given;
         // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
         let sampler = (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
-        let driven = self.drive(Opponent { caps, options: Some(options), sampler, is_watched: true, is_private })?;
+        let os_metrics = self.os_metrics;
+        let opponent = Opponent { caps, options: Some(options), sampler, is_watched: true, is_private, os_metrics };
+        let driven = self.drive(opponent)?;
         let mut end = self.conclude(&driven, server.death());
         if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
             self.look_back(&site, admin, orders_before, baseline.as_ref(), &driven, &mut end);
@@ -209,8 +221,14 @@ impl Stage<'_> {
             ..ServerRecord::default()
         });
         let caps = Capabilities::default();
-        let nobody =
-            Opponent { caps: &caps, options: Some(options), sampler: None, is_watched: false, is_private: true };
+        let nobody = Opponent {
+            caps: &caps,
+            options: Some(options),
+            sampler: None,
+            is_watched: false,
+            is_private: true,
+            os_metrics: None,
+        };
         let driven = self.drive(nobody)?;
         Ok(self.conclude(&driven, None))
     }
@@ -258,6 +276,7 @@ impl Stage<'_> {
         let record = &mut self.recording.record;
         figures::fill(record, outcome, measured, &tps);
         if let Some(summary) = &mut record.summary {
+            summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
             summary.tpm = verdict::tpm(driven, summary.tpm_client);
             if let Some(work) = &driven.window {
                 summary.cache_hit_ratio = work.hit_ratio();

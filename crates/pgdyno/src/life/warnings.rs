@@ -1,6 +1,7 @@
 //! What a reader must know before trusting the figures. Rules: docs/metrics.md.
 
 mod driver;
+mod machines;
 
 use pgdyno_engine::RunOutcome;
 use pgdyno_plan::{Pace, Plan};
@@ -54,6 +55,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
             outcome.clients_aborted, plan.clients
         ));
     }
+    warnings.extend(machines::warnings(record));
     warnings
 }
 

@@ -1,8 +1,9 @@
 //! Server and machines are watched while the clients are at work.
 //!
 //! Each watcher is a thread that takes [`Order`]s and hands what it sees to one [`Sink`]: [`statistics`] looks at the
-//! server's own views. A watcher that cannot see says so in the end, and never ends a run.
+//! server's own views, [`machine`] at the machines. A watcher that cannot see says so in the end, and never ends a run.
 
+mod machine;
 mod sink;
 mod statistics;
 
@@ -14,11 +15,13 @@ use std::time::Instant;
 
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::WatchPlan;
-use pgdyno_results::{EventRecord, LeftOutRecord, RunRecord, SamplesRecord};
+use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
+use pgdyno_server::os::OsMetrics;
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 
 pub(crate) use sink::Sink;
 
+use self::machine::Watcher;
 use crate::progress::Progress;
 
 /// What is watched, how, and who hears of it.
@@ -28,8 +31,12 @@ pub(crate) struct Subject<'a> {
     pub(crate) progress: &'a Progress,
     /// The run directory.
     pub(crate) directory: PathBuf,
+    /// How the server's machine is looked at, where that is said.
+    pub(crate) os_metrics: Option<&'a OsMetrics>,
     /// Whether the server is a private one, in whose database extensions may be made.
     pub(crate) is_private: bool,
+    /// Whether it spreads tables over nodes, of which it is one.
+    pub(crate) is_distributed: bool,
 }
 
 impl Subject<'_> {
@@ -53,8 +60,10 @@ pub(crate) enum Order {
 pub(crate) struct Watch<'scope> {
     sink: Arc<Sink<'scope>>,
     begun: Instant,
+    is_distributed: bool,
     orders: Vec<Sender<Order>>,
     statistics: ScopedJoinHandle<'scope, Sampled>,
+    machines: ScopedJoinHandle<'scope, machine::Seen>,
 }
 
 /// What the watchers have seen, but for the samples themselves, which stand in the run directory.
@@ -62,6 +71,10 @@ pub(crate) struct Watched {
     pub(crate) samples: SamplesRecord,
     /// What happened to the statistics, the server or the clock.
     pub(crate) events: Vec<EventRecord>,
+    /// The server's machine in the measured window.
+    pub(crate) server_machine: Option<MachineRecord>,
+    /// The driver's, where it is another one.
+    pub(crate) client_machine: Option<MachineRecord>,
     /// Transactions that the server has counted for the looks at it.
     pub(crate) transactions: u64,
     /// Why samples could not be kept, where the disk did not take them.
@@ -78,7 +91,14 @@ impl<'scope> Watch<'scope> {
             let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options, subject.wishes()));
             scope.spawn(move || statistics::watch(sampler, &sink, &inbox))
         };
-        Self { sink, begun: Instant::now(), orders: vec![statistics_orders], statistics }
+        let (machine_orders, inbox) = mpsc::channel();
+        let machines = {
+            let (sink, watcher) = (Arc::clone(&sink), Watcher::begin(subject.options, subject.os_metrics.cloned()));
+            scope.spawn(move || watcher.watch(&sink, &inbox))
+        };
+        let orders = vec![statistics_orders, machine_orders];
+        let is_distributed = subject.is_distributed;
+        Self { sink, begun: Instant::now(), is_distributed, orders, statistics, machines }
     }
 
     /// The clients begin: moments are counted from now on.
@@ -107,6 +127,7 @@ impl<'scope> Watch<'scope> {
     pub(crate) fn end(self) -> Watched {
         self.tell(Order::End);
         let sampled = self.statistics.join().unwrap_or_default();
+        let machines = self.machines.join().unwrap_or_default();
         let at_s = |at| self.sink.at_s(at).unwrap_or_default();
         let notices = sampled.notices.iter().map(|notice| EventRecord {
             kind: notice.kind.to_owned(),
@@ -116,10 +137,15 @@ impl<'scope> Watch<'scope> {
         });
         let events: Vec<_> = notices.collect();
         let left_out = |out: LeftOut| LeftOutRecord { source: out.source.to_owned(), why: out.why };
+        let mut left_out: Vec<_> = sampled.left_out.into_iter().map(left_out).chain(machines.left_out).collect();
+        if self.is_distributed {
+            let why = "only the node that the clients connect to is looked at, and its counters are not those of all";
+            left_out.push(LeftOutRecord { source: "other nodes".to_owned(), why: why.to_owned() });
+        }
         let plans = sampled.plans.map(|plans| self.sink.keep("plans.txt", &plans));
         let samples = SamplesRecord {
             sources: self.sink.sources(),
-            left_out: sampled.left_out.into_iter().map(left_out).collect(),
+            left_out,
             notes: events.iter().map(|event| format!("at {:.1} s: {}", event.from_s, event.text)).collect(),
             queries: sampled.queries,
             query_s: sampled.waited.as_secs_f64(),
@@ -127,7 +153,14 @@ impl<'scope> Watch<'scope> {
             server_cpu_s: sampled.cpu.map(|cpu| cpu.as_secs_f64()),
             watched_s: self.begun.elapsed().as_secs_f64(),
         };
-        Watched { samples, events, transactions: sampled.transactions, trouble: self.sink.failure() }
+        Watched {
+            samples,
+            events,
+            server_machine: machines.server,
+            client_machine: machines.driver,
+            transactions: sampled.transactions + machines.transactions,
+            trouble: self.sink.failure(),
+        }
     }
 }
 
@@ -139,5 +172,7 @@ pub(crate) fn note(watched: Watched, record: &mut RunRecord, progress: &Progress
         record.warnings.push(warning);
     }
     record.events.extend(watched.events);
+    record.server_machine = watched.server_machine;
+    record.client_machine = watched.client_machine;
     record.samples = Some(watched.samples);
 }

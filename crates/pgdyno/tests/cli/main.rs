@@ -13,6 +13,7 @@ mod given_server;
 mod html;
 mod isolation;
 mod live;
+mod machines;
 mod no_server;
 mod null_server;
 mod own;
@@ -24,6 +25,7 @@ mod pty;
 mod recipes;
 mod report;
 mod results;
+mod samples;
 mod search;
 #[path = "../../../pgdyno-net/tests/real/server.rs"]
 #[expect(dead_code, reason = "shared with the tests of other crates")]

@@ -1,0 +1,82 @@
+//! What happens to a server, and to its statistics, while it is looked at.
+
+use pgdyno_server::stat::{Sampler, Wishes};
+
+use crate::{frame, number, server, until};
+
+#[test]
+fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
+    let Some(server) = server("a reset", "") else { return };
+    let mut admin = server.admin();
+    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    sampler.look();
+    admin.execute("SELECT pg_stat_reset(), pg_stat_reset_shared('bgwriter')").unwrap();
+    let before = number(frame(&sampler.look(), "database").unwrap(), "xact_commit");
+    sampler.look();
+    let sampled = sampler.end();
+    let reset: Vec<_> = sampled.notices.iter().map(|notice| (notice.kind, notice.text.as_str())).collect();
+    // Before PostgreSQL 17 one view has the counters of both.
+    for source in ["database", "bgwriter", "checkpointer"] {
+        let told = reset.iter().filter(|(kind, text)| *kind == "reset" && text.contains(&format!(" of {source} ")));
+        assert_eq!(told.count(), 1, "{source}: {reset:?}");
+    }
+    assert_eq!(reset.len(), 3);
+    assert!(before < 1000.0);
+}
+
+#[test]
+fn a_restart_is_noticed_and_the_looks_go_on() {
+    let Some(mut server) = server("a restart", "") else { return };
+    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    assert!(frame(&sampler.look(), "database").is_some());
+    server.crash();
+    // Nobody is there, and nobody is waited for.
+    assert_eq!(sampler.look(), []);
+    sampler.look_at_waits();
+    assert_eq!(sampler.look(), []);
+    server.restart();
+    until(&mut sampler, "it is seen again", |frames| frame(frames, "database").map(|_| ()));
+    until(&mut sampler, "so is what sessions wait for", |frames| frame(frames, "waits").map(|_| ()));
+    let sampled = sampler.end();
+    let restart = &sampled.notices[0];
+    assert_eq!(restart.kind, "restart", "{:?}", sampled.notices);
+    assert!(restart.until.unwrap() > restart.at && restart.text.contains("the server was restarted"));
+    assert!(sampled.transactions >= sampled.queries + 2, "{sampled:?}");
+}
+
+#[test]
+fn a_session_that_was_thrown_out_comes_back() {
+    let Some(server) = server("a session that is thrown out", "") else { return };
+    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    sampler.look();
+    let thrown =
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'pgdyno sampler'";
+    assert_eq!(server.admin().query_one(thrown).unwrap(), "1");
+    until(&mut sampler, "it is there again", |frames| frame(frames, "wal").map(|_| ()));
+    let sampled = sampler.end();
+    let kinds: Vec<_> = sampled.notices.iter().map(|notice| notice.kind).collect();
+    assert_eq!(kinds, ["outage"], "{:?}", sampled.notices);
+}
+
+#[test]
+fn what_is_forgotten_between_the_looks_is_asked_without_preparing_it() {
+    let Some(server) = server("forgotten statements", "") else { return };
+    // As behind a pooler, where the next statement meets another session: a view that makes this one forget.
+    server
+        .admin()
+        .execute(
+            "CREATE SCHEMA shadow; \
+             CREATE FUNCTION shadow.forget() RETURNS bool LANGUAGE plpgsql AS \
+             $$ BEGIN DEALLOCATE pgdyno_database; RETURN true; EXCEPTION WHEN OTHERS THEN RETURN true; END $$; \
+             CREATE VIEW shadow.pg_stat_bgwriter AS SELECT * FROM pg_catalog.pg_stat_bgwriter WHERE shadow.forget(); \
+             ALTER ROLE postgres SET search_path = shadow, pg_catalog, public",
+        )
+        .unwrap();
+    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    until(&mut sampler, "all is seen", |frames| {
+        ["database", "bgwriter", "wal", "waits"].iter().all(|source| frame(frames, source).is_some()).then_some(())
+    });
+    let sampled = sampler.end();
+    assert_eq!(sampled.notices, []);
+    assert!(!sampled.left_out.iter().any(|out| ["database", "bgwriter"].contains(&out.source)), "{sampled:?}");
+}

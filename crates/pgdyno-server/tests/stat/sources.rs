@@ -1,0 +1,191 @@
+//! What is seen of a server, and what its role is not shown.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_server::stat::{Sampler, Wishes};
+
+use crate::server::Server;
+use crate::{PATIENCE, cell, frame, number, server, until, why};
+
+/// What Debian's PostgreSQL has; `io` is of a later one.
+const USUAL: [&str; 9] =
+    ["bgwriter", "checkpointer", "database", "locks", "tables", "vacuum", "wal", "waits", "replication"];
+
+/// All sources that have rows while there is something to see of each.
+fn look_at_everything(options: &ConnectOptions, expected: &[&str]) {
+    let mut admin = Admin::connect(options).unwrap();
+    admin.execute("CREATE TABLE t (id int PRIMARY KEY, filler text) WITH (autovacuum_enabled = off)").unwrap();
+    admin.execute("INSERT INTO t SELECT n, repeat('x', 200) FROM generate_series(1, 20000) n").unwrap();
+    admin.execute("DELETE FROM t WHERE id % 3 = 0; UPDATE t SET filler = 'y' WHERE id < 1000").unwrap();
+    admin.execute("CHECKPOINT").unwrap();
+    admin.execute("BEGIN; LOCK TABLE t IN SHARE MODE").unwrap();
+    std::thread::scope(|scope| {
+        let waiting =
+            scope.spawn(|| Admin::connect(options).unwrap().execute("UPDATE t SET filler = 'z' WHERE id = 1"));
+        let mut sampler = Sampler::begin(options, Wishes::default());
+        let mut seen = BTreeSet::new();
+        until(&mut sampler, "the lock is seen, and all that has no part in it", |frames| {
+            seen.extend(frames.iter().filter(|frame| !frame.rows.is_empty()).map(|frame| frame.source));
+            let locks = frame(frames, "locks")?;
+            let row = locks.rows.first()?;
+            assert_eq!(cell(locks, row, "relation"), Some("t"));
+            assert_eq!((cell(locks, row, "mode"), cell(locks, row, "waiting")), (Some("RowExclusiveLock"), Some("1")));
+            assert!(cell(locks, row, "longest_wait_s").unwrap().parse::<f64>().unwrap() >= 0.0);
+            let waits = frame(frames, "waits")?;
+            let row = waits.rows.iter().find(|row| cell(waits, row, "wait_event_type") == Some("Lock"))?;
+            assert_eq!(cell(waits, row, "wait_event"), Some("relation"));
+            assert_eq!(cell(waits, row, "backend_type"), Some("client backend"));
+            Some(())
+        });
+        admin.execute("COMMIT").unwrap();
+        waiting.join().unwrap().unwrap();
+
+        // A vacuum that takes its time.
+        let vacuum = scope.spawn(|| {
+            let mut admin = Admin::connect(options).unwrap();
+            admin.execute("SET vacuum_cost_limit = 1; SET vacuum_cost_delay = 20").unwrap();
+            // It is cancelled when it has been seen.
+            admin.execute("VACUUM t").is_err()
+        });
+        until(&mut sampler, "the vacuum is seen", |frames| {
+            let vacuum = frame(frames, "vacuum")?;
+            let row = vacuum.rows.first()?;
+            seen.insert("vacuum");
+            assert_eq!((cell(vacuum, row, "schema"), cell(vacuum, row, "table")), (Some("public"), Some("t")));
+            assert_eq!(cell(vacuum, row, "autovacuum"), Some("false"));
+            assert!(cell(vacuum, row, "phase").is_some());
+            Some(())
+        });
+        admin.execute("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'VACUUM t'").unwrap();
+        assert!(vacuum.join().unwrap());
+        let sampled = sampler.end();
+        let expected: BTreeSet<_> = expected.iter().copied().collect();
+        assert_eq!(seen, expected, "{:?}", sampled.left_out);
+        assert_eq!(sampled.notices, []);
+    });
+}
+
+#[test]
+fn every_view_of_a_server_is_seen() {
+    let Some(primary) = server("views of a server", "wal_level = replica\nmax_wal_senders = 4\ntrack_io_timing = on\n")
+    else {
+        return;
+    };
+    let standby = Server::standby_of(&primary);
+    // Its WAL receiver is there once it is replaying.
+    let mut admin = primary.admin();
+    let deadline = Instant::now() + PATIENCE;
+    while admin.query_one("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'").unwrap() != "1" {
+        assert!(Instant::now() < deadline, "no standby streams");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    look_at_everything(&primary.options(), &USUAL);
+
+    // A standby has views, too, and no position of its own to write at.
+    let mut sampler = Sampler::begin(&standby.options(), Wishes::default());
+    let wal = until(&mut sampler, "the standby is seen", |frames| frame(frames, "wal").cloned());
+    assert!(number(&wal, "lsn_bytes") > 0.0);
+    assert_eq!(why(&sampler.end(), "wal"), None);
+}
+
+#[test]
+fn counters_grow_by_what_was_done_and_looks_are_counted() {
+    let Some(server) = server("counters", "") else { return };
+    let mut admin = server.admin();
+    admin.execute("CREATE TABLE t (n int)").unwrap();
+    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let first = frame(&sampler.look(), "database").cloned().unwrap();
+    for n in 0..50 {
+        admin.execute(&format!("INSERT INTO t VALUES ({n})")).unwrap();
+    }
+    drop(admin);
+    let later = until(&mut sampler, "what a session did is reported", |frames| {
+        let database = frame(frames, "database")?.clone();
+        (number(&database, "tup_inserted") - number(&first, "tup_inserted") >= 50.0).then_some(database)
+    });
+    assert!(number(&later, "xact_commit") - number(&first, "xact_commit") >= 50.0);
+    for _ in 0..5 {
+        sampler.look_at_waits();
+    }
+    let frames = sampler.look();
+    let waits = frame(&frames, "waits").unwrap();
+    assert_eq!(cell(waits, &waits.rows[0], "looks"), Some("6"), "{waits:?}");
+    // Nobody is at work, and the sampler does not see itself.
+    assert!(
+        waits.rows.iter().all(|row| cell(waits, row, "backend_type") != Some("client backend")
+            || cell(waits, row, "samples") == Some("0")),
+        "{waits:?}"
+    );
+    let sampled = sampler.end();
+    assert!(sampled.queries > 10 && sampled.transactions == sampled.queries + 1);
+    assert!(sampled.cpu.is_none_or(|cpu| !cpu.is_zero()) && !sampled.waited.is_zero());
+    assert!(why(&sampled, "statements").unwrap().contains("shared_preload_libraries = 'pg_stat_statements'"));
+    assert!(why(&sampled, "track_io_timing").unwrap().contains("--set track_io_timing=on"));
+}
+
+#[test]
+fn a_role_without_pg_monitor_sees_its_own_sessions_and_is_told() {
+    let Some(server) = server("a role without pg_monitor", "") else { return };
+    let mut admin = server.admin();
+    admin.execute("CREATE ROLE bench LOGIN").unwrap();
+    let options = ConnectOptions::for_socket(server.dir(), server.port, "bench", "postgres");
+    let mut others = server.admin();
+    std::thread::scope(|scope| {
+        let canceller = others.cancel_handle();
+        let other = scope.spawn(move || others.execute("SELECT pg_sleep(60)"));
+        let own = Admin::connect(&options).unwrap();
+        let own_canceller = own.cancel_handle();
+        let sleeping = scope.spawn(move || { own }.execute("SELECT pg_sleep(60)"));
+        let mut sampler = Sampler::begin(&options, Wishes::default());
+        let slept = until(&mut sampler, "its own session is seen asleep", |frames| {
+            let waits = frame(frames, "waits")?;
+            let row = waits.rows.iter().find(|row| cell(waits, row, "wait_event") == Some("PgSleep"))?;
+            (cell(waits, row, "looks") == Some("2")).then(|| cell(waits, row, "samples").unwrap().to_owned())
+        });
+        // One session in two looks, and not the superuser's.
+        assert_eq!(slept, "2");
+        let sampled = sampler.end();
+        let why = why(&sampled, "waits").unwrap();
+        assert!(why.contains("GRANT pg_monitor TO bench"), "{why}");
+        canceller.cancel().unwrap();
+        own_canceller.cancel().unwrap();
+        assert!(other.join().unwrap().is_err() && sleeping.join().unwrap().is_err());
+    });
+    // With it, all is seen.
+    admin.execute("GRANT pg_monitor TO bench").unwrap();
+    let mut sampler = Sampler::begin(&options, Wishes::default());
+    assert!(frame(&sampler.look(), "checkpointer").is_some());
+    assert_eq!(why(&sampler.end(), "waits"), None);
+}
+
+#[test]
+fn a_view_that_is_forbidden_is_left_out_with_a_word_and_the_rest_is_seen() {
+    let Some(server) = server("a forbidden view", "") else { return };
+    let mut admin = server.admin();
+    admin.execute("CREATE ROLE bench LOGIN; REVOKE SELECT ON pg_stat_wal FROM PUBLIC").unwrap();
+    let options = ConnectOptions::for_socket(server.dir(), server.port, "bench", "postgres");
+    let mut sampler = Sampler::begin(&options, Wishes::default());
+    let frames = sampler.look();
+    assert!(frame(&frames, "wal").is_none() && frame(&frames, "database").is_some());
+    // One that is taken away later, too.
+    admin.execute("REVOKE SELECT ON pg_stat_bgwriter FROM PUBLIC").unwrap();
+    let frames = sampler.look();
+    assert!(frame(&frames, "bgwriter").is_none() && frame(&frames, "database").is_some());
+    let queries = sampler.look().len();
+    assert!(queries > 0);
+    let sampled = sampler.end();
+    assert!(why(&sampled, "wal").unwrap().contains("permission denied for view pg_stat_wal"));
+    assert!(why(&sampled, "bgwriter").unwrap().contains("permission denied"));
+}
+
+#[test]
+fn where_no_session_can_be_had_that_is_said() {
+    let Some(server) = server("no session", "") else { return };
+    let options = server.options().with_database("no such database");
+    let mut sampler = Sampler::begin(&options, Wishes::default());
+    assert_eq!(sampler.look(), []);
+    let sampled = sampler.end();
+    assert!(why(&sampled, "all statistics").unwrap().contains("no such database"), "{sampled:?}");
+}

@@ -1,0 +1,65 @@
+//! What others took of the machines' CPUs while something was measured there.
+
+use pgdyno_report::units;
+use pgdyno_results::{MachineRecord, RunRecord};
+
+/// Other programs that took more of a machine's CPUs than this were a part of what was measured.
+const SHARED: f64 = 0.05;
+/// Less than this, in CPUs, is what any machine does beside its work.
+const USUAL_CPUS: f64 = 0.1;
+/// A hypervisor that gave more of a machine's CPU time to others than this was a part of what was measured.
+const STOLEN: f64 = 0.02;
+
+/// Warnings that follow from what was seen of the machines.
+pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
+    let server = match &record.client_machine {
+        None => "this machine",
+        Some(_) => "the server's machine",
+    };
+    let server = record.server_machine.iter().flat_map(|machine| of(server, machine));
+    server.chain(record.client_machine.iter().flat_map(|machine| of("the driver's machine", machine))).collect()
+}
+
+fn of(name: &str, machine: &MachineRecord) -> Vec<String> {
+    let Some(cpus) = machine.cpus.filter(|cpus| *cpus > 0.0) else { return Vec::new() };
+    let mut warnings = Vec::new();
+    if let Some(other) = machine.other_cpus.filter(|other| *other > USUAL_CPUS.max(SHARED * cpus)) {
+        warnings.push(format!(
+            "other programs took {other:.2} of the {cpus:.0} CPUs of {name}: the figures are of what they left, and another run \
+             may find more or less"
+        ));
+    }
+    if let Some(stolen) = machine.steal_cpus.filter(|stolen| *stolen > STOLEN * cpus) {
+        warnings.push(format!(
+            "the hypervisor kept {} of the CPU time of {name} for others: the figures are of what it left",
+            units::percent(stolen / cpus)
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(cpus: f64, other: f64, steal: f64) -> MachineRecord {
+        MachineRecord { cpus: Some(cpus), other_cpus: Some(other), steal_cpus: Some(steal), ..MachineRecord::default() }
+    }
+
+    #[test]
+    fn others_are_told_of_above_a_tenth_of_a_cpu_and_a_twentieth_of_all() {
+        assert_eq!(of("m", &machine(1.0, 0.1, 0.0)).len(), 0);
+        assert_eq!(of("m", &machine(1.0, 0.11, 0.0)).len(), 1);
+        assert_eq!(of("m", &machine(16.0, 0.79, 0.0)).len(), 0);
+        let told = of("the driver's machine", &machine(16.0, 0.81, 0.0));
+        assert!(told[0].starts_with("other programs took 0.81 of the 16 CPUs of the driver's machine"), "{told:?}");
+    }
+
+    #[test]
+    fn a_hypervisor_is_told_of_above_a_fiftieth() {
+        assert_eq!(of("m", &machine(4.0, 0.0, 0.08)).len(), 0);
+        let told = of("m", &machine(4.0, 0.0, 0.1));
+        assert!(told[0].starts_with("the hypervisor kept 2.5 % of the CPU time of m"), "{told:?}");
+        assert_eq!(of("m", &MachineRecord { steal_cpus: Some(1.0), ..MachineRecord::default() }).len(), 0);
+    }
+}

@@ -1,0 +1,107 @@
+//! What a run has seen of its server meanwhile: the files, the record, and what is said of both.
+
+use std::collections::BTreeMap;
+
+use crate::given_server::{Place, TRUST};
+use crate::program::{Home, Run};
+
+/// The rows of a source as maps from column to cell. None of the sources that are read has a comma in its cells.
+fn rows(run: &Run, source: &str) -> Vec<BTreeMap<String, String>> {
+    let text = std::fs::read_to_string(run.path.join("samples").join(format!("{source}.csv"))).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<_> = lines.next().unwrap().split(',').collect();
+    let row =
+        |line: &str| header.iter().zip(line.split(',')).map(|(name, cell)| ((*name).into(), cell.into())).collect();
+    lines.map(row).collect()
+}
+
+fn column(run: &Run, source: &str, column: &str) -> Vec<f64> {
+    rows(run, source).iter().map(|row| row[column].parse().unwrap()).collect()
+}
+
+/// Transactions that the server counted over the whole run beyond those of the clients.
+fn more_than_the_clients(run: &Run) -> f64 {
+    let of_clients: f64 = run.intervals().iter().map(|row| row["committed"].parse::<f64>().unwrap()).sum();
+    of_clients * (run.number("/summary/tpm") / run.number("/summary/tpm_client") - 1.0)
+}
+
+#[test]
+fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
+    let Some(place) = Place::new("samples", "", TRUST) else { return };
+    place.run("run select-only -s 1 -c 2 -T 3 --ramp 1").ok().prints(&["samples: without statements"]);
+    let run = place.home.the_run();
+    let sources = run.at("/samples/sources").to_string();
+    for source in ["bgwriter", "checkpointer", "database", "tables", "waits", "wal"] {
+        assert!(sources.contains(&format!("\"{source}\"")), "{sources}");
+    }
+    let (at_s, commits) = (column(&run, "database", "at_s"), column(&run, "database", "xact_commit"));
+    assert!(at_s[0] < 1.0 && at_s.is_sorted() && commits.is_sorted(), "{at_s:?} {commits:?}");
+    let of_clients: f64 = run.intervals().iter().map(|row| row["committed"].parse::<f64>().unwrap()).sum();
+    assert!(commits.last().unwrap() - commits[0] > of_clients / 4.0, "{commits:?}");
+    assert!(rows(&run, "tables").iter().any(|row| row["table"] == "pgbench_accounts"));
+    assert!(run.number("/samples/queries") > 10.0 && run.number("/samples/query_s") > 0.0);
+    assert!(run.record["samples"]["notes"].is_null() && run.record["events"].as_array().is_none_or(Vec::is_empty));
+    // Looking is none of the server's work: what is left is a few statements at the edges and the beginning of sessions.
+    let more = more_than_the_clients(&run);
+    assert!((-1.0..25.0).contains(&more), "{more}");
+
+    place.run("run select-only -s 1 -c 2 -T 1 --ramp 0 --no-samples").ok();
+    let run = place.home.runs().pop().unwrap();
+    assert!(run.record["samples"].is_null() && !run.path.join("samples").exists());
+    assert!(run.number("/summary/tpm") > 0.0);
+}
+
+#[test]
+fn without_a_server_there_is_nothing_to_sample() {
+    let home = Home::new();
+    for args in [&["run", "noop", "-t", "10"][..], &["run", "select-only", "--target", "null", "-t", "10"]] {
+        home.run(args).ok();
+        let run = home.runs().pop().unwrap();
+        assert!(run.record["samples"].is_null() && !run.path.join("samples").exists());
+    }
+}
+
+#[test]
+fn statements_are_counted_and_explained_where_the_server_can() {
+    let conf = "shared_preload_libraries = 'pg_stat_statements'\n";
+    let Some(place) = Place::new("statements", conf, TRUST) else { return };
+    place.execute("create extension pg_stat_statements");
+    let ran = place.run("run tpcb-like -s 1 -c 1 -T 2 --ramp 0 --statement-plans 3").ok();
+    ran.prints(&["plans of statements in samples/plans.txt"]);
+    let run = place.home.the_run();
+    let statements = std::fs::read_to_string(run.path.join("samples/statements.csv")).unwrap();
+    assert!(statements.contains("UPDATE pgbench_branches") && !statements.contains("pg_stat_database"), "{statements}");
+    let plans = std::fs::read_to_string(run.path.join("samples/plans.txt")).unwrap();
+    // PostgreSQL 15 cannot explain what has parameters.
+    assert!(plans.contains("UPDATE pgbench_") && plans.contains("before PostgreSQL 16"), "{plans}");
+}
+
+#[test]
+fn a_reset_in_the_middle_is_said_and_what_it_spoils_is_not_told() {
+    let Some(place) = Place::new("a reset in the middle", "", TRUST) else { return };
+    let mut running = place.start("run select-only -s 1 -c 2 -T 6 --ramp 0");
+    running.until_it_says("progress:", 2);
+    place.execute("select pg_stat_reset()");
+    let ran = running.end().ok().says(&["warning: at ", "the counters of database were reset"]);
+    let run = place.home.the_run();
+    let (events, warnings) = (run.at("/events").to_string(), run.at("/warnings").to_string());
+    assert!(events.contains("\"kind\":\"reset\"") && warnings.contains("were reset"), "{events} {warnings}");
+    assert!(run.record["summary"]["tpm"].is_null() && run.record["summary"]["cache_hit_ratio"].is_null());
+    assert!(run.number("/summary/tps") > 0.0, "{}", ran.stdout);
+}
+
+#[test]
+fn a_restart_during_a_run_that_reconnects_is_said_and_the_looks_go_on() {
+    let Some(mut place) = Place::new("a restart in the middle", "", TRUST) else { return };
+    let mut running = place.start("run select-only -s 1 -c 2 -T 12 --ramp 0 --reconnect 60s");
+    running.until_it_says("progress:", 2);
+    place.server.crash();
+    place.server.restart();
+    running.end().says(&["the server was restarted"]);
+    let run = place.home.the_run();
+    let restart = run.at("/events").as_array().unwrap().iter().find(|event| event["kind"] == "restart").unwrap();
+    let until_s = restart["until_s"].as_f64().unwrap();
+    assert!(restart["from_s"].as_f64().unwrap() < until_s);
+    assert!(*column(&run, "database", "at_s").last().unwrap() >= until_s);
+    assert!(run.record["summary"]["tpm"].is_null());
+}
