@@ -20,13 +20,16 @@ const SLOW_CLOCK_NS: f64 = 200.0;
 pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let signs = signs(client, summary);
+    let starved = client.run_delay > STARVED;
     if real && !signs.is_empty() {
-        warnings.push(format!(
-            "the driver was the bottleneck: {}; give more --threads, or a larger or separate machine",
-            signs.join("; ")
-        ));
+        let remedy = if starved {
+            "it had too little of the CPUs"
+        } else {
+            "give more --threads, or a larger or separate machine"
+        };
+        warnings.push(format!("the driver was the bottleneck: {}; {remedy}", signs.join("; ")));
     }
-    if client.run_delay > STARVED {
+    if starved {
         warnings.push(format!(
             "the driver's threads waited for a CPU for {} of the time: latencies hold that waiting; other programs, or the \
              server itself, want the same CPUs. More --threads do not help then: give driver and server CPUs of their own, on \
@@ -170,6 +173,8 @@ mod tests {
     fn a_starved_driver_and_a_slow_clock_are_named_with_what_helps() {
         let starved = warnings(|client, _| client.run_delay = 0.2);
         assert!(starved.len() == 1 && starved[0].contains("20.0 %") && starved[0].contains("taskset"), "{starved:?}");
+        let both = warnings(|client, _| (client.run_delay, client.unread_share) = (0.2, Some(0.5)));
+        assert!(both.len() == 2 && !both[0].contains("--threads") && both[1].contains("--threads do not"), "{both:?}");
         let slow = warnings(|client, _| {
             (client.clock_read_ns, client.clock_source) = (Some(812.4), Some("hpet".to_owned()));
         });
