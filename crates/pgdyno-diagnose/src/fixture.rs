@@ -13,6 +13,9 @@ pub(crate) struct Run {
     pub(crate) samples: Samples,
 }
 
+/// Counters, and how fast they grow a second.
+type Rates<'a> = &'a [(&'a str, f64)];
+
 /// Seconds that are sampled.
 const SECONDS: u32 = 13;
 
@@ -70,14 +73,14 @@ impl Run {
     }
 
     /// One row at every look, of counters that grow so fast a second.
-    pub(crate) fn counters(self, source: &str, rates: &[(&str, f64)]) -> Self {
+    pub(crate) fn counters(self, source: &str, rates: Rates<'_>) -> Self {
         self.keyed_counters(source, &[], &[(&[], rates)])
     }
 
     /// The same of several rows, with the values of their keys.
-    pub(crate) fn keyed_counters(mut self, source: &str, keys: &[&str], rows: &[(&[&str], &[(&str, f64)])]) -> Self {
+    pub(crate) fn keyed_counters(mut self, source: &str, keys: &[&str], rows: &[(&[&str], Rates<'_>)]) -> Self {
         let columns: Vec<_> = keys.iter().copied().chain(rows[0].1.iter().map(|(name, _)| *name)).collect();
-        let row = |nth: u32, (key, rates): &(&[&str], &[(&str, f64)])| {
+        let row = |nth: u32, (key, rates): &(&[&str], Rates<'_>)| {
             let values = rates.iter().map(|(_, rate)| (1e6 + rate * f64::from(nth)).to_string());
             (f64::from(nth), key.iter().map(|key| (*key).to_owned()).chain(values).collect::<Vec<_>>())
         };

@@ -7,6 +7,7 @@ pub mod compare;
 mod cost;
 mod csv;
 mod cycle;
+mod diagnosis;
 pub mod guide;
 pub mod html;
 mod json;

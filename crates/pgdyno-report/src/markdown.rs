@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::RunRecord;
 
 use crate::Look;
+use crate::diagnosis;
 use crate::guide;
 use crate::machine;
 use crate::rules;
@@ -35,6 +36,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     }
     rules::markdown(record, out)?;
     guide::markdown(record, out)?;
+    diagnosis::markdown(record, out)?;
     for line in machine::lines(record).into_iter().chain(cycle::lines(record)).chain(cost::line(record)) {
         writeln!(out, "- {line}")?;
     }

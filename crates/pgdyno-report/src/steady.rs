@@ -32,8 +32,9 @@ fn throughput(steady: &SteadyRecord) -> String {
         Verdict::Steady => "steady",
         Verdict::Unknown => "not enough intervals to tell whether it is steady",
     };
-    let chance =
-        steady.chance.map_or_else(String::new, |chance| format!(" (chance alone: up to ±{})", percent(chance)));
+    // Where nothing can be told, chance could do anything.
+    let chance = steady.chance.filter(|_| steady.verdict() != Verdict::Unknown);
+    let chance = chance.map_or_else(String::new, |chance| format!(" (chance alone: up to ±{})", percent(chance)));
     format!(
         "throughput: {verdict}, {} variation between intervals, {:+.1} % from first to last third{chance}",
         percent(steady.variation),

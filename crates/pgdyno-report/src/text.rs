@@ -6,6 +6,7 @@ use pgdyno_plan::{Arrivals, Pace};
 use pgdyno_results::{GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
 
 use crate::Look;
+use crate::diagnosis;
 use crate::guide;
 use crate::machine;
 use crate::rules;
@@ -77,6 +78,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         for line in machine::lines(record) {
             writeln!(out, "{line}")?;
         }
+        diagnosis::text(record, out)?;
     }
     if let Some(line) = line_of_samples(record) {
         writeln!(out, "{line}")?;

@@ -14,6 +14,7 @@ pub(crate) mod cluster;
 pub(crate) mod copies;
 pub(crate) mod cycle;
 pub(crate) mod data;
+pub(crate) mod diagnosis;
 pub(crate) mod drive;
 pub(crate) mod durability;
 pub(crate) mod figures;

@@ -57,7 +57,7 @@ impl Step {
     fn between(before: &Look, now: &Look) -> Option<Self> {
         let worked_s = (now.worked_s - before.worked_s).max(0.0);
         let reset = now.timed < before.timed || now.requested < before.requested || now.buffers < before.buffers;
-        (!reset).then(|| Self {
+        (!reset).then_some(Self {
             before_s: before.at_s,
             at_s: now.at_s,
             timed: now.timed > before.timed,

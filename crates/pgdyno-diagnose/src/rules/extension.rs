@@ -9,11 +9,10 @@ use crate::waits::Class;
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "waiting for others to extend the same table or index";
     let mut found = waited(facts, "extension", Class::Extension, what)?;
-    found.advice = Some("partitions of the tables that grow, or PostgreSQL 16 and later, which extends by many pages at once, could be tried".to_owned());
-    found.advice = found
-        .advice
-        .filter(|_| facts.record.server.as_ref().is_some_and(|s| s.version_num < 160_000))
-        .or_else(|| Some("partitions of the tables that grow could be tried".to_owned()));
+    // From 16 on a table grows by many pages at once.
+    let is_old = facts.record.server.as_ref().is_some_and(|server| server.version_num < 160_000);
+    let newer = if is_old { ", or PostgreSQL 16 and later," } else { "" };
+    found.advice = Some(format!("partitions of the tables that grow{newer} could be tried"));
     Some(found)
 }
 

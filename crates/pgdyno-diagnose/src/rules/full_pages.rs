@@ -38,7 +38,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             percent(share)
         ),
         weight: weight.clamp(UNKNOWN, 1.0),
-        evidence: vec![format!("{} images a second, of {} of WAL", number(images), bytes(wal))],
+        evidence: vec![format!("{} images a second, in {} of WAL a second", number(images), bytes(wal))],
         advice: try_it(facts, what, &["max_wal_size", "checkpoint_timeout", "wal_compression"]),
     })
 }

@@ -12,6 +12,7 @@ use super::cluster;
 use super::copies;
 use super::cycle::warm;
 use super::data::{self, LoadManner, Site};
+use super::diagnosis;
 use super::drive::{self, Driven, Opponent};
 use super::figures;
 use super::record::Recording;
@@ -293,7 +294,9 @@ impl Stage<'_> {
         if self.plan.target != "null" {
             figures::judge(record, self.workload, measured);
         }
-        verdict::of(driven, record.summary.as_ref(), &broken, death)
+        let end = verdict::of(driven, record.summary.as_ref(), &broken, death);
+        diagnosis::add(self.recording, self.progress);
+        end
     }
 
     /// After the run: is the data right, and did the server see the same New-Orders?

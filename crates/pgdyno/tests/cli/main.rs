@@ -6,6 +6,7 @@
 mod citus;
 mod compare;
 mod cycle;
+mod diagnosis;
 mod disk_full;
 mod drop_in;
 mod embedded_workloads;

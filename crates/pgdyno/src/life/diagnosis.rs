@@ -1,0 +1,37 @@
+//! What a run's own files tell of it, once it has ended: what happened, and what held the server back.
+
+use pgdyno_diagnose::diagnose;
+use pgdyno_results::{StoreError, Timeline, read_samples, read_timeline};
+
+use super::record::Recording;
+use crate::progress::Progress;
+
+/// Reads the intervals and the samples back, and fills in events, findings and the warnings that follow from them. Without
+/// samples there is nothing to tell.
+pub(crate) fn add(recording: &mut Recording, progress: &Progress) {
+    if recording.record.samples.is_none() {
+        return;
+    }
+    if let Err(error) = read_and_add(recording, progress) {
+        let warning = format!("what held the server back could not be found out: {error}");
+        progress.warn(&warning);
+        recording.record.warnings.push(warning);
+    }
+}
+
+fn read_and_add(recording: &mut Recording, progress: &Progress) -> Result<(), StoreError> {
+    let directory = recording.path().to_owned();
+    let timeline: Timeline = read_timeline(&directory.join("run.json"), &recording.record, &directory)?;
+    let samples = read_samples(&directory)?;
+    let record = &mut recording.record;
+    let diagnosis = diagnose(record, &timeline, &samples);
+    for warning in diagnosis.warnings {
+        progress.warn(&warning);
+        record.warnings.push(warning);
+    }
+    // What the watchers noticed themselves stands there already.
+    record.events.extend(diagnosis.events);
+    record.events.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
+    record.findings = diagnosis.findings;
+    Ok(())
+}
