@@ -1,10 +1,10 @@
 //! The headline figures, and what they mean.
 
-use pgdyno_measure::Verdict;
 use pgdyno_results::{RunRecord, Status};
 
 use super::ReportRun;
 use super::markup::Html;
+use crate::steady;
 use crate::text::headline;
 use crate::units::{ms, percent};
 
@@ -35,6 +35,9 @@ fn more(record: &RunRecord) -> Vec<(&'static str, String, &'static str)> {
     }
     if let Some(ratio) = summary.cache_hit_ratio {
         more.push(("from shared buffers", percent(ratio), "block reads that needed no read of the operating system"));
+    }
+    if let Some(cpu) = summary.server_cpu_percent {
+        more.push(("server CPU", format!("{cpu:.0} %"), "of all CPUs of its machine, all programs together"));
     }
     more
 }
@@ -90,20 +93,10 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
     if let Some(reason) = &record.reason {
         html.raw(": ").text(reason);
     }
-    if let Some(steady) = record.summary.as_ref().and_then(|summary| summary.steadiness) {
-        let verdict = match steady.verdict() {
-            Verdict::Drifts => "throughput drifts",
-            Verdict::Steady => "throughput is steady",
-            Verdict::Unknown => "not enough intervals to tell whether throughput is steady",
-        };
-        let text = format!(
-            "; {verdict}: {} variation between intervals, {:+.1} % from the first to the last third",
-            percent(steady.variation),
-            steady.trend * 100.0
-        );
-        html.text(&text);
-    }
     html.raw("</p>\n");
+    for line in record.summary.iter().flat_map(steady::lines) {
+        html.raw("<p class=\"note\">").text(line.trim_start()).raw("</p>\n");
+    }
     if !record.warnings.is_empty() {
         html.raw("<div class=\"warnings\" role=\"note\"><b>Before you trust these figures</b>");
         html.list(record.warnings.iter().map(String::as_str)).raw("</div>\n");

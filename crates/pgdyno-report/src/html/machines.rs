@@ -35,8 +35,7 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     html.raw("<div class=\"machine\"><p><b>").text(name).raw("</b> ");
     let cpus = machine.cpus.map_or_else(String::new, |cpus| format!("{cpus} CPUs, "));
     let seen_by = if machine.seen_by == LOCAL { "where pgdyno ran" } else { &machine.seen_by };
-    html.text(&format!("{cpus}{seen_by}"))
-        .raw("</p><svg class=\"shares\" role=\"img\" aria-label=\"");
+    html.text(&format!("{cpus}{seen_by}")).raw("</p><svg class=\"shares\" role=\"img\" aria-label=\"");
     html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
     let mut from = 0.0;
     for (_, class, cpus) in &parts {
@@ -62,15 +61,15 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
 
 /// CPUs by who had them, with what is left of them.
 fn parts(machine: &MachineRecord) -> Vec<Part> {
-    let server: f64 = machine.server_cpus.values().sum();
-    let (driver, other) = (machine.driver_cpus.unwrap_or(0.0), machine.other_cpus.unwrap_or(0.0));
-    let steal = machine.steal_cpus.unwrap_or(0.0);
-    let busy = machine.busy_cpus.unwrap_or(0.0);
-    let mut parts = vec![("the server", "of-server", server), ("pgdyno", "of-driver", driver)];
-    parts.push(("other programs", "of-others", other));
+    let mut parts = vec![("the server", "of-server", machine.server_cpus.values().sum())];
+    let mut part = |what, class, cpus: Option<f64>| parts.push((what, class, cpus.unwrap_or(0.0)));
+    part("pgdyno", "of-driver", machine.driver_cpus);
+    part("kernel", "of-kernel", machine.kernel_cpus);
+    part("other programs", "of-others", machine.other_cpus);
     // Where nobody could look at processes only their sum is known.
-    parts.push(("busy, by whom is not known", "of-others", (busy - server - driver - other).max(0.0)));
-    parts.push(("taken by the hypervisor", "of-steal", steal));
+    part("busy, by whom is not known", "of-others", machine.busy_cpus.filter(|_| machine.other_cpus.is_none()));
+    part("waiting for disks", "of-waits", machine.iowait_cpus);
+    part("taken by the hypervisor", "of-steal", machine.steal_cpus);
     // What is less than the rounding of several looks is none.
     parts.retain(|(_, _, cpus)| *cpus >= 0.005);
     let used: f64 = parts.iter().map(|(_, _, cpus)| cpus).sum();
@@ -89,7 +88,7 @@ fn more(machine: &MachineRecord) -> Vec<String> {
         let kinds: Vec<_> = kinds.into_iter().map(|(kind, cpus)| format!("{kind} {cpus:.2}")).collect();
         more.push(format!("CPUs of the server: {}", kinds.join(", ")));
     }
-    more.extend(machine.iowait_cpus.map(|cpus| format!("{cpus:.2} CPUs idle while something waited for a disk")));
+    more.extend(machine.usable_cpus.map(|usable| format!("of its CPUs the container may use {usable}")));
     more.extend(machine.memory_bytes.map(|n| format!("memory {}", bytes(n))));
     let mut flow = |what: &str, into: Option<f64>, out: Option<f64>, names: [&str; 2]| {
         if let (Some(into), Some(out)) = (into, out) {

@@ -87,6 +87,9 @@ fn sampling(samples: &SamplesRecord, html: &mut Html) {
     if !samples.sources.is_empty() {
         html.raw("<p>Seen: ").text(&samples.sources.join(", ")).raw(".</p>\n");
     }
+    if let Some(plans) = &samples.plans {
+        html.raw("<p>Plans of the weightiest statements: <code>").text(plans).raw("</code>.</p>\n");
+    }
     html.list(samples.notes.iter().map(String::as_str));
     let rows: Vec<_> = samples.left_out.iter().map(|left| vec![left.source.clone(), left.why.clone()]).collect();
     html.table(&[("left out", false), ("why, and what would help", false)], &rows);

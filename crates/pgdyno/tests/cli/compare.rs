@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::program::{Home, json};
 
 /// A complete run of tproc-c on two clients, as the fixture has it, with another throughput.
-fn store(home: &Home, id: &str, tps: f64, edit: impl Fn(&mut Value)) {
+pub(crate) fn store(home: &Home, id: &str, tps: f64, edit: impl Fn(&mut Value)) {
     let directory = home.join("pgdyno-results").join(id);
     std::fs::create_dir_all(&directory).unwrap();
     let mut record = json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json"));
@@ -20,14 +20,14 @@ fn store(home: &Home, id: &str, tps: f64, edit: impl Fn(&mut Value)) {
 }
 
 /// Five runs with 1 % between them around `tps`: `a-1` to `a-5`.
-fn store_five(home: &Home, name: &str, tps: f64, edit: impl Fn(&mut Value)) {
+pub(crate) fn store_five(home: &Home, name: &str, tps: f64, edit: impl Fn(&mut Value)) {
     for (nth, off) in (1..).zip([-0.01, 0.012, 0.003, -0.007, 0.002]) {
         store(home, &format!("{name}-{nth}"), tps * (1.0 + off), &edit);
     }
 }
 
 /// Intervals of a second around `tps`, after a second of ramp that is far off.
-fn store_intervals(home: &Home, id: &str, tps: u64, seconds: u64) {
+pub(crate) fn store_intervals(home: &Home, id: &str, tps: u64, seconds: u64) {
     let swing = |at: u64| [0, 7, 3, 11, 1, 9, 5][(at % 7) as usize];
     let mut text = "interval,phase,start_s,end_s,committed\n0,ramp,0.000000,1.000000,1\n".to_owned();
     for at in 1..=seconds {

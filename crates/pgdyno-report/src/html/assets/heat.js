@@ -16,6 +16,9 @@ function heatChart(heat) {
     legend.push({ key: nth, name: from === until ? number(from) : `${number(from)}–${number(until)}`, colour: `var(--h${nth})`, area: true, fixed: true });
   }
   const edge = (row) => heat.floor * heat.ratio ** row;
+  // Runs beside each other have the same axis.
+  const leastOf = Math.min(...DATA.heats.map((other) => other.floor));
+  const mostOf = Math.max(...DATA.heats.map((other) => other.floor * other.ratio ** other.cells[0].length));
   const table = () => {
     const columns = ["time", "transactions", "fastest, ms", "most were in, ms", "slowest, ms"];
     const lines = heat.cells.map((column, nth) => {
@@ -37,8 +40,8 @@ function heatChart(heat) {
   function draw() {
     const box = inside(chart);
     const x = timeScale(chart);
-    const y = logarithmic(edge(0), edge(rows), box.bottom, box.top);
-    const yTicks = logTicks(edge(0), edge(rows));
+    const y = logarithmic(leastOf, mostOf, box.bottom, box.top);
+    const yTicks = logTicks(leastOf, mostOf);
     axes(chart, { x, xTicks: timeTicks(view.from, view.until, chart.width / 90), xText: clock, xName: "time since the clients began", y, yTicks });
     const paths = Array.from({ length: SHADES }, () => []);
     heat.cells.forEach((column, nth) => {
@@ -65,7 +68,8 @@ function heatChart(heat) {
   chart.readAt = (at) => {
     const nth = columnAt(at);
     const box = inside(chart);
-    const row = Math.floor(((box.bottom - (chart.pointerY ?? box.bottom)) / (box.bottom - box.top)) * rows);
+    const pointed = leastOf * (mostOf / leastOf) ** ((box.bottom - (chart.pointerY ?? box.bottom)) / (box.bottom - box.top));
+    const row = Math.floor(Math.log(pointed / heat.floor) / Math.log(heat.ratio));
     const column = heat.cells[nth];
     const all = column.reduce((a, b) => a + b, 0);
     const lines = [{ text: `${number(all)} transactions` }];

@@ -1,7 +1,7 @@
 // The page comes alive: theme, charts, and what the tests of the page look at.
 
 // The width of the page on paper, and of a chart that shares it with another.
-const PAPER = { whole: 700, half: 335 };
+const PAPER = { whole: 800, half: 385 };
 const root = document.documentElement;
 const complain = (what) => {
   root.dataset.error = `${root.dataset.error || ""}${what}\n`;
@@ -49,10 +49,10 @@ function parts(place) {
     const own = lines.filter(({ part }) => part === title).map(({ chart }) => chart);
     const [wide, halves] = [own.filter((chart) => chart.wide), own.filter((chart) => !chart.wide)];
     // Latencies as lines, as a heat map and as curves stand together.
-    const charts = title !== DATA.first ? [...wide, ...halves] : alone ? [...wide, ...latencies, ...halves] : [...wide, ...halves, ...latencies];
-    if (!charts.length) continue;
-    place.append(html("h2", {}, title), grid(charts));
-    all.push(...charts);
+    const grids = title !== DATA.first ? [[...wide, ...halves]] : alone ? [[...wide, ...latencies, ...halves]] : [[...wide, ...halves], latencies];
+    if (!grids.flat().length) continue;
+    place.append(html("h2", {}, title), ...grids.map(grid));
+    all.push(...grids.flat());
   }
   if (growth.length) document.getElementById("growth").append(grid(growth));
   return all;

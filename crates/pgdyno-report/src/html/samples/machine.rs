@@ -44,6 +44,22 @@ pub(super) fn cpu(samples: &Samples, source: &str) -> Option<Chart> {
     ))
 }
 
+/// How busy all CPUs were together, where that is all that is known: monitoring APIs tell no more.
+pub(super) fn percent(samples: &Samples) -> Option<Chart> {
+    let table = samples.of(MACHINE);
+    if table.gauge("busy_cpus").values.iter().any(Option::is_some) {
+        return None;
+    }
+    drawn(Chart {
+        title: "CPU of the server's machine".to_owned(),
+        note: "All CPUs and all programs together.".to_owned(),
+        unit: "%".to_owned(),
+        part: Part::Machines,
+        series: seen([inked(series("busy", table.gauge("cpu_percent")), "tcpu")]),
+        ..Chart::default()
+    })
+}
+
 /// What of the memory is available, and what waits to be written.
 pub(super) fn memory(samples: &Samples) -> Option<Chart> {
     let of = |name, column| series(name, samples.of(MACHINE).gauge(column));

@@ -36,6 +36,7 @@ pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
         citus::chart(samples),
         processes::chart(samples),
         machine::cpu(samples, "machine"),
+        machine::percent(samples),
         machine::memory(samples),
         machine::disks(samples),
         machine::busy(samples),

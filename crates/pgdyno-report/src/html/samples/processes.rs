@@ -12,6 +12,12 @@ const KINDS_MAX: usize = 8;
 /// pgdyno itself, as the samples call it.
 const DRIVER: &str = "driver";
 
+/// The kernel's own threads.
+const KERNEL: &str = "kernel";
+
+/// Processes of the server that ended between two looks: what they were nobody saw.
+const ENDED: &str = "ended";
+
 /// All programs that are neither, as the samples call them.
 const OTHER: &str = "other";
 
@@ -25,12 +31,13 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     }
     let mut bands = seen(layers.series(KINDS_MAX, "the server's other processes"));
     // The server is the floor; who takes CPUs away from it stands on top.
-    bands.sort_by_key(|band| (band.name == OTHER, band.name == DRIVER));
+    bands.sort_by_key(|band| [KERNEL, DRIVER, OTHER].iter().position(|kind| *kind == band.name).map_or(0, |at| at + 1));
     for band in &mut bands {
         band.ink = Some(Ink(ink(&band.name), 0));
         match band.name.as_str() {
             DRIVER => band.name = "pgdyno".to_owned(),
             OTHER => band.name = "other programs".to_owned(),
+            ENDED => band.name = "processes of the server that ended".to_owned(),
             _ => {}
         }
     }
@@ -65,6 +72,7 @@ fn ink(kind: &str) -> &'static str {
     match kind {
         DRIVER => "c6",
         OTHER => "tback",
+        KERNEL => "ttime",
         "client backend" => "c0",
         "checkpointer" => "c1",
         "autovacuum worker" | "autovacuum launcher" => "c2",

@@ -44,9 +44,15 @@ impl Seen {
         root.split(&format!("data-{name}=\"")).nth(1)?.split('"').next()
     }
 
-    /// It drew this many charts, without an error, a word or a request.
+    /// It drew every chart that its data has, without an error, a word or a request; these titles are among them.
     #[track_caller]
-    pub(crate) fn is_whole(&self, charts: usize) {
+    pub(crate) fn is_whole(&self, titles: &[&str]) {
+        let charts = charts(&self.dom);
+        for title in titles {
+            assert!(charts.iter().any(|known| known == title), "no chart {title} in {charts:?}");
+            assert!(self.dom.contains(&format!("<h3>{title}</h3>")), "{title} is not shown");
+        }
+        let charts = charts.len();
         let figures: Vec<_> =
             self.dom.split("<figure").skip(1).filter_map(|rest| rest.split("</figure>").next()).collect();
         assert_eq!(figures.len(), charts);
@@ -61,6 +67,28 @@ impl Seen {
         assert_eq!((self.data("charts"), self.data("drawn")), (Some(charts.as_str()), Some(charts.as_str())));
         assert_eq!((self.console.as_slice(), self.requests.as_slice()), (&[][..], &[][..]));
     }
+}
+
+/// Titles of the charts that a page has the data for.
+pub(crate) fn charts(page: &str) -> Vec<String> {
+    let text = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+    let data: serde_json::Value = serde_json::from_str(text).unwrap();
+    let list = |name: &str| data[name].as_array().unwrap().clone();
+    let titles =
+        list("charts").into_iter().chain(list("growth")).map(|chart| chart["title"].as_str().unwrap().to_owned());
+    let runs = list("runs");
+    let of = |what: &str, of: &str| if runs.len() == 1 { what.to_owned() } else { format!("{what}: {of}") };
+    let heats = list("heats").into_iter().map(|heat| {
+        let run = runs[heat["run"].as_u64().unwrap() as usize]["name"].as_str().unwrap();
+        of("Response times, as a heat map", run)
+    });
+    let mut curves: Vec<String> = list("curves")
+        .iter()
+        .map(|curve| of("Response times by percentile", curve["name"].as_str().unwrap()))
+        .collect();
+    curves.sort();
+    curves.dedup();
+    titles.chain(heats).chain(curves).collect()
 }
 
 /// Shows a page until it has come to rest.

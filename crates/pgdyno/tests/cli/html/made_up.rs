@@ -167,11 +167,9 @@ impl Seen<'_> {
     }
 }
 
-/// The run with samples of everything, and with what a diagnosis makes of them; names of the server's end in `mark`.
-pub(crate) fn with_samples(mut run: ReportRun, mark: &str) -> ReportRun {
-    let directory = tempfile::tempdir().unwrap();
-    let mut seen = Seen { files: SampleFiles::of_run(directory.path()), mark };
-    let seconds = run.timeline.intervals.len() as u32;
+/// Samples of so many seconds of everything, in a run directory; names of the server's end in `mark`.
+pub(crate) fn write_samples(directory: &Path, seconds: u32, mark: &str) {
+    let mut seen = Seen { files: SampleFiles::of_run(directory), mark };
     (0..seconds).for_each(|nth| seen.second(nth));
     let columns = ["queryid", "query", "calls", "total_exec_time_ms", "mean_exec_time_ms", "rows", "wal_bytes"];
     for (query, ms) in [("UPDATE stock SET s_quantity = $1", 4000.0), ("SELECT $1", 100.0)] {
@@ -179,6 +177,13 @@ pub(crate) fn with_samples(mut run: ReportRun, mark: &str) -> ReportRun {
         seen.row("statements", f64::from(seconds), &columns, row);
     }
     assert_eq!(seen.files.failure(), None);
+}
+
+/// The run with samples of everything, and with what a diagnosis makes of them; names of the server's end in `mark`.
+pub(crate) fn with_samples(mut run: ReportRun, mark: &str) -> ReportRun {
+    let directory = tempfile::tempdir().unwrap();
+    let seconds = run.timeline.intervals.len() as u32;
+    write_samples(directory.path(), seconds, mark);
     run.samples = read_samples(directory.path()).unwrap();
     run.record = diagnosed(run.record, seconds, mark);
     run
@@ -214,6 +219,7 @@ fn diagnosed(mut record: RunRecord, seconds: u32, mark: &str) -> RunRecord {
         query_s: 0.5,
         server_cpu_s: Some(0.4),
         watched_s: end,
+        ..SamplesRecord::default()
     });
     record.server_machine = Some(MachineRecord {
         seen_by: format!("local{mark}"),

@@ -5,6 +5,7 @@
 mod browser;
 mod made_up;
 mod reader;
+mod together;
 
 use std::path::Path;
 
@@ -41,7 +42,14 @@ fn a_run_becomes_a_page_with_every_chart_drawn_and_nothing_asked_for() {
     }
     let Some(browser) = browser("a page of a run") else { return };
     let seen = look(&browser, &run.path.join("report.html"));
-    seen.is_whole(6);
+    seen.is_whole(&[
+        "Throughput",
+        "Response time",
+        "Response times, as a heat map",
+        "Response times by percentile",
+        "Under way",
+        "The driver itself",
+    ]);
     for words in ["aria-label=\"Throughput over time. TPS: from ", ">ramp<", "all, service time", "99 %"] {
         assert!(seen.dom.contains(words), "{words}");
     }
@@ -89,17 +97,100 @@ fn a_page_goes_where_it_is_told_and_a_record_alone_has_one_too() {
     assert!(std::fs::read_to_string(home.join("one.csv")).unwrap().contains("tproc-c"));
 }
 
+/// A chart and marks of the page's maker.
+fn with_chart(mut run: ReportRun) -> ReportRun {
+    let seconds: Vec<f64> = (0..120).map(f64::from).collect();
+    let values = seconds.iter().map(|s| (*s != 50.0).then_some(1.0 + s / 60.0)).collect();
+    let series = Series { name: "own".to_owned(), seconds, values, ..Series::default() };
+    run.charts.push(Chart { title: "Own chart".to_owned(), stacked: true, series: vec![series], ..Chart::default() });
+    run.marks.push(Mark { text: "begun".to_owned(), from_s: 90.0, ..Mark::default() });
+    run
+}
+
 fn write(runs: &[ReportRun], path: &Path) {
     let mut bytes = Vec::new();
     html::write(runs, &mut bytes).unwrap();
     std::fs::write(path, bytes).unwrap();
 }
 
+/// Every chart that samples can make.
+const OF_SAMPLES: [&str; 22] = [
+    "What active sessions waited for",
+    "Waiting for locks",
+    "Longest wait for a lock",
+    "WAL",
+    "Full-page images",
+    "Found in shared buffers",
+    "Buffers written out",
+    "Reads and writes of the server",
+    "How long storage took",
+    "Temporary files",
+    "Lag of the standbys",
+    "WAL that standbys are behind",
+    "Citus",
+    "CPU of the server's machine, by program",
+    "CPU of the server's machine, by kind of work",
+    "Memory of the server's machine",
+    "Disks of the server's machine",
+    "The busiest disk",
+    "Network of the server's machine",
+    "CPU of the driver's machine, by kind of work",
+    "Dead rows",
+    "Growth of the tables",
+];
+
+#[test]
+fn samples_become_charts_and_a_diagnosis_is_told_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("page.html");
+    write(&[made_up::with_samples(made_up::run("one", 120, &["a", "b"]), "")], &path);
+    let page = std::fs::read_to_string(&path).unwrap();
+    let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("the page does not say {words}"));
+    let order = [
+        "What held the server back",
+        "63 % of active samples waited for WAL",
+        "Who had the CPUs",
+        "id=\"charts\"",
+        "Statements as the server counts them",
+        "What happened meanwhile",
+        "from readable to read",
+        "How the server was watched",
+    ];
+    assert!(order.map(at).is_sorted(), "{:?}", order.map(at));
+    for words in ["pgdyno 0.50", "other programs 1.10", "no extension", "--ramp 35", "64 %", "1,234 queries"] {
+        at(words);
+    }
+    let Some(browser) = browser("samples in a page") else { return };
+    let seen = look(&browser, &path);
+    seen.is_whole(&OF_SAMPLES);
+    for words in [">checkpoint<", ">stall<", ">restart<", "LWLock: WALWrite", "other events", "CPUs of the machine"] {
+        assert!(seen.dom.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn an_hour_is_no_more_to_open_than_a_few_minutes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("page.html");
+    let names = ["new-order", "payment", "order-status", "delivery", "stock-level"];
+    write(&[made_up::with_samples(made_up::run("hour", 3660, &names), "")], &path);
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    assert!(bytes < 2_500_000, "{bytes} bytes");
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("Each point is the mean of 3 that follow each other"));
+    let Some(browser) = browser("a page of an hour") else { return };
+    let seen = look(&browser, &path);
+    seen.is_whole(&OF_SAMPLES);
+    // What a browser has to do is what stands in the page after its scripts.
+    let (elements, drawn) = (seen.dom.matches('<').count() / 2, seen.dom.len() - page.len());
+    assert!(elements < 6000 && drawn < 3_000_000, "{elements} elements, {drawn} bytes are drawn");
+}
+
 #[test]
 fn text_of_anybody_stays_text() {
     let evil = "<img src=https://evil.example/x onerror=\"document.title='owned'\"></script>\
                 <script>document.title='owned'</script><!-- \u{2028} 'q' \"Q\" </style></title>]]>";
-    let mut run = with_samples(made_up(evil, &[evil]));
+    let mut run = with_chart(made_up::with_samples(made_up::run(evil, 120, &[evil]), evil));
     run.record.id = evil.to_owned();
     run.record.reason = Some(evil.to_owned());
     run.record.plan.workload = evil.to_owned();
@@ -121,7 +212,7 @@ fn text_of_anybody_stays_text() {
     assert!(!page.contains("<img"));
     let Some(browser) = browser("text of anybody in a page") else { return };
     let seen = look(&browser, &path);
-    seen.is_whole(8);
+    seen.is_whole(&OF_SAMPLES);
     assert!(!seen.dom.contains("<img") && !seen.dom.contains("<title>owned"), "text became markup");
     assert!(seen.dom.contains("&lt;img src=https://evil.example/x"), "text is shown as it is");
 }
