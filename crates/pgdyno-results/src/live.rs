@@ -40,8 +40,8 @@ pub fn goes_on(directory: &Path) -> bool {
 /// The last that is known of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latest {
-    /// End of the last interval, whatever was asked for; absent before the first has ended.
-    pub until_s: Option<f64>,
+    /// The last interval, whatever was asked for; absent before the first has ended.
+    pub last: Option<TimelineInterval>,
     /// Intervals, in their order.
     pub intervals: Vec<TimelineInterval>,
     /// Samples of the sources that were asked for.
@@ -61,8 +61,8 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[&str]) -> Result<L
         Ok((intervals.first().is_some_and(|first| first.end_s <= since_s), intervals))
     })?;
     let intervals = parsed.unwrap_or_default();
-    let until_s = intervals.last().map(|last| last.end_s);
-    let mut latest = Latest { until_s, intervals, samples: Samples::default() };
+    let last = intervals.last().cloned();
+    let mut latest = Latest { last, intervals, samples: Samples::default() };
     latest.intervals.retain(|interval| interval.end_s > since_s);
     for source in sources {
         let file = directory.join(DIRECTORY).join(format!("{source}.csv"));
@@ -157,7 +157,8 @@ mod tests {
         assert!(text.len() as u64 > 4 * TAIL_BYTES, "the test is to need several turns");
         for (since_s, left) in [(2995.0, 5), (2000.5, 1000), (0.5, 3000), (-1.0, 3000), (3000.0, 0)] {
             let latest = read_latest(directory.path(), since_s, &["waits", "machine"]).unwrap();
-            assert_eq!((latest.intervals.len(), latest.until_s), (left, Some(3000.0)), "{since_s}");
+            let end_s = latest.last.map(|last| last.end_s);
+            assert_eq!((latest.intervals.len(), end_s), (left, Some(3000.0)), "{since_s}");
             let waits = latest.samples.of("waits");
             assert_eq!(waits.rows().len(), 2 * latest.intervals.len(), "{since_s}");
             assert!(waits.rows().iter().all(|(at_s, _)| *at_s > since_s));

@@ -7,7 +7,8 @@
   const AGAIN_S = 5; // Looks that are written late are asked for once more.
   const GAP_S = 5; // A line does not cross a longer silence.
   const NAMES_MAX = 7; // Areas that a chart tells apart; the colours of a report, but for the one of the rest.
-  const REST = "other";
+  const ORDER = ["p50", "p95", "p99", "max"];
+  const REST = "the rest";
   const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c7"];
   const REST_COLOUR = "--c6";
   const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
@@ -70,7 +71,7 @@
       for (const at of moments) if (at < last - SPAN_S) this.rows.delete(at);
     }
 
-    // The names that are told apart, the weightiest first where there are too many; a name keeps its colour.
+    // The names that are told apart: as an order is known, or the weightiest first. A name keeps its colour.
     names() {
       const sums = new Map();
       for (const values of this.rows.values()) {
@@ -78,6 +79,7 @@
       }
       let names = [...sums.keys()];
       if (this.drawn === "areas") names.sort((a, b) => sums.get(b) - sums.get(a));
+      else names.sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
       names = names.slice(0, NAMES_MAX);
       for (const name of [...this.colours.keys()]) if (!names.includes(name)) this.colours.delete(name);
       for (const name of names) {
@@ -87,7 +89,8 @@
       return { names, more: sums.size > names.length };
     }
 
-    draw() {
+    // All charts have the same moments below each other.
+    draw(from, until) {
       const moments = [...this.rows.keys()].sort((a, b) => a - b);
       const { names, more } = this.names();
       this.figure.hidden = names.length === 0;
@@ -108,8 +111,6 @@
       const height = 190;
       const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" }, document.createDocumentFragment());
       svg.setAttribute("aria-label", `${this.title}: ${series.map((s) => `${s.name} ${this.last(s)}`).join(", ")}`);
-      const from = moments[0];
-      const until = Math.max(moments.at(-1), from + 10);
       const x = (at) => MARGIN.left + (at - from) / (until - from) * (width - MARGIN.left - MARGIN.right);
       const y = this.scale(svg, series, width, height);
       const seconds = [5, 10, 15, 30, 60, 120, 300].find((s) => (until - from) / s <= width / 90) ?? 600;
@@ -205,6 +206,7 @@
   const show = (news) => {
     const over = news.state === "ended" || news.state === "lost";
     const state = document.getElementById("state");
+    document.getElementById("what").textContent = news.what;
     state.textContent = sentence(news);
     state.className = over ? (news.status === "complete" ? "good all" : "bad all") : "";
     element("a", { href: live.dataset.report }, state, over ? "its report" : "report so far").before(" – ");
@@ -234,7 +236,10 @@
   };
 
   const draw = () => {
-    for (const chart of charts.values()) chart.draw();
+    const moments = [...charts.values()].flatMap((chart) => [...chart.rows.keys()]);
+    const last = moments.reduce((a, b) => Math.max(a, b), -Infinity);
+    const from = Math.max(moments.reduce((a, b) => Math.min(a, b), Infinity), last - SPAN_S);
+    for (const chart of charts.values()) chart.draw(from, Math.max(last, from + 10));
   };
 
   const turn = async () => {

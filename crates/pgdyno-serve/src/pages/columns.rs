@@ -105,7 +105,7 @@ impl Column {
             }
             Self::Workload => match plan.scale_name.as_str() {
                 "" => plan.workload.clone(),
-                name => format!("{}, {} {}", plan.workload, units::count(plan.scale), name),
+                name => format!("{}, {name} {}", plan.workload, units::count(plan.scale)),
             },
             Self::Clients => units::count(u64::from(plan.clients)),
             Self::Tps => self.number(record).map(units::rate).unwrap_or_default(),

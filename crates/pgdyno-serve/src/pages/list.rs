@@ -52,34 +52,44 @@ fn suggestions(runs: &[Listed], filter: &str) -> Vec<String> {
     words
 }
 
+/// Words are at hand; the other filters are there for who opens them, or has used them.
 fn filters(runs: &[Listed], query: &Query, html: &mut Html) {
-    html.raw("<form class=\"filters\" action=\"/\" method=\"get\">\n");
-    for filter in FILTERS {
-        html.raw("<label><span>").text(filter).raw("</span><input name=\"").text(filter).raw("\" value=\"");
-        html.text(query.value(filter)).raw("\"");
-        let words = suggestions(runs, filter);
-        if !words.is_empty() {
-            html.raw(" list=\"known-").text(filter).raw("\"");
-        }
-        let example = match filter {
-            "since" => "2026-01-31",
-            "label" => "name=value",
-            _ => "",
-        };
-        html.raw(" placeholder=\"").text(example).raw("\">");
-        if !words.is_empty() {
-            html.raw("<datalist id=\"known-").text(filter).raw("\">");
-            for word in words {
-                html.raw("<option value=\"").text(&word).raw("\">");
-            }
-            html.raw("</datalist>");
-        }
-        html.raw("</label>\n");
+    html.raw("<form class=\"filters\" action=\"/\" method=\"get\">\n<div class=\"words\">");
+    let [words, others @ ..] = FILTERS;
+    field(words, &[], query, html);
+    html.raw("<button type=\"submit\">Filter</button></div>\n");
+    let used = others.iter().any(|filter| !query.value(filter).is_empty());
+    html.raw(if used { "<details open>" } else { "<details>" });
+    html.raw("<summary>more filters, as <code>pgdyno list runs</code> has them</summary><div class=\"others\">\n");
+    for filter in others {
+        field(filter, &suggestions(runs, filter), query, html);
     }
+    html.raw("</div></details>\n");
     if !query.value("sort").is_empty() {
         html.raw("<input type=\"hidden\" name=\"sort\" value=\"").text(query.value("sort")).raw("\">");
     }
-    html.raw("<button type=\"submit\">Filter</button> <a href=\"/\">all</a></form>\n");
+    html.raw("</form>\n");
+}
+
+fn field(filter: &str, known: &[String], query: &Query, html: &mut Html) {
+    html.raw("<label><span>").text(filter).raw("</span><input name=\"").text(filter).raw("\" value=\"");
+    html.text(query.value(filter)).raw("\"");
+    let example = match filter {
+        "words" => "tproc-c db1 2026-01",
+        "since" => "2026-01-31",
+        "label" => "name=value",
+        _ => "",
+    };
+    html.raw(" placeholder=\"").text(example).raw("\"");
+    if known.is_empty() {
+        html.raw("></label>\n");
+        return;
+    }
+    html.raw(" list=\"known-").text(filter).raw("\"><datalist id=\"known-").text(filter).raw("\">");
+    for word in known {
+        html.raw("<option value=\"").text(word).raw("\">");
+    }
+    html.raw("</datalist></label>\n");
 }
 
 fn table(runs: &[&Listed], query: &Query, html: &mut Html) {
@@ -88,12 +98,14 @@ fn table(runs: &[&Listed], query: &Query, html: &mut Html) {
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"runs\"><table class=\"runs\"><thead><tr>",
     );
     html.raw("<th scope=\"col\">base</th><th scope=\"col\">new</th>");
-    for column in Column::ALL {
-        heading(column, query, html);
+    let says = |run: &Listed, column: Column| run.record.as_ref().is_ok_and(|r| !column.text(run, r).is_empty());
+    let columns: Vec<_> = Column::ALL.into_iter().filter(|column| runs.iter().any(|run| says(run, *column))).collect();
+    for column in &columns {
+        heading(*column, query, html);
     }
     html.raw("</tr></thead><tbody>\n");
     for run in runs {
-        row(run, html);
+        row(run, &columns, html);
     }
     html.raw("</tbody></table></div>\n<p class=\"compare\"><button type=\"submit\">Compare</button> ");
     html.raw("<span class=\"hint\">new runs with base runs, as they are ticked above</span></p></form>\n");
@@ -125,7 +137,7 @@ fn class(column: Column) -> &'static str {
     }
 }
 
-fn row(listed: &Listed, html: &mut Html) {
+fn row(listed: &Listed, columns: &[Column], html: &mut Html) {
     html.raw("<tr>");
     let Ok(record) = &listed.record else {
         let why = listed.record.as_ref().err().map_or("", |why| &**why);
@@ -139,7 +151,7 @@ fn row(listed: &Listed, html: &mut Html) {
         html.raw("<td class=\"pick\"><input type=\"checkbox\" name=\"").text(side).raw("\" value=\"").text(&listed.id);
         html.raw("\" aria-label=\"").text(side).raw(" ").text(&listed.id).raw("\"></td>");
     }
-    for column in Column::ALL {
+    for column in columns.iter().copied() {
         let text = column.text(listed, record);
         html.raw("<td class=\"").raw(class(column));
         match column {

@@ -9,7 +9,7 @@ pub(crate) fn page(record: &RunRecord) -> String {
     let mut html = begin(&record.plan.workload, "");
     html.raw("<p class=\"sub\">").text(&record.id).raw("</p>\n");
     html.raw("<div id=\"live\" data-news=\"").text(&run(&record.id)).raw("/live.json\" data-report=\"");
-    html.text(&run(&record.id)).raw("\">\n<p id=\"state\" role=\"status\">asking …</p>\n");
+    html.text(&run(&record.id)).raw("\">\n<p id=\"what\"></p>\n<p id=\"state\" role=\"status\">asking …</p>\n");
     html.raw("<progress id=\"progress\" max=\"1\" value=\"0\" hidden></progress>\n");
     html.raw("<dl class=\"tiles\" id=\"figures\" aria-label=\"figures of the last interval\"></dl>\n");
     html.raw("<section id=\"charts\"></section>\n</div>\n");

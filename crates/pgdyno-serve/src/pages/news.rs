@@ -25,11 +25,12 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
     let since_s = match since_s {
         Some(since_s) => since_s,
         // The end is not known yet: nothing is after this moment.
-        None => read(f64::MAX)?.until_s.unwrap_or_default() - SPAN_S,
+        None => read(f64::MAX)?.last.map_or(0.0, |last| last.end_s) - SPAN_S,
     };
     let latest = read(since_s)?;
     let record = &held.record;
-    let state = match (record.ended_at.is_some(), goes_on, latest.until_s) {
+    let until_s = latest.last.as_ref().map(|last| last.end_s);
+    let state = match (record.ended_at.is_some(), goes_on, until_s) {
         (true, ..) => "ended",
         (false, true, Some(_)) => "running",
         (false, true, None) => "preparing",
@@ -40,15 +41,16 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
         "status": record.status.name(),
         "reason": record.reason,
         "what": what(record),
-        "phase": latest.intervals.last().map(|last| &last.phase),
-        "until_s": latest.until_s,
+        "phase": latest.last.as_ref().map(|last| &last.phase),
+        "until_s": until_s,
         "planned_s": record.plan.time_s.map(|time_s| record.plan.ramp_s + time_s),
-        "figures": figures(record, &latest),
+        "figures": figures(record, &latest, ["preparing", "running"].contains(&state)),
         "charts": charts(&latest),
         "report": run(&record.id),
     }))
 }
 
+/// What runs, and where.
 fn what(record: &RunRecord) -> String {
     let plan = &record.plan;
     let clients =
@@ -60,30 +62,34 @@ fn what(record: &RunRecord) -> String {
     format!("{}{scale}, {clients} on {}", plan.workload, plan.target)
 }
 
-/// Names and values for a glance.
-fn figures(record: &RunRecord, latest: &Latest) -> Vec<[String; 2]> {
-    let mut figures: Vec<[String; 2]> = Vec::new();
-    let mut add = |name: &str, value: String| figures.push([name.to_owned(), value]);
-    if let Some(last) = latest.intervals.last() {
-        add("TPS", units::rate(last.committed as f64 / length(last)));
-        if let Some([p50, p95, p99, max]) = last.response_ns {
-            for (name, ns) in [("p50 ms", p50), ("p95 ms", p95), ("p99 ms", p99), ("max ms", max)] {
-                add(name, units::ms(ns));
-            }
+/// A name and a value.
+type Figure = (&'static str, String);
+
+/// What is to be seen at a glance: the last interval of a run that goes on, the whole window of one that does not.
+fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let latencies = |ns: [u64; 4]| ["p50 ms", "p95 ms", "p99 ms", "max ms"].into_iter().zip(ns.map(units::ms));
+    match (&latest.last, &record.summary) {
+        (Some(last), _) if goes_on => {
+            figures.push(("TPS", units::rate(last.committed as f64 / length(last))));
+            figures.extend(last.response_ns.into_iter().flat_map(latencies));
+            figures.push(("under way", units::count(last.in_flight)));
         }
-        add("under way", units::count(last.in_flight));
-        let trouble = last.failed + last.skipped;
-        if trouble > 0 {
-            add("failed or skipped", units::count(trouble));
+        (_, Some(summary)) if !goes_on => {
+            figures.push(("TPS", units::rate(summary.tps)));
+            figures.extend(summary.nopm.map(|nopm| ("NOPM", units::grouped(nopm))));
+            let latency = summary.response_latency_ns.as_ref().map(|l| [l.p50, l.p95, l.p99, l.max]);
+            figures.extend(latency.into_iter().flat_map(latencies));
+            figures.push(("failed", units::count(summary.failed)));
         }
+        _ => {}
     }
-    if let Some(summary) = &record.summary {
-        add("TPS, whole window", units::rate(summary.tps));
-    }
-    let machine = latest.samples.of("machine");
-    let last = |column| machine.gauge(column).values.last().copied().flatten();
-    if let (Some(busy), Some(cpus)) = (last("busy_cpus"), last("cpus").filter(|cpus| *cpus > 0.0)) {
-        add("server's CPUs", units::percent(busy / cpus));
+    if goes_on {
+        figures.extend(record.summary.as_ref().map(|summary| ("TPS, window", units::rate(summary.tps))));
+        let machine = latest.samples.of("machine");
+        let last = |column| machine.gauge(column).values.last().copied().flatten();
+        let cpus = last("busy_cpus").zip(last("cpus").filter(|cpus| *cpus > 0.0));
+        figures.extend(cpus.map(|(busy, cpus)| ("server's CPUs", units::percent(busy / cpus))));
     }
     figures
 }
@@ -216,6 +222,8 @@ mod tests {
         assert_eq!(news["charts"][1]["rows"], json!([[0.5, { "p50": 1.0, "p95": 2.0, "p99": 3.0, "max": 4.0 }]]));
         assert_eq!(news["charts"][2]["rows"], json!([[0.5, { "failed": 2.0 }]]));
         run.record.ended_at = Some("2026-01-01T00:00:00Z".to_owned());
+        let tps = units::rate(run.record.summary.as_ref().unwrap().tps);
+        assert_eq!(super::news(&run, false, None).unwrap()["figures"][0], json!(["TPS", tps]), "of the whole window");
         assert_eq!(state(&run, true), json!("ended"));
     }
 

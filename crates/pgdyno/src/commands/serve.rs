@@ -37,7 +37,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
 fn told(error: ServeError) -> Failure {
     let hint = match &error {
         ServeError::Listen { .. } => Some(
-            "another program listens there, perhaps `pgdyno serve`; take another port with --port, or a free one with --port 0",
+            "another program listens there, perhaps `pgdyno serve`; take another port with --port, or a free one with \
+             --port 0",
         ),
         ServeError::NoDirectory(_) => Some("name the results directory with --out"),
         ServeError::Runtime(_) => None,

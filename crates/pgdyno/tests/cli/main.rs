@@ -28,6 +28,7 @@ mod report;
 mod results;
 mod samples;
 mod search;
+mod serve;
 #[path = "../../../pgdyno-net/tests/real/server.rs"]
 #[expect(dead_code, reason = "shared with the tests of other crates")]
 mod server;
