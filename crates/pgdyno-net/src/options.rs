@@ -198,6 +198,13 @@ impl ConnectOptions {
         Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self.clone() }
     }
 
+    /// The same, giving up on a host after `timeout` at the latest, whatever the connection string says.
+    #[must_use]
+    pub fn with_connect_timeout_at_most(&self, timeout: Duration) -> Self {
+        let at_most = self.connect_timeout.map_or(timeout, |given| given.min(timeout));
+        Self { connect_timeout: Some(at_most), ..self.clone() }
+    }
+
     /// The role to connect as.
     #[must_use]
     pub fn user(&self) -> &str {

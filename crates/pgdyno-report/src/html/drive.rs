@@ -5,6 +5,9 @@ use pgdyno_results::{LevelChangeRecord, TimelineInterval};
 use super::ReportRun;
 use super::chart::{Chart, Fold, Mark, Part, Series};
 
+/// The share of its length that an interval must have to tell a rate.
+const WHOLE: f64 = 0.3;
+
 /// The charts of a run's intervals.
 pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     let intervals = &run.timeline.intervals;
@@ -50,7 +53,9 @@ fn series(name: &str, intervals: &[TimelineInterval], value: impl Fn(&TimelineIn
 }
 
 fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Chart {
-    let tps = series("TPS", intervals, |i, seconds| Some(i.committed as f64 / seconds));
+    // What ended in an interval that was cut short is no rate.
+    let longest = intervals.iter().map(|i| i.end_s - i.start_s).fold(0.0, f64::max);
+    let tps = series("TPS", intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| i.committed as f64 / seconds));
     Chart {
         title: "Throughput".to_owned(),
         note: "Committed transactions a second, interval by interval.".to_owned(),
@@ -71,8 +76,9 @@ fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Opti
     let tps = changes.first().map(|change| change.tps_before).into_iter().chain(changes.iter().map(|c| c.tps_after));
     let mut steps = Series { name: "level".to_owned(), over: true, ..Series::default() };
     for ((begin, end), tps) in begins.zip(ends).zip(tps) {
-        steps.seconds.extend([begin, end]);
-        steps.values.extend([Some(tps); 2]);
+        // A gap between levels: nothing lies between them.
+        steps.seconds.extend([begin, end, end]);
+        steps.values.extend([Some(tps), Some(tps), None]);
     }
     (!steps.seconds.is_empty()).then_some(steps)
 }
@@ -162,8 +168,9 @@ mod tests {
         let intervals = [interval("ramp", 0.0), interval("measure", 2.0), interval("measure", 4.0)];
         let change = |at_s, tps_before, tps_after| LevelChangeRecord { at_s, tps_before, tps_after };
         let steps = levels(&intervals, &[change(3.0, 10.0, 20.0), change(5.0, 20.0, 5.0)]).unwrap();
-        assert_eq!(steps.seconds, [2.0, 3.0, 3.0, 5.0, 5.0, 6.0]);
-        assert_eq!(steps.values, [10.0, 10.0, 20.0, 20.0, 5.0, 5.0].map(Some));
+        assert_eq!(steps.seconds, [2.0, 3.0, 3.0, 3.0, 5.0, 5.0, 5.0, 6.0, 6.0]);
+        let level = |tps| [Some(tps), Some(tps), None];
+        assert_eq!(steps.values, [level(10.0), level(20.0), level(5.0)].concat());
     }
 
     #[test]

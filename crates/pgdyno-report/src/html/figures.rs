@@ -94,8 +94,10 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
         html.raw(": ").text(reason);
     }
     html.raw("</p>\n");
-    for line in record.summary.iter().flat_map(steady::lines) {
-        html.raw("<p class=\"note\">").text(line.trim_start()).raw("</p>\n");
+    let steady: Vec<String> = record.summary.iter().flat_map(steady::lines).collect();
+    if !steady.is_empty() {
+        let line = steady.iter().map(|line| line.trim_start()).collect::<Vec<_>>().join("; ");
+        html.raw("<p class=\"note\">").text(&line).raw("</p>\n");
     }
     if !record.warnings.is_empty() {
         html.raw("<div class=\"warnings\" role=\"note\"><b>Before you trust these figures</b>");

@@ -14,8 +14,7 @@ pub(super) fn findings(record: &RunRecord, html: &mut Html) {
     for finding in &record.findings {
         one(finding, html);
     }
-    html.raw("</ol>\n<p class=\"note\">Ranked by about the share of the clients' time that went there. Advice is what could be ");
-    html.raw("tried, not what will help.</p>\n");
+    html.raw("</ol>\n<p class=\"note\">Ranked by about the share of the clients' time that went there.</p>\n");
 }
 
 fn one(finding: &FindingRecord, html: &mut Html) {

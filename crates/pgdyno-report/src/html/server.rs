@@ -168,7 +168,7 @@ fn files(run: &ReportRun, html: &mut Html) {
     html.raw("<p>In <code>")
         .text(&place)
         .raw("</code>: <code>run.json</code> is the record with everything that stands here; ");
-    html.raw("<code>intervals.csv</code> has a line for each interval, <code>latency.hlog</code> the latencies of each.</p>\n");
+    html.raw("<code>intervals.csv</code> has a line for each interval, <code>latency.hlog</code> the latencies of each, <code>samples/</code> what was seen of server and machines.</p>\n");
     let ended = record.ended_at.as_deref().unwrap_or("not recorded");
     let text = format!(
         "Began {}, ended {ended}. Plan {}; pgdyno {}; record {}.",

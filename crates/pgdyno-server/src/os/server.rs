@@ -9,8 +9,7 @@ use super::process::Process;
 use crate::probe::{ask, first};
 use crate::process::is_postmaster_of;
 
-/// A session on the server, which leads to the server's processes. It must last until they are found: on this machine that is
-/// at once, on another one after a look or two.
+/// A session on the server, which leads to the server's processes. It must last until they are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSession {
     /// The number of its process on the server's machine, as the server counts.

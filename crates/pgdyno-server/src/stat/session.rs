@@ -41,9 +41,12 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn open(options: &ConnectOptions, before: Cost) -> Result<Self, ConnectError> {
-        let named = options.with_application_name(APPLICATION_NAME).with_default_connect_timeout(PATIENCE);
-        // Poolers refuse settings, and to set them later would set them for whoever has the session next.
-        let mut admin = Admin::connect(&named.with_settings(SETTINGS)).or_else(|_| Admin::connect(&named))?;
+        let named = options.with_application_name(APPLICATION_NAME).with_connect_timeout_at_most(PATIENCE);
+        let mut admin = match Admin::connect(&named.with_settings(SETTINGS)) {
+            // Poolers refuse settings, and to set them later would set them for whoever has the session next.
+            Err(ConnectError::Refused { .. } | ConnectError::Server { .. }) => Admin::connect(&named)?,
+            connected => connected?,
+        };
         // Where the system refuses, the server's own limits are left.
         let _ = admin.wait_at_most(Some(PATIENCE));
         let cost = Cost { sessions: before.sessions + 1, ..before };

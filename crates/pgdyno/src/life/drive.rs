@@ -9,7 +9,7 @@ use pgdyno_engine::{
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Pace, Plan};
-use pgdyno_server::os::OsMetrics;
+use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Workload};
 
@@ -51,8 +51,8 @@ pub(crate) struct Opponent<'a> {
     pub(crate) is_watched: bool,
     /// Whether it is a private server.
     pub(crate) is_private: bool,
-    /// How its machine is looked at, where that is said.
-    pub(crate) os_metrics: Option<&'a OsMetrics>,
+    /// What is known of its machine.
+    pub(crate) machines: Machines,
 }
 
 /// The engine's orders from the plan.
@@ -186,13 +186,13 @@ pub(crate) fn drive(
     progress: &Progress,
     recording: &mut Recording,
 ) -> Result<Driven> {
-    let Opponent { caps, options, sampler, is_watched, is_private, os_metrics } = opponent;
+    let Opponent { caps, options, sampler, is_watched, is_private, machines } = opponent;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
         progress,
         directory: recording.path().to_owned(),
-        os_metrics,
+        machines,
         is_private,
         is_distributed: caps.distributed_tables,
     });

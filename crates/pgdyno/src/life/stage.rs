@@ -5,7 +5,7 @@ use pgdyno_load::{Baseline, Fresh, Moment, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_results::{CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status};
-use pgdyno_server::os::OsMetrics;
+use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::cluster;
@@ -58,7 +58,7 @@ impl Stage<'_> {
                 sampler: None,
                 is_watched: false,
                 is_private: true,
-                os_metrics: None,
+                machines: Machines::default(),
             };
             let driven = self.drive(nobody)?;
             return Ok(self.conclude(&driven, None));
@@ -137,8 +137,13 @@ impl Stage<'_> {
         let is_private = server.whose() != Whose::Given;
         // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
         let sampler = (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
-        let os_metrics = self.os_metrics;
-        let opponent = Opponent { caps, options: Some(options), sampler, is_watched: true, is_private, os_metrics };
+        let machines = Machines {
+            local: options.is_local(),
+            // Without it the machine is seen all the same, only its processes are not.
+            session: ServerSession::of(admin).ok().flatten(),
+            os_metrics: self.os_metrics.cloned(),
+        };
+        let opponent = Opponent { caps, options: Some(options), sampler, is_watched: true, is_private, machines };
         let driven = self.drive(opponent)?;
         let mut end = self.conclude(&driven, server.death());
         if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
@@ -228,7 +233,7 @@ impl Stage<'_> {
             sampler: None,
             is_watched: false,
             is_private: true,
-            os_metrics: None,
+            machines: Machines::default(),
         };
         let driven = self.drive(nobody)?;
         Ok(self.conclude(&driven, None))

@@ -16,7 +16,7 @@ use std::time::Instant;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::WatchPlan;
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
-use pgdyno_server::os::OsMetrics;
+use pgdyno_server::os::Machines;
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 
 pub(crate) use sink::Sink;
@@ -31,8 +31,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) progress: &'a Progress,
     /// The run directory.
     pub(crate) directory: PathBuf,
-    /// How the server's machine is looked at, where that is said.
-    pub(crate) os_metrics: Option<&'a OsMetrics>,
+    pub(crate) machines: Machines,
     /// Whether the server is a private one, in whose database extensions may be made.
     pub(crate) is_private: bool,
     /// Whether it spreads tables over nodes, of which it is one.
@@ -93,7 +92,7 @@ impl<'scope> Watch<'scope> {
         };
         let (machine_orders, inbox) = mpsc::channel();
         let machines = {
-            let (sink, watcher) = (Arc::clone(&sink), Watcher::begin(subject.options, subject.os_metrics.cloned()));
+            let (sink, watcher) = (Arc::clone(&sink), Watcher::begin(subject.machines.clone()));
             scope.spawn(move || watcher.watch(&sink, &inbox))
         };
         let orders = vec![statistics_orders, machine_orders];
@@ -158,7 +157,7 @@ impl<'scope> Watch<'scope> {
             events,
             server_machine: machines.server,
             client_machine: machines.driver,
-            transactions: sampled.transactions + machines.transactions,
+            transactions: sampled.transactions,
             trouble: self.sink.failure(),
         }
     }

@@ -28,7 +28,10 @@ fn more_than_the_clients(run: &Run) -> f64 {
 #[test]
 fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     let Some(place) = Place::new("samples", "", TRUST) else { return };
-    place.run("run select-only -s 1 -c 2 -T 3 --ramp 1").ok().prints(&["samples: without statements"]);
+    place
+        .run("run select-only -s 1 -c 2 -T 3 --ramp 1")
+        .ok()
+        .prints(&["samples: without track_io_timing, track_wal_io_timing, statements ("]);
     let run = place.home.the_run();
     let sources = run.at("/samples/sources").to_string();
     for source in ["bgwriter", "checkpointer", "database", "tables", "waits", "wal"] {

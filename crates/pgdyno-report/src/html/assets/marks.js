@@ -28,16 +28,28 @@ function markings(chart, x) {
   }
   const several = !alone && (chart.run ?? null) === null;
   const lanes = several ? DATA.runs.map((_, run) => run) : [...new Set(DATA.marks.map((mark) => mark.kind))];
+  for (const { mark, from, until } of several ? [] : spans(events)) {
+    pieces.push(svg("rect", { x: x(from), y: box.top, width: Math.max(1, x(until) - x(from)), height: box.bottom - box.top, fill: markColour(mark), "fill-opacity": 0.1 }));
+  }
   for (const mark of events.filter(inView)) {
     const lane = Math.min(lanes.indexOf(several ? mark.run : mark.kind), 3);
     const [from, ink] = [x(mark.from), markColour(mark)];
     const until = mark.until === null ? from : x(mark.until);
-    const area = { x: from, y: box.top, width: Math.max(1, until - from), height: box.bottom - box.top };
-    if (mark.until !== null && !several) pieces.push(svg("rect", { ...area, fill: ink, "fill-opacity": 0.09 }));
     if (mark.until === null && !several) pieces.push(svg("path", { d: `M${from} ${box.top}V${box.bottom}`, stroke: ink, "stroke-dasharray": "3 3" }));
     pieces.push(svg("rect", { x: from - 1, y: box.top + lane * 4, width: Math.max(3, until - from), height: 3, fill: ink }));
   }
   return pieces.concat(labels(chart, x, phases, several ? [] : events, box.top + lanes.length * 4));
+}
+
+// Spans of one kind that overlap are one: a shade is no darker for being told twice.
+function spans(events) {
+  const all = [];
+  for (const mark of events.filter((event) => event.until !== null && inView(event)).sort((a, b) => a.from - b.from)) {
+    const known = all.find((span) => span.mark.kind === mark.kind && mark.from <= span.until);
+    if (known) known.until = Math.max(known.until, mark.until);
+    else all.push({ mark, from: mark.from, until: mark.until });
+  }
+  return all;
 }
 
 // Words for what there is room for, from left to right.

@@ -5,10 +5,9 @@ mod means;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_results::{LeftOutRecord, MachineRecord};
 use pgdyno_server::os::{
-    DRIVER_MACHINE, DRIVER_PROCESSES, MACHINE, MachineWatch, Machines, OsMetrics, PROCESSES, ServerSession, Told,
+    DRIVER_MACHINE, DRIVER_PROCESSES, MACHINE, MachineWatch, Machines, OsMetrics, PROCESSES, Told,
 };
 use pgdyno_server::{Frame, Machine};
 
@@ -18,20 +17,14 @@ use super::{Order, Sink};
 /// How often orders and samples are asked for.
 const POLL: Duration = Duration::from_millis(100);
 
-/// A session that leads to a server's processes on another machine is not wanted any longer than this.
-const LEADING: Duration = Duration::from_secs(30);
-
 /// Looks at the machines.
 pub(super) struct Watcher {
     machines: MachineWatch,
     told: Receiver<Told>,
-    /// The session that leads to the server's processes, while that is wanted, and since when.
-    leading: Option<(Admin, Instant)>,
     window: (Option<Instant>, Option<Instant>),
     server: Means,
     driver: Means,
     left_out: Vec<LeftOutRecord>,
-    transactions: u64,
 }
 
 /// What was seen of the machines in the measured window.
@@ -40,36 +33,22 @@ pub(super) struct Seen {
     pub(super) server: Option<MachineRecord>,
     pub(super) driver: Option<MachineRecord>,
     pub(super) left_out: Vec<LeftOutRecord>,
-    /// Transactions that the server has counted for it.
-    pub(super) transactions: u64,
 }
 
-/// Those of a session that finds out whose process it is: its begin and two questions.
-const TRANSACTIONS: u64 = 3;
-
 impl Watcher {
-    /// Begins to look at the machines of this program and of the server at `options`.
-    pub(super) fn begin(options: &ConnectOptions, os_metrics: Option<OsMetrics>) -> Self {
-        let local = options.is_local();
-        let by_ssh = matches!(os_metrics, Some(OsMetrics::Ssh(_)));
-        let seen_by = os_metrics.as_ref().map_or_else(|| "local".to_owned(), OsMetrics::name);
-        // Without a session the machine is seen all the same, only its processes are not.
-        let mut admin = (local || by_ssh).then(|| Admin::connect(options).ok()).flatten();
-        let session = admin.as_mut().and_then(|admin| ServerSession::of(admin).ok().flatten());
-        let transactions = if admin.is_some() { TRANSACTIONS } else { 0 };
-        let here = os_metrics.is_none();
+    /// Begins to look at the machines.
+    pub(super) fn begin(machines: Machines) -> Self {
+        let how = machines.os_metrics.as_ref();
+        let (here, seen_by) = (how.is_none(), how.map_or_else(|| "local".to_owned(), OsMetrics::name));
         let (sender, told) = channel();
-        let machines = MachineWatch::begin(Machines { local, session, os_metrics }, sender);
         let usable_cpus = usable_cpus();
         Self {
-            machines,
+            machines: MachineWatch::begin(machines, sender),
             told,
-            leading: admin.filter(|_| by_ssh).map(|admin| (admin, Instant::now())),
             window: (None, None),
             server: Means::of(seen_by, usable_cpus.filter(|_| here)),
             driver: Means::of("local".to_owned(), usable_cpus),
             left_out: Vec::new(),
-            transactions,
         }
     }
 
@@ -85,7 +64,6 @@ impl Watcher {
             while let Ok(told) = self.told.try_recv() {
                 self.take(told, sink);
             }
-            self.leading = self.leading.take().filter(|(_, since)| since.elapsed() < LEADING);
         }
     }
 
@@ -109,11 +87,7 @@ impl Watcher {
         }
         match frame.source {
             MACHINE => self.server.take_machine(frame),
-            // One who looks at them has found them.
-            PROCESSES => {
-                self.leading = None;
-                self.server.take_processes(frame);
-            }
+            PROCESSES => self.server.take_processes(frame),
             DRIVER_MACHINE => self.driver.take_machine(frame),
             DRIVER_PROCESSES => self.driver.take_processes(frame),
             _ => {}
@@ -126,8 +100,7 @@ impl Watcher {
         while let Ok(told) = self.told.try_recv() {
             self.take(told, sink);
         }
-        let Self { server, driver, left_out, transactions, .. } = self;
-        Seen { server: server.record(), driver: driver.record(), left_out, transactions }
+        Seen { server: self.server.record(), driver: self.driver.record(), left_out: self.left_out }
     }
 }
 

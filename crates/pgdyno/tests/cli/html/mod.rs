@@ -19,8 +19,10 @@ use browser::{browser, look};
 fn run(home: &Home) -> Run {
     let what = ["run", "select-only", "--target", "null", "-s", "3"];
     let how = ["-c", "3", "-T", "2", "--ramp", "1", "-R", "300", "-L", "500", "--latency-percentiles=75", "-q"];
-    home.run(&[&what[..], &how[..]].concat()).ok();
-    home.the_run()
+    let ran = home.run(&[&what[..], &how[..]].concat()).ok();
+    let run = home.the_run();
+    ran.prints(&[&format!("page: pgdyno-results/{}/report.html", run.text("/id"))]);
+    run
 }
 
 /// The page of the last run, as `pgdyno report` makes it.
@@ -35,7 +37,9 @@ fn report(home: &Home) -> String {
 fn a_run_becomes_a_page_with_every_chart_drawn_and_nothing_asked_for() {
     let home = Home::new();
     let run = run(&home);
+    let made_at_the_end = std::fs::read_to_string(run.path.join("report.html")).unwrap();
     let page = report(&home);
+    assert_eq!(page, made_at_the_end, "a run ends with the page that can be made again");
     assert!(page.len() < 2_500_000);
     for words in ["select-only", "TPS", "What ran", "Transactions", "Run it again", "intervals.csv", "durability"] {
         assert!(page.contains(words), "{words}");
