@@ -42,6 +42,12 @@ pub struct Wish {
     pub anyway: bool,
 }
 
+impl Default for Wish {
+    fn default() -> Self {
+        Self { metric: None, confidence: 0.95, loss_max: None, anyway: false }
+    }
+}
+
 /// What can be said of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -152,25 +152,24 @@ mod tests {
     #[test]
     fn what_only_grows_and_has_shrunk_was_reset() {
         const COLUMNS: [Column; 3] = [counter("xact_commit"), value("numbackends"), STATS_RESET];
-        const NAMES: [&str; 3] = names(&COLUMNS);
-        let source = Source {
+        const SOURCE: Source = Source {
             name: "x",
             every: Every::Second,
             columns: &COLUMNS,
-            names: &NAMES,
+            names: &names(&COLUMNS),
             from: |_| From::Nothing,
         };
         let row = |cells: [&str; 3]| -> Row {
             cells.iter().map(|cell| Some((*cell).to_owned()).filter(|cell| !cell.is_empty())).collect()
         };
-        assert_eq!(source.names, ["xact_commit", "numbackends", "stats_reset"]);
-        assert!(!source.was_reset(&[row(["10", "9", ""])], &[row(["10", "3", ""])]));
-        assert!(source.was_reset(&[row(["10", "3", ""])], &[row(["9", "3", ""])]));
-        assert!(source.was_reset(&[row(["10", "3", ""])], &[row(["11", "3", "2026-01-01"])]));
-        assert!(!source.was_reset(&[row(["10", "3", "x"])], &[row(["", "", "x"])]));
+        assert_eq!(SOURCE.names, ["xact_commit", "numbackends", "stats_reset"]);
+        assert!(!SOURCE.was_reset(&[row(["10", "9", ""])], &[row(["10", "3", ""])]));
+        assert!(SOURCE.was_reset(&[row(["10", "3", ""])], &[row(["9", "3", ""])]));
+        assert!(SOURCE.was_reset(&[row(["10", "3", ""])], &[row(["11", "3", "2026-01-01"])]));
+        assert!(!SOURCE.was_reset(&[row(["10", "3", "x"])], &[row(["", "", "x"])]));
         // Of several rows the sum counts.
         let several = [row(["10", "", ""]), row(["5", "", ""])];
-        assert!(!source.was_reset(&several, &[row(["9", "", ""]), row(["7", "", ""])]));
-        assert!(source.was_reset(&several, &[row(["1", "", ""])]));
+        assert!(!SOURCE.was_reset(&several, &[row(["9", "", ""]), row(["7", "", ""])]));
+        assert!(SOURCE.was_reset(&several, &[row(["1", "", ""])]));
     }
 }

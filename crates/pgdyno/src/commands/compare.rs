@@ -16,27 +16,21 @@ use crate::life::page::with_timeline;
 /// The page in the results directory, unless it is to go elsewhere.
 const PAGE_FILE: &str = "compare.html";
 
+/// A record, and where it stands.
+pub(crate) type Named = (PathBuf, RunRecord);
+
 pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     let results = &args.out.out;
     let (base, new) = (records(results, &args.base)?, records(results, &args.new)?);
     let named = (args.format == PAGE).then(|| [base.clone(), new.clone()]);
-    // Several runs speak by their figures alone, and an hour of histograms takes seconds to read.
-    let by_interval = is_single(&base) && is_single(&new);
-    let side = |records: Vec<(PathBuf, RunRecord)>| {
-        let run = |(path, record): (PathBuf, RunRecord)| {
-            let wanted = by_interval && counts(&record);
-            let series =
-                if wanted { read_series(&path, &record, results).or_fail(Code::Start)? } else { Series::default() };
-            Ok(Run { record, series })
-        };
-        records.into_iter().map(run).collect::<Result<Vec<_>>>()
-    };
-    let (base, new) = (side(base)?, side(new)?);
     let wish =
         Wish { metric: args.metric, confidence: args.confidence, loss_max: args.fail_if_slower, anyway: args.anyway };
-    let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
+    let comparison = comparison(results, base, new, &wish)?;
     match named {
-        Some(sides) => page(&comparison, &sides, args)?,
+        Some(sides) => {
+            let file = args.output.clone().unwrap_or_else(|| results.join(PAGE_FILE));
+            put(&page(results, &comparison, &sides)?, Some(&file))?;
+        }
         None => print(&comparison, args)?,
     }
     match comparison.limit.map(|limit| limit.held) {
@@ -69,31 +63,51 @@ fn print(comparison: &Comparison, args: &CompareArgs) -> Result<()> {
     Ok(())
 }
 
-/// The page, of the runs that count.
-fn page(comparison: &Comparison, sides: &[Vec<(PathBuf, RunRecord)>; 2], args: &CompareArgs) -> Result<()> {
+/// What runs show against others.
+///
+/// # Errors
+/// When a run's intervals cannot be read, or there is nothing to compare.
+pub(crate) fn comparison(results: &Path, base: Vec<Named>, new: Vec<Named>, wish: &Wish) -> Result<Comparison> {
+    // Several runs speak by their figures alone, and an hour of histograms takes seconds to read.
+    let by_interval = is_single(&base) && is_single(&new);
+    let side = |records: Vec<Named>| {
+        let run = |(path, record): Named| {
+            let wanted = by_interval && counts(&record);
+            let series =
+                if wanted { read_series(&path, &record, results).or_fail(Code::Start)? } else { Series::default() };
+            Ok(Run { record, series })
+        };
+        records.into_iter().map(run).collect::<Result<Vec<_>>>()
+    };
+    compare(side(base)?, side(new)?, wish).or_fail(Code::Start)
+}
+
+/// The page of a comparison, with the runs of `sides` that count in it.
+///
+/// # Errors
+/// When what a run left behind cannot be read.
+pub(crate) fn page(results: &Path, comparison: &Comparison, sides: &[Vec<Named>; 2]) -> Result<Vec<u8>> {
     let mut runs = Vec::new();
     for (side, named) in comparison.sides.iter().zip(sides) {
         for id in &side.runs {
             let found = named.iter().find(|(_, record)| record.id == *id);
             if let Some((path, record)) = found {
-                runs.push(with_timeline(path, record.clone(), &args.out.out)?);
+                runs.push(with_timeline(path, record.clone(), results)?);
             }
         }
     }
     let mut bytes = Vec::new();
     html::write_comparison(comparison, runs, &mut bytes).or_fail(Code::Start)?;
-    let file = args.output.clone().unwrap_or_else(|| args.out.out.join(PAGE_FILE));
-    put(&bytes, Some(&file))?;
-    Ok(())
+    Ok(bytes)
 }
 
-fn records(results: &Path, names: &str) -> Result<Vec<(PathBuf, RunRecord)>> {
+fn records(results: &Path, names: &str) -> Result<Vec<Named>> {
     let paths = find_runs(results, names).or_fail(Code::Start)?;
     paths.into_iter().map(|path| read_record(&path).or_fail(Code::Start).map(|record| (path, record))).collect()
 }
 
 /// Whether one run at most is to count.
-fn is_single(records: &[(PathBuf, RunRecord)]) -> bool {
+fn is_single(records: &[Named]) -> bool {
     let mut counted = records.iter().filter(|(_, record)| counts(record)).map(|(_, r)| &r.id);
     let first = counted.next();
     counted.all(|id| Some(id) == first)

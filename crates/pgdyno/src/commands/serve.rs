@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::thread;
 
-use pgdyno_report::html::{self, ReportRun};
+use pgdyno_report::compare::Wish;
+use pgdyno_report::html;
 use pgdyno_serve::{Pages, Run, ServeError, Server};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::compare;
 use crate::cli::ServeArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -55,28 +57,18 @@ struct Reports;
 
 impl Pages for Reports {
     fn report(&self, results: &Path, run: Run) -> std::result::Result<Vec<u8>, String> {
-        page(&[report(results, run)?])
+        let run = with_timeline(&run.path, run.record, results).map_err(|failure| failure.text())?;
+        let mut bytes = Vec::new();
+        html::write(&[run], &mut bytes).map_err(|e| e.to_string())?;
+        Ok(bytes)
     }
 
     fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> std::result::Result<Vec<u8>, String> {
-        let named = |side: &'static str| {
-            move |run: Run| {
-                let mut run = report(results, run)?;
-                run.name = format!("{side}: {}", run.name);
-                Ok(run)
-            }
-        };
-        let runs = base.into_iter().map(named("base")).chain(new.into_iter().map(named("new")));
-        page(&runs.collect::<std::result::Result<Vec<_>, String>>()?)
+        let named = |side: Vec<Run>| -> Vec<_> { side.into_iter().map(|run| (run.path, run.record)).collect() };
+        let sides = [named(base), named(new)];
+        let [base, new] = sides.clone();
+        compare::comparison(results, base, new, &Wish::default())
+            .and_then(|comparison| compare::page(results, &comparison, &sides))
+            .map_err(|failure| failure.text())
     }
-}
-
-fn report(results: &Path, Run { path, record }: Run) -> std::result::Result<ReportRun, String> {
-    with_timeline(&path, record, results).map_err(|failure| failure.text())
-}
-
-fn page(runs: &[ReportRun]) -> std::result::Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    html::write(runs, &mut bytes).map_err(|e| e.to_string())?;
-    Ok(bytes)
 }

@@ -64,7 +64,8 @@ function frame({ title, note, unit, height, wide, legend, draw, table }) {
     if (entry.fixed) key.disabled = true;
     keys.append(key);
   }
-  if (legend.length < 2) keys.hidden = true;
+  // One line alone is what the title says, unless it could be any run's.
+  if (legend.length < 2 && alone) keys.hidden = true;
   figure.querySelectorAll("[data-save]").forEach((button) => {
     button.addEventListener("click", () => saveChart(chart, button.dataset.save));
   });
