@@ -18,6 +18,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) until_s: f64,
     /// What the clients' sessions waited for in it.
     pub(crate) waits: Waits,
+    /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
+    pub(crate) machine: Option<(f64, f64)>,
 }
 
 impl<'a> Facts<'a> {
@@ -28,7 +30,8 @@ impl<'a> Facts<'a> {
         let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.phase == "measure").collect();
         let (from_s, until_s) = (intervals.first()?.start_s, intervals.last()?.end_s);
         let waits = Waits::of(samples.of("waits"), from_s, until_s);
-        Some(Self { record, summary, samples, intervals, from_s, until_s, waits })
+        let machine = machine(record, samples, from_s, until_s);
+        Some(Self { record, summary, samples, intervals, from_s, until_s, waits, machine })
     }
 
     /// Length of the measured window in seconds.
@@ -38,12 +41,23 @@ impl<'a> Facts<'a> {
 
     /// How fast a counter of a source with one row grew in the measured window, a second.
     pub(crate) fn rate(&self, source: &str, column: &str) -> Option<f64> {
-        self.rate_in(self.samples.of(source), &[], column)
+        self.samples.of(source).rate(&[], column).mean(self.from_s, self.until_s)
     }
 
-    /// The same of a table of its own, whose rows are told apart by `keys`.
-    pub(crate) fn rate_in(&self, table: &SampleTable, keys: &[&str], column: &str) -> Option<f64> {
-        table.rate(keys, column).mean(self.from_s, self.until_s)
+    /// The same of the rows that have these values, which are told apart by `keys`, and added up.
+    pub(crate) fn rate_where(&self, source: &str, only: &[(&str, &str)], keys: &[&str], column: &str) -> Option<f64> {
+        self.narrow(source, only, keys, column).rate(keys, column).mean(self.from_s, self.until_s)
+    }
+
+    /// The rows that have these values, with no more columns than are needed: samples of an hour are large.
+    fn narrow(&self, source: &str, only: &[(&str, &str)], keys: &[&str], column: &str) -> SampleTable {
+        let table = self.samples.of(source);
+        let columns: Vec<&str> = keys.iter().copied().chain([column]).collect();
+        let is_one = |row: &[String]| only.iter().all(|(name, value)| table.cell(row, name) == Some(value));
+        let cells =
+            |row: &[String]| columns.iter().map(|c| table.cell(row, c).unwrap_or_default().to_owned()).collect();
+        let rows = table.rows().iter().filter(|(_, row)| is_one(row)).map(|(at, row)| (*at, cells(row)));
+        SampleTable::new(&columns, rows.collect())
     }
 
     /// The mean of a gauge in the measured window.
@@ -100,16 +114,17 @@ impl<'a> Facts<'a> {
         if self.is_scheduled() { "of the time of transactions on the server" } else { "of the clients' time" }
     }
 
-    /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
-    pub(crate) fn machine(&self) -> Option<(f64, f64)> {
-        let cpus = self.gauge("machine", "cpus").or(self.record.server_machine.as_ref().and_then(|m| m.cpus));
-        let busy = self.gauge("machine", "busy_cpus").or(self.record.server_machine.as_ref().and_then(|m| m.busy_cpus));
-        cpus.zip(busy).filter(|(cpus, _)| *cpus > 0.0)
-    }
-
     /// CPUs that processes of a kind used on the server's machine.
     pub(crate) fn cpus_of(&self, kind: &str) -> Option<f64> {
-        let seen = self.samples.of("processes").by("kind");
-        seen.get(kind).and_then(|table| table.gauge("cpus").mean(self.from_s, self.until_s))
+        self.narrow("processes", &[("kind", kind)], &[], "cpus").gauge("cpus").mean(self.from_s, self.until_s)
     }
+}
+
+/// CPUs of the server's machine, and how many of them were busy, from its samples or from the record.
+fn machine(record: &RunRecord, samples: &Samples, from_s: f64, until_s: f64) -> Option<(f64, f64)> {
+    let seen = |column| samples.of("machine").gauge(column).mean(from_s, until_s);
+    let known = record.server_machine.as_ref();
+    let cpus = seen("cpus").or_else(|| known?.cpus);
+    let busy = seen("busy_cpus").or_else(|| known?.busy_cpus);
+    cpus.zip(busy).filter(|(cpus, _)| *cpus > 0.0)
 }

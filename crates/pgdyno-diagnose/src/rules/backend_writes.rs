@@ -29,9 +29,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 
 /// Buffers that sessions wrote, a second: until 16 the background writer's statistics have them, then those of I/O.
 fn own_writes(facts: &Facts<'_>) -> Option<f64> {
-    let io = facts.samples.of("io").by("backend_type").remove("client backend").unwrap_or_default();
-    let tables = io.by("object").remove("relation").unwrap_or_default();
-    facts.rate("bgwriter", "buffers_backend").or_else(|| facts.rate_in(&tables, &["context"], "writes"))
+    let own = [("backend_type", "client backend"), ("object", "relation")];
+    facts.rate("bgwriter", "buffers_backend").or_else(|| facts.rate_where("io", &own, &["context"], "writes"))
 }
 
 #[cfg(test)]

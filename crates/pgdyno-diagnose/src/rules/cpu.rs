@@ -15,14 +15,14 @@ const MOST: f64 = 0.5;
 
 /// Whether the server's machine has no CPU left; none where nobody looked.
 pub(super) fn is_saturated(facts: &Facts<'_>) -> Option<bool> {
-    facts.machine().map(|(cpus, busy)| busy >= SATURATED * cpus)
+    facts.machine.map(|(cpus, busy)| busy >= SATURATED * cpus)
 }
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let share = share(facts, Class::Cpu)?;
     let mut evidence = vec![by_event(facts, Class::Cpu)];
     let most = facts.waits.sessions(Class::Cpu) >= MOST * facts.waits.total();
-    let text = match facts.machine() {
+    let text = match facts.machine {
         Some((cpus, busy)) if is_saturated(facts) == Some(true) => {
             evidence.push(format!("{} of {} CPUs of the server's machine were busy", number(busy), number(cpus)));
             let parts = [("client backends", "client backend"), ("pgdyno", "driver"), ("other programs", "other")];
@@ -47,7 +47,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         text,
         weight: share.min(1.0),
         evidence,
-        advice: Some("more or faster CPUs, or less work for each transaction (the server's weightiest statements are in samples/statements.csv, where pg_stat_statements is there), could be tried".to_owned()),
+        advice: Some(
+            "more or faster CPUs, or less work for each transaction, could be tried; samples/statements.csv has the \
+             weightiest statements, where there is pg_stat_statements"
+                .to_owned(),
+        ),
     })
 }
 

@@ -12,11 +12,14 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let name = top.trim_start_matches("LWLock:").to_ascii_lowercase();
     found.advice = match name.as_str() {
         // Until 13 it was buffer_content.
-        "buffercontent" | "buffer_content" => {
-            Some("rows that are spread over more pages (a larger scale, a lower fillfactor) could be tried: many sessions want the same page".to_owned())
-        }
+        "buffercontent" | "buffer_content" => Some(
+            "rows on more pages (a larger scale, a lower fillfactor) could be tried: many sessions want the same page"
+                .to_owned(),
+        ),
         "buffermapping" | "buffer_mapping" => try_it(facts, "larger shared_buffers", &["shared_buffers"]),
-        "procarray" | "xidgen" | "xidgenlock" => try_it(facts, "fewer sessions (--connections, or a pool)", &["max_connections"]),
+        "procarray" | "xidgen" | "xidgenlock" => {
+            try_it(facts, "fewer sessions (--connections, or a pool)", &["max_connections"])
+        }
         "lockmanager" | "lock_manager" => try_it(
             facts,
             "fewer partitions and indexes touched by each statement, prepared statements,",

@@ -15,7 +15,7 @@ const AT_WORK: f64 = 0.5;
 
 /// Clients are nearly always at work on a CPU, and CPUs are left: there are too few of them.
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let (cpus, busy) = facts.machine()?;
+    let (cpus, busy) = facts.machine?;
     let (active, on_cpu) = (facts.waits.total(), facts.waits.sessions(Class::Cpu));
     let idle = 1.0 - busy / cpus;
     let few = active < cpus && active >= AT_WORK * facts.connections() && on_cpu >= AT_WORK * active;

@@ -13,7 +13,7 @@ const LEAST_OF_MACHINE: f64 = 0.05;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let on_cpu = share(facts, Class::Cpu)?;
-    let (cpus, _) = facts.machine().filter(|_| is_saturated(facts) == Some(true))?;
+    let (cpus, _) = facts.machine.filter(|_| is_saturated(facts) == Some(true))?;
     let record = facts.record.server_machine.as_ref().and_then(|machine| machine.other_cpus);
     let other = record.or_else(|| facts.cpus_of("other"))?;
     let steal = facts.gauge("machine", "steal_cpus").filter(|steal| *steal > 0.0).unwrap_or_default();

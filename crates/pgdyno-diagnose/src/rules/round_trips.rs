@@ -25,7 +25,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if client > 0.0 {
         evidence.push(by_event(facts, Class::Client));
     }
-    if let Some((cpus, busy)) = facts.machine() {
+    if let Some((cpus, busy)) = facts.machine {
         evidence.push(format!("{} of {} CPUs of the server's machine were busy", number(busy), number(cpus)));
     }
     if let Some(delay) = &facts.record.client.read_delay_ns {

@@ -31,8 +31,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 /// WAL syncs a second, and the seconds that they took of each, where the server counts them: until 17 beside WAL, then with
 /// other I/O. The time is nothing where the server does not measure it.
 fn syncs(facts: &Facts<'_>) -> (Option<f64>, Option<f64>) {
-    let wal_io = facts.samples.of("io").by("object").remove("wal").unwrap_or_default();
-    let in_io = |column| facts.rate_in(&wal_io, &["backend_type", "context"], column);
+    let in_io = |column| facts.rate_where("io", &[("object", "wal")], &["backend_type", "context"], column);
     let syncs = facts.rate("wal", "wal_sync").or_else(|| in_io("fsyncs"));
     let ms = facts.rate("wal", "wal_sync_time_ms").or_else(|| in_io("fsync_time_ms"));
     let positive = |n: &f64| *n > 0.0;

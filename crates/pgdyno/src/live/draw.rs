@@ -81,7 +81,7 @@ pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
         server::draw(model, left, buffer, theme);
         messages::panel(model, right, buffer, theme);
     } else {
-        messages::lines(model, below, buffer, theme);
+        messages::newest(model, below, buffer, theme);
     }
     footer::draw(look, foot, buffer, theme);
     if look.help {

@@ -1,6 +1,7 @@
 //! A server that can be used, however it came about.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -118,6 +119,8 @@ impl Server {
             .arg(directory.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
+            // Ctrl-C on a terminal is for the run, which still needs it.
+            .process_group(0)
             .spawn()
             .or_fail(Code::Server)?;
         let stdin = child.stdin.take();

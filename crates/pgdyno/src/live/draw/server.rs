@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
@@ -18,7 +19,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         return Line::from(Span::styled(unseen(model), theme.quiet())).render(inner, buffer);
     }
     for (fact, row) in facts.iter().zip(inner.rows()) {
-        let ink = if fact.strain { theme.notable() } else { ratatui::style::Style::new() };
+        let ink = if fact.strain { theme.notable() } else { Style::new() };
         let name = Span::styled(format!("{:11}", fact.name), theme.quiet());
         Line::from(vec![name, Span::styled(&*fact.text, ink)]).render(row, buffer);
     }

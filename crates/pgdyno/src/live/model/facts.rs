@@ -37,11 +37,11 @@ impl Facts {
         if !plan.scale_name.is_empty() {
             workload += &format!(", {} {}", plan.scale_name, units::count(plan.scale));
         }
-        let mut drivers = format!("{} clients", units::count(u64::from(plan.clients)));
+        let mut drivers = several(u64::from(plan.clients), "client");
         if let Some(connections) = plan.connections {
-            drivers += &format!(" on {} connections", units::count(u64::from(connections)));
+            drivers += &format!(" on {}", several(u64::from(connections), "connection"));
         }
-        drivers += &format!(", {} threads", plan.threads);
+        drivers += &format!(", {}", several(plan.threads as u64, "thread"));
         if let Pace::Rate { per_s, .. } = plan.pace {
             drivers += &format!(", {}/s offered", units::rate(per_s));
         }
@@ -59,4 +59,9 @@ impl Facts {
             txns,
         }
     }
+}
+
+/// So many of them.
+fn several(n: u64, of: &str) -> String {
+    format!("{} {of}{}", units::count(n), if n == 1 { "" } else { "s" })
 }

@@ -3,7 +3,7 @@
 use pgdyno_report::units;
 
 use super::Model;
-use super::frames::Frames;
+use super::frames::{Frames, Row};
 
 /// Checkpoints that were seen to end.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +98,7 @@ impl Model {
     fn locks(&self) -> Option<Fact> {
         let waiting: f64 = self.frames.rows("locks").filter_map(|row| row.number("waiting")).sum();
         let longest = self.frames.rows("locks").max_by(|one, other| {
-            let wait_s = |row: &super::frames::Row<'_>| row.number("longest_wait_s").unwrap_or(0.0);
+            let wait_s = |row: &Row<'_>| row.number("longest_wait_s").unwrap_or(0.0);
             wait_s(one).total_cmp(&wait_s(other))
         })?;
         let on = longest.text("relation").or_else(|| longest.text("locktype")).unwrap_or("a lock");
@@ -131,7 +131,7 @@ impl Model {
     }
 
     fn standby(&self) -> Option<Fact> {
-        let behind = |row: &super::frames::Row<'_>| row.number("lag_bytes").unwrap_or(0.0);
+        let behind = |row: &Row<'_>| row.number("lag_bytes").unwrap_or(0.0);
         let last = self.frames.rows("replication").max_by(|one, other| behind(one).total_cmp(&behind(other)))?;
         let lag =
             last.number("replay_lag_s").map_or_else(String::new, |s| format!(", replays {} late", units::duration(s)));

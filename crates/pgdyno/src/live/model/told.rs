@@ -31,10 +31,9 @@ impl Told {
         lines
     }
 
-    /// The newest, at most `n`, the oldest of them first, and how many came before them.
-    pub(crate) fn last(&self, n: usize) -> (&[String], u64) {
-        let first = self.lines.len().saturating_sub(n);
-        (&self.lines[first..], first as u64)
+    /// The newest, at most `n`, the oldest of them first.
+    pub(crate) fn last(&self, n: usize) -> &[String] {
+        &self.lines[self.lines.len().saturating_sub(n)..]
     }
 }
 
@@ -48,8 +47,7 @@ mod tests {
         for nth in 0..KEPT + 2 {
             told.say(&format!("note {nth}"));
         }
-        let (last, before) = told.last(2);
-        assert_eq!((last.concat(), before), ("note 9998note 9999".to_owned(), 9998));
+        assert_eq!(told.last(2), ["note 9998", "note 9999"]);
         let lines = told.take();
         assert_eq!((lines.len(), lines[KEPT].as_str()), (KEPT + 1, "2 more notes are not shown"));
         assert!(told.take().is_empty());
