@@ -12,19 +12,18 @@ mod trouble;
 
 use pgdyno_measure::Recorder;
 use pgdyno_wire::backend::ServerMessage;
-use pgdyno_wire::{ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus, libpq};
+use pgdyno_wire::{ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Since, Trouble, Verdict};
 
 use crate::errors::ErrorLog;
 use crate::observer::{Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
+use trouble::pass_on;
 
 /// A client that fails so often in a row, without a single success and not by serialization or deadlock,
 /// is given up: its script cannot work on this database, and going on would only fill the server's log.
 const HOPELESS_FAILURES: u32 = 10;
-
-const NO_COPY: &str = "COPY is not possible in a measured transaction";
 
 /// Where a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,14 +277,7 @@ impl Client {
                         return Wait::Nothing;
                     }
                 }
-                State::Retry => {
-                    cx.recorder.retried(self.txn, self.tries == 1);
-                    self.decided(now, true, cx);
-                    self.tries += 1;
-                    self.script.restart();
-                    self.clear_reply();
-                    self.state = State::StartCommand;
-                }
+                State::Retry => self.try_again(now, cx),
                 State::Failure => {
                     self.fail(now, cx);
                     // A script that fails without the server's help must not keep the thread.
@@ -310,20 +302,28 @@ impl Client {
             Since::Start => self.intended.after(begin.wait_ns),
         };
         self.intended = cx.pacer.intended(ready);
-        if let (Some(limit), true) = (cx.rules.latency_limit_ns, cx.pacer.is_open()) {
-            while self.intended.after(limit) < now {
-                cx.recorder.skipped(self.txn);
-                self.transactions += 1;
-                self.observe(now, TxOutcome::Skipped, cx);
-                if self.has_done_all(cx.rules) {
-                    return;
-                }
-                self.intended = cx.pacer.intended(now);
-            }
+        if let (Some(limit), true) = (cx.rules.latency_limit_ns, cx.pacer.is_open())
+            && !self.pass_over(now, limit, cx)
+        {
+            return;
         }
         self.state = State::Throttle(self.intended.max(ready));
         self.talked = false;
         self.clear_reply();
+    }
+
+    /// Passes over arrivals that are later than the limit; whether the client has anything left to do.
+    fn pass_over(&mut self, now: Tick, limit: u64, cx: &mut Context<'_>) -> bool {
+        while self.intended.after(limit) < now {
+            cx.recorder.skipped(self.txn);
+            self.transactions += 1;
+            self.observe(now, TxOutcome::Skipped, cx);
+            if self.has_done_all(cx.rules) {
+                return false;
+            }
+            self.intended = cx.pacer.intended(now);
+        }
+        true
     }
 
     /// Begins the transaction.
@@ -391,6 +391,7 @@ impl Client {
     }
 
     /// A sleep or a shell command is over.
+    #[inline(never)]
     fn waited(&mut self, now: Tick, cx: &mut Context<'_>) {
         if let Some(stmt) = self.script.waiting() {
             cx.recorder.statement(stmt.0 as usize, now.since(self.mark));
@@ -433,6 +434,7 @@ impl Client {
         !cx.rules.connect_each && (!cx.shared || self.tx_status != TxStatus::Idle)
     }
 
+    #[cold]
     fn fail(&mut self, now: Tick, cx: &mut Context<'_>) {
         self.decided(now, false, cx);
         let class = self.error.take().map_or(ErrorClass::Other, |error| error.class);
@@ -451,6 +453,7 @@ impl Client {
     }
 
     /// Gives the client up in the middle of a transaction.
+    #[cold]
     fn abort(&mut self, class: ErrorClass, cx: &mut Context<'_>) {
         cx.recorder.failed(self.txn, class);
         self.error = None;
@@ -458,25 +461,48 @@ impl Client {
         self.state = State::Aborted;
     }
 
+    #[inline]
     fn observe(&self, now: Tick, outcome: TxOutcome, cx: &mut Context<'_>) {
         if let Some(observer) = cx.observer.as_deref_mut() {
-            observer.transaction(&TxEnd {
-                client: self.id,
-                number: self.transactions,
-                txn: self.txn,
-                intended: self.intended,
-                begun: self.begun,
-                end: now,
-                outcome,
-                tries: self.tries,
-            });
+            self.tell(observer, now, outcome);
         }
+    }
+
+    #[inline(never)]
+    fn tell(&self, observer: &mut dyn Observer, now: Tick, outcome: TxOutcome) {
+        observer.transaction(&TxEnd {
+            client: self.id,
+            number: self.transactions,
+            txn: self.txn,
+            intended: self.intended,
+            begun: self.begun,
+            end: now,
+            outcome,
+            tries: self.tries,
+        });
     }
 
     /// Tells the script whether its failed transaction is tried again.
     fn decided(&mut self, now: Tick, again: bool, cx: &mut Context<'_>) {
         let trouble = Trouble::Decided { again, tries: self.tries, elapsed_ns: now.since(self.intended) };
         self.script.on_trouble(&trouble, cx.notes);
+    }
+
+    /// Takes the whole answer to a single statement, as [`Client::on_event`] takes its events.
+    #[inline]
+    pub(crate) fn on_answer(
+        &mut self,
+        now: Tick,
+        stmt: StmtId,
+        status: TxStatus,
+        cx: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        self.results += 1;
+        self.reply.end();
+        self.statement_done(stmt, now, cx);
+        self.tx_status = status;
+        self.on_reply(now, cx, out)
     }
 
     /// Takes what the server says. Afterwards, when this returns true, [`Client::advance`] is to be called.
@@ -510,29 +536,17 @@ impl Client {
                 all_done && self.on_reply(now, cx, out)
             }
             Event::Error { code, raw } => {
-                let stmt = cx.session.current();
-                self.statement_failed(stmt, cx);
-                cx.errors.note(code, || ServerMessage::parse(raw).to_string());
-                self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
+                self.on_error(code, raw, cx);
                 false
             }
             Event::Notice(raw) => {
                 if cx.rules.notices {
-                    let notice = libpq::notice(&ServerMessage::parse(raw), "");
-                    cx.notes.push(Note::Words(notice.trim_end_matches('\n').to_owned()));
+                    pass_on(raw, cx);
                 }
                 false
             }
             Event::Copy { wanted } => {
-                let stmt = cx.session.current();
-                let code = SqlState::from_bytes(b"0A000");
-                cx.errors.note(code, || NO_COPY.to_owned());
-                self.statement_failed(stmt, cx);
-                let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
-                self.note_error(code, ErrorClass::Script, stmt, message);
-                if wanted {
-                    cx.session.end_copy(out);
-                }
+                self.refuse_copy(wanted, cx, out);
                 false
             }
         }

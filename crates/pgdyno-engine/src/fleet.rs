@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use pgdyno_measure::Recorder;
-use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement};
+use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, Wire};
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::client::{Client, Command, Context, State, Wait};
@@ -100,12 +100,19 @@ impl Fleet {
     #[must_use]
     pub fn sharing(mut self, lines: usize) -> Self {
         let lines = lines.max(1);
-        let mode = self.lines[0].session.mode();
+        let (mode, wire) = (self.lines[0].session.mode(), self.lines[0].session.wire());
         self.lines = (0..=lines).map(|_| Line::new(mode, self.statements.len(), true, None)).collect();
         self.held = vec![lines as u32; self.clients.len()];
         self.clients.iter_mut().for_each(Client::share);
         self.pool = Some(Pool::new(lines));
         self.recorder = self.recorder.scheduled();
+        self.speaking(wire)
+    }
+
+    /// Sends statements in this form.
+    #[must_use]
+    pub fn speaking(mut self, wire: Wire) -> Self {
+        self.lines.iter_mut().for_each(|line| line.session.speak(wire));
         self
     }
 
@@ -306,7 +313,12 @@ impl Fleet {
     fn advance_one(&mut self, i: usize, now: Tick) {
         let (client, mut cx, out, _) = self.seat(i);
         let wait = client.advance(now, &mut cx, out);
-        if client.wants_no_connection() || wait == Wait::Finished && self.pool.is_some() {
+        self.settle(i, wait);
+    }
+
+    /// Client `i` has come as far as it could: sees to what it waits for.
+    fn settle(&mut self, i: usize, wait: Wait) {
+        if self.clients[i].wants_no_connection() || wait == Wait::Finished && self.pool.is_some() {
             self.let_go(i);
         }
         match wait {
@@ -359,16 +371,26 @@ impl Fleet {
         };
         let (client, mut cx, out, pending) = self.seat(i);
         let mut ready = false;
-        if pending.is_empty() {
+        if pending.is_empty()
+            && let Some((stmt, status)) = cx.session.receive_answer(bytes)
+        {
+            ready = client.on_answer(now, stmt, status, &mut cx, out);
+        } else if pending.is_empty() {
             let used = digest(client, now, bytes, &mut cx, out, &mut ready)?;
-            pending.extend_from_slice(&bytes[used..]);
+            if used < bytes.len() {
+                pending.extend_from_slice(&bytes[used..]);
+            }
         } else {
             pending.extend_from_slice(bytes);
             let used = digest(client, now, pending, &mut cx, out, &mut ready)?;
             pending.drain(..used);
         }
         if ready {
-            self.advance(i, now);
+            let wait = client.advance(now, &mut cx, out);
+            if wait != Wait::Readable || client.wants_no_connection() {
+                self.settle(i, wait);
+                self.hand_out(now);
+            }
         }
         Ok(())
     }
@@ -532,14 +554,19 @@ fn digest(
     out: &mut Vec<u8>,
     ready: &mut bool,
 ) -> Result<usize, ProtocolError> {
-    let mut done = 0;
-    loop {
-        match cx.session.receive(&bytes[done..])? {
-            Received::NeedMore { used } => return Ok(done + used),
+    let mut rest = bytes;
+    // A read mostly ends with a message.
+    while !rest.is_empty() {
+        match cx.session.receive(rest)? {
+            Received::NeedMore { used } => {
+                rest = &rest[used..];
+                break;
+            }
             Received::Event { event, used } => {
                 *ready |= client.on_event(now, event, cx, out);
-                done += used;
+                rest = &rest[used..];
             }
         }
     }
+    Ok(bytes.len() - rest.len())
 }

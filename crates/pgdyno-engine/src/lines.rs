@@ -35,7 +35,9 @@ impl Line {
 
     /// Nothing is left of the connection that it had.
     pub(crate) fn reset(&mut self, statements: usize) {
+        let wire = self.session.wire();
         self.session = Session::new(self.session.mode(), statements);
+        self.session.speak(wire);
         self.out.clear();
         self.pending.clear();
     }

@@ -1,6 +1,6 @@
 //! What a run is told.
 
-use pgdyno_wire::QueryMode;
+use pgdyno_wire::{QueryMode, Wire};
 
 use crate::Rate;
 
@@ -54,6 +54,10 @@ pub struct RunSpec {
     pub threads: usize,
     /// How statements are sent.
     pub mode: QueryMode,
+    /// In what form they are sent.
+    pub wire: Wire,
+    /// The CPU of each engine thread; empty leaves them to the system.
+    pub pin: Vec<usize>,
     /// The open loop's rate; `None` is a closed loop.
     pub rate: Option<Rate>,
     /// What every client obeys.
@@ -79,6 +83,8 @@ impl Default for RunSpec {
             connections: None,
             threads: 1,
             mode: QueryMode::Prepared,
+            wire: Wire::Native,
+            pin: Vec::new(),
             rate: None,
             rules: Rules::default(),
             ramp_ns: 0,

@@ -186,6 +186,7 @@ pub fn run(
             let pacer = Pacer::new(spec.rate, index, threads, Rng::derive(spec.seed, "pacer", &[index as u64]));
             let mut fleet =
                 Fleet::new(first as u32, scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer)
+                    .speaking(spec.wire)
                     .tallying(workload.tallies().len())
                     .observed_by(observer(index, epoch_ns));
             if connections.is_some() {
@@ -212,9 +213,10 @@ pub fn run(
                 timing,
                 Channels { control, reports: reports.clone(), errands },
             );
+            let cpu = spec.pin.get(index).copied();
             std::thread::Builder::new()
                 .name(format!("pgdyno-{index}"))
-                .spawn_scoped(scope, move || worker.run())
+                .spawn_scoped(scope, move || worker.run(cpu))
                 .map_err(setup_failed)?;
             first += count;
         }

@@ -16,6 +16,8 @@ use crate::connect::Link;
 use crate::errands::{Answer, Request};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
+use crate::pin::pin;
+use crate::stopwatch::Stopwatch;
 use crate::usage::{be_punctual, thread_usage, usage_since};
 use crate::{Control, Tick};
 use pgdyno_poll::{Poller, Ready, Waker};
@@ -104,6 +106,7 @@ pub(crate) struct Worker<'a> {
     links: Vec<Option<Link>>,
     poller: Poller,
     timing: Timing,
+    clock: Stopwatch,
     channels: Channels<'a>,
     /// Clients whose lost connection is being made anew.
     reviving: usize,
@@ -135,6 +138,7 @@ impl<'a> Worker<'a> {
             links,
             poller,
             timing,
+            clock: Stopwatch::starting_at(timing.origin),
             channels,
             reviving: 0,
             awaited: 0,
@@ -154,12 +158,18 @@ impl<'a> Worker<'a> {
         worker
     }
 
+    #[inline]
     fn now(&self) -> Tick {
-        Tick(self.timing.origin.elapsed().as_nanos() as u64)
+        self.clock.now()
     }
 
-    /// Runs to the end. An error is one of the poller's, which nothing can be done about.
-    pub(crate) fn run(mut self) -> io::Result<()> {
+    /// Runs to the end, on this CPU if on one. An error is one of the poller's, which nothing can be done about.
+    pub(crate) fn run(mut self, cpu: Option<usize>) -> io::Result<()> {
+        if let Some(cpu) = cpu
+            && let Err(e) = pin(cpu)
+        {
+            self.tell(Report::Fatal(format!("engine thread {} cannot be pinned to CPU {cpu}: {e}", self.index)));
+        }
         be_punctual();
         self.usage = thread_usage();
         for line in 0..self.fleet.lines() {

@@ -2,18 +2,17 @@
 
 use hdrhistogram::Histogram;
 
-/// The greatest latency that a histogram tells apart: one hour. Larger ones count as one hour in
-/// percentiles; mean and maximum are exact.
-const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
+use crate::counts::Counts;
 
-/// A distribution of latencies in nanoseconds, to three significant digits.
+/// A distribution of latencies in nanoseconds, to three significant digits. More than an hour counts as one hour in
+/// percentiles; mean and maximum are exact.
 ///
 /// Source: HdrHistogram (G. Tene); the error of a percentile is at most 0.1 %.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
     /// Made with the first latency: a histogram takes a quarter of a megabyte, and scripts may have thousands of
     /// statements that are never reached.
-    histogram: Option<Box<Histogram<u64>>>,
+    counts: Option<Counts>,
     /// Whether there is to be a histogram at all.
     sums_only: bool,
     count: u64,
@@ -28,14 +27,8 @@ pub struct Latency {
 
 impl Default for Latency {
     fn default() -> Self {
-        Self { histogram: None, sums_only: false, count: 0, sum_ns: 0, sum_squares_ns2: 0, min_ns: u64::MAX, max_ns: 0 }
+        Self { counts: None, sums_only: false, count: 0, sum_ns: 0, sum_squares_ns2: 0, min_ns: u64::MAX, max_ns: 0 }
     }
-}
-
-fn histogram() -> Box<Histogram<u64>> {
-    // These bounds are constants that hdrhistogram accepts (low >= 1, high >= 2 * low, digits <= 5).
-    #[expect(clippy::unwrap_used, reason = "constant arguments that every test here uses")]
-    Box::new(Histogram::new_with_bounds(1, MAX_LATENCY_NS, 3).unwrap())
 }
 
 impl Latency {
@@ -49,7 +42,7 @@ impl Latency {
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
         if !self.sums_only {
-            self.histogram.get_or_insert_with(histogram).saturating_record(latency_ns);
+            self.counts.get_or_insert_with(Counts::new).record(latency_ns);
         }
         self.count += 1;
         self.sum_ns += u128::from(latency_ns);
@@ -62,13 +55,9 @@ impl Latency {
     /// part only.
     pub fn merge(&mut self, other: &Self) {
         self.sums_only |= other.sums_only;
-        match (&mut self.histogram, &other.histogram) {
+        match (&mut self.counts, &other.counts) {
             (mine, _) if self.sums_only => *mine = None,
-            (Some(mine), Some(theirs)) => {
-                // Both have the same bounds, the only reason for `add` to fail.
-                let same_bounds = mine.add(&**theirs);
-                debug_assert!(same_bounds.is_ok());
-            }
+            (Some(mine), Some(theirs)) => mine.add(theirs),
             (mine @ None, theirs) => mine.clone_from(theirs),
             (Some(_), None) => {}
         }
@@ -136,32 +125,44 @@ impl Latency {
     /// The latency that the share `quantile` (0 to 1) of all does not exceed; `None` without latencies.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        self.histogram().map(|h| self.at(&h, quantile))
+    }
+
+    fn at(&self, histogram: &Histogram<u64>, quantile: f64) -> u64 {
         // A bucket's upper end may lie beyond the greatest latency in it.
-        self.histogram.as_ref().map(|h| h.value_at_quantile(quantile).min(self.max_ns))
+        histogram.value_at_quantile(quantile).min(self.max_ns)
     }
 
     /// The figures that reports show; `None` without latencies, or where percentiles are not kept.
     #[must_use]
     pub fn percentiles(&self) -> Option<Percentiles> {
-        let at = |quantile| self.quantile_ns(quantile);
+        let histogram = self.histogram()?;
+        let at = |quantile| self.at(&histogram, quantile);
         Some(Percentiles {
             count: self.count(),
             mean: self.mean_ns(),
             stddev: self.stddev_ns(),
             min: self.min_ns,
-            p50: at(0.50)?,
-            p90: at(0.90)?,
-            p95: at(0.95)?,
-            p99: at(0.99)?,
-            p99_9: at(0.999)?,
+            p50: at(0.50),
+            p90: at(0.90),
+            p95: at(0.95),
+            p99: at(0.99),
+            p99_9: at(0.999),
             max: self.max_ns,
         })
     }
 
-    /// The histogram, for writing it to a file; `None` without latencies, or where percentiles are not kept.
+    /// The histogram, for writing it to a file; `None` without latencies, or where percentiles are not kept. It is made
+    /// for this.
     #[must_use]
-    pub fn histogram(&self) -> Option<&Histogram<u64>> {
-        self.histogram.as_deref()
+    pub fn histogram(&self) -> Option<Histogram<u64>> {
+        self.counts.as_ref().map(Counts::histogram)
+    }
+
+    /// Whether there is a [`Latency::histogram`].
+    #[must_use]
+    pub fn has_histogram(&self) -> bool {
+        self.counts.is_some()
     }
 }
 
@@ -193,6 +194,7 @@ pub struct Percentiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::MAX_LATENCY_NS;
 
     #[test]
     fn percentiles_are_within_a_thousandth_of_the_truth() {
@@ -270,14 +272,13 @@ mod tests {
         let mut latency = Latency::default();
         assert!(latency.histogram().is_none(), "none before the first latency");
         latency.record(1);
-        let place =
-            |latency: &Latency| (latency.histogram().map(std::ptr::from_ref), latency.histogram().map(Histogram::len));
-        let (made, _) = place(&latency);
+        let place = |latency: &Latency| latency.counts.as_ref().map(std::ptr::from_ref);
+        let made = place(&latency);
         let buckets = latency.histogram().unwrap().distinct_values();
         for ns in [0, 1_000, MAX_LATENCY_NS, u64::MAX] {
             latency.record(ns);
         }
-        assert_eq!(place(&latency), (made, Some(5)));
+        assert_eq!((place(&latency), latency.histogram().unwrap().len()), (made, 5));
         assert_eq!(latency.histogram().unwrap().distinct_values(), buckets);
     }
 

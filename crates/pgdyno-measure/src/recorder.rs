@@ -347,7 +347,7 @@ mod tests {
             recorder.statement(stmt, 1_000 + stmt as u64);
         }
         let part = recorder.take();
-        assert!(part.stmts.iter().all(|stmt| stmt.latency.histogram().is_none() && stmt.latency.count() == 1));
+        assert!(part.stmts.iter().all(|stmt| !stmt.latency.has_histogram() && stmt.latency.count() == 1));
         assert!(size_of::<StmtPart>() <= 128, "a part of all is below 8 MB: {}", size_of::<StmtPart>());
         let mut merged = Part::default();
         merged.merge(&part);
@@ -361,8 +361,8 @@ mod tests {
         recorder.started(0);
         recorder.completed(0, true, 1_000, 1_000, false);
         let part = recorder.take();
-        let made = part.stmts.iter().filter(|stmt| stmt.latency.histogram().is_some()).count();
-        assert_eq!((made, part.txns[1].service.histogram()), (1, None));
+        let made = part.stmts.iter().filter(|stmt| stmt.latency.has_histogram()).count();
+        assert_eq!((made, part.txns[1].service.has_histogram()), (1, false));
         assert!(part.stmts[7].latency.percentiles().is_some());
     }
 

@@ -4,6 +4,7 @@
 //! the servers that have names. Nothing in here looks at a server, a file or the environment: texts come in, data goes
 //! out.
 
+pub mod cpus;
 pub mod mistake;
 mod plan;
 pub mod recipe;
@@ -13,6 +14,7 @@ pub mod targets;
 pub mod units;
 
 pub use plan::{
-    Arrivals, Cycle, Fitted, LoadChoice, Pace, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan,
+    Arrivals, Cycle, Fitted, LoadChoice, Pace, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan,
+    WatchPlan, Wire,
 };
 pub use steps::{Step, steps};

@@ -27,6 +27,25 @@ pub enum Arrivals {
     Uniform,
 }
 
+/// In what form statements are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wire {
+    /// As costs server and driver least: parameters in binary, no Describe.
+    #[default]
+    Native,
+    /// As libpq sends them, and pgbench with it: parameters in text, a Describe for each.
+    Libpq,
+}
+
+impl Wire {
+    /// Whether it is the usual form.
+    #[must_use]
+    pub fn is_native(&self) -> bool {
+        *self == Self::Native
+    }
+}
+
 /// When transactions start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -231,8 +250,14 @@ pub struct Plan {
     pub connections: Option<u32>,
     /// Engine threads.
     pub threads: usize,
+    /// The CPUs that engine threads are pinned to: `all` that the process may use, or a list such as `0,2-4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<String>,
     /// `simple`, `extended` or `prepared`.
     pub mode: String,
+    /// In what form statements are sent.
+    #[serde(default, skip_serializing_if = "Wire::is_native")]
+    pub wire: Wire,
     /// When transactions start.
     pub pace: Pace,
     /// Warm-up in seconds.
@@ -291,7 +316,9 @@ pub(crate) fn example() -> Plan {
         clients: 16,
         connections: None,
         threads: 1,
+        pin: None,
         mode: "prepared".into(),
+        wire: Wire::Native,
         pace: Pace::ClosedLoop,
         ramp_s: 5.0,
         time_s: Some(30.0),

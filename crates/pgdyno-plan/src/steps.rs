@@ -83,11 +83,13 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         Pace::Rate { per_s, arrivals: Arrivals::Uniform } => format!("{per_s} transactions a second, uniform arrivals"),
     };
     let drive = format!(
-        "{}{} on {}, query mode {}, {pace}",
+        "{}{} on {}{}, query mode {}{}, {pace}",
         plural(plan.clients as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(plan.threads, "thread"),
-        plan.mode
+        plan.pin.as_ref().map_or_else(String::new, |cpus| format!(" pinned to CPUs {cpus}")),
+        plan.mode,
+        if plan.wire.is_native() { "" } else { " in libpq's form" }
     );
     if plan.ramp_s > 0.0 {
         step("warm up", format!("{} s, not counted", plan.ramp_s));

@@ -185,11 +185,13 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     let plural =
         |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
     let mut line = format!(
-        "{}{} on {}, {}, {pace}",
+        "{}{} on {}{}, {}{}, {pace}",
         plural(plan.clients as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(record.client.threads.max(1), "thread"),
-        plan.mode
+        plan.pin.as_ref().map_or_else(String::new, |cpus| format!(" pinned to CPUs {cpus}")),
+        plan.mode,
+        if plan.wire.is_native() { "" } else { " in libpq's form" }
     );
     if let Some(summary) = &record.summary {
         line += &format!("; measured {}", duration(summary.duration_s));

@@ -41,7 +41,7 @@ pub(crate) fn lines(interval: &Interval, txns: &[String]) -> io::Result<Vec<u8>>
         let response = txn.response.as_ref().map(|latency| (format!("{name}{RESPONSE}"), latency));
         for (tag, latency) in std::iter::once((name, &txn.service)).chain(response) {
             if let Some(histogram) = latency.histogram() {
-                log.write_histogram(histogram, start, length, Tag::new(&tag))
+                log.write_histogram(&histogram, start, length, Tag::new(&tag))
                     .map_err(|e| io::Error::other(format!("{e:?}")))?;
             }
         }

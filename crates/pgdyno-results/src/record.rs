@@ -268,6 +268,9 @@ pub struct ClientRecord {
     /// Engine threads.
     #[serde(default)]
     pub threads: usize,
+    /// The CPUs that engine threads were pinned to, thread by thread; empty where the system placed them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pinned: Vec<usize>,
     /// Share of the measured window that each engine thread was on a CPU, 0 to 1.
     #[serde(default)]
     pub thread_busy: Vec<f64>,

@@ -81,7 +81,7 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
             failed: stmt.failed,
             retried: Some(stmt.retried),
             latency_ns: latency(&stmt.latency),
-            latency_ns_mean: (stmt.latency.count() > 0 && stmt.latency.histogram().is_none())
+            latency_ns_mean: (stmt.latency.count() > 0 && !stmt.latency.has_histogram())
                 .then(|| stmt.latency.mean_ns()),
         })
         .collect();

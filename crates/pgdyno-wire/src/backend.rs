@@ -42,15 +42,29 @@ pub enum DecodeError {
 /// When the length field cannot be right.
 #[inline]
 pub fn next_message(input: &[u8]) -> Result<Option<Message<'_>>, DecodeError> {
-    let Some((&[tag, a, b, c, d], _)) = input.split_first_chunk::<5>() else {
+    Ok(split_message(input)?.map(|(message, _)| message))
+}
+
+/// [`next_message`], and what follows it.
+///
+/// # Errors
+/// When the length field cannot be right.
+#[inline]
+pub(crate) fn split_message(input: &[u8]) -> Result<Option<(Message<'_>, &[u8])>, DecodeError> {
+    let Some((&[tag, a, b, c, d], tail)) = input.split_first_chunk::<5>() else {
         return Ok(None);
     };
     let len = u32::from_be_bytes([a, b, c, d]);
-    if len < 4 || len as usize > MAX_MESSAGE_BYTES {
-        return Err(DecodeError::Length { tag, len });
-    }
-    let total = len as usize + 1;
-    Ok(input.get(5..total).map(|body| Message { tag, body, len: total }))
+    // Whatever is there as a whole has a length that can be right: one comparison for all bounds.
+    let Some((body, rest)) = tail.split_at_checked(len.wrapping_sub(4) as usize) else {
+        return if is_possible(len) { Ok(None) } else { Err(DecodeError::Length { tag, len }) };
+    };
+    Ok(Some((Message { tag, body, len: len as usize + 1 }, rest)))
+}
+
+#[cold]
+fn is_possible(len: u32) -> bool {
+    (4..=MAX_MESSAGE_BYTES).contains(&(len as usize))
 }
 
 /// One row of a result, borrowed from the receive buffer.

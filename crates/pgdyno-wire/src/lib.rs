@@ -23,14 +23,18 @@
 
 pub mod auth;
 pub mod backend;
+mod fifo;
 pub mod frontend;
 pub mod libpq;
 mod session;
 mod sqlstate;
 mod statement;
+mod template;
 mod value;
+mod wire;
 
 pub use session::{Capture, Event, ProtocolError, Received, Session, TextParams, TxStatus};
 pub use sqlstate::{ErrorClass, SqlState};
 pub use statement::{QueryMode, Statement, StmtId};
-pub use value::{ParamType, Value};
+pub use value::{ParamType, Value, push_int};
+pub use wire::Wire;

@@ -1,9 +1,8 @@
 //! One connection after its start: statements out, events in.
 
-use std::collections::VecDeque;
-
 use crate::backend::{self, DataRow, DecodeError};
-use crate::{QueryMode, SqlState, Statement, StmtId, Value, frontend};
+use crate::fifo::Fifo;
+use crate::{QueryMode, SqlState, Statement, StmtId, Value, Wire, frontend};
 
 /// What ReadyForQuery says of the transaction block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,10 +127,11 @@ pub struct TextParams<'a> {
 #[derive(Debug)]
 pub struct Session {
     mode: QueryMode,
+    wire: Wire,
     prepared: Vec<bool>,
-    expected: VecDeque<Expected>,
-    parsing: VecDeque<StmtId>,
-    groups: VecDeque<Group>,
+    expected: Fifo<Expected>,
+    parsing: Fifo<StmtId>,
+    groups: Fifo<Group>,
     open: Group,
 }
 
@@ -141,13 +141,25 @@ impl Session {
     pub fn new(mode: QueryMode, statements: usize) -> Self {
         Self {
             mode,
+            wire: Wire::Native,
             // Nothing is prepared in the other modes, and there may be thousands of clients and of statements.
             prepared: vec![false; if mode == QueryMode::Prepared { statements } else { 0 }],
-            expected: VecDeque::with_capacity(1),
-            parsing: VecDeque::new(),
-            groups: VecDeque::with_capacity(1),
+            expected: Fifo::with_capacity(1),
+            parsing: Fifo::with_capacity(0),
+            groups: Fifo::with_capacity(1),
             open: Group::default(),
         }
+    }
+
+    /// From now on statements are sent in this form.
+    pub fn speak(&mut self, wire: Wire) {
+        self.wire = wire;
+    }
+
+    /// The form in which statements are sent.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        self.wire
     }
 
     /// The query mode.
@@ -174,19 +186,24 @@ impl Session {
                 self.close_group();
             }
             QueryMode::Extended => {
-                statement.parse(None, out);
-                statement.bind(None, values, out);
+                statement.parse(self.wire, None, out);
+                statement.bind(self.wire, None, values, out);
+                self.describe(capture, out);
                 frontend::execute(out);
             }
             QueryMode::Prepared => {
                 let slot = &mut self.prepared[id.0 as usize];
                 if !*slot {
                     *slot = true;
-                    statement.parse(Some(id), out);
-                    self.parsing.push_back(id);
+                    statement.parse(self.wire, Some(id), out);
+                    self.parsing.push(id);
                     self.open.parses += 1;
                 }
-                statement.bind(Some(id), values, out);
+                if !self.describes(capture) && statement.by_template(id, values, out) {
+                    return;
+                }
+                statement.bind(self.wire, Some(id), values, out);
+                self.describe(capture, out);
                 frontend::execute(out);
             }
         }
@@ -202,8 +219,21 @@ impl Session {
         self.close_group();
     }
 
+    /// Whether the columns are asked for: libpq always does, and else somebody must read their names.
+    #[inline]
+    fn describes(&self, capture: Capture) -> bool {
+        self.wire == Wire::Libpq || capture == Capture::Results
+    }
+
+    #[inline]
+    fn describe(&self, capture: Capture, out: &mut Vec<u8>) {
+        if self.describes(capture) {
+            frontend::describe_portal(out);
+        }
+    }
+
     /// Appends a statement with `count` parameters in text, whose types the server finds out: unnamed Parse, Bind,
-    /// Describe, Execute. libpq: `PQsendQueryParams`, without its Sync.
+    /// Describe where the form wants it, Execute. libpq: `PQsendQueryParams`, without its Sync.
     pub fn query_params(
         &mut self,
         id: StmtId,
@@ -215,7 +245,7 @@ impl Session {
         self.expect(id, capture);
         frontend::parse(out, b"", sql);
         frontend::bind_text(out, b"", params.count, params.encoded);
-        frontend::describe_portal(out);
+        self.describe(capture, out);
         frontend::execute(out);
     }
 
@@ -224,7 +254,7 @@ impl Session {
     pub fn prepare(&mut self, id: StmtId, name: &[u8], sql: &[u8], out: &mut Vec<u8>) {
         frontend::parse(out, name, sql);
         self.assume_prepared(id);
-        self.parsing.push_back(id);
+        self.parsing.push(id);
         self.open.parses += 1;
     }
 
@@ -241,7 +271,7 @@ impl Session {
         self.prepared.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Appends a statement that was prepared as `name`: Bind, Describe, Execute. libpq: `PQsendQueryPrepared`,
+    /// Appends a statement that was prepared as `name`: Bind, Describe where the form wants it, Execute. libpq: `PQsendQueryPrepared`,
     /// without its Sync.
     #[inline]
     pub fn query_prepared(
@@ -254,13 +284,13 @@ impl Session {
     ) {
         self.expect(id, capture);
         frontend::bind_text(out, name, params.count, params.encoded);
-        frontend::describe_portal(out);
+        self.describe(capture, out);
         frontend::execute(out);
     }
 
     #[inline]
     fn expect(&mut self, stmt: StmtId, capture: Capture) {
-        self.expected.push_back(Expected { stmt, capture });
+        self.expected.push(Expected { stmt, capture });
         self.open.statements += 1;
     }
 
@@ -294,7 +324,7 @@ impl Session {
     /// The statement that the server works on, as far as its answers tell.
     #[must_use]
     pub fn current(&self) -> Option<StmtId> {
-        self.expected.front().map(|e| e.stmt)
+        self.expected.first().map(|e| e.stmt)
     }
 
     /// Answers [`Event::Copy`] where data is wanted: there are no rows. libpq: `PQputCopyEnd` without a message, as
@@ -302,13 +332,13 @@ impl Session {
     pub fn end_copy(&self, out: &mut Vec<u8>) {
         frontend::copy_done(out);
         // While it wants data the server passes over a Sync: the one of this group is gone, and it awaits another.
-        if self.groups.front().is_some_and(|group| !group.text) {
+        if self.groups.first().is_some_and(|group| !group.text) {
             frontend::sync(out);
         }
     }
 
     fn close_group(&mut self) {
-        self.groups.push_back(std::mem::take(&mut self.open));
+        self.groups.push(std::mem::take(&mut self.open));
     }
 
     /// Reads the server's bytes up to the next event. To be called again, with what follows `used`,
@@ -319,79 +349,118 @@ impl Session {
     /// more use.
     #[inline]
     pub fn receive<'a>(&mut self, input: &'a [u8]) -> Result<Received<'a>, ProtocolError> {
-        let mut used = 0;
-        while let Some(message) = backend::next_message(&input[used..])? {
-            used += message.len;
+        let mut rest = input;
+        while let Some((message, after)) = backend::split_message(rest)? {
+            rest = after;
+            // The most frequent ones, before the table of all.
+            if message.tag == b'2' {
+                continue;
+            }
+            let used = input.len() - rest.len();
             let event = match message.tag {
-                b'D' => match self.expected.front() {
+                b'D' => match self.expected.first() {
                     Some(Expected { capture: Capture::Rows | Capture::Results, .. }) => {
                         Event::Row(DataRow::new(message.body))
                     }
                     _ => continue,
                 },
-                b'T' => match self.expected.front() {
+                b'T' => match self.expected.first() {
                     Some(Expected { capture: Capture::Results, .. }) => Event::Columns(message.body),
                     _ => continue,
                 },
                 b'C' | b'I' | b's' => {
-                    let unexpected = ProtocolError::Unexpected(message.tag);
-                    let group = self.groups.front_mut().ok_or(unexpected.clone())?;
-                    let done = self.expected.front().filter(|_| group.statements > 0).ok_or(unexpected)?.stmt;
+                    let (Some(group @ Group { statements: 1.., .. }), Some(Expected { stmt, .. })) =
+                        (self.groups.first_mut(), self.expected.first())
+                    else {
+                        return Err(ProtocolError::Unexpected(message.tag));
+                    };
+                    let done = *stmt;
                     // A text may hold several statements: it is over with ReadyForQuery.
                     if group.text {
                         Event::Part(done)
                     } else {
                         group.statements -= 1;
-                        self.expected.pop_front();
+                        self.expected.pop();
                         Event::Complete(done)
                     }
                 }
                 b'N' => Event::Notice(message.body),
                 b'Z' => return self.ready(message.body, used),
                 b'E' => {
-                    if let Some(group) = self.groups.front_mut() {
+                    if let Some(group) = self.groups.first_mut() {
                         group.failed = true;
                     }
                     Event::Error { code: backend::error_code(message.body), raw: message.body }
                 }
                 b'1' => {
-                    if let Some(group) = self.groups.front_mut().filter(|g| g.parses > 0) {
+                    if let Some(group) = self.groups.first_mut().filter(|g| g.parses > 0) {
                         group.parses -= 1;
-                        self.parsing.pop_front();
+                        self.parsing.pop();
                     }
                     continue;
                 }
-                // BindComplete, CloseComplete, NoData, ParameterDescription, ParameterStatus, notifications,
+                // CloseComplete, NoData, ParameterDescription, ParameterStatus, notifications,
                 // BackendKeyData: nothing to do.
-                b'2' | b'3' | b'n' | b't' | b'S' | b'A' | b'K' => continue,
+                b'3' | b'n' | b't' | b'S' | b'A' | b'K' => continue,
                 b'G' | b'H' | b'W' => Event::Copy { wanted: message.tag != b'H' },
                 b'd' | b'c' => continue,
                 tag => return Err(ProtocolError::Unexpected(tag)),
             };
             return Ok(Received::Event { event, used });
         }
-        Ok(Received::NeedMore { used })
+        Ok(Received::NeedMore { used: input.len() - rest.len() })
     }
 
+    /// The statement that ended well and the state of the transaction block, if `input` is the whole answer to a single
+    /// statement of which nobody reads a row, and nothing else: what most reads bring. Otherwise nothing has happened, and
+    /// [`Session::receive`] makes of it what it is.
+    #[inline]
+    pub fn receive_answer(&mut self, input: &[u8]) -> Option<(StmtId, TxStatus)> {
+        let &Group { statements: 1, parses: 0, text: false, failed: false } = self.groups.only()? else { return None };
+        let &Expected { stmt, capture: Capture::Nothing } = self.expected.only()? else { return None };
+        let (mut rest, mut ended) = (input, false);
+        loop {
+            let (message, after) = backend::split_message(rest).ok()??;
+            match message.tag {
+                b'2' | b'D' | b'T' | b'n' if !ended => {}
+                b'C' if !ended => ended = true,
+                b'Z' if ended && after.is_empty() => {
+                    self.groups.clear();
+                    self.expected.clear();
+                    return Some((stmt, tx_status(message.body)));
+                }
+                _ => return None,
+            }
+            rest = after;
+        }
+    }
+
+    #[inline]
     fn ready<'a>(&mut self, body: &[u8], used: usize) -> Result<Received<'a>, ProtocolError> {
-        let group = self.groups.pop_front().ok_or(ProtocolError::Unexpected(b'Z'))?;
-        let status = match body {
-            b"I" => TxStatus::Idle,
-            b"T" => TxStatus::InBlock,
-            _ => TxStatus::Failed,
-        };
+        let Some(group) = self.groups.pop() else { return Err(ProtocolError::Unexpected(b'Z')) };
+        let status = tx_status(body);
         // What the group still awaits was skipped by the server after an error (a text of statements ends here in
         // any case); statements whose Parse went unanswered are not prepared.
-        let text = self.expected.front().filter(|_| group.text && !group.failed).map(|e| e.stmt);
+        let text = self.expected.first().filter(|_| group.text && !group.failed).map(|e| e.stmt);
         for _ in 0..group.statements {
-            self.expected.pop_front();
+            self.expected.pop();
         }
         for _ in 0..group.parses {
-            if let Some(id) = self.parsing.pop_front() {
+            if let Some(id) = self.parsing.pop() {
                 self.prepared[id.0 as usize] = false;
             }
         }
         Ok(Received::Event { event: Event::Ready { status, all_done: self.groups.is_empty(), text }, used })
+    }
+}
+
+/// What the body of a ReadyForQuery says.
+#[inline]
+fn tx_status(body: &[u8]) -> TxStatus {
+    match body {
+        b"I" => TxStatus::Idle,
+        b"T" => TxStatus::InBlock,
+        _ => TxStatus::Failed,
     }
 }
 
@@ -504,6 +573,7 @@ mod tests {
     #[test]
     fn messages_in_libpqs_form_are_prepared_once_and_described_each_time() {
         let (mut session, mut out) = (Session::new(QueryMode::Prepared, 1), Vec::new());
+        session.speak(Wire::Libpq);
         assert!(!session.is_prepared(StmtId(0)));
         session.prepare(StmtId(0), b"P_0", b"select $1", &mut out);
         session.sync(&mut out);
@@ -574,6 +644,57 @@ mod tests {
         }
         assert_eq!(events, 2);
         assert!(pending.is_empty());
+    }
+
+    /// The short way is taken for what it is made for, says the same there, and leaves no trace where it is not taken.
+    #[test]
+    fn a_whole_answer_is_what_its_events_say() {
+        let [one, two, row, columns, done, ready] = [
+            msg(b'1', b""),
+            msg(b'2', b""),
+            msg(b'D', b"\0\x01\0\0\0\x011"),
+            msg(b'T', b"\0\0"),
+            msg(b'C', b"SELECT 1\0"),
+            msg(b'Z', b"T"),
+        ];
+        let error = msg(b'E', b"SERROR\0C42P01\0Mno\0\0");
+        let plain = [two.clone(), row.clone(), done.clone(), ready.clone()].concat();
+        let described = [two.clone(), columns.clone(), row.clone(), row.clone(), done.clone(), ready.clone()].concat();
+        let others = [
+            [two.clone(), error, ready.clone()].concat(),
+            [two.clone(), done.clone(), done.clone(), ready.clone()].concat(),
+            [two.clone(), ready.clone()].concat(),
+            [plain.as_slice(), &two].concat(),
+            [one, two.clone(), done.clone(), ready.clone()].concat(),
+            [two.clone(), msg(b'N', b"SNOTICE\0\0"), done.clone(), ready].concat(),
+        ];
+        let asked = |capture, statements: u32| {
+            let mut session = Session::new(QueryMode::Prepared, 2);
+            session.prepared = vec![true; 2];
+            for id in 0..statements {
+                session.execute(StmtId(id), &statement(), &[Value::Int4(1)], capture, &mut Vec::new());
+            }
+            session.sync(&mut Vec::new());
+            session
+        };
+        for whole in [&plain, &described] {
+            let mut session = asked(Capture::Nothing, 1);
+            assert_eq!(session.receive_answer(whole), Some((StmtId(0), TxStatus::InBlock)));
+            assert!(!session.is_busy() && session.current().is_none());
+            assert_eq!(drain(&mut asked(Capture::Nothing, 1), whole), ["complete 0", "ready InBlock true"]);
+            for cut in 0..whole.len() {
+                assert_eq!(asked(Capture::Nothing, 1).receive_answer(&whole[..cut]), None, "{cut} bytes");
+            }
+            assert_eq!(asked(Capture::Rows, 1).receive_answer(whole), None);
+            assert_eq!(asked(Capture::Nothing, 2).receive_answer(whole), None);
+            assert_eq!(asked(Capture::Nothing, 0).receive_answer(whole), None);
+        }
+        for other in others {
+            let (mut session, mut untouched) = (asked(Capture::Nothing, 1), asked(Capture::Nothing, 1));
+            assert_eq!(session.receive_answer(&other), None);
+            assert_eq!(format!("{session:?}"), format!("{untouched:?}"));
+            assert_eq!(untouched.receive_answer(&plain), Some((StmtId(0), TxStatus::InBlock)));
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One SQL statement with typed parameters, made ready once for every query mode.
 
-use crate::{ParamType, Value, frontend};
+use crate::template::{Template, digits};
+use crate::{ParamType, Value, Wire, frontend, push_int};
 
 /// How statements are sent: pgbench's `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -39,6 +40,9 @@ impl std::str::FromStr for QueryMode {
     }
 }
 
+/// What the names of prepared statements begin with.
+const NAME: &[u8] = b"pgdyno_";
+
 /// Index of a statement in its workload's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StmtId(pub u32);
@@ -54,6 +58,10 @@ pub struct Statement {
     bind_formats: Vec<u8>,
     /// The text and the parameter types, as they stand in a Parse message.
     parse_tail: Vec<u8>,
+    /// The same as libpq sends it.
+    libpq_parse_tail: Vec<u8>,
+    /// Bind and Execute, where all parameters have a fixed length.
+    template: Option<Template>,
 }
 
 impl Statement {
@@ -73,7 +81,37 @@ impl Statement {
         for param in params {
             parse_tail.extend_from_slice(&param.oid().to_be_bytes());
         }
-        Self { segments: split(&sql), sql, params: params.to_vec(), bind_formats, parse_tail }
+        // The server finds out the type of a number or a text; that of an array it may not be able to.
+        let libpq_parse_tail = if params.contains(&ParamType::Int4Array) {
+            parse_tail.clone()
+        } else {
+            let mut tail = Vec::new();
+            frontend::cstr(&mut tail, &sql);
+            tail.extend_from_slice(&[0, 0]);
+            tail
+        };
+        let mut this = Self {
+            segments: split(&sql),
+            sql,
+            params: params.to_vec(),
+            bind_formats,
+            parse_tail,
+            libpq_parse_tail,
+            template: None,
+        };
+        this.template = this.make_template();
+        this
+    }
+
+    fn make_template(&self) -> Option<Template> {
+        let mut bytes = Vec::new();
+        let zeroes = vec![Value::Int4(0); self.params.len()];
+        self.bind(Wire::Native, Some(StmtId(0)), &zeroes, &mut bytes);
+        frontend::execute(&mut bytes);
+        // The type byte, the length, and the empty name of the portal.
+        let number = 6 + NAME.len();
+        let values = number + digits(StmtId(0)).len() + 1 + self.bind_formats.len();
+        Template::new(bytes, number, values, &self.params)
     }
 
     /// The text with its `$n`.
@@ -89,25 +127,46 @@ impl Statement {
     }
 
     /// Appends a Parse message for it under the name of `id`, or unnamed.
-    pub(crate) fn parse(&self, id: Option<StmtId>, out: &mut Vec<u8>) {
+    pub(crate) fn parse(&self, wire: Wire, id: Option<StmtId>, out: &mut Vec<u8>) {
         frontend::message(out, b'P', |out| {
-            name(id, out);
-            out.extend_from_slice(&self.parse_tail);
+            name(wire, id, out);
+            out.extend_from_slice(match wire {
+                Wire::Native => &self.parse_tail,
+                Wire::Libpq => &self.libpq_parse_tail,
+            });
         });
+    }
+
+    /// Appends Bind and Execute for what was prepared under the name of `id`, in the native form and by the template, if
+    /// the values fit it.
+    #[inline]
+    pub(crate) fn by_template(&self, id: StmtId, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
+        debug_assert_eq!(values.len(), self.params.len(), "wrong number of values for: {}", self.sql);
+        self.template.as_ref().is_some_and(|template| template.fill(id, values, out))
     }
 
     /// Appends a Bind message that makes the unnamed portal of it; results come in text.
     #[inline]
-    pub(crate) fn bind(&self, id: Option<StmtId>, values: &[Value<'_>], out: &mut Vec<u8>) {
+    pub(crate) fn bind(&self, wire: Wire, id: Option<StmtId>, values: &[Value<'_>], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.params.len(), "wrong number of values for: {}", self.sql);
         frontend::message(out, b'B', |out| {
             out.push(0);
-            name(id, out);
-            out.extend_from_slice(&self.bind_formats);
-            for (value, ty) in values.iter().zip(&self.params) {
-                value.bind(*ty, out);
+            name(wire, id, out);
+            match wire {
+                Wire::Native => {
+                    out.extend_from_slice(&self.bind_formats);
+                    for (value, ty) in values.iter().zip(&self.params) {
+                        value.bind(*ty, out);
+                    }
+                    out.extend_from_slice(&[0, 0]);
+                }
+                Wire::Libpq => {
+                    out.extend_from_slice(&[0, 0]);
+                    out.extend_from_slice(&(values.len() as u16).to_be_bytes());
+                    values.iter().for_each(|value| value.bind_text(out));
+                    out.extend_from_slice(&[0, 1, 0, 0]);
+                }
             }
-            out.extend_from_slice(&[0, 0]);
         });
     }
 
@@ -128,12 +187,17 @@ impl Statement {
 
 /// The name on the server of a prepared statement; unnamed without an id.
 #[inline]
-fn name(id: Option<StmtId>, out: &mut Vec<u8>) {
-    if let Some(StmtId(id)) = id {
-        let hex = b"0123456789abcdef";
-        out.extend_from_slice(b"pgdyno_");
-        for shift in [12, 8, 4, 0] {
-            out.push(hex[(id >> shift & 15) as usize]);
+fn name(wire: Wire, id: Option<StmtId>, out: &mut Vec<u8>) {
+    match (id, wire) {
+        (None, _) => {}
+        (Some(id), Wire::Native) => {
+            out.extend_from_slice(NAME);
+            out.extend_from_slice(&digits(id));
+        }
+        // pgbench's names.
+        (Some(StmtId(id)), Wire::Libpq) => {
+            out.extend_from_slice(b"P_");
+            push_int(out, i64::from(id));
         }
     }
     out.push(0);
@@ -183,11 +247,53 @@ mod tests {
     fn a_bind_message_is_byte_for_byte_what_the_manual_says() {
         let statement = Statement::new("select $1", &[ParamType::Int4]);
         let mut out = Vec::new();
-        statement.bind(Some(StmtId(26)), &[Value::Int4(1)], &mut out);
+        statement.bind(Wire::Native, Some(StmtId(26)), &[Value::Int4(1)], &mut out);
         let mut expected = vec![b'B', 0, 0, 0, 33];
         expected.extend_from_slice(b"\0pgdyno_001a\0");
         expected.extend_from_slice(&[0, 1, 0, 1, 0, 1, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0]);
         expected[4] = (expected.len() - 1) as u8;
         assert_eq!(out, expected);
+    }
+
+    /// The template is the message that is built field by field, for whatever fits it; for what does not it leaves no trace.
+    #[test]
+    fn a_template_makes_the_same_bytes() {
+        let params = [ParamType::Int8, ParamType::Int4, ParamType::Int8];
+        let statement = Statement::new("select $1, $2, $3", &params);
+        assert!(statement.template.is_some());
+        assert!(Statement::new("select $1", &[ParamType::Text]).template.is_none());
+        for values in [
+            [Value::Int8(i64::MIN), Value::Int4(-7), Value::Int4(-1)],
+            [Value::Int4(1), Value::Int4(i32::MAX), Value::Int8(5)],
+            [Value::Null, Value::Int4(3), Value::Int8(5)],
+            [Value::Int8(1), Value::Int4(3), Value::Null],
+        ] {
+            let (mut by_template, mut by_field) = (b"before".to_vec(), b"before".to_vec());
+            if !statement.by_template(StmtId(0xabc), &values, &mut by_template) {
+                assert!(values.contains(&Value::Null));
+                assert_eq!(by_template, b"before");
+                continue;
+            }
+            statement.bind(Wire::Native, Some(StmtId(0xabc)), &values, &mut by_field);
+            frontend::execute(&mut by_field);
+            assert_eq!(by_template, by_field, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn libpqs_form_has_values_in_text_of_no_declared_type() {
+        let statement = Statement::new("select $1, $2, $3", &[ParamType::Int4, ParamType::Int8, ParamType::Text]);
+        let mut out = Vec::new();
+        statement.parse(Wire::Libpq, Some(StmtId(12)), &mut out);
+        assert_eq!(out, b"P\0\0\0\x1dP_12\0select $1, $2, $3\0\0\0");
+        out.clear();
+        let values = [Value::Int4(-7), Value::Null, Value::Text("x")];
+        statement.bind(Wire::Libpq, Some(StmtId(12)), &values, &mut out);
+        let bind = b"B\0\0\0\x21\0P_12\0\0\0\0\x03\0\0\0\x02-7\xff\xff\xff\xff\0\0\0\x01x\0\x01\0\0";
+        assert_eq!(out, bind);
+        let array = Statement::new("select unnest($1)", &[ParamType::Int4Array]);
+        out.clear();
+        array.parse(Wire::Libpq, None, &mut out);
+        assert!(out.ends_with(&[0, 1, 0, 0, 3, 239]), "int4[] is declared: {out:?}");
     }
 }

@@ -84,20 +84,29 @@ impl Value<'_> {
         }
     }
 
+    /// The same in text, whatever the type.
+    #[inline]
+    pub(crate) fn bind_text(&self, out: &mut Vec<u8>) {
+        match *self {
+            Value::Null => out.extend_from_slice(&(-1i32).to_be_bytes()),
+            value => text(out, |out| value.write_text(out)),
+        }
+    }
+
     /// Appends the value in its text form.
     fn write_text(&self, out: &mut Vec<u8>) {
-        use std::io::Write;
-        // Writing to a Vec cannot fail.
         match *self {
             Value::Null => {}
-            Value::Int4(v) => drop(write!(out, "{v}")),
-            Value::Int8(v) => drop(write!(out, "{v}")),
+            Value::Int4(v) => push_int(out, i64::from(v)),
+            Value::Int8(v) => push_int(out, v),
             Value::Text(v) => out.extend_from_slice(v.as_bytes()),
             Value::Int4Array(v) => {
                 out.push(b'{');
                 for (i, v) in v.iter().enumerate() {
-                    let comma = if i == 0 { "" } else { "," };
-                    drop(write!(out, "{comma}{v}"));
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    push_int(out, i64::from(*v));
                 }
                 out.push(b'}');
             }
@@ -141,6 +150,27 @@ impl Value<'_> {
             }
         }
     }
+}
+
+/// Appends the decimal digits of `value`, without the machinery of `format!`.
+#[inline]
+pub fn push_int(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    out.extend_from_slice(&digits[at..]);
 }
 
 fn parenthesised(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {

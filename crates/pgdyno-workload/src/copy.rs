@@ -1,5 +1,7 @@
 //! Rows in COPY's text format.
 
+use pgdyno_wire::push_int;
+
 /// A buffer of rows. Fields of a row are appended in the order of the columns, then [`CopyBuf::end_row`].
 ///
 /// Source: PostgreSQL documentation, COPY, "Text Format".
@@ -125,27 +127,6 @@ impl CopyBuf {
         self.rows += 1;
         self.in_row = false;
     }
-}
-
-/// Appends the decimal digits of `value`, without the machinery of `format!`.
-#[inline]
-pub fn push_int(out: &mut Vec<u8>, value: i64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut rest = value.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        at -= 1;
-        digits[at] = b'-';
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ mod table;
 pub use capabilities::Capabilities;
 pub use check::{Check, CheckCost, Expect, Parts};
 pub use cluster::{Cluster, Node};
-pub use copy::{CopyBuf, push_int};
+pub use copy::CopyBuf;
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
@@ -36,6 +36,8 @@ pub use script::{
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
 pub use table::{Distribution, Maker, Routine, RowCount, RowSource, Table};
+
+pub use pgdyno_wire::push_int;
 
 use pgdyno_wire::Statement;
 

@@ -207,8 +207,8 @@ impl ReplyBuffer {
     }
 
     fn keep(&mut self, kind: u8, body: &[u8]) {
-        self.entries.push(kind);
-        self.entries.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        let [a, b, c, d] = (body.len() as u32).to_le_bytes();
+        self.entries.extend_from_slice(&[kind, a, b, c, d]);
         self.entries.extend_from_slice(body);
     }
 
@@ -224,11 +224,13 @@ impl ReplyBuffer {
     }
 
     /// Keeps the end of a statement.
+    #[inline]
     pub fn end(&mut self) {
-        self.keep(END, &[]);
+        self.entries.extend_from_slice(&[END, 0, 0, 0, 0]);
     }
 
     /// What was kept.
+    #[inline]
     #[must_use]
     pub fn reply(&self) -> Reply<'_> {
         Reply { entries: &self.entries, rows: self.rows }

@@ -24,6 +24,7 @@ pub(crate) mod journal;
 pub(crate) mod lock;
 pub(crate) mod page;
 pub(crate) mod pgbench;
+pub(crate) mod pinning;
 pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod settings;

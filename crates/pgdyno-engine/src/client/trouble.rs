@@ -2,13 +2,56 @@
 
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
-use pgdyno_workload::{OnTrouble, Trouble};
+use pgdyno_workload::{Note, OnTrouble, Trouble};
 
 use super::{Client, Context, Failed, State};
 use crate::Tick;
 use crate::observer::TxOutcome;
 
+const NO_COPY: &str = "COPY is not possible in a measured transaction";
+
+/// Passes a notice of the server on to the user.
+#[cold]
+pub(super) fn pass_on(raw: &[u8], cx: &mut Context<'_>) {
+    let notice = libpq::notice(&ServerMessage::parse(raw), "");
+    cx.notes.push(Note::Words(notice.trim_end_matches('\n').to_owned()));
+}
+
 impl Client {
+    /// A statement failed.
+    #[cold]
+    pub(super) fn on_error(&mut self, code: SqlState, raw: &[u8], cx: &mut Context<'_>) {
+        let stmt = cx.session.current();
+        self.statement_failed(stmt, cx);
+        cx.errors.note(code, || ServerMessage::parse(raw).to_string());
+        self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
+    }
+
+    /// A COPY began, which no measured client does.
+    #[cold]
+    pub(super) fn refuse_copy(&mut self, wanted: bool, cx: &mut Context<'_>, out: &mut Vec<u8>) {
+        let stmt = cx.session.current();
+        let code = SqlState::from_bytes(b"0A000");
+        cx.errors.note(code, || NO_COPY.to_owned());
+        self.statement_failed(stmt, cx);
+        let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
+        self.note_error(code, ErrorClass::Script, stmt, message);
+        if wanted {
+            cx.session.end_copy(out);
+        }
+    }
+
+    /// The same transaction begins once more.
+    #[cold]
+    pub(super) fn try_again(&mut self, now: Tick, cx: &mut Context<'_>) {
+        cx.recorder.retried(self.txn, self.tries == 1);
+        self.decided(now, true, cx);
+        self.tries += 1;
+        self.script.restart();
+        self.clear_reply();
+        self.state = State::StartCommand;
+    }
+
     /// Of several errors in one batch the first is the cause.
     pub(super) fn note_error(
         &mut self,
@@ -48,6 +91,12 @@ impl Client {
             self.state = self.finish.map_or(State::StartCommand, State::EndTx);
             return true;
         }
+        self.on_failure(now, cx, out)
+    }
+
+    /// The whole batch was answered, and not all of it well.
+    #[cold]
+    fn on_failure(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
         match self.tell_error(cx) {
             OnTrouble::Count => {}
             OnTrouble::Abort => return true,
@@ -91,6 +140,7 @@ impl Client {
     }
 
     /// After an error, outside of any transaction block.
+    #[cold]
     fn choose_retry(&mut self, now: Tick, cx: &mut Context<'_>) -> bool {
         let class = self.error.as_ref().map_or(ErrorClass::Other, |error| error.class);
         if self.may_retry(now, class, cx) {

@@ -153,6 +153,8 @@ fn spec(options: &RunOptions) -> RunSpec {
         connections: None,
         threads: options.threads as usize,
         mode: options.protocol,
+        wire: pgdyno_wire::Wire::Libpq,
+        pin: Vec::new(),
         rate: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }),
         rules: Rules {
             max_tries: max_tries(options),

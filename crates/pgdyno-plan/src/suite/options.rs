@@ -232,6 +232,8 @@ options! {
     rate: f64 => "rate",
     arrivals: String => "arrivals",
     mode: String => "mode",
+    wire: String => "wire",
+    pin: String => "pin",
     max_tries: u64 => "max-tries",
     latency_limit: Milliseconds => "latency-limit",
     reconnect: Duration => "reconnect",

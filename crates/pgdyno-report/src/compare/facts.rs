@@ -136,6 +136,7 @@ fn decisive(plan: &Plan) -> Vec<(String, String)> {
         ("clients".to_owned(), count(u64::from(plan.clients))),
         ("connections".to_owned(), plan.connections.map_or_else(String::new, |n| count(u64::from(n)))),
         ("mode".to_owned(), plan.mode.clone()),
+        ("wire".to_owned(), if plan.wire.is_native() { String::new() } else { "libpq".to_owned() }),
         ("pace".to_owned(), pace),
         ("latency limit".to_owned(), limit.map_or_else(String::new, |ms| format!("{ms} ms"))),
     ];
@@ -160,6 +161,7 @@ fn beside(plan: &Plan) -> Vec<(&'static str, String)> {
         ("target", plan.target.clone()),
         ("template", plan.from_template.clone().unwrap_or_default()),
         ("threads", plan.threads.to_string()),
+        ("pinned to CPUs", plan.pin.clone().unwrap_or_default()),
         ("time", plan.time_s.map_or_else(String::new, duration)),
         ("transactions", plan.transactions.map_or_else(String::new, count)),
         ("ramp", duration(plan.ramp_s)),

@@ -89,6 +89,12 @@ fn explicit(plan: &Plan, line: &mut Line) {
     line.given("-t", plan.transactions);
     line.option("--ramp", &plan.ramp_s.to_string());
     line.option("-M", &plan.mode);
+    if !plan.wire.is_native() {
+        line.option("--wire", "libpq");
+    }
+    if let Some(cpus) = &plan.pin {
+        line.word(&format!("--pin={cpus}"));
+    }
     if let Pace::Rate { per_s, arrivals } = plan.pace {
         line.option("-R", &per_s.to_string());
         if arrivals == Arrivals::Uniform {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::by_hand::FORMS;
 use crate::support::{Client, Connection, Server, assert_conditions_hold, assert_plain_conditions_hold, tproc_c};
-use pgdyno_wire::QueryMode;
+use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::{Capabilities, Rng, Verdict, Workload};
 
 /// Of each table the number of rows and a checksum of all columns but those that hold a time; of those whether they
@@ -28,8 +28,14 @@ fn content(sql: &mut Connection, workload: &dyn Workload) -> BTreeMap<&'static s
 }
 
 /// What one client does with `count` transactions: committed and rolled back, by kind.
-fn drive(server: &Server, database: &str, workload: &dyn Workload, mode: QueryMode, count: u32) -> Vec<(u32, u32)> {
-    let mut client = Client::new(server.connect(database), workload, mode, 0, 1, Rng::new(7));
+fn drive(
+    server: &Server,
+    database: &str,
+    workload: &dyn Workload,
+    (mode, wire): (QueryMode, Wire),
+    count: u32,
+) -> Vec<(u32, u32)> {
+    let mut client = Client::new(server.connect(database), workload, mode, 0, 1, Rng::new(7)).speaking(wire);
     let mut done = vec![(0, 0); 5];
     for _ in 0..count {
         let (txn, verdict) = client.transact();
@@ -52,21 +58,25 @@ fn procedure_function_and_client_leave_the_same_database() {
     let untouched = content(&mut loaded, tproc_c(&[size]).as_ref());
     drop(loaded);
     let all = [
-        ("procedure", QueryMode::Prepared),
-        ("function", QueryMode::Prepared),
-        ("client", QueryMode::Prepared),
-        ("function", QueryMode::Simple),
-        ("client", QueryMode::Simple),
-        ("client", QueryMode::Extended),
+        ("procedure", QueryMode::Prepared, Wire::Native),
+        ("function", QueryMode::Prepared, Wire::Native),
+        ("client", QueryMode::Prepared, Wire::Native),
+        ("procedure", QueryMode::Prepared, Wire::Libpq),
+        ("function", QueryMode::Prepared, Wire::Libpq),
+        ("client", QueryMode::Prepared, Wire::Libpq),
+        ("function", QueryMode::Simple, Wire::Native),
+        ("client", QueryMode::Simple, Wire::Native),
+        ("client", QueryMode::Extended, Wire::Native),
+        ("client", QueryMode::Extended, Wire::Libpq),
     ];
-    for (profile, forms) in [("spec", &all[..]), ("hammerdb", &all[..3])] {
+    for (profile, forms) in [("spec", &all[..]), ("hammerdb", &all[..6])] {
         let params = [size, ("all-warehouses", "true"), ("think", "off"), ("profile", profile)];
         let mut first = None;
-        for &(form, mode) in forms {
+        for &(form, mode, wire) in forms {
             let workload = tproc_c(&[&params[..], &[("call", form)]].concat());
-            let database = format!("{profile}_{form}_{}", mode.name());
+            let database = format!("{profile}_{form}_{}_{}", mode.name(), wire.name());
             let mut sql = server.copy("loaded", &database);
-            let done = drive(&server, &database, workload.as_ref(), mode, 800);
+            let done = drive(&server, &database, workload.as_ref(), (mode, wire), 800);
             let content = content(&mut sql, workload.as_ref());
             let Some((done_first, content_first)) = &first else {
                 assert!(done[0].1 > 0, "no order was rolled back: {done:?}");

@@ -135,6 +135,9 @@ pub(crate) struct DriveArgs {
     /// Engine threads [default: what the machine can spare]
     #[arg(short = 'j', long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Pin engine threads to CPUs, one each: the first ones that this process may use, or a list as in --pin=0,2-4
+    #[arg(long, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = pgdyno_plan::cpus::ALL, value_parser = pgdyno_plan::cpus::pin)]
+    pub(crate) pin: Option<String>,
     /// Length of the measured window: seconds, or with a unit: 90s, 10min, 1h [default: 30]
     #[arg(short = 'T', long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) time: Option<f64>,
@@ -153,6 +156,10 @@ pub(crate) struct DriveArgs {
     /// Query mode: simple, extended or prepared [default: prepared; simple for scripts]
     #[arg(short = 'M', long, value_name = "MODE")]
     pub(crate) mode: Option<pgdyno_wire::QueryMode>,
+    /// In what form statements are sent: native (parameters in binary, no Describe), or libpq, as pgbench and programs
+    /// with libpq send them
+    #[arg(long, value_name = "FORM", default_value = "native")]
+    pub(crate) wire: pgdyno_wire::Wire,
     /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
     pub(crate) max_tries: u32,

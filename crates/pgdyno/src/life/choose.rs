@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, Wire};
 use pgdyno_workload::Workload;
 
 use super::choice::{Choice, Crew};
 use super::data::LoadManner;
+use super::pinning;
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -148,6 +149,7 @@ pub(crate) fn plan(
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
     };
+    pinning::cpus(drive.pin.as_deref(), crew.threads)?;
     let manner = LoadManner::asked(&args.loading);
     Ok(Plan {
         workload: choice.name(),
@@ -176,7 +178,12 @@ pub(crate) fn plan(
         clients: crew.clients,
         connections: crew.connections,
         threads: crew.threads,
+        pin: drive.pin.clone(),
         mode: crew.mode.name().to_owned(),
+        wire: match drive.wire {
+            pgdyno_wire::Wire::Native => Wire::Native,
+            pgdyno_wire::Wire::Libpq => Wire::Libpq,
+        },
         pace,
         ramp_s: drive.ramp.unwrap_or(if time_s.is_some() { DEFAULT_RAMP_S } else { 0.0 }),
         time_s,

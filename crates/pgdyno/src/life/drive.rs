@@ -11,9 +11,11 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::{Pace, Plan};
 use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
+use pgdyno_wire::Wire;
 use pgdyno_workload::{Capabilities, Workload};
 
 use super::journal::Journal;
+use super::pinning;
 use super::record::Recording;
 use super::watch::{Subject, Watch, Watched};
 use crate::exit_code::Code;
@@ -56,7 +58,7 @@ pub(crate) struct Opponent<'a> {
 }
 
 /// The engine's orders from the plan.
-fn spec(plan: &Plan) -> RunSpec {
+fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
     let ns = |seconds: f64| (seconds * 1e9) as u64;
     RunSpec {
         clients: plan.clients,
@@ -64,6 +66,11 @@ fn spec(plan: &Plan) -> RunSpec {
         threads: plan.threads,
         // The plan's mode came from a parsed one.
         mode: plan.mode.parse().unwrap_or_default(),
+        wire: match plan.wire {
+            pgdyno_plan::Wire::Native => Wire::Native,
+            pgdyno_plan::Wire::Libpq => Wire::Libpq,
+        },
+        pin,
         rate: match plan.pace {
             Pace::ClosedLoop => None,
             Pace::Rate { per_s, arrivals } => Some(Rate {
@@ -196,6 +203,8 @@ pub(crate) fn drive(
         is_private,
         is_distributed: caps.distributed_tables,
     });
+    let pin = pinning::cpus(plan.pin.as_deref(), plan.threads)?;
+    recording.record.client.pinned.clone_from(&pin);
     let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);
     let no_ramp = plan.ramp_s <= 0.0;
@@ -206,7 +215,7 @@ pub(crate) fn drive(
             workload,
             workload.statements(caps),
             backend,
-            &spec(plan),
+            &spec(plan, pin),
             control,
             Audience {
                 on_connect: &|connected| progress.connecting(connected, plan.links()),

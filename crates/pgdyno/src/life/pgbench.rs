@@ -11,7 +11,7 @@ use pgdyno_pgbench::Witness;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::Ran;
-use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, ScriptPlan, WatchPlan};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, ScriptPlan, WatchPlan, Wire};
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
@@ -176,7 +176,9 @@ impl Recorder {
             clients: options.clients,
             connections: None,
             threads: options.threads as usize,
+            pin: None,
             mode: options.protocol.name().to_owned(),
+            wire: Wire::Libpq,
             pace: match options.rate_tps {
                 None => Pace::ClosedLoop,
                 Some(per_s) => Pace::Rate { per_s, arrivals: Arrivals::Poisson },

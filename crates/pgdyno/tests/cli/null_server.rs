@@ -41,6 +41,29 @@ fn a_number_of_transactions_is_kept_to_the_one_in_every_query_mode() {
 }
 
 #[test]
+fn libpqs_form_is_in_plan_and_record_and_the_usual_one_is_not() {
+    for (args, wire) in [(&["-t", "5"][..], None), (&["-t", "5", "--wire", "libpq"], Some("libpq"))] {
+        let run = drive(&Home::new(), &[&["-c", "3"], args].concat());
+        assert_eq!(run.record.pointer("/plan/wire").and_then(|wire| wire.as_str()), wire);
+        assert_eq!(run.number("/summary/committed"), 15.0);
+    }
+    Home::new().run(&["plan", "select-only", "--target", "null", "--wire", "libpq"]).ok().prints(&["in libpq's form"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pinned_threads_are_in_plan_and_record() {
+    let home = Home::new();
+    let run = drive(&home, &["-c", "4", "-j", "1", "-t", "50", "--pin"]);
+    let pinned = run.record.pointer("/client/pinned").and_then(|cpus| cpus.as_array()).map(Vec::len);
+    assert_eq!((run.text("/plan/pin"), pinned, run.number("/summary/committed")), ("all", Some(1), 200.0));
+    let refused = home.run(&["run", "select-only", "--target", "null", "-t", "1", "--pin=1023"]).ended(1);
+    refused.says(&["--pin names CPU 1023", "it may use"]);
+    let refused = home.run(&["run", "select-only", "--target", "null", "-t", "1", "-c", "900", "-j", "900", "--pin"]);
+    refused.ended(1).says(&["for 900 engine threads", "lower --threads"]);
+}
+
+#[test]
 fn a_rate_is_kept() {
     for arrivals in ["uniform", "poisson"] {
         let home = Home::new();

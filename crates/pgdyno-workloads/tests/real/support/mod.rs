@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
-use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, frontend};
+use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
     Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Next, OnTrouble, ReplyBuffer, Rng, Trouble,
     TxnId, Verdict, Workload,
@@ -327,6 +327,12 @@ impl Client {
             script: workload.client(&ClientContext { id: ClientId(id), clients, rng }),
             round_trips: 0,
         }
+    }
+
+    /// The same, sending statements in this form.
+    pub(crate) fn speaking(mut self, wire: Wire) -> Self {
+        self.session.speak(wire);
+        self
     }
 
     /// How often it sent something and awaited an answer.

@@ -1,0 +1,20 @@
+//! The whole engine with its sockets: select-only against a server that is given.
+
+use pgdyno_engine::{Audience, Backend, Control, Ended, Rules, RunSpec, run};
+use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_workload::Capabilities;
+use pgdyno_workloads::registry;
+
+/// Lets `clients` do so many transactions each.
+pub(crate) fn drive(dsn: &str, clients: u32, transactions: u64) {
+    let options = ConnectOptions::resolve(dsn, &Env::from_process()).expect("a connection string");
+    let workload = registry::build("select-only", []).expect("a built-in workload");
+    let rules = Rules { transactions: Some(transactions), ..Rules::default() };
+    let spec = RunSpec { clients, rules, measure_ns: None, ..RunSpec::default() };
+    let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
+    let statements = workload.statements(&Capabilities::default());
+    let outcome = run(&*workload, statements, Backend::Server(&options), &spec, &Control::new(), audience);
+    let outcome = outcome.expect("a server that lets all clients in");
+    assert_eq!(outcome.ended, Ended::Complete);
+    assert_eq!(outcome.measured.part.all().committed, u64::from(clients) * transactions);
+}

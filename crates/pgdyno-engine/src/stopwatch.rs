@@ -1,0 +1,68 @@
+//! The clock of an engine thread.
+
+use std::time::Instant;
+
+use crate::Tick;
+
+/// Reads the time since the start of the run. [`Instant`] would do, by three times as many instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch {
+    /// What the system's clock showed at the start, in nanoseconds.
+    #[cfg(target_os = "linux")]
+    origin_ns: u64,
+    #[cfg(not(target_os = "linux"))]
+    origin: Instant,
+}
+
+#[cfg(target_os = "linux")]
+impl Stopwatch {
+    /// A stopwatch that shows 0 at `origin`.
+    pub(crate) fn starting_at(origin: Instant) -> Self {
+        // Twenty nanoseconds lie between the two readings.
+        Self { origin_ns: Self::read().wrapping_sub(origin.elapsed().as_nanos() as u64) }
+    }
+
+    #[inline]
+    fn read() -> u64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is valid for the call. It cannot fail: every Linux has this clock.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+        (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    }
+
+    /// The time now.
+    #[inline]
+    pub(crate) fn now(&self) -> Tick {
+        Tick(Self::read().wrapping_sub(self.origin_ns))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Stopwatch {
+    /// A stopwatch that shows 0 at `origin`.
+    pub(crate) fn starting_at(origin: Instant) -> Self {
+        Self { origin }
+    }
+
+    /// The time now.
+    #[inline]
+    pub(crate) fn now(&self) -> Tick {
+        Tick(self.origin.elapsed().as_nanos() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_with_the_standard_librarys() {
+        let origin = Instant::now();
+        let clock = Stopwatch::starting_at(origin);
+        let before = origin.elapsed().as_nanos() as u64;
+        let now = clock.now().0;
+        let after = origin.elapsed().as_nanos() as u64;
+        // Half a second: the thread may have been without a CPU while the clock was made.
+        assert!(now + 500_000_000 >= before && now <= after + 500_000_000, "{before} {now} {after}");
+    }
+}
