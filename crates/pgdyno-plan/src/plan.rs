@@ -286,6 +286,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Where its threads are pinned, in words that follow them; empty where they are not.
+    #[must_use]
+    pub fn pinned(&self) -> String {
+        match self.pin.as_deref() {
+            None => String::new(),
+            Some(crate::cpus::ALL) => ", a CPU each".to_owned(),
+            Some(cpus) => format!(" on CPUs {cpus}"),
+        }
+    }
+
     /// Connections that its clients open.
     #[must_use]
     pub fn links(&self) -> u32 {

@@ -87,7 +87,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         plural(plan.clients as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(plan.threads, "thread"),
-        plan.pin.as_ref().map_or_else(String::new, |cpus| format!(" pinned to CPUs {cpus}")),
+        plan.pinned(),
         plan.mode,
         if plan.wire.is_native() { "" } else { " in libpq's form" }
     );
@@ -164,6 +164,20 @@ mod tests {
         check: the consistency conditions again
         report: summary, and a run directory with the record
         ");
+    }
+
+    #[test]
+    fn pinned_threads_and_libpqs_form_are_told() {
+        let told = |pin: &str| {
+            let words = words(&Plan { pin: Some(pin.into()), wire: crate::Wire::Libpq, ..example() });
+            words.lines().find(|line| line.starts_with("measure")).unwrap().to_owned()
+        };
+        assert!(
+            told("all").contains("on 1 thread, a CPU each, query mode prepared in libpq's form, "),
+            "{}",
+            told("all")
+        );
+        assert!(told("0,2").contains("on 1 thread on CPUs 0,2, query mode"), "{}", told("0,2"));
     }
 
     #[test]

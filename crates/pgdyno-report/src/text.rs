@@ -189,7 +189,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
         plural(plan.clients as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(record.client.threads.max(1), "thread"),
-        plan.pin.as_ref().map_or_else(String::new, |cpus| format!(" pinned to CPUs {cpus}")),
+        plan.pinned(),
         plan.mode,
         if plan.wire.is_native() { "" } else { " in libpq's form" }
     );

@@ -42,6 +42,12 @@ pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
     spans
 }
 
+/// What there was in each interval, a second. One that was cut short tells no rate.
+fn rate(name: &str, intervals: &[TimelineInterval], amount: impl Fn(&TimelineInterval) -> f64) -> Series {
+    let longest = intervals.iter().map(|i| i.end_s - i.start_s).fold(0.0, f64::max);
+    series(name, intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| amount(i) / seconds))
+}
+
 /// A series with a value for each interval, at its middle.
 fn series(name: &str, intervals: &[TimelineInterval], value: impl Fn(&TimelineInterval, f64) -> Option<f64>) -> Series {
     Series {
@@ -53,9 +59,7 @@ fn series(name: &str, intervals: &[TimelineInterval], value: impl Fn(&TimelineIn
 }
 
 fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Chart {
-    // What ended in an interval that was cut short is no rate.
-    let longest = intervals.iter().map(|i| i.end_s - i.start_s).fold(0.0, f64::max);
-    let tps = series("TPS", intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| i.committed as f64 / seconds));
+    let tps = rate("TPS", intervals, |i| i.committed as f64);
     Chart {
         title: "Throughput".to_owned(),
         note: "Committed transactions a second, interval by interval.".to_owned(),
@@ -104,7 +108,7 @@ fn trouble(intervals: &[TimelineInterval]) -> Option<Chart> {
     let kinds: [(&str, Count); 4] =
         [("failed", |i| i.failed), ("retries", |i| i.retries), ("skipped", |i| i.skipped), ("late", |i| i.late)];
     let seen = kinds.into_iter().filter(|(_, count)| intervals.iter().any(|i| count(i) > 0));
-    let of = |(name, count): (&str, Count)| series(name, intervals, |i, seconds| Some(count(i) as f64 / seconds));
+    let of = |(name, count): (&str, Count)| rate(name, intervals, |i| count(i) as f64);
     let series: Vec<_> = seen.map(of).collect();
     (!series.is_empty()).then(|| Chart {
         title: "Trouble".to_owned(),
@@ -135,7 +139,7 @@ fn driver(intervals: &[TimelineInterval]) -> Chart {
         note: "CPU time of pgdyno's engine threads: a driver that has none left measures itself.".to_owned(),
         unit: "CPUs".to_owned(),
         part: Part::Machines,
-        series: vec![series("CPUs used", intervals, |i, seconds| Some(i.client_cpu_s / seconds))],
+        series: vec![rate("CPUs used", intervals, |i| i.client_cpu_s)],
         ..Chart::default()
     }
 }
@@ -160,6 +164,9 @@ mod tests {
     fn values_stand_at_the_middle_of_their_interval() {
         let chart = throughput(&[interval("measure", 4.0)], &[]);
         assert_eq!((chart.series[0].seconds[0], chart.series[0].values[0]), (5.0, Some(5.0)));
+        let short = TimelineInterval { end_s: 6.1, ..interval("drain", 6.0) };
+        let chart_of_both = throughput(&[interval("measure", 4.0), short], &[]);
+        assert_eq!(chart_of_both.series[0].values, [Some(5.0), None], "ten in a tenth of a second are no rate");
         assert_eq!(chart.series.len(), 1, "a level that does not change is not drawn");
     }
 

@@ -102,7 +102,7 @@ fn a_plan_tells_every_step_and_touches_nothing() {
     let plan = ["plan", "tproc-c", "-w", "7", "-c", "3", "-T", "2min", "--target", "host=db1 password=geheim"];
     let ran = home.run(&plan).ok();
     assert!(!ran.stdout.contains("geheim"), "{}", ran.stdout);
-    ran.prints(&["warehouses 7", "3 clients on ", "120 s", "db1", "1. prepare", "7. report"]);
+    ran.prints(&["warehouses 7", "3 clients on ", "120 s", "db1", "1. prepare", "8. report"]);
     let hash = |args: &[&str]| home.run(args).ok().stdout.split(' ').nth(1).unwrap().to_owned();
     assert_eq!(hash(&plan), hash(&plan), "the same arguments are the same plan");
     assert_ne!(hash(&plan), hash(&["plan", "tproc-c", "-w", "8", "-c", "3", "-T", "2min"]));

@@ -59,7 +59,8 @@ function heatChart(heat) {
     });
     const full = paths.map((path, level) => ({ path, level })).filter(({ path }) => path.length);
     const pieces = full.map(({ path, level }) => svg("path", { d: path.join(""), fill: `var(--h${level})`, "shape-rendering": "crispEdges" }));
-    clipped(chart, pieces.concat(markings(chart, x)));
+    const marks = markings(chart, x);
+    clipped(chart, [...marks.under, ...pieces, ...marks.over]);
     return full.length;
   }
 

@@ -93,7 +93,7 @@ function linesChart(spec) {
       pieces.push(svg("path", { d: linePath(parts, y), ...line }));
     }
     // Areas would hide what is marked below them.
-    clipped(chart, spec.stacked ? pieces.concat(marks) : marks.concat(pieces));
+    clipped(chart, spec.stacked ? [...marks.under, ...pieces, ...marks.over] : [...marks.under, ...marks.over, ...pieces]);
     return drawn;
   }
 

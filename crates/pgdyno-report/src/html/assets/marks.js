@@ -17,11 +17,12 @@ function inView(mark) {
   return mark.from < view.until && (mark.until ?? mark.from) > view.from;
 }
 
-// Phases are shaded; what happened has a strip above, by its kind and, of several runs, by run.
+// Phases are shaded; what happened has a strip above, by its kind and, of several runs, by run. Its shade lies under what is
+// drawn: over areas it would be another colour.
 function markings(chart, x) {
   const box = inside(chart);
   const { phases, events } = marksOf(chart);
-  const pieces = [];
+  const [under, pieces] = [[], []];
   for (const mark of phases.filter(inView)) {
     const [from, until] = [Math.max(x(mark.from), box.left), Math.min(x(mark.until), box.right)];
     pieces.push(svg("rect", { x: from, y: box.top, width: Math.max(1, until - from), height: box.bottom - box.top, fill: "var(--shade)" }));
@@ -29,7 +30,7 @@ function markings(chart, x) {
   const several = !alone && (chart.run ?? null) === null;
   const lanes = several ? DATA.runs.map((_, run) => run) : [...new Set(DATA.marks.map((mark) => mark.kind))];
   for (const { mark, from, until } of several ? [] : spans(events)) {
-    pieces.push(svg("rect", { x: x(from), y: box.top, width: Math.max(1, x(until) - x(from)), height: box.bottom - box.top, fill: markColour(mark), "fill-opacity": 0.1 }));
+    under.push(svg("rect", { x: x(from), y: box.top, width: Math.max(1, x(until) - x(from)), height: box.bottom - box.top, fill: markColour(mark), "fill-opacity": 0.1 }));
   }
   for (const mark of events.filter(inView)) {
     const lane = Math.min(lanes.indexOf(several ? mark.run : mark.kind), 3);
@@ -38,7 +39,7 @@ function markings(chart, x) {
     if (mark.until === null && !several) pieces.push(svg("path", { d: `M${from} ${box.top}V${box.bottom}`, stroke: ink, "stroke-dasharray": "3 3" }));
     pieces.push(svg("rect", { x: from - 1, y: box.top + lane * 4, width: Math.max(3, until - from), height: 3, fill: ink }));
   }
-  return pieces.concat(labels(chart, x, phases, several ? [] : events, box.top + lanes.length * 4));
+  return { under, over: pieces.concat(labels(chart, x, phases, several ? [] : events, box.top + Math.min(lanes.length, 4) * 4)) };
 }
 
 // Spans of one kind that overlap are one: a shade is no darker for being told twice.
