@@ -1,12 +1,12 @@
 //! Where a run ran, and how to run it again: server, driver, settings, plan, files.
 
-use pgdyno_results::{ClientRecord, GrowthRecord, RunRecord, ServerRecord};
+use pgdyno_results::{GrowthRecord, RunRecord, ServerRecord};
 
 use super::ReportRun;
 use super::again::{command_line, shell};
 use super::markup::Html;
 use crate::text::{line_of_drive, line_of_server};
-use crate::units::{bytes, duration, ms, percent};
+use crate::units::{bytes, duration, percent};
 
 /// What makes a commit durable, or not.
 const DURABILITY: [&str; 7] = [
@@ -51,7 +51,6 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
     };
     let machine = format!("{}, {} CPUs, {}, {}", client.cpu, client.cpus, bytes(client.memory_bytes), client.os);
     fact("driver", &format!("{machine}{busy}{waiting}"));
-    own_delays(client, &mut fact);
     if let Some(server) = &record.server {
         fact("durability", &durability(server));
         fact("encryption", server.tls.as_deref().unwrap_or("none: the clients' connections are not encrypted"));
@@ -67,28 +66,6 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
         fact("cost", &text);
     }
     html.raw("</dl>\n");
-}
-
-/// What of the latencies is the driver's own, and the clock that they were measured by.
-fn own_delays(client: &ClientRecord, fact: &mut impl FnMut(&str, &str)) {
-    let mut delays = Vec::new();
-    if let (Some(delay), Some(share)) = (&client.read_delay_ns, client.unread_share) {
-        delays.push(format!("replies lay unread for {} of service time, p99 {} ms", percent(share), ms(delay.p99)));
-    }
-    if let Some(late) = &client.timer_lateness_ns {
-        delays.push(format!("timers late by {} ms (p50), {} ms (p99)", ms(late.p50), ms(late.p99)));
-    }
-    if !delays.is_empty() {
-        fact("its own delays", &delays.join("; "));
-    }
-    if let Some(read_ns) = client.clock_read_ns {
-        let source = client.clock_source.as_deref().map_or_else(String::new, |source| format!("{source}, "));
-        let step = client.clock_step_ns.map_or_else(String::new, |step| format!(", steps of {step:.0} ns"));
-        let timers = client
-            .timer_ns
-            .map_or_else(String::new, |late| format!(", timers {} ms late before the run", ms(late as u64)));
-        fact("clock", &format!("{source}{read_ns:.0} ns a reading{step}{timers}"));
-    }
 }
 
 fn target(record: &RunRecord, fact: &mut impl FnMut(&str, &str)) {

@@ -43,6 +43,12 @@ fn driver(record: &RunRecord, html: &mut Html) {
         );
         row(what, figure, meaning);
     }
+    if let Some(share) = client.unread_share {
+        row("replies unread", percent(share), "share of the service time in which they lay there");
+    }
+    if let Some(source) = &client.clock_source {
+        row("the clock", source.clone(), "what the kernel reads");
+    }
     let clocks = [
         ("one reading of the clock", client.clock_read_ns, "measured before the run"),
         ("least step of the clock", client.clock_step_ns, "measured before the run"),

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod browser;
 mod citus;
 mod compare;
 mod cycle;

@@ -2,7 +2,6 @@
 //!
 //! Where no Chromium is at hand these tests are skipped, and counted.
 
-mod browser;
 mod made_up;
 mod reader;
 mod together;
@@ -12,8 +11,8 @@ use std::path::Path;
 use pgdyno_report::html::{self, Chart, Mark, ReportRun, Series};
 use pgdyno_results::StatementRecord;
 
+use crate::browser::{browser, look};
 use crate::program::{Home, Run};
-use browser::{browser, look};
 
 /// A run on the null server, with a ramp and a rate: it needs no PostgreSQL.
 fn run(home: &Home) -> Run {

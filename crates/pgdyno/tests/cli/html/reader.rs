@@ -1,7 +1,7 @@
 //! What a reader does with a page: zooms, reads, hides, saves.
 
-use super::browser::{browser, charts, look};
 use super::{made_up, write};
+use crate::browser::{browser, charts, look};
 
 /// What a reader might do, told by the page's own attributes at its end.
 const READER: &str = r##"<script>

@@ -1,7 +1,7 @@
 //! Runs beside each other: the page of a comparison, and of a scaling.
 
-use super::browser::{browser, charts, look};
 use super::made_up;
+use crate::browser::{browser, charts, look};
 use crate::compare::{store, store_five, store_intervals};
 use crate::program::Home;
 

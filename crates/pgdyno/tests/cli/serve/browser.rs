@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::chromium::{Seen, Watching, browser, visit};
+use super::watching::Watching;
 use super::{Serving, put, serve};
+use crate::browser::{Seen, browser, visit};
 use crate::program::{Home, PATIENCE, eventually};
 use crate::server;
 

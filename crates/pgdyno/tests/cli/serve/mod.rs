@@ -1,9 +1,10 @@
 //! `pgdyno serve` from outside: by HTTP, and by a browser.
 
 mod browser;
-mod chromium;
+
 mod manners;
 mod refusals;
+mod watching;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,8 +1,9 @@
-//! How long the hot paths take: `cargo bench -p pgdyno-engine --bench transactions`. What CI checks is `instructions`, for
-//! times depend on what else the machine does.
+//! How long the hot paths take: `cargo bench --bench transactions` in `benches/criterion`. What CI checks is
+//! `instructions` of pgdyno-engine, for times depend on what else the machine does.
 
 #![expect(clippy::expect_used, reason = "a bench fails by panicking")]
 
+#[path = "../../../crates/pgdyno-engine/benches/paths/mod.rs"]
 mod paths;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! What recording one transaction costs in the hot loop: `cargo bench -p pgdyno-measure`. The goal is 50 ns.
+//! What recording one transaction costs in the hot loop: `cargo bench --bench record` in `benches/criterion`. The goal is 50 ns.
 
 use std::hint::black_box;
 

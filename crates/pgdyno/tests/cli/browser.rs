@@ -91,17 +91,27 @@ pub(crate) fn charts(page: &str) -> Vec<String> {
     titles.chain(heats).chain(curves).collect()
 }
 
-/// Shows a page until it has come to rest.
-pub(crate) fn look(browser: &Path, page: &Path) -> Seen {
-    let profile = tempfile::tempdir().unwrap();
-    let log = profile.path().join("net.json");
+/// A browser without a screen that keeps what it must remember in `profile`, and asks for nothing by itself.
+pub(crate) fn headless(browser: &Path, profile: &Path) -> Command {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]);
-    command.args(["--disable-background-networking", "--disable-component-update", "--enable-logging=stderr"]);
-    command.arg(format!("--user-data-dir={}", profile.path().join("profile").display()));
-    command.arg(format!("--log-net-log={}", log.display()));
-    command.arg(format!("--virtual-time-budget={REST_MS}")).args(["--window-size=1000,900", "--dump-dom"]);
-    command.arg(format!("file://{}", page.display()));
+    command.args(["--disable-background-networking", "--disable-component-update"]);
+    command.arg(format!("--user-data-dir={}", profile.join("profile").display()));
+    command
+}
+
+/// Shows a page of a file until it has come to rest.
+pub(crate) fn look(browser: &Path, page: &Path) -> Seen {
+    visit(browser, &format!("file://{}", page.display()))
+}
+
+/// Goes to an address, and lets the page come to rest.
+pub(crate) fn visit(browser: &Path, address: &str) -> Seen {
+    let profile = tempfile::tempdir().unwrap();
+    let log = profile.path().join("net.json");
+    let mut command = headless(browser, profile.path());
+    command.arg("--enable-logging=stderr").arg(format!("--log-net-log={}", log.display()));
+    command.arg(format!("--virtual-time-budget={REST_MS}")).args(["--window-size=1000,900", "--dump-dom", address]);
     let ran = Running::new(command).end();
     assert!(ran.stdout.contains("</html>"), "the browser shows no page: {}", ran.stderr);
     let console = ran.stderr.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect();

@@ -1,0 +1,1 @@
+//! Benches by criterion, one file for each in `benches/`.

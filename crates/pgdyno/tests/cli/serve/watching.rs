@@ -1,0 +1,41 @@
+//! A browser that stays on a page.
+
+use std::path::Path;
+
+use super::get;
+use crate::browser::headless;
+use crate::program::Running;
+
+/// A browser that has a page open, in real time, and tells its title.
+pub(super) struct Watching {
+    _browser: Running,
+    profile: tempfile::TempDir,
+}
+
+impl Watching {
+    pub(super) fn open(browser: &Path, address: &str) -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        let mut command = headless(browser, profile.path());
+        command.args(["--remote-debugging-port=0", address]);
+        Self { _browser: Running::new(command), profile }
+    }
+
+    /// The title of the page; nothing as long as there is none.
+    pub(super) fn title(&self) -> Option<String> {
+        let port = std::fs::read_to_string(self.profile.path().join("profile/DevToolsActivePort")).ok()?;
+        let address = format!("127.0.0.1:{}", port.lines().next()?).parse().ok()?;
+        let pages: serde_json::Value = serde_json::from_str(&get(address, "/json/list").body).ok()?;
+        let page = pages.as_array()?.iter().find(|page| page["type"] == "page")?;
+        page["title"].as_str().map(str::to_owned)
+    }
+
+    /// Seconds of the run that the title tells.
+    pub(super) fn seconds(&self) -> Option<u32> {
+        let title = self.title()?;
+        let clock = |part: &str| {
+            let (minutes, seconds) = part.split_once(':')?;
+            Some(minutes.parse::<u32>().ok()? * 60 + seconds.parse::<u32>().ok()?)
+        };
+        title.split(" · ").find_map(clock)
+    }
+}
