@@ -307,3 +307,28 @@ proptest! {
         prop_assert!(whole.part == cut.part, "cut reads, another record");
     }
 }
+
+/// As many as several driver machines would have between them: docs/scaling.md. Each client has a service time of its own,
+/// so that replies come one by one and in no order of the clients.
+#[test]
+fn fifty_thousand_clients_lose_nothing_and_each_gets_its_turn() {
+    const CLIENTS: usize = 50_000;
+    const SECONDS: u64 = 5;
+    let service_ns = |client: usize| S / 2 + client as u64 * 7_919 % CLIENTS as u64 * (S / 2 / CLIENTS as u64);
+    let mut done = vec![0u64; CLIENTS];
+    let outcome = Sim { clients: CLIENTS, ..Sim::new(Shape::Single) }.run(SECONDS, |request| {
+        done[request.client] += 1;
+        Answer::Complete { service_ns: service_ns(request.client) }
+    });
+    // A client that begins at once when it is answered does so many in that time; what hung at the end is waited for.
+    let owed: Vec<u64> = (0..CLIENTS).map(|client| (SECONDS * S).div_ceil(service_ns(client))).collect();
+    assert_eq!(done, owed);
+    let txn = &outcome.part.txns[0];
+    assert_eq!(txn.committed, owed.iter().sum::<u64>());
+    assert_eq!((outcome.in_flight, txn.failures()), (0, 0));
+    assert_eq!(outcome.broken(), Vec::<String>::new());
+    assert!(outcome.states.iter().all(|s| *s == State::Finished));
+    let p = txn.service.percentiles().unwrap();
+    let close = |found: u64, wanted: u64| found.abs_diff(wanted) < wanted / 100;
+    assert!(close(p.min, S / 2) && close(p.max, S), "{p:?}");
+}

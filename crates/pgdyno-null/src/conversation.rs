@@ -9,6 +9,8 @@ const GSS_REQUEST: i32 = 80_877_104;
 #[derive(Default)]
 pub(crate) struct Conversation {
     started: bool,
+    /// How many parameters the statement has that was prepared last: whoever wants a description asks for it then.
+    parameters: u16,
     /// The beginning of a message that has not come as a whole.
     pending: Vec<u8>,
 }
@@ -56,10 +58,18 @@ impl Conversation {
         while let Ok(Some(message)) = backend::next_message(&bytes[used..]) {
             used += message.len;
             match message.tag {
-                b'P' => out.extend_from_slice(b"1\0\0\0\x04"),
+                b'P' => {
+                    self.parameters = parameters(message.body);
+                    out.extend_from_slice(b"1\0\0\0\x04");
+                }
                 b'B' => out.extend_from_slice(b"2\0\0\0\x04"),
                 b'C' => out.extend_from_slice(b"3\0\0\0\x04"),
-                b'D' => out.extend_from_slice(ROW_DESCRIPTION),
+                b'D' => {
+                    if message.body.first() == Some(&b'S') {
+                        describe_parameters(self.parameters, out);
+                    }
+                    out.extend_from_slice(ROW_DESCRIPTION);
+                }
                 b'E' => out.extend_from_slice(ROW_AND_TAG),
                 b'S' => out.extend_from_slice(READY),
                 b'Q' => {
@@ -80,6 +90,25 @@ const ROW_DESCRIPTION: &[u8] = b"T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x17\0\x0
 /// The row (1) and `SELECT 1`.
 const ROW_AND_TAG: &[u8] = b"D\0\0\0\x0b\0\x01\0\0\0\x011C\0\0\0\x0dSELECT 1\0";
 const READY: &[u8] = b"Z\0\0\0\x05I";
+
+/// The highest `$n` in the text of a Parse message.
+fn parameters(body: &[u8]) -> u16 {
+    let sql = body.split(|b| *b == 0).nth(1).unwrap_or_default();
+    let number = |text: &[u8]| {
+        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+        std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+    };
+    sql.split(|b| *b == b'$').skip(1).filter_map(number).max().unwrap_or(0)
+}
+
+/// All are integers.
+fn describe_parameters(count: u16, out: &mut Vec<u8>) {
+    const INT4: u32 = 23;
+    frontend::message(out, b't', |out| {
+        out.extend_from_slice(&count.to_be_bytes());
+        (0..count).for_each(|_| out.extend_from_slice(&INT4.to_be_bytes()));
+    });
+}
 
 fn greet(out: &mut Vec<u8>) {
     out.extend_from_slice(b"R\0\0\0\x08\0\0\0\0");
@@ -121,6 +150,24 @@ mod tests {
             rest = &rest[message.len..];
         }
         assert_eq!((whole[0], tags.iter().collect::<String>(), rest.len()), (b'N', "RSSSSKZTDCZZ".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_prepared_statement_is_described_with_its_parameters() {
+        let mut sent = Vec::new();
+        frontend::startup(&mut sent, [("user", "x")]);
+        frontend::parse(&mut sent, b"s", b"select $2::int + $10 + $1");
+        frontend::message(&mut sent, b'D', |out| out.extend_from_slice(b"Ss\0"));
+        let mut out = Vec::new();
+        assert!(Conversation::default().answer(&sent, &mut out));
+        let at = out.windows(5).position(|found| found == b"1\0\0\0\x04").unwrap() + 5;
+        let described = backend::next_message(&out[at..]).unwrap().unwrap();
+        assert_eq!(
+            (described.tag, described.body.len(), &described.body[..6]),
+            (b't', 2 + 10 * 4, &b"\0\x0a\0\0\0\x17"[..])
+        );
+        assert_eq!(&out[at + described.len..], ROW_DESCRIPTION);
+        assert_eq!(parameters(b"\0begin\0\0\0"), 0);
     }
 
     #[test]

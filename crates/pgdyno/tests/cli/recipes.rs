@@ -94,7 +94,7 @@ fn a_plan_has_the_steps_of_the_guide_and_its_numbers() {
     let names: Vec<_> = steps.iter().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(
         names,
-        ["prepare", "drop", "restart", "caches", "load", "check", "warm", "measure", "check", "report"],
+        ["prepare", "drop", "restart", "caches", "load", "check", "watch", "warm", "measure", "check", "report"],
         "{}",
         plan.stdout
     );

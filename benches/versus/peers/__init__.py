@@ -1,0 +1,54 @@
+"""The programs that are held against each other, one module each.
+
+A peer has a `name`, says its `version()`, tells by `refuses(work)` why it cannot do some work (or nothing), gives the
+`command(work)` line, and reads from the program's output how much was done: `count(work, usage)`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Work:
+    """One measurement's work. With `transactions` (of each client) it has no time: what start and connecting cost."""
+
+    script: str  # select-only, tpcb-like, tpcb-pipeline, tproc-c, tproc-c-client
+    mode: str  # prepared, simple
+    clients: int
+    endpoint: object
+    scratch: str
+    scale: int = 1
+    threads: int = 1
+    seconds: float = 0.0
+    transactions: int | None = None
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a program says that it has done."""
+
+    transactions: int
+    tps: float
+    failed: int = 0
+    nopm: float | None = None
+
+
+class Peer:
+    name = ""
+    # Work that it can do.
+    scripts = ()
+    modes = ("prepared", "simple")
+    # Its time begins before its clients connect.
+    counts_connecting = False
+
+    def version(self):
+        return ""
+
+    def refuses(self, work):
+        if work.script not in self.scripts:
+            return f"{self.name} has no {work.script}"
+        if work.mode not in self.modes:
+            return f"{self.name} has no {work.mode} protocol"
+        return None
+
+    def env(self, work):
+        return work.endpoint.env
