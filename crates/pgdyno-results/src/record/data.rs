@@ -1,0 +1,68 @@
+//! The data: its copy, its load, its checks.
+
+use serde::{Deserialize, Serialize};
+
+/// A fresh copy of a database, made for the run and dropped after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CopyRecord {
+    /// The database that was copied.
+    pub template: String,
+    /// The name of the copy.
+    pub database: String,
+    /// From the order to copy to the end of the checkpoint after it.
+    pub seconds: f64,
+    /// Size of the copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// A load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// Connections.
+    pub loaders: usize,
+    /// From the first CREATE TABLE to the stamp.
+    pub seconds: f64,
+    /// Seconds by phase, in their order.
+    pub phases: Vec<(String, f64)>,
+    /// By table.
+    pub tables: Vec<LoadTable>,
+}
+
+/// A loaded table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadTable {
+    /// Its name.
+    pub name: String,
+    /// Rows that were loaded.
+    pub rows: u64,
+    /// Bytes of COPY data.
+    pub copy_bytes: u64,
+    /// Seconds of COPY, added up over its loaders.
+    pub copy_s: f64,
+}
+
+/// All checks at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckSet {
+    /// `after load`, `before run`, `after run`.
+    pub when: String,
+    /// The checks.
+    pub checks: Vec<CheckRecord>,
+}
+
+/// A check.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckRecord {
+    /// The clause or a name.
+    pub name: String,
+    /// What must hold.
+    pub condition: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// The first rows that break it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<String>,
+}

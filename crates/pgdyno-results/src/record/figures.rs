@@ -1,0 +1,277 @@
+//! The figures of the measured window, by transaction and by statement.
+
+use std::collections::BTreeMap;
+
+use pgdyno_measure::{Percentiles, Steadiness, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Figures of a latency distribution, in nanoseconds, to three digits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyRecord {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// The least.
+    pub min: u64,
+    /// The median.
+    pub p50: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p99_9: u64,
+    /// The greatest.
+    pub max: u64,
+    /// Those that were asked for by `--latency-percentiles`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<PercentileRecord>,
+}
+
+impl From<Percentiles> for LatencyRecord {
+    fn from(p: Percentiles) -> Self {
+        Self {
+            mean: p.mean,
+            stddev: p.stddev,
+            min: p.min,
+            p50: p.p50,
+            p90: p.p90,
+            p95: p.p95,
+            p99: p.p99,
+            p99_9: p.p99_9,
+            max: p.max,
+            percentiles: Vec::new(),
+        }
+    }
+}
+
+/// A percentile that was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PercentileRecord {
+    /// Which: above 0, up to 100.
+    pub percent: f64,
+    /// The latency that so many of a hundred do not exceed.
+    pub latency_ns: u64,
+}
+
+/// The figures of the measured window. Each formula stands in docs/metrics.md.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Committed transactions a second.
+    pub tps: f64,
+    /// Committed New-Orders a minute, for workloads that have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nopm: Option<f64>,
+    /// Committed and rolled-back transactions a minute, as the server counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tpm: Option<f64>,
+    /// The same as the client counts them.
+    pub tpm_client: f64,
+    /// SELECT, INSERT, UPDATE and DELETE statements a second.
+    pub qps: f64,
+    /// Transactions whose work is committed.
+    pub committed: u64,
+    /// Transactions that the workload itself rolled back.
+    pub rolled_back: u64,
+    /// Transactions that failed for good.
+    pub failed: u64,
+    /// Failed transactions by class.
+    #[serde(default)]
+    pub failed_by_class: BTreeMap<String, u64>,
+    /// Transactions that were tried more than once.
+    pub retried: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Arrivals that were skipped for being later than the latency limit.
+    pub skipped: u64,
+    /// Transactions above the latency limit.
+    pub late: u64,
+    /// Connections lost.
+    pub connections_lost: u64,
+    /// Connections made anew.
+    pub reconnected: u64,
+    /// The longest time that a client was without its connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outage_s_max: Option<f64>,
+    /// Transactions that were cancelled at the end.
+    pub cancelled_in_flight: u64,
+    /// Length of the measured window.
+    pub duration_s: f64,
+    /// Time that connecting all clients took.
+    pub connect_s: f64,
+    /// Intended start to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_latency_ns: Option<LatencyRecord>,
+    /// First byte sent to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_latency_ns: Option<LatencyRecord>,
+    /// Intended start to first byte sent, where there is a schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule_lag_ns: Option<LatencyRecord>,
+    /// Connections that were opened for one transaction each, in a run that does so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_opened: Option<u64>,
+    /// How long opening one of these took, mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_s_mean: Option<f64>,
+    /// CPU time of pgdyno for each completed transaction, user and kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cpu_us_per_tx: Option<f64>,
+    /// Share of block reads that shared buffers answered, in the measured window, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hit_ratio: Option<f64>,
+    /// Share of the reads that shared buffers did not answer which the operating system's cache did, in the measured
+    /// window, 0 to 1; absent where the server is not local, or nothing was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub os_cache_hit_ratio: Option<f64>,
+    /// WAL written in the measured window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wal_bytes: Option<u64>,
+    /// New-Orders that the server's own tables count over the whole run, to hold against the client's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_orders_by_server: Option<u64>,
+    /// The client's count of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_orders_by_client: Option<u64>,
+    /// Whether throughput held steady; absent for short runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steadiness: Option<SteadyRecord>,
+    /// Where throughput changed its level within the measured window; empty where it did not, or the run is short.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub level_changes: Vec<LevelChangeRecord>,
+    /// The warm-up that this run would have needed, where it began too early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_s_proposed: Option<f64>,
+    /// CPU that the server's machine used, mean of the measured window, in percent of all its CPUs, as the guides show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_cpu_percent: Option<f64>,
+}
+
+/// A change of the level of throughput.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LevelChangeRecord {
+    /// When, in seconds since the clients began.
+    pub at_s: f64,
+    /// Mean TPS since the change before.
+    pub tps_before: f64,
+    /// Mean TPS until the next change.
+    pub tps_after: f64,
+}
+
+/// How throughput went over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRecord {
+    /// Standard deviation of the intervals over their mean.
+    pub variation: f64,
+    /// Change from the first to the last third, as a share of the mean.
+    pub trend: f64,
+    /// The trend that chance alone exceeds in one of twenty runs, as a share of the mean; absent in records of before it was
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
+    /// Whether the trend is more than that.
+    pub drifts: bool,
+}
+
+impl SteadyRecord {
+    /// What can be said of the window. Records of before chance was known are steady where they show no large trend.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let chance = self.chance.unwrap_or(self.trend.abs());
+        Steadiness { variation: self.variation, trend: self.trend, chance, drifts: self.drifts }.verdict()
+    }
+}
+
+/// One kind of transaction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionRecord {
+    /// Its name.
+    pub name: String,
+    /// Its planned share of the mix, 0 to 1.
+    pub share_planned: f64,
+    /// Its share of what was completed, 0 to 1.
+    pub share: f64,
+    /// Committed.
+    pub committed: u64,
+    /// Rolled back by the workload.
+    pub rolled_back: u64,
+    /// Failed for good.
+    pub failed: u64,
+    /// Tried more than once.
+    pub retried: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Skipped.
+    pub skipped: u64,
+    /// Above the latency limit.
+    pub late: u64,
+    /// Intended start to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_latency_ns: Option<LatencyRecord>,
+    /// First byte sent to ReadyForQuery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_latency_ns: Option<LatencyRecord>,
+    /// Intended start to first byte sent, where there is a schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule_lag_ns: Option<LatencyRecord>,
+}
+
+/// Something that the clients counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TallyRecord {
+    /// What.
+    pub name: String,
+    /// How much of it.
+    pub count: u64,
+}
+
+/// What one of the workload's rules says of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleRecord {
+    /// The clause or a name.
+    pub name: String,
+    /// What it wants, or looks at.
+    pub rule: String,
+    /// What was found.
+    pub found: String,
+    /// Whether it is as the rule wants it; absent where it is told without a verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
+}
+
+/// One statement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatementRecord {
+    /// Its text.
+    pub sql: String,
+    /// The transaction that it is a part of, where it is of one alone: a script's command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
+    /// Times that it ended well.
+    pub executed: u64,
+    /// Times that it failed.
+    pub failed: u64,
+    /// Times that it failed and its transaction was tried again; absent in records of before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retried: Option<u64>,
+    /// From its sending to its end; absent with very many statements, of which only the mean is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<LatencyRecord>,
+    /// The mean, where there is no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_mean: Option<f64>,
+}
+
+/// Errors with one SQLSTATE.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ErrorRecord {
+    /// The SQLSTATE.
+    pub sqlstate: String,
+    /// How often, in the whole run.
+    pub count: u64,
+    /// The first message.
+    pub message: String,
+}
