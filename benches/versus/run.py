@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -227,6 +228,8 @@ def main():
     if "PGDYNO" not in os.environ:
         subprocess.run(["cargo", "build", "--release", "-q", "-p", "pgdyno", "-p", "pgdyno-null", "--bins", "--examples"], cwd=ROOT, check=True)
     bench = Bench(options, results)
+    # Ended from outside it keeps what was measured too, and stops its server.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     status = 0
     with tempfile.TemporaryDirectory(prefix="pgdyno-versus-") as bench.scratch:
         try:

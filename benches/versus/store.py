@@ -43,7 +43,9 @@ class Store:
 
     def said(self, heading, command, usage):
         """What a program wrote."""
-        self.output.write(f"### {heading}\n$ {' '.join(map(str, command))}\n{usage.text}{usage.errors}\n")
+        told = f"### {heading}\n$ {' '.join(map(str, command))}\n{usage.text}{usage.errors}\n"
+        # Where it lies on this machine says nothing to others.
+        self.output.write(told.replace(ROOT + os.sep, ""))
         self.output.flush()
 
     def of(self, part, peer=None, kind="run"):
