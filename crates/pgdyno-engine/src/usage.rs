@@ -61,8 +61,22 @@ pub fn process_usage() -> ProcessUsage {
     ProcessUsage {
         user_ns: ns(usage.ru_utime),
         sys_ns: ns(usage.ru_stime),
-        rss_bytes_max: usage.ru_maxrss as u64 * unit,
+        rss_bytes_max: own_peak_bytes().unwrap_or(usage.ru_maxrss as u64 * unit),
     }
+}
+
+/// The largest resident memory of this program. What `getrusage` has on Linux is also that of whoever started it, up to the
+/// moment at which this program took its place.
+#[cfg(target_os = "linux")]
+fn own_peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    peak.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own_peak_bytes() -> Option<u64> {
+    None
 }
 
 /// What the calling thread has used so far.
@@ -89,5 +103,19 @@ pub(crate) fn usage_since(now: WorkerUsage, earlier: WorkerUsage) -> WorkerUsage
         user_ns: now.user_ns.saturating_sub(earlier.user_ns),
         sys_ns: now.sys_ns.saturating_sub(earlier.sys_ns),
         run_delay_ns: now.run_delay_ns.saturating_sub(earlier.run_delay_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peak_memory_holds_what_was_used_and_little_else() {
+        let before = process_usage().rss_bytes_max;
+        let block = vec![1_u8; 64 << 20];
+        std::hint::black_box(&block);
+        let after = process_usage().rss_bytes_max;
+        assert!((64 << 20..before + (512 << 20)).contains(&after), "{before} then {after} bytes");
     }
 }

@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::interval::IntervalRecord;
 pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::ClientRecord;
+pub(crate) use figures::PercentileRecord;
 pub use figures::{
-    ErrorRecord, LatencyRecord, LevelChangeRecord, PercentileRecord, RuleRecord, StatementRecord, SteadyRecord,
-    Summary, TallyRecord, TransactionRecord,
+    ErrorRecord, LatencyRecord, LevelChangeRecord, RuleRecord, StatementRecord, SteadyRecord, Summary, TallyRecord,
+    TransactionRecord,
 };
 pub use seen::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord};
 pub use server::{ClusterRecord, GrowthRecord, NodeRecord, ServerRecord};
