@@ -52,3 +52,22 @@ class Peer:
 
     def env(self, work):
         return work.endpoint.env
+
+
+class Probe(Peer):
+    """A small program of our own beside ours: it prints how many select-only transactions it did in its seconds."""
+
+    scripts = ("select-only",)
+    modes = ("prepared",)
+    # It has no count of transactions to end by: so long is its start.
+    start_s = 0.01
+
+    def __init__(self, path):
+        self.path = path
+
+    def seconds(self, work):
+        return work.seconds if work.transactions is None else self.start_s
+
+    def count(self, work, usage):
+        done = int(usage.text)
+        return Count(done, done / (work.seconds or self.start_s))

@@ -113,12 +113,8 @@ impl Delays {
             mean,
             stddev: (squares.sum::<f64>() / count as f64).sqrt(),
             min,
-            p50: at(0.50),
-            p90: at(0.90),
-            p95: at(0.95),
-            p99: at(0.99),
-            p99_9: at(0.999),
             max: self.max_ns,
+            ..Percentiles::by(at)
         })
     }
 }

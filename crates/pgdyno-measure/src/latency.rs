@@ -137,18 +137,13 @@ impl Latency {
     #[must_use]
     pub fn percentiles(&self) -> Option<Percentiles> {
         let histogram = self.histogram()?;
-        let at = |quantile| self.at(&histogram, quantile);
         Some(Percentiles {
             count: self.count(),
             mean: self.mean_ns(),
             stddev: self.stddev_ns(),
             min: self.min_ns,
-            p50: at(0.50),
-            p90: at(0.90),
-            p95: at(0.95),
-            p99: at(0.99),
-            p99_9: at(0.999),
             max: self.max_ns,
+            ..Percentiles::by(|quantile| self.at(&histogram, quantile))
         })
     }
 
@@ -167,7 +162,7 @@ impl Latency {
 }
 
 /// Figures of a distribution, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Percentiles {
     /// How many latencies.
     pub count: u64,
@@ -189,6 +184,13 @@ pub struct Percentiles {
     pub p99_9: u64,
     /// The greatest.
     pub max: u64,
+}
+
+impl Percentiles {
+    /// The quantiles that reports show, as `at` has them; the rest is 0.
+    pub(crate) fn by(at: impl Fn(f64) -> u64) -> Self {
+        Self { p50: at(0.50), p90: at(0.90), p95: at(0.95), p99: at(0.99), p99_9: at(0.999), ..Self::default() }
+    }
 }
 
 #[cfg(test)]
