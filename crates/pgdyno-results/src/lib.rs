@@ -44,7 +44,8 @@ pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
 pub use store::{
-    RunDir, StoreError, admit, admit_file, find_run, list_runs, read_record, run_id, write_record, write_whole,
+    RunDir, StoreError, admit, admit_file, find_run, is_run_name, list_runs, read_record, run_id, write_record,
+    write_whole,
 };
 pub use summary::{Names, summarize};
 pub use timeline::{LatencyLine, Timeline, TimelineInterval, read_timeline};

@@ -9,7 +9,7 @@ use pgdyno_measure::Phase;
 use crate::hlog;
 use crate::interval::IntervalRecord;
 use crate::record::RunRecord;
-use crate::store::{StoreError, io_error};
+use crate::store::{StoreError, io_error, is_run_name};
 use crate::timeline::{self, TimelineInterval};
 
 /// The transaction that NOPM counts.
@@ -57,17 +57,19 @@ pub(crate) fn malformed(path: &Path, why: String) -> StoreError {
     StoreError::Unreadable { path: path.to_owned(), why }
 }
 
-/// The directory with the intervals of a run: that of its record, or its run directory in `results`.
+/// The directory with the intervals of a run: that of its record, or its run directory in `results`. A record may be
+/// somebody else's: a name in it that could lead out of `results` leads nowhere.
 pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Option<PathBuf> {
-    let places = [path.parent().map(Path::to_owned), Some(results.join(&record.id))];
+    let named = is_run_name(&record.id).then(|| results.join(&record.id));
+    let places = [path.parent().map(Path::to_owned), named];
     places.into_iter().flatten().find(|place| is_of(place, path, record))
 }
 
 /// Whether a directory holds the intervals of this very run: `--json` may write a record anywhere.
 fn is_of(directory: &Path, record_path: &Path, record: &RunRecord) -> bool {
     let own = record_path.file_name().is_some_and(|name| name == "run.json");
-    let named = PathBuf::from(&record.id);
-    (own || directory.file_name() == named.file_name()) && directory.join("intervals.csv").is_file()
+    let is_named = directory.file_name().is_some_and(|name| name == record.id.as_str());
+    (own || is_named) && directory.join("intervals.csv").is_file()
 }
 
 fn of_record(record: &RunRecord) -> Series {
@@ -219,6 +221,22 @@ mod tests {
         assert_eq!(read(&elsewhere, "20260101T000000Z-x-aaaaaa"), 2);
         assert_eq!(read(Path::new("/nowhere/base.json"), "20260101T000000Z-x-aaaaaa"), 2);
         assert_eq!(read(&elsewhere, "another"), 0);
+    }
+
+    #[test]
+    fn a_name_in_a_record_does_not_lead_out_of_the_results() {
+        let (results, path) = run_directory(false);
+        let (inner, elsewhere) = (results.path().join("inner"), Path::new("/nowhere/run.json"));
+        fs::create_dir(&inner).unwrap();
+        let own = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let (absolute, above) = (path.parent().unwrap().to_str().unwrap(), format!("../{own}"));
+        let found = |results: &Path, id: &str| directory(elsewhere, &record(id), results);
+        assert_eq!(found(results.path(), own), path.parent().map(Path::to_owned));
+        for id in [absolute, &above, &format!("./{own}"), &format!("{own}/"), &format!("inner/../{own}"), "..", ".", ""]
+        {
+            assert_eq!(found(&inner, id), None, "{id}");
+            assert_eq!(found(results.path(), id), None, "{id}");
+        }
     }
 
     #[test]

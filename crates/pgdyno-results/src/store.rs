@@ -75,6 +75,9 @@ pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io
     move |source| StoreError::Io { what, path: path.to_owned(), source }
 }
 
+/// So many characters of its workload are in the name of a run.
+const WORKLOAD_MAX: usize = 100;
+
 /// The name of a run: its UTC start, its workload, and a few characters that tell two of one second apart.
 #[must_use]
 pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
@@ -84,9 +87,17 @@ pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
         .next()
         .unwrap_or(workload)
         .chars()
+        .take(WORKLOAD_MAX)
         .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
         .collect();
     format!("{}-{name}-{:06x}", started.strftime("%Y%m%dT%H%M%SZ"), salt & 0xff_ffff)
+}
+
+/// Whether this can be the name of a directory in the results, and nothing else: neither a path, nor hidden.
+#[must_use]
+pub fn is_run_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
+    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
 }
 
 /// The directory of one run, while it is written.
@@ -340,4 +351,20 @@ pub fn list_runs(results: &Path) -> Result<Vec<PathBuf>, StoreError> {
         });
     }
     Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_a_name_that_cannot_lead_elsewhere() {
+        for workload in ["tproc-c", "../my scripts/../a=b.sql", "", "..", "/", "ä\0", &"x".repeat(300)] {
+            let name = run_id(jiff::Timestamp::UNIX_EPOCH, workload, u64::MAX);
+            assert!(is_run_name(&name), "{name}");
+        }
+        for name in ["", ".", "..", "a/b", "/a", "a/", "a\\b", ".a", "a\0", "a b", "ä", &"x".repeat(201)] {
+            assert!(!is_run_name(name), "{name}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_results::{RunRecord, SearchRecord, read_record};
+use pgdyno_results::{RunRecord, SearchRecord, is_run_name, read_record};
 
 use crate::Run;
 
@@ -58,12 +58,6 @@ type Stamp = (u64, u64, i64, i64);
 
 fn stamp(file: &Metadata) -> Stamp {
     (file.ino(), file.len(), file.mtime(), file.mtime_nsec())
-}
-
-/// Whether this is the name of a directory in the results, and cannot be anything else.
-fn is_plain(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
-    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
 }
 
 impl Store {
@@ -127,14 +121,14 @@ impl Store {
 
     /// Whether a run goes on.
     pub(crate) fn goes_on(&self, id: &str) -> bool {
-        is_plain(id) && pgdyno_results::goes_on(&self.root.join(id))
+        is_run_name(id) && pgdyno_results::goes_on(&self.root.join(id))
     }
 
     /// A run, to be read whole.
     pub(crate) fn open(&self, id: &str) -> Result<Run, Held> {
         let directory = self.root.join(id);
         let there = |path: &Path| fs::symlink_metadata(path).ok();
-        if !is_plain(id) || there(&directory).is_none_or(|entry| entry.is_file()) {
+        if !is_run_name(id) || there(&directory).is_none_or(|entry| entry.is_file()) {
             return Err(Held::Nothing);
         }
         let path = directory.join("run.json");
@@ -144,7 +138,7 @@ impl Store {
         there(&path).ok_or(Held::Nothing)?;
         ordinary(&directory, DEPTH_MAX)?;
         let record = read_record(&path).map_err(|e| Held::Unreadable(e.to_string()))?;
-        // Other files are found by the record's own name for the run, which may lead anywhere.
+        // Other files are found by the record's own name for the run, which may be that of another one.
         Ok(Run { path, record: RunRecord { id: id.to_owned(), ..record } })
     }
 
@@ -156,7 +150,7 @@ impl Store {
         }
         let mut searches = Vec::new();
         for name in entries(&place)? {
-            let Some(id) = name.strip_suffix(".json").filter(|id| is_plain(id)) else { continue };
+            let Some(id) = name.strip_suffix(".json").filter(|id| is_run_name(id)) else { continue };
             let path = place.join(&name);
             if fs::symlink_metadata(&path).is_ok_and(|there| there.is_file()) {
                 let text = fs::read_to_string(&path).map_err(|e| e.to_string());
@@ -189,7 +183,7 @@ fn entries(place: &Path) -> Result<Vec<String>, String> {
 /// Names of the directories that may be runs.
 fn names(root: &Path) -> Result<Vec<String>, String> {
     let is_directory = |name: &String| fs::symlink_metadata(root.join(name)).is_ok_and(|entry| entry.is_dir());
-    Ok(entries(root)?.into_iter().filter(|name| is_plain(name)).filter(is_directory).collect())
+    Ok(entries(root)?.into_iter().filter(|name| is_run_name(name)).filter(is_directory).collect())
 }
 
 /// Everything in a directory is an ordinary file, or a directory of such.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::compare::store_intervals;
 use crate::program::{Home, json};
 
 /// A record of each kind that pgdyno ever wrote is under `fixtures/runs/`, a directory a version.
@@ -105,4 +106,37 @@ fn what_is_no_record_is_refused_and_left_alone() {
     // A list tells of them and goes on.
     home.run(&["list", "runs"]).ok().prints(&["newer", "unreadable", "cut", "future"]);
     home.run(&["report", "pgdyno-results"]).ended(1).says(&["no run 'pgdyno-results'"]);
+}
+
+#[test]
+fn a_record_does_not_lead_to_what_lies_elsewhere() {
+    const SEEN_ELSEWHERE: &str = "SecretWait";
+    let home = home_with(&["20260101T000000Z-noop-aaaaaa"]);
+    let outside = home.join("outside");
+    std::fs::create_dir_all(outside.join("samples")).unwrap();
+    store_intervals(&home, "20260101T000000Z-noop-aaaaaa", 1000, 3);
+    std::fs::copy(
+        home.join("pgdyno-results/20260101T000000Z-noop-aaaaaa/intervals.csv"),
+        outside.join("intervals.csv"),
+    )
+    .unwrap();
+    let waits = format!(
+        "at_s,backend_type,wait_event_type,wait_event,samples,looks\n2.0,client backend,Lock,{SEEN_ELSEWHERE},10,10\n"
+    );
+    std::fs::write(outside.join("samples/waits.csv"), waits).unwrap();
+    let page_of = |id: &str, place: &str| {
+        let mut record = json(&fixture());
+        record["id"] = id.into();
+        std::fs::create_dir_all(home.join(place)).unwrap();
+        std::fs::write(home.join(place).join("run.json"), record.to_string()).unwrap();
+        let ran = home.run(&["report", &format!("{place}/run.json"), "--format", "html"]).ok();
+        assert_eq!(ran.stdout.trim(), format!("{place}/report.html"), "{id}");
+        std::fs::read_to_string(home.join(place).join("report.html")).unwrap()
+    };
+    assert!(page_of("x", "outside").contains(SEEN_ELSEWHERE), "they are files of a run");
+    std::fs::remove_file(outside.join("report.html")).unwrap();
+    for id in [outside.to_str().unwrap(), "../outside", "20260101T000000Z-noop-aaaaaa/../../outside"] {
+        assert!(!page_of(id, "foreign").contains(SEEN_ELSEWHERE), "{id}");
+        assert!(!outside.join("report.html").exists(), "{id}");
+    }
 }
