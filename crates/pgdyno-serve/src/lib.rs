@@ -35,6 +35,15 @@ pub struct Run {
     pub record: RunRecord,
 }
 
+/// Why there is no page of a comparison, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoComparison {
+    /// These runs cannot be held against each other; others can.
+    Unfit(String),
+    /// A file cannot be read.
+    Failed(String),
+}
+
 /// What makes whole pages of runs.
 pub trait Pages: Send + Sync {
     /// The report of a run in the results directory `results`, as HTML.
@@ -46,6 +55,6 @@ pub trait Pages: Send + Sync {
     /// The comparison of runs with those that are held against them, as HTML. Neither side is empty.
     ///
     /// # Errors
-    /// In words, when the runs cannot be compared, or a file cannot be read.
-    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, String>;
+    /// When the runs cannot be compared, or a file cannot be read.
+    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, NoComparison>;
 }

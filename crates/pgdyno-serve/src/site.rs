@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use crate::pages::{self, assets};
 use crate::query::{Chosen, Query, since};
 use crate::store::{Held, Store};
-use crate::{Pages, Run};
+use crate::{NoComparison, Pages, Run};
 
 /// Runs that one comparison takes, both sides together.
 const COMPARED_MAX: usize = 20;
@@ -105,7 +105,10 @@ impl Site {
         }
         let side = |ids: Vec<String>| ids.iter().map(|id| self.run(id)).collect::<Result<Vec<_>, _>>();
         let (base, new) = (side(base)?, side(new)?);
-        self.pages.compare(self.store.root(), base, new).map(Answer::report).map_err(failed)
+        self.pages.compare(self.store.root(), base, new).map(Answer::report).map_err(|why| match why {
+            NoComparison::Unfit(why) => Answer::error(422, &why),
+            NoComparison::Failed(why) => failed(why),
+        })
     }
 
     fn watch(&self, id: &str) -> Answered {
@@ -144,7 +147,7 @@ mod tests {
             Ok(format!("report of {}", run.record.id).into_bytes())
         }
 
-        fn compare(&self, _: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, String> {
+        fn compare(&self, _: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, NoComparison> {
             let ids = |runs: Vec<Run>| runs.into_iter().map(|run| run.record.id).collect::<Vec<_>>().join("+");
             Ok(format!("{} against {}", ids(new), ids(base)).into_bytes())
         }

@@ -47,16 +47,21 @@ fn run(id: &str) -> String {
     format!("/runs/{id}")
 }
 
+/// Which runs can be compared.
+const CHOOSE: &str = "<p class=\"hint\">Runs take part that are complete and have committed transactions; the others are \
+                      left out. <a href=\"/?status=complete\">Choose among the complete runs</a>.</p>\n";
+
 /// What went wrong.
 pub(crate) fn error(status: u16, why: &str) -> String {
-    let title = match status {
-        400 => "That was not understood",
-        403 => "That is refused",
-        404 => "Nothing is here",
-        405 => "That is not done here",
-        _ => "That went wrong",
+    let (title, remedy) = match status {
+        400 => ("That was not understood", ""),
+        403 => ("That is refused", ""),
+        404 => ("Nothing is here", ""),
+        405 => ("That is not done here", ""),
+        422 => ("These runs cannot be compared", CHOOSE),
+        _ => ("That went wrong", ""),
     };
     let mut html = begin(title, "");
-    html.raw("<p class=\"bad\">").text(why).raw("</p>\n");
+    html.raw("<p class=\"bad\">").text(why).raw("</p>\n").raw(remedy);
     end(html)
 }

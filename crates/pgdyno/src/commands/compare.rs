@@ -21,11 +21,12 @@ pub(crate) type Named = (PathBuf, RunRecord);
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     let results = &args.out.out;
-    let (base, new) = (records(results, &args.base)?, records(results, &args.new)?);
-    let named = (args.format == PAGE).then(|| [base.clone(), new.clone()]);
+    let sides = [records(results, &args.base)?, records(results, &args.new)?];
+    let named = (args.format == PAGE).then(|| sides.clone());
     let wish =
         Wish { metric: args.metric, confidence: args.confidence, loss_max: args.fail_if_slower, anyway: args.anyway };
-    let comparison = comparison(results, base, new, &wish)?;
+    let [base, new] = with_intervals(results, sides)?;
+    let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
     match named {
         Some(sides) => {
             let file = args.output.clone().unwrap_or_else(|| results.join(PAGE_FILE));
@@ -63,11 +64,11 @@ fn print(comparison: &Comparison, args: &CompareArgs) -> Result<()> {
     Ok(())
 }
 
-/// What runs show against others.
+/// Both sides with the intervals that a comparison of them is made by.
 ///
 /// # Errors
-/// When a run's intervals cannot be read, or there is nothing to compare.
-pub(crate) fn comparison(results: &Path, base: Vec<Named>, new: Vec<Named>, wish: &Wish) -> Result<Comparison> {
+/// When a run's intervals cannot be read.
+pub(crate) fn with_intervals(results: &Path, [base, new]: [Vec<Named>; 2]) -> Result<[Vec<Run>; 2]> {
     // Several runs speak by their figures alone, and an hour of histograms takes seconds to read.
     let by_interval = is_single(&base) && is_single(&new);
     let side = |records: Vec<Named>| {
@@ -79,7 +80,7 @@ pub(crate) fn comparison(results: &Path, base: Vec<Named>, new: Vec<Named>, wish
         };
         records.into_iter().map(run).collect::<Result<Vec<_>>>()
     };
-    compare(side(base)?, side(new)?, wish).or_fail(Code::Start)
+    Ok([side(base)?, side(new)?])
 }
 
 /// The page of a comparison, with the runs of `sides` that count in it.

@@ -5,7 +5,7 @@ use std::thread;
 
 use pgdyno_report::compare::Wish;
 use pgdyno_report::html;
-use pgdyno_serve::{Pages, Run, ServeError, Server};
+use pgdyno_serve::{NoComparison, Pages, Run, ServeError, Server};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -63,12 +63,12 @@ impl Pages for Reports {
         Ok(bytes)
     }
 
-    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> std::result::Result<Vec<u8>, String> {
+    fn compare(&self, results: &Path, base: Vec<Run>, new: Vec<Run>) -> std::result::Result<Vec<u8>, NoComparison> {
+        let failed = |failure: Failure| NoComparison::Failed(failure.text());
         let named = |side: Vec<Run>| -> Vec<_> { side.into_iter().map(|run| (run.path, run.record)).collect() };
         let sides = [named(base), named(new)];
-        let [base, new] = sides.clone();
-        compare::comparison(results, base, new, &Wish::default())
-            .and_then(|comparison| compare::page(results, &comparison, &sides))
-            .map_err(|failure| failure.text())
+        let [base, new] = compare::with_intervals(results, sides.clone()).map_err(failed)?;
+        let comparison = pgdyno_report::compare::compare(base, new, &Wish::default()).map_err(NoComparison::Unfit)?;
+        compare::page(results, &comparison, &sides).map_err(failed)
     }
 }

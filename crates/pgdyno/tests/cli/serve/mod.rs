@@ -1,7 +1,7 @@
 //! `pgdyno serve` from outside: by HTTP, and by a browser.
 
 mod browser;
-
+mod comparisons;
 mod manners;
 mod refusals;
 mod watching;
