@@ -27,6 +27,7 @@ pub(crate) mod pgbench;
 pub(crate) mod pinning;
 pub(crate) mod record;
 pub(crate) mod run;
+pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod stage;
 pub(crate) mod verdict;

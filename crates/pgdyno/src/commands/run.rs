@@ -80,7 +80,7 @@ fn conclude(
     super::print(format!("record: {}\n", recording.path().display()).as_bytes())?;
     if recording.record.summary.is_some() {
         // The run is what it is, whether or not there is a picture of it.
-        match page::write(recording.path(), &recording.record) {
+        match page::write(&mut recording) {
             Ok(file) => super::print(format!("page: {}\n", file.display()).as_bytes())?,
             Err(failure) => progress.warn(&format!("there is no page of this run: {}", failure.text())),
         }

@@ -1,13 +1,14 @@
 //! What a run's own files tell of it, once it has ended: what happened, and what held the server back.
 
 use pgdyno_diagnose::diagnose;
-use pgdyno_results::{StoreError, Timeline, read_samples, read_timeline};
+use pgdyno_results::StoreError;
 
 use super::record::Recording;
+use super::seen::Seen;
 use crate::progress::Progress;
 
-/// Reads the intervals and the samples back, and fills in events, findings and the warnings that follow from them. Without
-/// samples there is nothing to tell.
+/// Reads the intervals and the samples back, which the page of the run is made of, too, and fills in events, findings and
+/// the warnings that follow from them. Without samples there is nothing to tell.
 pub(crate) fn add(recording: &mut Recording, progress: &Progress) {
     if recording.record.samples.is_none() {
         return;
@@ -20,11 +21,10 @@ pub(crate) fn add(recording: &mut Recording, progress: &Progress) {
 }
 
 fn read_and_add(recording: &mut Recording, progress: &Progress) -> Result<(), StoreError> {
-    let directory = recording.path().to_owned();
-    let timeline: Timeline = read_timeline(&directory.join("run.json"), &recording.record, &directory)?;
-    let samples = read_samples(&directory)?;
+    let seen = Seen::read(&recording.path().join("run.json"), &recording.record, recording.path())?;
     let record = &mut recording.record;
-    let diagnosis = diagnose(record, &timeline, &samples);
+    let diagnosis = diagnose(record, &seen.timeline, &seen.samples);
+    recording.seen = Some(seen);
     for warning in diagnosis.warnings {
         progress.warn(&warning);
         record.warnings.push(warning);

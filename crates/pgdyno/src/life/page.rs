@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::html::{self, ReportRun};
-use pgdyno_results::{RunRecord, read_samples, read_timeline, write_whole};
+use pgdyno_results::{RunRecord, write_whole};
 
+use super::record::Recording;
+use super::seen::Seen;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
@@ -14,22 +16,26 @@ pub(crate) const FILE: &str = "report.html";
 /// A run with its intervals, latencies and samples. Its record is at `path`; where the rest is not beside it, it is in the
 /// run directory in `results`.
 pub(crate) fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
-    let timeline = read_timeline(path, &record, results).or_fail(Code::Start)?;
-    let mut run = ReportRun::new(record, timeline);
+    let seen = Seen::read(path, &record, results).or_fail(Code::Start)?;
+    with_latencies(record, seen)
+}
+
+fn with_latencies(record: RunRecord, Seen { timeline, samples }: Seen) -> Result<ReportRun> {
+    let mut run = ReportRun { samples, ..ReportRun::new(record, timeline) };
     run.timeline.each_latency(|line| run.latencies.add(&line)).or_fail(Code::Start)?;
-    if let Some(directory) = &run.timeline.directory {
-        run.samples = read_samples(directory).or_fail(Code::Start)?;
-    }
     Ok(run)
 }
 
-/// Writes the page of the run in `directory`, whose record this is, into it.
-pub(crate) fn write(directory: &Path, record: &RunRecord) -> Result<PathBuf> {
-    let results = directory.parent().unwrap_or(directory);
-    let run = with_timeline(&directory.join("run.json"), record.clone(), results)?;
+/// Writes the page of a run that has ended into its directory.
+pub(crate) fn write(recording: &mut Recording) -> Result<PathBuf> {
+    let record = recording.record.clone();
+    let run = match recording.seen.take() {
+        Some(seen) => with_latencies(record, seen)?,
+        None => with_timeline(&recording.path().join("run.json"), record, recording.path())?,
+    };
     let mut page = Vec::new();
     html::write(&[run], &mut page).or_fail(Code::Start)?;
-    let file = directory.join(FILE);
+    let file = recording.path().join(FILE);
     write_whole(&file, &page).or_fail(Code::Start)?;
     Ok(file)
 }

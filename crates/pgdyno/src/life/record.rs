@@ -11,6 +11,7 @@ use pgdyno_workload::{Capabilities, Workload};
 
 use super::choose;
 use super::figures::{client, names};
+use super::seen::Seen;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
@@ -24,6 +25,8 @@ const WHOLE_S: f64 = 0.5;
 /// The record and its directory.
 pub(crate) struct Recording {
     pub(crate) record: RunRecord,
+    /// What its files tell, once they were read back.
+    pub(crate) seen: Option<Seen>,
     directory: RunDir,
     names: Names,
     /// The measured window so far.
@@ -47,7 +50,7 @@ impl Recording {
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());
-        Ok(Self { record, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
+        Ok(Self { record, seen: None, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
     }
 
     /// Where it is.
