@@ -345,6 +345,9 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     for e in &record.errors {
         writeln!(out, "error {} × {}: {}", e.sqlstate, count(e.count), e.message)?;
     }
+    for n in &record.notices {
+        writeln!(out, "{} × {}: {}", n.severity, count(n.count), n.message)?;
+    }
     if let (Some(server), Some(client)) = (s.new_orders_by_server, s.new_orders_by_client) {
         let verdict = if server == client { "the same" } else { "NOT the same" };
         writeln!(

@@ -36,8 +36,8 @@ pub use live::{Latest, goes_on, read_latest};
 pub use record::{
     CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord, EventRecord,
     FORMAT_VERSION, FindingRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord,
-    LoadTable, MachineRecord, NodeRecord, RuleRecord, RunRecord, SamplesRecord, ServerRecord, SettingRecord,
-    StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord, TransactionRecord,
+    LoadTable, MachineRecord, NodeRecord, NoticeRecord, RuleRecord, RunRecord, SamplesRecord, ServerRecord,
+    SettingRecord, StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord, TransactionRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};

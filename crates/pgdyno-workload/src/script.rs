@@ -1,7 +1,9 @@
 //! What one client does: transactions as steps, each step a batch of statements and what follows.
 
+use std::borrow::Cow;
+
 use pgdyno_wire::backend::{DataRow, ServerMessage, column_names};
-use pgdyno_wire::{Capture, QueryMode, Session, Statement, StmtId, TextParams, Value};
+use pgdyno_wire::{Capture, QueryMode, Session, Statement, StmtId, TextParams, Value, libpq};
 
 use crate::Rng;
 
@@ -89,16 +91,20 @@ pub enum Note {
     Error(String),
     /// Something is worth knowing.
     Info(String),
-    /// The words of a script or of the server, to be shown as they are.
+    /// The words of a script, to be shown as they are.
     Words(String),
+    /// A notice of the server.
+    Notice(Box<ServerMessage>),
 }
 
 impl Note {
-    /// The text without its level.
+    /// The text without its level; a notice as libpq puts it.
     #[must_use]
-    pub fn text(&self) -> &str {
-        let (Self::Error(text) | Self::Info(text) | Self::Words(text)) = self;
-        text
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Error(text) | Self::Info(text) | Self::Words(text) => text.into(),
+            Self::Notice(message) => libpq::notice(message, "").trim_end_matches('\n').to_owned().into(),
+        }
     }
 }
 

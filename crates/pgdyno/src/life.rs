@@ -22,6 +22,7 @@ pub(crate) mod guide;
 pub(crate) mod hooks;
 pub(crate) mod journal;
 pub(crate) mod lock;
+pub(crate) mod notices;
 pub(crate) mod page;
 pub(crate) mod pgbench;
 pub(crate) mod pinning;

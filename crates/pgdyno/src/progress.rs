@@ -89,7 +89,7 @@ impl Progress {
 
     /// A line that stays, above the one that changes.
     fn line(&self, text: &str) {
-        if self.to_view(|model, _| model.told.say(text)) {
+        if self.to_view(|model, _| text.lines().for_each(|line| model.told.say(line))) {
             return;
         }
         live::settle();

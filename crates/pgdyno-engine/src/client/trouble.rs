@@ -13,8 +13,7 @@ const NO_COPY: &str = "COPY is not possible in a measured transaction";
 /// Passes a notice of the server on to the user.
 #[cold]
 pub(super) fn pass_on(raw: &[u8], cx: &mut Context<'_>) {
-    let notice = libpq::notice(&ServerMessage::parse(raw), "");
-    cx.notes.push(Note::Words(notice.trim_end_matches('\n').to_owned()));
+    cx.notes.push(Note::Notice(Box::new(ServerMessage::parse(raw))));
 }
 
 impl Client {

@@ -232,7 +232,7 @@ fn say(note: &Note, io: &mut Io<'_>) {
     match note {
         Note::Error(text) => io.error(text),
         Note::Info(text) => io.info(text),
-        Note::Words(text) => io.raw(&format!("{text}\n")),
+        Note::Words(_) | Note::Notice(_) => io.raw(&format!("{}\n", note.text())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a run did, as tables: transactions, statements, checks, rules, errors.
+//! What a run did, as tables: transactions, statements, checks, rules, errors, notices.
 
 use pgdyno_results::{RunRecord, StatementRecord};
 
@@ -16,6 +16,7 @@ pub(super) fn tables(record: &RunRecord, html: &mut Html) {
     rules(record, html);
     checks(record, html);
     errors(record, html);
+    notices(record, html);
     load(record, html);
 }
 
@@ -189,6 +190,17 @@ fn errors(record: &RunRecord, html: &mut Html) {
     let row = |e: &pgdyno_results::ErrorRecord| vec![e.sqlstate.clone(), count(e.count), e.message.clone()];
     let columns = [("SQLSTATE", false), ("count", true), ("first message", false)];
     html.heading("Errors of the server").table(&columns, &record.errors.iter().map(row).collect::<Vec<_>>());
+}
+
+fn notices(record: &RunRecord, html: &mut Html) {
+    if record.notices.is_empty() {
+        return;
+    }
+    let row = |n: &pgdyno_results::NoticeRecord| {
+        vec![n.severity.clone(), n.sqlstate.clone(), count(n.count), n.message.clone()]
+    };
+    let columns = [("severity", false), ("SQLSTATE", false), ("count", true), ("first message", false)];
+    html.heading("Notices of the server").table(&columns, &record.notices.iter().map(row).collect::<Vec<_>>());
 }
 
 fn load(record: &RunRecord, html: &mut Html) {

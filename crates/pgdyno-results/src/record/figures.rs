@@ -265,6 +265,19 @@ pub struct StatementRecord {
     pub latency_ns_mean: Option<f64>,
 }
 
+/// Notices and warnings of one kind that the clients were told by the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoticeRecord {
+    /// `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
+    pub severity: String,
+    /// The SQLSTATE.
+    pub sqlstate: String,
+    /// How often, in the whole run. Those whose words differ only in numbers are of one kind.
+    pub count: u64,
+    /// The first message.
+    pub message: String,
+}
+
 /// Errors with one SQLSTATE.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRecord {

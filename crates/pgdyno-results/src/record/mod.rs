@@ -18,8 +18,8 @@ pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::ClientRecord;
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
-    ErrorRecord, LatencyRecord, LevelChangeRecord, RuleRecord, StatementRecord, SteadyRecord, Summary, TallyRecord,
-    TransactionRecord,
+    ErrorRecord, LatencyRecord, LevelChangeRecord, NoticeRecord, RuleRecord, StatementRecord, SteadyRecord, Summary,
+    TallyRecord, TransactionRecord,
 };
 pub use seen::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord};
 pub use server::{ClusterRecord, GrowthRecord, NodeRecord, ServerRecord};
@@ -128,6 +128,9 @@ pub struct RunRecord {
     /// Errors of the server by SQLSTATE, retried ones included.
     #[serde(default)]
     pub errors: Vec<ErrorRecord>,
+    /// What the server told the clients beside its answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<NoticeRecord>,
     /// The run interval by interval, in a record that has no `intervals.csv` beside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<IntervalRecord>,
@@ -182,6 +185,7 @@ impl RunRecord {
             tallies: Vec::new(),
             rules: Vec::new(),
             errors: Vec::new(),
+            notices: Vec::new(),
             intervals: Vec::new(),
             samples: None,
             server_machine: None,

@@ -12,9 +12,10 @@ use pgdyno_plan::{Pace, Plan};
 use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_wire::Wire;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Note, Workload};
 
 use super::journal::Journal;
+use super::notices::Notices;
 use super::pinning;
 use super::record::Recording;
 use super::watch::{Subject, Watch, Watched};
@@ -85,6 +86,7 @@ fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
             max_tries: plan.max_tries,
             latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
             transactions: plan.transactions,
+            notices: true,
             ..Rules::default()
         },
         ramp_ns: ns(plan.ramp_s),
@@ -209,6 +211,7 @@ pub(crate) fn drive(
     let backend = options.map_or(Backend::None, Backend::Server);
     let no_ramp = plan.ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
+    let mut notices = Notices::default();
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
         let ran = run(
@@ -246,7 +249,8 @@ pub(crate) fn drive(
                     Event::ConnectFailed { error, .. } => {
                         progress.note(&format!("a client could not connect: {error}"))
                     }
-                    Event::Note(note) => progress.note(note.text()),
+                    Event::Note(Note::Notice(message)) => notices.take(message, progress),
+                    Event::Note(note) => progress.note(&note.text()),
                 },
                 observer: &mut |thread, epoch_ns| journal.as_ref().map(|j| j.observer(thread, epoch_ns)),
             },
@@ -255,6 +259,7 @@ pub(crate) fn drive(
         (ran, watch.map(Watch::end))
     });
     progress.clear();
+    recording.record.notices = notices.end(progress);
     if let Some(Err(trouble)) = journal.map(Journal::close) {
         progress.warn(&trouble);
         recording.record.warnings.push(trouble);

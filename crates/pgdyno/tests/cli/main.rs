@@ -17,6 +17,7 @@ mod isolation;
 mod live;
 mod machines;
 mod no_server;
+mod notices;
 mod null_server;
 mod own;
 #[path = "../../../pgdyno-net/tests/real/pki.rs"]

@@ -1,6 +1,6 @@
 //! Notes and warnings that came while the view was shown.
 
-/// So many are kept; a script that raises a notice for each transaction fills no memory.
+/// So many are kept; connections that are lost again and again fill no memory.
 const KEPT: usize = 10_000;
 
 /// In the order in which they came.
