@@ -2,11 +2,11 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Action, tcflow};
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, PATIENCE, eventually};
+use crate::program::{Home, PATIENCE, descendants, eventually};
 use crate::pty::Pty;
 
 const ENTERED: &str = "\x1b[?1049h";
@@ -86,6 +86,70 @@ fn ctrl_c_ends_a_run_that_is_shown() {
     assert!(after.contains("ending; once more to end at once"), "what was shown is said again: {after:?}");
     assert!(after.contains("status: interrupted") && after.contains("TPS"), "{after}");
     assert_eq!(home.the_run().text("/status"), "interrupted");
+}
+
+#[test]
+fn sigterm_ends_a_run_that_is_shown() {
+    let home = Home::new();
+    let pty = on_terminal(&home, "-T 1h");
+    pty.until_it_shows(FIGURES, 1);
+    pty.signal(Signal::TERM);
+    let (status, seen) = pty.end();
+    assert_eq!(status.code(), Some(130), "{seen}");
+    let (_, after) = parts(&seen);
+    assert!(after.contains("status: interrupted") && after.contains("TPS"), "{after}");
+    assert_eq!(home.the_run().text("/status"), "interrupted");
+}
+
+/// Processes that stand still as long as this value is there.
+struct Frozen(Vec<Pid>);
+
+impl Frozen {
+    /// A server with all its processes.
+    fn server(place: &Place) -> Self {
+        let file = place.server.dir().join("data/postmaster.pid");
+        let postmaster: i32 = std::fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap();
+        let all = std::iter::once(postmaster).chain(descendants(postmaster).into_iter().map(|process| process.pid));
+        let frozen = Self(all.filter_map(Pid::from_raw).collect());
+        frozen.signal(Signal::STOP);
+        frozen
+    }
+
+    fn signal(&self, signal: Signal) {
+        for pid in &self.0 {
+            // One that has ended meanwhile needs none.
+            let _ = kill_process(*pid, signal);
+        }
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.signal(Signal::CONT);
+    }
+}
+
+#[test]
+fn a_third_signal_ends_whatever_hangs_and_finds_the_terminal_given_back() {
+    let Some(place) = Place::new("a server that hangs while a run is shown", "", TRUST) else { return };
+    place.run("load tpcb-like -s 1").ok();
+    for signal in [Signal::INT, Signal::TERM] {
+        let target = place.target();
+        let args = "run select-only -c 2 -T 1h --ramp 0 --target";
+        let mut command = place.home.command(args.split(' ').chain([target.as_str()]));
+        command.env("TERM", "xterm");
+        let mut pty = Pty::start(command, SIZE);
+        pty.until_it_shows(FIGURES, 1);
+        let _frozen = Frozen::server(&place);
+        // Signals that come before the last one was taken are one with it.
+        eventually("the third ends it", PATIENCE, || {
+            pty.signal(signal);
+            pty.has_ended()
+        });
+        let (status, seen) = pty.end();
+        assert_eq!(status.signal(), Some(signal.as_raw()), "{seen:?}");
+        parts(&seen);
+    }
 }
 
 #[test]

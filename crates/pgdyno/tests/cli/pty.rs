@@ -89,6 +89,10 @@ impl Pty {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Whether the program stands still.
     pub(crate) fn is_stopped(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
@@ -104,11 +108,8 @@ impl Pty {
     /// Waits for its end; the terminal is as it was before.
     #[track_caller]
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
-        let mut status = None;
-        eventually("the program ends", PATIENCE, || {
-            status = self.child.try_wait().unwrap();
-            status.is_some()
-        });
+        eventually("the program ends", PATIENCE, || self.has_ended());
+        let status = self.child.wait().unwrap();
         self.assert_as_before();
         // What was written last may not have been read yet.
         let mut length = None;
@@ -119,7 +120,7 @@ impl Pty {
         });
         let seen = self.seen();
         assert!(!seen.contains("panicked"), "{seen}");
-        (status.unwrap(), seen)
+        (status, seen)
     }
 }
 
