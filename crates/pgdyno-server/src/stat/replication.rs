@@ -1,4 +1,5 @@
-//! `pg_stat_replication`, where there is a standby when the run begins.
+//! What `pg_stat_replication` shows. A standby may come at any time, so it is always asked; the view itself looks at every
+//! session, what is asked here only at those that send WAL.
 
 use super::source::{Column, Every, From, Source, names, value};
 
@@ -20,8 +21,10 @@ pub(super) const SOURCE: Source = Source {
     every: Every::Second,
     columns: &COLUMNS,
     names: &names(&COLUMNS),
-    from: |scene| match scene.standbys {
-        0 => From::Nothing,
-        _ => From::Sql("pg_stat_replication"),
+    from: |_| {
+        From::Sql(
+            "pg_stat_get_wal_senders() AS sender \
+             CROSS JOIN LATERAL (SELECT application_name FROM pg_stat_get_activity(sender.pid)) AS session",
+        )
     },
 };

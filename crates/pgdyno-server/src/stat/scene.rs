@@ -18,8 +18,6 @@ pub(super) struct Scene {
     pub(super) has_citus_counters: bool,
     /// Tables of users in the database.
     pub(super) tables: u64,
-    /// Standbys that receive its WAL now.
-    pub(super) standbys: u64,
     /// Which statements its library counts, where it has that loaded: `top`, `all` or `none`.
     pub(super) statements_tracked: Option<String>,
     /// The schema in which the database has the views of that, as SQL has it.
@@ -33,7 +31,7 @@ const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
      current_setting('track_wal_io_timing', true), to_regclass('citus_stat_counters') IS NOT NULL, \
      (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE relkind IN ('r', 'm', 't') \
        AND nspname NOT IN ('pg_catalog', 'information_schema') AND nspname !~ '^pg_toast'), \
-     (SELECT count(*) FROM pg_stat_get_wal_senders()), current_setting('pg_stat_statements.track', true), \
+     current_setting('pg_stat_statements.track', true), \
      (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
        WHERE extname = 'pg_stat_statements'), pg_postmaster_start_time()::text";
 
@@ -57,7 +55,6 @@ impl Scene {
             untimed: timed.into_iter().filter_map(off).collect(),
             has_citus_counters: is_true(next()),
             tables: number(next()),
-            standbys: number(next()),
             statements_tracked: next(),
             statements_schema: next(),
             started: text(next()),

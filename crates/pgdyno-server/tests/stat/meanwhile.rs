@@ -2,7 +2,8 @@
 
 use pgdyno_server::stat::{Sampler, Wishes};
 
-use crate::{frame, number, server, until};
+use crate::server::Server;
+use crate::{cell, frame, number, server, until};
 
 #[test]
 fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
@@ -42,6 +43,27 @@ fn a_restart_is_noticed_and_the_looks_go_on() {
     assert_eq!(restart.kind, "restart", "{:?}", sampled.notices);
     assert!(restart.until.unwrap() > restart.at && restart.text.contains("the server was restarted"));
     assert!(sampled.transactions >= sampled.queries + 2, "{sampled:?}");
+}
+
+#[test]
+fn standbys_are_seen_that_come_later_and_until_they_go() {
+    let Some(primary) = server("a standby that comes later", "wal_level = replica\nmax_wal_senders = 4\n") else {
+        return;
+    };
+    let mut sampler = Sampler::begin(&primary.options(), Wishes::default());
+    assert_eq!(frame(&sampler.look(), "replication").unwrap().rows, [] as [Vec<Option<String>>; 0]);
+    let standby = Server::standby_of(&primary);
+    until(&mut sampler, "it is seen with its name", |frames| {
+        let replication = frame(frames, "replication")?;
+        let row = replication.rows.first()?;
+        let words = ["application_name", "state", "sync_state"].map(|column| cell(replication, row, column));
+        let behind: f64 = cell(replication, row, "lag_bytes")?.parse().unwrap();
+        (words == [Some("walreceiver"), Some("streaming"), Some("async")] && behind >= 0.0).then_some(())
+    });
+    drop(standby);
+    until(&mut sampler, "it is gone", |frames| frame(frames, "replication")?.rows.is_empty().then_some(()));
+    let sampled = sampler.end();
+    assert_eq!((sampled.notices, sampled.left_out.iter().find(|out| out.source == "replication")), (vec![], None));
 }
 
 #[test]
