@@ -540,9 +540,7 @@ impl Client {
                 false
             }
             Event::Notice(raw) => {
-                if cx.rules.notices {
-                    pass_on(raw, cx);
-                }
+                pass_on(raw, cx);
                 false
             }
             Event::Copy { wanted } => {

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pgdyno_net::{CancelHandle, ConnectError, ConnectOptions, Connection, Parts, Transport};
+use pgdyno_workload::Note;
 
 use crate::Control;
 
@@ -22,10 +23,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Opens one, ready for an event loop.
-    pub(crate) fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
-        let Parts { transport, input, cancel, peer, .. } = Connection::open(options)?.into_parts();
+    /// Opens one, ready for an event loop. What the server says beside goes to `notes`.
+    pub(crate) fn open(options: &ConnectOptions, notes: &mut Vec<Note>) -> Result<Self, ConnectError> {
+        let Parts { transport, input, cancel, peer, notices, .. } = Connection::open(options)?.into_parts();
         transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
+        notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
         Ok(Self { transport, cancel, input, blocked: false })
     }
 }
@@ -53,7 +55,8 @@ pub enum ConnectFailed {
     },
 }
 
-/// Opens `clients` connections, several at a time; `progress` hears how many there are.
+/// Opens `clients` connections, several at a time; `progress` hears how many there are. What the server says beside comes
+/// with them.
 ///
 /// # Errors
 /// With the first refusal, all connections are closed again.
@@ -62,8 +65,9 @@ pub(crate) fn connect_all(
     clients: usize,
     control: &Control,
     progress: &(dyn Fn(usize) + Sync),
-) -> Result<Vec<Link>, ConnectFailed> {
-    let (links, failure) = (Mutex::new(Vec::with_capacity(clients)), Mutex::new(None));
+) -> Result<(Vec<Link>, Vec<Note>), ConnectFailed> {
+    let opened = Mutex::new((Vec::with_capacity(clients), Vec::new()));
+    let failure = Mutex::new(None);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..CONNECTS_AT_ONCE.min(clients) {
@@ -72,10 +76,13 @@ pub(crate) fn connect_all(
                     && !control.is_stopping()
                     && locked(&failure).is_none()
                 {
-                    match Link::open(options) {
+                    let mut heard = Vec::new();
+                    match Link::open(options, &mut heard) {
                         Ok(link) => {
-                            let mut links = locked(&links);
+                            let mut opened = locked(&opened);
+                            let (links, notes) = &mut *opened;
                             links.push(link);
+                            notes.append(&mut heard);
                             progress(links.len());
                         }
                         Err(error) => {
@@ -86,11 +93,11 @@ pub(crate) fn connect_all(
             });
         }
     });
-    let links = links.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (links, notes) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
         None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
-        None => Ok(links),
+        None => Ok((links, notes)),
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{ConnectError, ConnectOptions};
 use pgdyno_poll::Waker;
-use pgdyno_workload::ShellOutcome;
+use pgdyno_workload::{Note, ShellOutcome};
 
 use crate::Control;
 use crate::client::Command;
@@ -35,7 +35,7 @@ pub(crate) struct Request {
 
 /// What came of it.
 pub(crate) enum Answer {
-    Connected { client: usize, link: Result<Box<Link>, ConnectError>, took_ns: u64 },
+    Connected { client: usize, link: Result<Box<Link>, ConnectError>, notes: Vec<Note>, took_ns: u64 },
     Shell { client: usize, number: u64, outcome: ShellOutcome },
 }
 
@@ -52,9 +52,10 @@ pub(crate) fn serve(
         let Ok(Request { client, until }) = request else { return };
         let answer = loop {
             let begun = Instant::now();
-            let link = Link::open(options).map(Box::new);
+            let mut notes = Vec::new();
+            let link = Link::open(options, &mut notes).map(Box::new);
             if link.is_ok() || Instant::now() >= until || control.is_stopping() {
-                break Answer::Connected { client, link, took_ns: begun.elapsed().as_nanos() as u64 };
+                break Answer::Connected { client, link, notes, took_ns: begun.elapsed().as_nanos() as u64 };
             }
             std::thread::sleep(PAUSE);
         };

@@ -23,8 +23,6 @@ pub struct Rules {
     pub stop_on_abort: bool,
     /// Whether statements are measured one by one.
     pub statements: bool,
-    /// Whether the server's notices are passed on.
-    pub notices: bool,
 }
 
 impl Default for Rules {
@@ -37,7 +35,6 @@ impl Default for Rules {
             give_up: true,
             stop_on_abort: false,
             statements: true,
-            notices: false,
         }
     }
 }

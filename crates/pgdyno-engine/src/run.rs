@@ -151,7 +151,9 @@ pub fn run(
     let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients.max(1)));
     let mut links: Vec<_> = match backend {
         Backend::Server(options) if !spec.rules.connect_each => {
-            connect_all(options, connections.unwrap_or(clients), control, on_connect)?.into_iter().map(Some).collect()
+            let (links, notes) = connect_all(options, connections.unwrap_or(clients), control, on_connect)?;
+            notes.iter().for_each(|note| on_event(Event::Note(note)));
+            links.into_iter().map(Some).collect()
         }
         _ => (0..connections.unwrap_or(clients)).map(|_| None).collect(),
     };

@@ -94,8 +94,9 @@ pub struct Admin {
     parameters: Parameters,
     cancel: CancelHandle,
     peer: String,
-    /// Notices that came and were not taken yet, where they are wanted.
-    notices: Option<Vec<ServerMessage>>,
+    /// Notices that came and were not taken yet: of the begin, and later ones where they are wanted.
+    notices: Vec<ServerMessage>,
+    keeps_notices: bool,
 }
 
 /// What one simple query brought.
@@ -133,14 +134,14 @@ impl Admin {
         &self.peer
     }
 
-    /// From now on notices are kept for [`Admin::take_notices`].
+    /// From now on notices are kept for [`Admin::take_notices`], as those are that came while the connection began.
     pub fn keep_notices(&mut self) {
-        self.notices.get_or_insert_default();
+        self.keeps_notices = true;
     }
 
     /// The notices since the last call, in their order.
     pub fn take_notices(&mut self) -> Vec<ServerMessage> {
-        self.notices.as_mut().map(std::mem::take).unwrap_or_default()
+        std::mem::take(&mut self.notices)
     }
 
     /// From now on a server that says nothing for so long is given up: the connection is lost then. `None` waits for ever.
@@ -339,10 +340,8 @@ impl Admin {
                 Ok(message)
             }
             Ok(message) => {
-                if message.tag == b'N'
-                    && let Some(notices) = &mut self.notices
-                {
-                    notices.push(ServerMessage::parse(message.body));
+                if message.tag == b'N' && self.keeps_notices {
+                    self.notices.push(ServerMessage::parse(message.body));
                 }
                 Ok(message)
             }
@@ -382,7 +381,8 @@ impl From<Connection> for Admin {
             channel: connection.channel,
             parameters: connection.parameters,
             peer: connection.peer.to_string(),
-            notices: None,
+            notices: connection.notices,
+            keeps_notices: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::Instant;
 
 use pgdyno_wire::auth::Binding;
-use pgdyno_wire::backend::DataRow;
+use pgdyno_wire::backend::{DataRow, ServerMessage};
 use pgdyno_wire::frontend;
 
 use crate::address::Address;
@@ -50,6 +50,7 @@ pub struct Connection {
     pub(crate) channel: Channel,
     pub(crate) parameters: Parameters,
     pub(crate) peer: Peer,
+    pub(crate) notices: Vec<ServerMessage>,
     cancel: CancelHandle,
     tls: Option<TlsInfo>,
 }
@@ -81,6 +82,8 @@ pub struct Parts {
     pub peer: Peer,
     /// What TLS was agreed on, if any.
     pub tls: Option<TlsInfo>,
+    /// Notices that came while it began: of a login trigger, or of a database whose collation has changed.
+    pub notices: Vec<ServerMessage>,
 }
 
 impl Connection {
@@ -149,8 +152,9 @@ impl Connection {
     /// Takes the connection apart.
     #[must_use]
     pub fn into_parts(self) -> Parts {
-        let (transport, input) = self.channel.into_parts();
-        Parts { transport, input, parameters: self.parameters, cancel: self.cancel, peer: self.peer, tls: self.tls }
+        let Self { channel, parameters, peer, notices, cancel, tls } = self;
+        let (transport, input) = channel.into_parts();
+        Parts { transport, input, parameters, cancel, peer, tls, notices }
     }
 
     /// Whether the server is a standby and whether it lets write.
@@ -292,6 +296,7 @@ fn open_encrypted(
         tls: tls_info(&channel.transport, started.channel_bound),
         channel,
         parameters: Parameters(started.parameters),
+        notices: started.notices,
         peer: attempt.peer.clone(),
         cancel: CancelHandle {
             address: address.clone(),

@@ -16,6 +16,7 @@ pub(crate) struct Started {
     pub(crate) process_id: i32,
     pub(crate) secret_key: Secret<Vec<u8>>,
     pub(crate) channel_bound: bool,
+    pub(crate) notices: Vec<ServerMessage>,
 }
 
 /// A refusal, and whether it came before the server knew who we are: only then another way of
@@ -51,6 +52,7 @@ impl Attempt<'_> {
             process_id: 0,
             secret_key: Secret::new(Vec::new()),
             channel_bound: false,
+            notices: Vec::new(),
         };
         let mut heard = false;
         loop {
@@ -86,8 +88,9 @@ impl Attempt<'_> {
                     }
                 }
                 b'Z' if !before_auth => return Ok(started),
-                // Notices; options of a newer protocol that the server does not know.
-                b'N' | b'v' => {}
+                b'N' => started.notices.push(ServerMessage::parse(message.body)),
+                // Options of a newer protocol that the server does not know.
+                b'v' => {}
                 tag => {
                     let detail = format!("it sent message '{}' out of turn", tag.escape_ascii());
                     return Err(fail(self.not_postgres(detail), before_auth));

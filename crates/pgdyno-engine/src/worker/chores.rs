@@ -5,6 +5,7 @@ use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use pgdyno_measure::Phase;
+use pgdyno_workload::Note;
 
 use super::{Errands, Report, Worker, say_goodbye};
 use crate::Tick;
@@ -68,6 +69,11 @@ impl Worker<'_> {
             }
         }
         let notes = self.fleet.take_notes();
+        self.tell_notes(notes);
+    }
+
+    #[inline]
+    fn tell_notes(&self, notes: Vec<Note>) {
         if !notes.is_empty() {
             self.tell(Report::Notes(notes));
         }
@@ -85,7 +91,8 @@ impl Worker<'_> {
                     self.fleet.shell_done(client, *now, number, outcome);
                     self.write_client(client, *now);
                 }
-                Answer::Connected { client, link, took_ns } => {
+                Answer::Connected { client, link, notes, took_ns } => {
+                    self.tell_notes(notes);
                     let was_lost = self.fleet.is_lost(client);
                     self.reviving -= usize::from(was_lost);
                     match link {

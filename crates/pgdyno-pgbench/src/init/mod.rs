@@ -38,7 +38,8 @@ pub fn init(
 ) -> Result<(), Failure> {
     let connection = connect::open(target, ask).map_err(|failed| failed.during("initialization"))?;
     let watch = Watch::new(stop);
-    let session = Session::new(connection, &watch);
+    let mut session = Session::new(connection, &watch);
+    session.tell_notices("", io);
     let result = watch.watching(|| Run { options, target, session, watch: &watch, has_made_tables: false }.all(io));
     if result.is_err() && watch.is_stopped() {
         io.raw("Cancel request sent\n");

@@ -97,11 +97,16 @@ impl Session {
         copy.finish().map(drop).map_err(|error| not_copied(&error, sql))
     }
 
-    fn tell_notices(&mut self, sql: &str, teller: &mut dyn Teller) {
-        for notice in self.admin.take_notices() {
-            teller.say(&libpq::notice(&notice, sql));
+    pub(super) fn tell_notices(&mut self, sql: &str, teller: &mut dyn Teller) {
+        for notice in notices(&mut self.admin, sql) {
+            teller.say(&notice);
         }
     }
+}
+
+/// The notices that have come since the last time, as libpq puts them; `sql` is the statement that they are of.
+pub(crate) fn notices<'a>(admin: &mut Admin, sql: &'a str) -> impl Iterator<Item = String> + use<'a> {
+    admin.take_notices().into_iter().map(move |notice| libpq::notice(&notice, sql))
 }
 
 /// The server's complaint comes first, by itself.

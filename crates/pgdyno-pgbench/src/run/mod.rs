@@ -164,7 +164,6 @@ fn spec(options: &RunOptions) -> RunSpec {
             give_up: false,
             stop_on_abort: options.exit_on_abort,
             statements: options.report_per_command || options.json.is_some(),
-            notices: true,
         },
         ramp_ns: ns(options.warmup_s),
         measure_ns: seconds.map(|s| s * SECOND_NS),

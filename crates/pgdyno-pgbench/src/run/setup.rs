@@ -3,7 +3,7 @@
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
 use crate::connect::{self, Ask};
-use crate::init::session::text;
+use crate::init::session::{notices, text};
 use crate::messages::{Failure, Io, Said};
 use crate::options::{AS_POSTGRESQL, Limit, RunOptions};
 use crate::report::{PartitionMethod, banner};
@@ -34,6 +34,8 @@ pub(super) fn set_up(
     let connection = connect::open(target, ask).map_err(|failed| failed.during("setup"))?;
     let (host, port) = (connection.peer().host().to_owned(), connection.peer().port());
     let mut admin = Admin::from(connection);
+    admin.keep_notices();
+    tell_notices(&mut admin, "", io);
     let server_version = admin.parameters().get("server_version").unwrap_or_default().to_owned();
     let version = format!("{AS_POSTGRESQL} (pgdyno {})", env!("CARGO_PKG_VERSION"));
     drop(io.out.write_all(banner(io.program(), &version, &server_version).as_bytes()).and_then(|()| io.out.flush()));
@@ -96,9 +98,14 @@ fn tables(admin: &mut Admin, dbname: &str) -> Result<(u64, Option<(PartitionMeth
     Ok((scale.unsigned_abs(), Some((method, count))))
 }
 
+fn tell_notices(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
+    notices(admin, sql).for_each(|notice| io.raw(&notice));
+}
+
 /// What fails here is told, and does not matter.
 fn try_to(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
     let done: Result<u64, AdminError> = admin.execute(sql);
+    tell_notices(admin, sql, io);
     if let Err(error) = done {
         io.error(&text(&error, sql));
         io.detail("(ignoring this error and continuing anyway)");

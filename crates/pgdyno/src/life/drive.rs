@@ -86,7 +86,6 @@ fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
             max_tries: plan.max_tries,
             latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
             transactions: plan.transactions,
-            notices: true,
             ..Rules::default()
         },
         ramp_ns: ns(plan.ramp_s),

@@ -47,6 +47,27 @@ fn logs_and_random_numbers_are_the_same() {
 }
 
 #[test]
+fn warnings_of_every_connection_are_the_same() {
+    const SELECT: &[&str; 1] = &["select 1;\n"];
+    let test = "warnings of connections";
+    let Some(stage) = Stage::start(test) else { return };
+    // A collation that has changed is told to whoever connects, and who does not own a table may not vacuum it.
+    let sql = "update pg_database set datcollversion = 'another' where datname like 'lane%'; create role guest login";
+    stage.server.admin().execute(sql).unwrap();
+    let cases = [
+        one("-n -t 2 -c 3", SELECT),
+        one("-n -t 2 -c 2 -C", SELECT),
+        one("-n -t 2 -c 2 -j 2 -M prepared", SELECT),
+        one("-t 1 -U guest", SELECT),
+        one("-t 1 -v -U guest", SELECT),
+    ];
+    let told = stage.run_one(&cases[0], false, "lane0").err.matches("WARNING:  ").count();
+    assert_eq!(told, 4, "of the first connection and of each client");
+    let (ran, wrong) = stage.compare(&cases);
+    assert!(ran == cases.len() && wrong.is_empty(), "{} of {ran} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
 fn large_scripts_do_the_same() {
     let leaked = |text: String| -> &'static [&'static str; 1] { Box::leak(Box::new([&*text.leak()])) };
     let many_commands: String =
