@@ -34,3 +34,13 @@ fn each_kind_is_told_once_and_counted() {
     assert!(!ran.stderr.contains("NOTICE") && !ran.stderr.contains("WARNING"), "{}", ran.stderr);
     ran.prints(&["WARNING × 1: "]);
 }
+
+#[test]
+fn what_the_server_says_to_clients_that_connect_is_told_too() {
+    let Some(place) = Place::new("notices of connections", "", TRUST) else { return };
+    write(&place.home, ".", &[("one.sql", "select 1;\n")]);
+    place.execute("update pg_database set datcollversion = 'another' where datname = 'postgres'");
+    let ran = place.run("run ./one.sql -c 3 -t 1 --ramp 0").ok();
+    let told = ran.stderr.lines().find(|line| line.starts_with("WARNING:  database \"postgres\" has "));
+    assert!(ran.stderr.contains(&format!("{}: 3 times", told.unwrap())), "{}", ran.stderr);
+}
