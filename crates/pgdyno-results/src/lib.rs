@@ -10,6 +10,7 @@
 //!
 //! Nothing in a record is a secret: targets come without their passwords.
 
+mod cells;
 mod cost;
 mod csv;
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cells::runs_of_cell;
 use crate::store::{StoreError, find_run, list_runs};
 
 /// The records of all runs that `names` means, oldest first within each name: names separated by commas, each what
-/// [`find_run`] takes, or `last-N` for the run N before the last, or a pattern in which `*` stands for anything.
+/// [`find_run`] takes, or `last-N` for the run N before the last, or `SUITE/CELL`, or a pattern in which `*` stands for
+/// anything.
 ///
 /// # Errors
 /// When a name means no run, or several.
@@ -13,6 +15,10 @@ pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError
     if Path::new(names).exists() {
         // A path may hold a comma.
         return Ok(vec![find_run(results, names)?]);
+    }
+    if let Ok(Some(found)) = runs_of_cell(results, names) {
+        // So may a cell.
+        return Ok(found);
     }
     let mut found = Vec::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -22,6 +28,8 @@ pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError
             let runs = list_runs(results)?;
             let at = runs.len().checked_sub(back + 1).ok_or_else(missing)?;
             found.push(record(&runs[at]));
+        } else if let Some(of_cell) = cell(results, name)? {
+            found.extend(of_cell);
         } else if name.contains('*') {
             let runs = list_runs(results)?;
             let fits = |run: &&PathBuf| fits(name, &run.file_name().unwrap_or_default().to_string_lossy());
@@ -40,8 +48,13 @@ pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError
     Ok(found)
 }
 
+/// The runs of a cell, where the name is not that of a file.
+fn cell(results: &Path, name: &str) -> Result<Option<Vec<PathBuf>>, StoreError> {
+    if Path::new(name).exists() { Ok(None) } else { runs_of_cell(results, name) }
+}
+
 /// Whether `name` fits a pattern in which `*` stands for any number of characters.
-fn fits(pattern: &str, name: &str) -> bool {
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
     let Some(rest) = name.strip_prefix(before) else { return false };
     (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| fits(after, &rest[at..]))

@@ -61,6 +61,16 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
+    /// The suite is there, and no run of it is of such a cell.
+    #[error("no run of the suite '{suite}' is of a cell '{cell}'; its runs are of {}", cells.join(", "))]
+    NoSuchCell {
+        /// The suite.
+        suite: String,
+        /// What was asked for.
+        cell: String,
+        /// The cells of its runs.
+        cells: Vec<String>,
+    },
     /// No such run.
     #[error("no run '{name}' in {}; `pgdyno list runs` names those that are there", results.display())]
     NoSuchRun {

@@ -9,7 +9,8 @@ use pgdyno_report::scaling::Axis;
 use super::OutArgs;
 
 const RUNS_HELP: &str = "Runs are named as `pgdyno report` takes them: a run directory, a record, the beginning or end of a \
-name, `last`; also `last-1` for the run before, patterns such as '*-tproc-c-*', and lists of these, separated by commas. \
+name, `last`; also `last-1` for the run before, SUITE/CELL for the runs of a cell in the newest execution of a suite, \
+patterns such as '*-tproc-c-*' and 'SUITE/*clients=64*', and lists of these, separated by commas. \
 More than one run of each side shows what differs from run to run: docs/compare.md.";
 
 #[derive(Debug, Args)]

@@ -230,3 +230,22 @@ fn clusters_grow_by_their_cores() {
     store(&home, "plain", 1000.0, |record| record["server"]["local"] = false.into());
     home.run(&["scaling", "plain", "--axis", "vcpus"]).ended(1).says(&["does not tell the server's processors"]);
 }
+
+#[test]
+fn the_cells_of_a_suite_are_held_against_each_other() {
+    let home = Home::new();
+    for (clients, tps) in [(16, 1000.0), (64, 1200.0)] {
+        store_five(&home, &format!("c{clients}"), tps, |record| {
+            let cell = format!("tproc-c.clients={clients}@db16");
+            record["plan"]["suite"] = serde_json::json!({ "suite": "pools", "id": "x", "run": cell, "repetition": 1 });
+            record["plan"]["clients"] = clients.into();
+        });
+    }
+    let ran = home.run(&["compare", "pools/tproc-c.clients=16@db16", "pools-x/*=64@*", "--anyway"]).ok();
+    ran.prints(&["verdict: faster: NOPM +20.0 %", "of 5 against 5 runs"]);
+    home.run(&["compare", "pools/clients=16", "last"])
+        .ended(1)
+        .says(&["no run of the suite 'pools'", "tproc-c.clients=64@db16"]);
+    let csv = home.run(&["scaling", "pools/*", "--axis", "clients", "--metric", "tps", "--format", "csv"]).ok().stdout;
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+}

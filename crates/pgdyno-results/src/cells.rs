@@ -1,0 +1,90 @@
+//! Runs by the cell of a suite that they are of.
+
+use std::path::{Path, PathBuf};
+
+use pgdyno_plan::SuitePlan;
+
+use crate::select::fits;
+use crate::store::{StoreError, list_runs, read_record};
+
+/// The records of the runs that `name` means, oldest first: `SUITE/CELL`, where `*` in the cell stands for anything. A suite
+/// is named as `pgdyno suite` takes it: its name means its newest execution. `None` where no run is of such a suite.
+///
+/// # Errors
+/// When the suite has no such cell.
+pub(crate) fn runs_of_cell(results: &Path, name: &str) -> Result<Option<Vec<PathBuf>>, StoreError> {
+    let Some((suite, cell)) = name.split_once('/') else { return Ok(None) };
+    let of_suite = |run: PathBuf| {
+        let record = run.join("run.json");
+        let place = read_record(&record).ok()?.plan.suite.filter(|place| is_called(place, suite))?;
+        Some((record, place))
+    };
+    let mut runs: Vec<(PathBuf, SuitePlan)> = list_runs(results)?.into_iter().filter_map(of_suite).collect();
+    let Some(newest) = runs.last().map(|(_, place)| place.id.clone()) else { return Ok(None) };
+    runs.retain(|(_, place)| place.id == newest);
+    let found: Vec<_> = runs.iter().filter(|(_, place)| fits(cell, &place.run)).map(|(run, _)| run.clone()).collect();
+    if found.is_empty() {
+        let mut cells: Vec<_> = runs.into_iter().map(|(_, place)| place.run).collect();
+        cells.sort();
+        cells.dedup();
+        return Err(StoreError::NoSuchCell { suite: suite.to_owned(), cell: cell.to_owned(), cells });
+    }
+    Ok(Some(found))
+}
+
+/// Whether an execution of a suite is called so: by the suite's name, by its own, or by what tells it from others.
+fn is_called(place: &SuitePlan, name: &str) -> bool {
+    let SuitePlan { suite, id, .. } = place;
+    name == suite || name == id || name.strip_prefix(suite.as_str()).and_then(|rest| rest.strip_prefix('-')) == Some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find_runs;
+
+    /// A results directory with runs of these executions and cells, in this order, and one of no suite.
+    fn results(runs: &[(&str, &str)]) -> tempfile::TempDir {
+        let results = tempfile::tempdir().unwrap();
+        let fixture = include_str!("../../../fixtures/runs/v1/run.json");
+        let places =
+            runs.iter().map(|(id, run)| serde_json::json!({ "suite": "pools", "id": id, "run": run, "repetition": 1 }));
+        for (nth, place) in places.chain([serde_json::Value::Null]).enumerate() {
+            let mut record: serde_json::Value = serde_json::from_str(fixture).unwrap();
+            record["plan"]["suite"] = place;
+            let run = results.path().join(format!("2026010{}T000000Z-x-{nth}", nth + 1));
+            std::fs::create_dir(&run).unwrap();
+            std::fs::write(run.join("run.json"), record.to_string()).unwrap();
+        }
+        results
+    }
+
+    /// The last characters of the runs' names.
+    fn found(results: &Path, names: &str) -> Result<String, String> {
+        let last = |path: PathBuf| path.parent()?.to_str()?.chars().last();
+        find_runs(results, names).map(|runs| runs.into_iter().filter_map(last).collect()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_cell_means_its_runs_of_the_newest_execution_or_of_the_one_that_is_named() {
+        let results = results(&[("one", "a"), ("one", "b"), ("two", "a"), ("two", "b,c=1"), ("two", "a")]);
+        for (names, runs) in [
+            ("pools/a", "24"),
+            ("two/a", "24"),
+            ("pools-two/a", "24"),
+            ("pools-one/a", "0"),
+            ("one/b", "1"),
+            ("pools/*", "234"),
+            ("pools/*=1", "3"),
+            ("pools/b,c=1", "3"),
+            ("one/a, pools/a,last", "0245"),
+        ] {
+            assert_eq!(found(results.path(), names).as_deref(), Ok(runs), "{names}");
+        }
+        let cells = "no run of the suite 'pools' is of a cell 'b'; its runs are of a, b,c=1";
+        assert_eq!(found(results.path(), "pools/b"), Err(cells.to_owned()));
+        for name in ["pool/a", "pools-three/a", "pools-/a", "/a", "./a"] {
+            assert!(found(results.path(), name).unwrap_err().starts_with(&format!("no run '{name}'")), "{name}");
+        }
+    }
+}
