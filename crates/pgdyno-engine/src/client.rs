@@ -10,12 +10,15 @@
 
 mod trouble;
 
+use std::sync::Arc;
+
 use pgdyno_measure::Recorder;
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Since, Trouble, Verdict};
 
 use crate::errors::ErrorLog;
+use crate::lines::Line;
 use crate::observer::{Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
@@ -75,19 +78,17 @@ pub enum Wait {
     Finished,
 }
 
-/// What a client is given at each call.
-pub(crate) struct Context<'a> {
-    pub(crate) statements: &'a [Statement],
-    /// The connection's half of the protocol.
-    pub(crate) session: &'a mut Session,
+/// What the clients of a thread have in common.
+pub(crate) struct Common {
+    pub(crate) statements: Arc<[Statement]>,
     /// Whether clients share connections, and give them back after each transaction.
     pub(crate) shared: bool,
-    pub(crate) rules: &'a Rules,
-    pub(crate) pacer: &'a mut Pacer,
-    pub(crate) recorder: &'a mut Recorder,
-    pub(crate) errors: &'a mut ErrorLog,
-    pub(crate) notes: &'a mut Vec<Note>,
-    pub(crate) observer: Option<&'a mut (dyn Observer + 'static)>,
+    pub(crate) rules: Rules,
+    pub(crate) pacer: Pacer,
+    pub(crate) recorder: Recorder,
+    pub(crate) errors: ErrorLog,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) observer: Option<Box<dyn Observer>>,
     /// No transaction begins any more.
     pub(crate) stopping: bool,
 }
@@ -227,20 +228,20 @@ impl Client {
         self.state == State::Shell && self.shells == number
     }
 
-    /// Goes on until it must wait. Appends to `out` what is to be sent.
+    /// Goes on until it must wait. What is to be sent is appended to what goes out on its line.
     #[inline]
-    pub(crate) fn advance(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Wait {
+    pub(crate) fn advance(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Wait {
         loop {
             match self.state {
                 State::ChooseScript => {
-                    if cx.stopping || self.has_done_all(cx.rules) {
+                    if common.stopping || self.has_done_all(&common.rules) {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
-                    self.choose(now, cx);
+                    self.choose(now, common);
                 }
                 State::Throttle(until) => {
-                    if cx.stopping {
+                    if common.stopping {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
@@ -251,11 +252,11 @@ impl Client {
                         self.state = State::Connecting;
                         return Wait::Connection;
                     }
-                    self.start(now, cx);
+                    self.start(now, common);
                 }
                 State::Connecting => return Wait::Connection,
                 State::StartCommand => {
-                    if let Some(wait) = self.step(now, cx, out) {
+                    if let Some(wait) = self.step(now, line, common) {
                         return wait;
                     }
                 }
@@ -264,11 +265,11 @@ impl Client {
                     if now < until {
                         return Wait::Until(until);
                     }
-                    self.waited(now, cx);
+                    self.waited(now, common);
                 }
                 State::Shell => return Wait::Shell,
                 State::EndTx(verdict) => {
-                    self.end(now, verdict, cx);
+                    self.end(now, verdict, common);
                     if self.state == State::Aborted {
                         return Wait::Finished;
                     }
@@ -277,9 +278,9 @@ impl Client {
                         return Wait::Nothing;
                     }
                 }
-                State::Retry => self.try_again(now, cx),
+                State::Retry => self.try_again(now, common),
                 State::Failure => {
-                    self.fail(now, cx);
+                    self.fail(now, common);
                     // A script that fails without the server's help must not keep the thread.
                     return if self.state == State::Aborted { Wait::Finished } else { Wait::Nothing };
                 }
@@ -294,16 +295,16 @@ impl Client {
 
     /// Draws a transaction and its intended start; passes over arrivals that are later than the limit.
     #[inline]
-    fn choose(&mut self, now: Tick, cx: &mut Context<'_>) {
+    fn choose(&mut self, now: Tick, common: &mut Common) {
         let begin = self.script.begin();
         self.txn = usize::from(begin.txn.0);
         let ready = match begin.since {
             Since::End => now.after(begin.wait_ns),
             Since::Start => self.intended.after(begin.wait_ns),
         };
-        self.intended = cx.pacer.intended(ready);
-        if let (Some(limit), true) = (cx.rules.latency_limit_ns, cx.pacer.is_open())
-            && !self.pass_over(now, limit, cx)
+        self.intended = common.pacer.intended(ready);
+        if let (Some(limit), true) = (common.rules.latency_limit_ns, common.pacer.is_open())
+            && !self.pass_over(now, limit, common)
         {
             return;
         }
@@ -313,23 +314,23 @@ impl Client {
     }
 
     /// Passes over arrivals that are later than the limit; whether the client has anything left to do.
-    fn pass_over(&mut self, now: Tick, limit: u64, cx: &mut Context<'_>) -> bool {
+    fn pass_over(&mut self, now: Tick, limit: u64, common: &mut Common) -> bool {
         while self.intended.after(limit) < now {
-            cx.recorder.skipped(self.txn);
+            common.recorder.skipped(self.txn);
             self.transactions += 1;
-            self.observe(now, TxOutcome::Skipped, cx);
-            if self.has_done_all(cx.rules) {
+            self.observe(now, TxOutcome::Skipped, common);
+            if self.has_done_all(&common.rules) {
                 return false;
             }
-            self.intended = cx.pacer.intended(now);
+            self.intended = common.pacer.intended(now);
         }
         true
     }
 
     /// Begins the transaction.
     #[inline]
-    fn start(&mut self, now: Tick, cx: &mut Context<'_>) {
-        cx.recorder.started(self.txn);
+    fn start(&mut self, now: Tick, common: &mut Common) {
+        common.recorder.started(self.txn);
         self.begun = now;
         self.tries = 1;
         self.state = State::StartCommand;
@@ -337,8 +338,8 @@ impl Client {
 
     /// Sends the next step. `Some` when the client must wait.
     #[inline]
-    fn step(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Wait> {
-        let mut batch = Batch::new(cx.session, cx.statements, out, cx.notes);
+    fn step(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Option<Wait> {
+        let mut batch = Batch::new(&mut line.session, &common.statements, &mut line.out, &mut common.notes);
         let next = self.script.step(self.reply.reply(), &mut batch);
         batch.close();
         self.clear_reply();
@@ -354,10 +355,10 @@ impl Client {
                 self.shells += 1;
             }
             Next::Abort => {
-                self.abort(ErrorClass::Script, cx);
+                self.abort(ErrorClass::Script, common);
                 return Some(Wait::Finished);
             }
-            Next::Await | Next::Finish(_) if cx.session.is_busy() => {
+            Next::Await | Next::Finish(_) if line.session.is_busy() => {
                 self.mark = now;
                 self.talked = true;
                 self.finish = match next {
@@ -376,7 +377,7 @@ impl Client {
                     _ => None,
                 };
                 self.state = State::WaitResult;
-                if !self.on_reply(now, cx, out) {
+                if !self.on_reply(now, line, common) {
                     return Some(Wait::Readable);
                 }
             }
@@ -392,36 +393,37 @@ impl Client {
 
     /// A sleep or a shell command is over.
     #[inline(never)]
-    fn waited(&mut self, now: Tick, cx: &mut Context<'_>) {
+    fn waited(&mut self, now: Tick, common: &mut Common) {
         if let Some(stmt) = self.script.waiting() {
-            cx.recorder.statement(stmt.0 as usize, now.since(self.mark));
+            common.recorder.statement(stmt.0 as usize, now.since(self.mark));
         }
         self.talked = true;
         self.state = State::StartCommand;
     }
 
     /// The shell command ended.
-    pub(crate) fn shell_done(&mut self, now: Tick, outcome: ShellOutcome, cx: &mut Context<'_>) {
+    pub(crate) fn shell_done(&mut self, now: Tick, outcome: ShellOutcome, common: &mut Common) {
         self.script.shell_done(outcome);
-        self.waited(now, cx);
+        self.waited(now, common);
     }
 
     #[inline]
-    fn end(&mut self, now: Tick, verdict: Verdict, cx: &mut Context<'_>) {
+    fn end(&mut self, now: Tick, verdict: Verdict, common: &mut Common) {
         let response_ns = now.since(self.intended);
-        let late = cx.rules.latency_limit_ns.is_some_and(|limit| response_ns > limit);
-        cx.recorder.completed(self.txn, verdict == Verdict::Committed, now.since(self.begun), response_ns, late);
+        let late = common.rules.latency_limit_ns.is_some_and(|limit| response_ns > limit);
+        common.recorder.completed(self.txn, verdict == Verdict::Committed, now.since(self.begun), response_ns, late);
         self.transactions += 1;
         self.failures_in_a_row = 0;
         self.finish = None;
         self.state = State::ChooseScript;
-        if !cx.recorder.tallies().is_empty() {
-            self.script.tally(verdict, cx.recorder.tallies());
+        if !common.recorder.tallies().is_empty() {
+            self.script.tally(verdict, common.recorder.tallies());
         }
-        self.connected = self.keeps_connection(cx);
-        self.observe(now, TxOutcome::Completed, cx);
+        self.connected = self.keeps_connection(common);
+        self.observe(now, TxOutcome::Completed, common);
         // It counts, as in pgbench: what it sent was done. But the next one would begin within it.
-        if self.tx_status != TxStatus::Idle && self.script.on_trouble(&Trouble::LeftOpen, cx.notes) == OnTrouble::Abort
+        if self.tx_status != TxStatus::Idle
+            && self.script.on_trouble(&Trouble::LeftOpen, &mut common.notes) == OnTrouble::Abort
         {
             self.state = State::Aborted;
         }
@@ -430,21 +432,21 @@ impl Client {
     /// Whether the connection is still its own once a transaction is over: a shared one is, while a transaction block is
     /// open on it.
     #[inline]
-    fn keeps_connection(&self, cx: &Context<'_>) -> bool {
-        !cx.rules.connect_each && (!cx.shared || self.tx_status != TxStatus::Idle)
+    fn keeps_connection(&self, common: &Common) -> bool {
+        !common.rules.connect_each && (!common.shared || self.tx_status != TxStatus::Idle)
     }
 
     #[cold]
-    fn fail(&mut self, now: Tick, cx: &mut Context<'_>) {
-        self.decided(now, false, cx);
+    fn fail(&mut self, now: Tick, common: &mut Common) {
+        self.decided(now, false, common);
         let class = self.error.take().map_or(ErrorClass::Other, |error| error.class);
-        cx.recorder.failed(self.txn, class);
+        common.recorder.failed(self.txn, class);
         self.transactions += 1;
         self.finish = None;
         self.state = State::ChooseScript;
-        self.connected = self.keeps_connection(cx);
-        self.observe(now, TxOutcome::Failed(class), cx);
-        if cx.rules.give_up && !class.is_retryable() {
+        self.connected = self.keeps_connection(common);
+        self.observe(now, TxOutcome::Failed(class), common);
+        if common.rules.give_up && !class.is_retryable() {
             self.failures_in_a_row += 1;
             if self.failures_in_a_row >= HOPELESS_FAILURES {
                 self.state = State::Aborted;
@@ -454,16 +456,16 @@ impl Client {
 
     /// Gives the client up in the middle of a transaction.
     #[cold]
-    fn abort(&mut self, class: ErrorClass, cx: &mut Context<'_>) {
-        cx.recorder.failed(self.txn, class);
+    fn abort(&mut self, class: ErrorClass, common: &mut Common) {
+        common.recorder.failed(self.txn, class);
         self.error = None;
         self.finish = None;
         self.state = State::Aborted;
     }
 
     #[inline]
-    fn observe(&self, now: Tick, outcome: TxOutcome, cx: &mut Context<'_>) {
-        if let Some(observer) = cx.observer.as_deref_mut() {
+    fn observe(&self, now: Tick, outcome: TxOutcome, common: &mut Common) {
+        if let Some(observer) = common.observer.as_deref_mut() {
             self.tell(observer, now, outcome);
         }
     }
@@ -483,9 +485,9 @@ impl Client {
     }
 
     /// Tells the script whether its failed transaction is tried again.
-    fn decided(&mut self, now: Tick, again: bool, cx: &mut Context<'_>) {
+    fn decided(&mut self, now: Tick, again: bool, common: &mut Common) {
         let trouble = Trouble::Decided { again, tries: self.tries, elapsed_ns: now.since(self.intended) };
-        self.script.on_trouble(&trouble, cx.notes);
+        self.script.on_trouble(&trouble, &mut common.notes);
     }
 
     /// Takes the whole answer to a single statement, as [`Client::on_event`] takes its events.
@@ -495,24 +497,24 @@ impl Client {
         now: Tick,
         stmt: StmtId,
         status: TxStatus,
-        cx: &mut Context<'_>,
-        out: &mut Vec<u8>,
+        line: &mut Line,
+        common: &mut Common,
     ) -> bool {
         self.results += 1;
         self.reply.end();
-        self.statement_done(stmt, now, cx);
+        self.statement_done(stmt, now, common);
         self.tx_status = status;
-        self.on_reply(now, cx, out)
+        self.on_reply(now, line, common)
     }
 
     /// Takes what the server says. Afterwards, when this returns true, [`Client::advance`] is to be called.
     #[inline]
-    pub(crate) fn on_event(&mut self, now: Tick, event: Event<'_>, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn on_event(&mut self, now: Tick, event: Event<'_>, line: &mut Line, common: &mut Common) -> bool {
         match event {
             Event::Complete(stmt) => {
                 self.results += 1;
                 self.reply.end();
-                self.statement_done(stmt, now, cx);
+                self.statement_done(stmt, now, common);
                 false
             }
             Event::Part(_) => {
@@ -531,55 +533,55 @@ impl Client {
             Event::Ready { status, all_done, text } => {
                 self.tx_status = status;
                 if let Some(stmt) = text {
-                    self.statement_done(stmt, now, cx);
+                    self.statement_done(stmt, now, common);
                 }
-                all_done && self.on_reply(now, cx, out)
+                all_done && self.on_reply(now, line, common)
             }
             Event::Error { code, raw } => {
-                self.on_error(code, raw, cx);
+                self.on_error(code, raw, line, common);
                 false
             }
             Event::Notice(raw) => {
-                pass_on(raw, cx);
+                pass_on(raw, common);
                 false
             }
             Event::Copy { wanted } => {
-                self.refuse_copy(wanted, cx, out);
+                self.refuse_copy(wanted, line, common);
                 false
             }
         }
     }
 
     #[inline]
-    fn statement_done(&mut self, stmt: StmtId, now: Tick, cx: &mut Context<'_>) {
+    fn statement_done(&mut self, stmt: StmtId, now: Tick, common: &mut Common) {
         if self.state == State::WaitResult && !self.has_failed(stmt) {
-            cx.recorder.statement(stmt.0 as usize, now.since(self.mark));
+            common.recorder.statement(stmt.0 as usize, now.since(self.mark));
             self.mark = now;
         }
     }
 
     /// A new connection is there: nothing is prepared on it. The next transaction may begin, or the one that waited
     /// for it, which took `took_ns`.
-    pub(crate) fn attach(&mut self, now: Tick, took_ns: u64, cx: &mut Context<'_>) {
+    pub(crate) fn attach(&mut self, now: Tick, took_ns: u64, common: &mut Common) {
         self.tx_status = TxStatus::Idle;
         self.connected = true;
         match self.state {
             State::Lost(since) => {
-                cx.recorder.reconnected(now.since(since));
+                common.recorder.reconnected(now.since(since));
                 self.state = State::ChooseScript;
             }
             State::Connecting => {
-                if cx.stopping {
+                if common.stopping {
                     // It came too late: no transaction begins any more.
                     self.connected = false;
                     self.state = State::Finished;
                     return;
                 }
-                cx.recorder.connected(took_ns);
-                if !cx.pacer.is_open() {
+                common.recorder.connected(took_ns);
+                if !common.pacer.is_open() {
                     self.intended = now;
                 }
-                self.start(now, cx);
+                self.start(now, common);
             }
             _ => {}
         }
@@ -591,10 +593,10 @@ impl Client {
     }
 
     /// It is its turn to have a shared connection.
-    pub(crate) fn take_turn(&mut self, now: Tick, cx: &mut Context<'_>) {
+    pub(crate) fn take_turn(&mut self, now: Tick, common: &mut Common) {
         self.tx_status = TxStatus::Idle;
         self.connected = true;
-        self.start(now, cx);
+        self.start(now, common);
     }
 
     /// It need not wait for a shared connection any more, for no transaction begins.
@@ -611,8 +613,8 @@ impl Client {
     }
 
     /// The connection that it waits for could not be opened.
-    pub(crate) fn cannot_connect(&mut self, cx: &mut Context<'_>) {
-        self.script.on_trouble(&Trouble::NotConnected, cx.notes);
+    pub(crate) fn cannot_connect(&mut self, common: &mut Common) {
+        self.script.on_trouble(&Trouble::NotConnected, &mut common.notes);
         self.state = State::Aborted;
     }
 }

@@ -9,7 +9,7 @@ use pgdyno_measure::Recorder;
 use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, Wire};
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
-use crate::client::{Client, Command, Context, State, Wait};
+use crate::client::{Client, Command, Common, State, Wait};
 use crate::errors::{ErrorLog, ErrorSample};
 use crate::lines::{Line, Pool};
 use crate::observer::Observer;
@@ -40,18 +40,11 @@ pub struct Fleet {
     pool: Option<Pool>,
     /// Shared lines that were handed out, on which something may have to be sent.
     handed: Vec<usize>,
-    statements: Arc<[Statement]>,
-    rules: Rules,
-    pacer: Pacer,
-    recorder: Recorder,
-    errors: ErrorLog,
-    notes: Vec<Note>,
-    observer: Option<Box<dyn Observer>>,
+    common: Common,
     errands: VecDeque<Errand>,
     timers: BinaryHeap<Reverse<(Tick, usize)>>,
     /// Clients that can go on at once.
     runnable: VecDeque<usize>,
-    stopping: bool,
     /// Clients that are not done.
     active: usize,
 }
@@ -81,17 +74,20 @@ impl Fleet {
             pool: None,
             handed: Vec::new(),
             clients,
-            statements,
-            rules,
-            pacer,
-            recorder,
-            errors: ErrorLog::new(rules.give_up),
-            notes: Vec::new(),
-            observer: None,
+            common: Common {
+                statements,
+                shared: false,
+                rules,
+                pacer,
+                recorder,
+                errors: ErrorLog::new(rules.give_up),
+                notes: Vec::new(),
+                observer: None,
+                stopping: false,
+            },
             errands: VecDeque::new(),
             timers: BinaryHeap::new(),
             runnable: VecDeque::new(),
-            stopping: false,
         }
     }
 
@@ -101,11 +97,12 @@ impl Fleet {
     pub fn sharing(mut self, lines: usize) -> Self {
         let lines = lines.max(1);
         let (mode, wire) = (self.lines[0].session.mode(), self.lines[0].session.wire());
-        self.lines = (0..=lines).map(|_| Line::new(mode, self.statements.len(), true, None)).collect();
+        self.lines = (0..=lines).map(|_| Line::new(mode, self.common.statements.len(), true, None)).collect();
         self.held = vec![lines as u32; self.clients.len()];
         self.clients.iter_mut().for_each(Client::share);
         self.pool = Some(Pool::new(lines));
-        self.recorder = self.recorder.scheduled();
+        self.common.shared = true;
+        self.common.recorder = self.common.recorder.scheduled();
         self.speaking(wire)
     }
 
@@ -119,20 +116,20 @@ impl Fleet {
     /// Counts so many things beside transactions; scripts say how many of each.
     #[must_use]
     pub fn tallying(mut self, tallies: usize) -> Self {
-        self.recorder = self.recorder.with_tallies(tallies);
+        self.common.recorder = self.common.recorder.with_tallies(tallies);
         self
     }
 
     /// Lets `observer` hear of every transaction.
     #[must_use]
     pub fn observed_by(mut self, observer: Option<Box<dyn Observer>>) -> Self {
-        self.observer = observer;
+        self.common.observer = observer;
         self
     }
 
     /// Tells the observer that no more transactions will end.
     pub fn finish(&mut self, now: Tick) {
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = &mut self.common.observer {
             observer.finish(now);
         }
     }
@@ -234,17 +231,17 @@ impl Fleet {
 
     /// The recorder.
     pub fn recorder(&mut self) -> &mut Recorder {
-        &mut self.recorder
+        &mut self.common.recorder
     }
 
     /// Errors that were met, by SQLSTATE.
     pub fn errors(&mut self) -> BTreeMap<SqlState, ErrorSample> {
-        self.errors.take()
+        self.common.errors.take()
     }
 
     /// What scripts and server want the user to read, since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
+        std::mem::take(&mut self.common.notes)
     }
 
     /// The next errand to be done.
@@ -267,26 +264,13 @@ impl Fleet {
 
     /// The error that ends the run, once.
     pub fn take_fatal(&mut self) -> Option<String> {
-        self.errors.take_fatal()
+        self.common.errors.take_fatal()
     }
 
-    /// Client `i`, all that it is given, and what goes out on its line.
+    /// Client `i`, the line that it holds, and what it has in common with the others.
     #[inline]
-    fn seat(&mut self, i: usize) -> (&mut Client, Context<'_>, &mut Vec<u8>, &mut Vec<u8>) {
-        let Line { session, out, pending, .. } = &mut self.lines[self.held[i] as usize];
-        let cx = Context {
-            statements: &self.statements,
-            session,
-            shared: self.pool.is_some(),
-            rules: &self.rules,
-            pacer: &mut self.pacer,
-            recorder: &mut self.recorder,
-            errors: &mut self.errors,
-            notes: &mut self.notes,
-            observer: self.observer.as_deref_mut(),
-            stopping: self.stopping,
-        };
-        (&mut self.clients[i], cx, out, pending)
+    fn seat(&mut self, i: usize) -> (&mut Client, &mut Line, &mut Common) {
+        (&mut self.clients[i], &mut self.lines[self.held[i] as usize], &mut self.common)
     }
 
     /// Lets client `i` go on, and whoever has the line that it gives back.
@@ -303,16 +287,16 @@ impl Fleet {
             self.held[i] = line as u32;
             self.lines[line].client = Some(i);
             self.handed.push(line);
-            let (client, mut cx, ..) = self.seat(i);
-            client.take_turn(now, &mut cx);
+            let (client, _, common) = self.seat(i);
+            client.take_turn(now, common);
             self.advance_one(i, now);
         }
     }
 
     #[inline]
     fn advance_one(&mut self, i: usize, now: Tick) {
-        let (client, mut cx, out, _) = self.seat(i);
-        let wait = client.advance(now, &mut cx, out);
+        let (client, line, common) = self.seat(i);
+        let wait = client.advance(now, line, common);
         self.settle(i, wait);
     }
 
@@ -369,24 +353,22 @@ impl Fleet {
         let Some(i) = self.lines[line].client else {
             return self.overhear(line, bytes);
         };
-        let (client, mut cx, out, pending) = self.seat(i);
+        let (client, line, common) = self.seat(i);
         let mut ready = false;
-        if pending.is_empty()
-            && let Some((stmt, status)) = cx.session.receive_answer(bytes)
-        {
-            ready = client.on_answer(now, stmt, status, &mut cx, out);
-        } else if pending.is_empty() {
-            let used = digest(client, now, bytes, &mut cx, out, &mut ready)?;
-            if used < bytes.len() {
-                pending.extend_from_slice(&bytes[used..]);
-            }
-        } else {
+        if !line.pending.is_empty() {
+            let mut pending = std::mem::take(&mut line.pending);
             pending.extend_from_slice(bytes);
-            let used = digest(client, now, pending, &mut cx, out, &mut ready)?;
+            let used = digest(client, now, &pending, line, common, &mut ready)?;
             pending.drain(..used);
+            line.pending = pending;
+        } else if let Some((stmt, status)) = line.session.receive_answer(bytes) {
+            ready = client.on_answer(now, stmt, status, line, common);
+        } else {
+            let used = digest(client, now, bytes, line, common, &mut ready)?;
+            line.pending.extend_from_slice(&bytes[used..]);
         }
         if ready {
-            let wait = client.advance(now, &mut cx, out);
+            let wait = client.advance(now, line, common);
             if wait != Wait::Readable || client.wants_no_connection() {
                 self.settle(i, wait);
                 self.hand_out(now);
@@ -441,7 +423,7 @@ impl Fleet {
             self.timers.pop();
             // A timer outlives its client's wait when the run stops or the connection is lost.
             if self.clients[i].deadline() == Some(deadline) {
-                self.recorder.timer_late(now.since(deadline));
+                self.common.recorder.timer_late(now.since(deadline));
                 self.advance(i, now);
                 return Some(i);
             }
@@ -451,7 +433,7 @@ impl Fleet {
 
     /// No transaction begins any more; clients between two transactions are done.
     pub fn stop(&mut self, now: Tick) {
-        self.stopping = true;
+        self.common.stopping = true;
         for i in self.pool.as_mut().map(Pool::dismiss).unwrap_or_default() {
             self.clients[i].dismiss();
             self.active -= 1;
@@ -472,11 +454,11 @@ impl Fleet {
         if matches!(self.state(i), State::Finished | State::Aborted | State::Lost(_)) || !self.lines[line].attached {
             return;
         }
-        let (client, mut cx, out, pending) = self.seat(i);
-        client.lose(now, why, &mut cx);
-        out.clear();
-        pending.clear();
-        self.lines[line].attached = false;
+        let (client, line, common) = self.seat(i);
+        client.lose(now, why, line, common);
+        line.out.clear();
+        line.pending.clear();
+        line.attached = false;
         self.runnable.retain(|&r| r != i);
         self.active -= 1;
     }
@@ -489,17 +471,17 @@ impl Fleet {
         let holder = self.lines[line].client.take();
         match holder {
             Some(i) => {
-                let (client, mut cx, ..) = self.seat(i);
-                client.lose(now, why, &mut cx);
+                let (client, line, common) = self.seat(i);
+                client.lose(now, why, line, common);
                 client.recover();
                 self.held[i] = (self.lines.len() - 1) as u32;
                 self.runnable.retain(|&r| r != i);
             }
-            None => self.recorder.lost(),
+            None => self.common.recorder.lost(),
         }
         self.lines[line].attached = false;
         self.lines[line].lost = Some(now);
-        self.lines[line].reset(self.statements.len());
+        self.lines[line].reset(self.common.statements.len());
         if let Some(pool) = &mut self.pool {
             pool.lose(line);
         }
@@ -510,35 +492,35 @@ impl Fleet {
 
     /// A line has a new connection, which took `took_ns` to open.
     pub fn attach(&mut self, line: usize, now: Tick, took_ns: u64) {
-        self.lines[line].reset(self.statements.len());
+        self.lines[line].reset(self.common.statements.len());
         self.lines[line].attached = true;
         if let Some(pool) = &mut self.pool {
             pool.revive(line);
             if let Some(lost) = self.lines[line].lost.take() {
-                self.recorder.reconnected(now.since(lost));
+                self.common.recorder.reconnected(now.since(lost));
             }
             return self.hand_out(now);
         }
         let i = line;
         let was_lost = matches!(self.state(i), State::Lost(_));
-        let (client, mut cx, ..) = self.seat(i);
-        client.attach(now, took_ns, &mut cx);
+        let (client, _, common) = self.seat(i);
+        client.attach(now, took_ns, common);
         self.active += usize::from(was_lost);
         self.advance(i, now);
     }
 
     /// The connection that client `i` asked for could not be opened: it is given up.
     pub fn cannot_connect(&mut self, i: usize) {
-        let (client, mut cx, ..) = self.seat(i);
-        client.cannot_connect(&mut cx);
+        let (client, _, common) = self.seat(i);
+        client.cannot_connect(common);
         self.active -= 1;
     }
 
     /// Command `number` of client `i` ended. One whose transaction was lost meanwhile is passed over.
     pub fn shell_done(&mut self, i: usize, now: Tick, number: u64, outcome: ShellOutcome) {
-        let (client, mut cx, ..) = self.seat(i);
+        let (client, _, common) = self.seat(i);
         if client.awaits_shell(number) {
-            client.shell_done(now, outcome, &mut cx);
+            client.shell_done(now, outcome, common);
             self.advance(i, now);
         }
     }
@@ -550,20 +532,20 @@ fn digest(
     client: &mut Client,
     now: Tick,
     bytes: &[u8],
-    cx: &mut Context<'_>,
-    out: &mut Vec<u8>,
+    line: &mut Line,
+    common: &mut Common,
     ready: &mut bool,
 ) -> Result<usize, ProtocolError> {
     let mut rest = bytes;
     // A read mostly ends with a message.
     while !rest.is_empty() {
-        match cx.session.receive(rest)? {
+        match line.session.receive(rest)? {
             Received::NeedMore { used } => {
                 rest = &rest[used..];
                 break;
             }
             Received::Event { event, used } => {
-                *ready |= client.on_event(now, event, cx, out);
+                *ready |= client.on_event(now, event, line, common);
                 rest = &rest[used..];
             }
         }

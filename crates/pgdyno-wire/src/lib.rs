@@ -26,6 +26,7 @@ pub mod backend;
 mod fifo;
 pub mod frontend;
 pub mod libpq;
+mod prepared;
 mod session;
 mod sqlstate;
 mod statement;

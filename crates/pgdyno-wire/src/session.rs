@@ -2,6 +2,7 @@
 
 use crate::backend::{self, DataRow, DecodeError};
 use crate::fifo::Fifo;
+use crate::prepared::Prepared;
 use crate::{QueryMode, SqlState, Statement, StmtId, Value, Wire, frontend};
 
 /// What ReadyForQuery says of the transaction block.
@@ -128,7 +129,7 @@ pub struct TextParams<'a> {
 pub struct Session {
     mode: QueryMode,
     wire: Wire,
-    prepared: Vec<bool>,
+    prepared: Prepared,
     expected: Fifo<Expected>,
     parsing: Fifo<StmtId>,
     groups: Fifo<Group>,
@@ -143,10 +144,10 @@ impl Session {
             mode,
             wire: Wire::Native,
             // Nothing is prepared in the other modes, and there may be thousands of clients and of statements.
-            prepared: vec![false; if mode == QueryMode::Prepared { statements } else { 0 }],
-            expected: Fifo::with_capacity(1),
-            parsing: Fifo::with_capacity(0),
-            groups: Fifo::with_capacity(1),
+            prepared: Prepared::new(if mode == QueryMode::Prepared { statements } else { 0 }),
+            expected: Fifo::new(),
+            parsing: Fifo::new(),
+            groups: Fifo::new(),
             open: Group::default(),
         }
     }
@@ -192,9 +193,8 @@ impl Session {
                 frontend::execute(out);
             }
             QueryMode::Prepared => {
-                let slot = &mut self.prepared[id.0 as usize];
-                if !*slot {
-                    *slot = true;
+                if !self.prepared.contains(id) {
+                    self.prepared.set(id, true);
                     statement.parse(self.wire, Some(id), out);
                     self.parsing.push(id);
                     self.open.parses += 1;
@@ -260,15 +260,13 @@ impl Session {
 
     /// Takes statement `id` for prepared, although the server may have refused it: pgbench executes it all the same.
     pub fn assume_prepared(&mut self, id: StmtId) {
-        if let Some(prepared) = self.prepared.get_mut(id.0 as usize) {
-            *prepared = true;
-        }
+        self.prepared.set(id, true);
     }
 
     /// Whether statement `id` was prepared on this connection.
     #[must_use]
     pub fn is_prepared(&self, id: StmtId) -> bool {
-        self.prepared.get(id.0 as usize).copied().unwrap_or_default()
+        self.prepared.contains(id)
     }
 
     /// Appends a statement that was prepared as `name`: Bind, Describe where the form wants it, Execute. libpq: `PQsendQueryPrepared`,
@@ -425,8 +423,8 @@ impl Session {
                 b'2' | b'D' | b'T' | b'n' if !ended => {}
                 b'C' if !ended => ended = true,
                 b'Z' if ended && after.is_empty() => {
-                    self.groups.clear();
-                    self.expected.clear();
+                    self.groups.pop();
+                    self.expected.pop();
                     return Some((stmt, tx_status(message.body)));
                 }
                 _ => return None,
@@ -447,7 +445,7 @@ impl Session {
         }
         for _ in 0..group.parses {
             if let Some(id) = self.parsing.pop() {
-                self.prepared[id.0 as usize] = false;
+                self.prepared.set(id, false);
             }
         }
         Ok(Received::Event { event: Event::Ready { status, all_done: self.groups.is_empty(), text }, used })
@@ -545,7 +543,7 @@ mod tests {
         ]
         .concat();
         assert_eq!(drain(&mut session, &reply), ["complete 0", "error 42P01", "ready Idle true"]);
-        assert_eq!(session.prepared, [true, false]);
+        assert_eq!([0, 1].map(|id| session.is_prepared(StmtId(id))), [true, false]);
         assert!(session.expected.is_empty() && session.parsing.is_empty() && !session.is_busy());
     }
 
@@ -670,7 +668,7 @@ mod tests {
         ];
         let asked = |capture, statements: u32| {
             let mut session = Session::new(QueryMode::Prepared, 2);
-            session.prepared = vec![true; 2];
+            (0..2).for_each(|id| session.assume_prepared(StmtId(id)));
             for id in 0..statements {
                 session.execute(StmtId(id), &statement(), &[Value::Int4(1)], capture, &mut Vec::new());
             }

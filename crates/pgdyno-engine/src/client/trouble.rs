@@ -4,47 +4,48 @@ use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
 use pgdyno_workload::{Note, OnTrouble, Trouble};
 
-use super::{Client, Context, Failed, State};
+use super::{Client, Common, Failed, State};
 use crate::Tick;
+use crate::lines::Line;
 use crate::observer::TxOutcome;
 
 const NO_COPY: &str = "COPY is not possible in a measured transaction";
 
 /// Passes a notice of the server on to the user.
 #[cold]
-pub(super) fn pass_on(raw: &[u8], cx: &mut Context<'_>) {
-    cx.notes.push(Note::Notice(Box::new(ServerMessage::parse(raw))));
+pub(super) fn pass_on(raw: &[u8], common: &mut Common) {
+    common.notes.push(Note::Notice(Box::new(ServerMessage::parse(raw))));
 }
 
 impl Client {
     /// A statement failed.
     #[cold]
-    pub(super) fn on_error(&mut self, code: SqlState, raw: &[u8], cx: &mut Context<'_>) {
-        let stmt = cx.session.current();
-        self.statement_failed(stmt, cx);
-        cx.errors.note(code, || ServerMessage::parse(raw).to_string());
+    pub(super) fn on_error(&mut self, code: SqlState, raw: &[u8], line: &Line, common: &mut Common) {
+        let stmt = line.session.current();
+        self.statement_failed(stmt, common);
+        common.errors.note(code, || ServerMessage::parse(raw).to_string());
         self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
     }
 
     /// A COPY began, which no measured client does.
     #[cold]
-    pub(super) fn refuse_copy(&mut self, wanted: bool, cx: &mut Context<'_>, out: &mut Vec<u8>) {
-        let stmt = cx.session.current();
+    pub(super) fn refuse_copy(&mut self, wanted: bool, line: &mut Line, common: &mut Common) {
+        let stmt = line.session.current();
         let code = SqlState::from_bytes(b"0A000");
-        cx.errors.note(code, || NO_COPY.to_owned());
-        self.statement_failed(stmt, cx);
+        common.errors.note(code, || NO_COPY.to_owned());
+        self.statement_failed(stmt, common);
         let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
         self.note_error(code, ErrorClass::Script, stmt, message);
         if wanted {
-            cx.session.end_copy(out);
+            line.session.end_copy(&mut line.out);
         }
     }
 
     /// The same transaction begins once more.
     #[cold]
-    pub(super) fn try_again(&mut self, now: Tick, cx: &mut Context<'_>) {
-        cx.recorder.retried(self.txn, self.tries == 1);
-        self.decided(now, true, cx);
+    pub(super) fn try_again(&mut self, now: Tick, common: &mut Common) {
+        common.recorder.retried(self.txn, self.tries == 1);
+        self.decided(now, true, common);
         self.tries += 1;
         self.script.restart();
         self.clear_reply();
@@ -69,20 +70,20 @@ impl Client {
         self.error.as_ref().is_some_and(|error| error.stmt == Some(stmt))
     }
 
-    pub(super) fn statement_failed(&mut self, stmt: Option<StmtId>, cx: &mut Context<'_>) {
+    pub(super) fn statement_failed(&mut self, stmt: Option<StmtId>, common: &mut Common) {
         if let Some(stmt) = stmt.filter(|stmt| self.in_transaction() && !self.has_failed(*stmt))
             && self.state != State::WaitRollbackResult
         {
-            cx.recorder.statement_failed(stmt.0 as usize);
+            common.recorder.statement_failed(stmt.0 as usize);
         }
     }
 
     /// The whole batch was answered.
     #[inline]
-    pub(super) fn on_reply(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
+    pub(super) fn on_reply(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.state {
             State::WaitResult => {}
-            State::WaitRollbackResult => return self.choose_retry(now, cx),
+            State::WaitRollbackResult => return self.choose_retry(now, common),
             // A pipeline that is still open: its error counts when the script awaits the reply.
             _ => return false,
         }
@@ -90,13 +91,13 @@ impl Client {
             self.state = self.finish.map_or(State::StartCommand, State::EndTx);
             return true;
         }
-        self.on_failure(now, cx, out)
+        self.on_failure(now, line, common)
     }
 
     /// The whole batch was answered, and not all of it well.
     #[cold]
-    fn on_failure(&mut self, now: Tick, cx: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
-        match self.tell_error(cx) {
+    fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
+        match self.tell_error(common) {
             OnTrouble::Count => {}
             OnTrouble::Abort => return true,
             OnTrouble::Ignore => {
@@ -106,32 +107,32 @@ impl Client {
             }
             OnTrouble::Finish(verdict) => {
                 if let Some(error) = self.error.take() {
-                    cx.errors.forget(error.code);
+                    common.errors.forget(error.code);
                 }
                 self.finish = Some(verdict);
                 if self.tx_status == TxStatus::Idle {
                     self.state = State::EndTx(verdict);
                     return true;
                 }
-                cx.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, out);
+                line.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, &mut line.out);
                 return false;
             }
         }
         if self.tx_status != TxStatus::Idle {
-            cx.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, out);
+            line.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, &mut line.out);
             self.state = State::WaitRollbackResult;
             return false;
         }
-        self.choose_retry(now, cx)
+        self.choose_retry(now, common)
     }
 
     /// Tells the script of the error, and gives the client up if it wants that.
-    fn tell_error(&mut self, cx: &mut Context<'_>) -> OnTrouble {
+    fn tell_error(&mut self, common: &mut Common) -> OnTrouble {
         let Some(error) = self.error.take() else { return OnTrouble::Count };
         let trouble = Trouble::Server { stmt: error.stmt, results: error.results, message: &error.message };
-        let verdict = self.script.on_trouble(&trouble, cx.notes);
+        let verdict = self.script.on_trouble(&trouble, &mut common.notes);
         if verdict == OnTrouble::Abort {
-            self.abort(error.class, cx);
+            self.abort(error.class, common);
         } else {
             self.error = Some(error);
         }
@@ -140,11 +141,11 @@ impl Client {
 
     /// After an error, outside of any transaction block.
     #[cold]
-    fn choose_retry(&mut self, now: Tick, cx: &mut Context<'_>) -> bool {
+    fn choose_retry(&mut self, now: Tick, common: &mut Common) -> bool {
         let class = self.error.as_ref().map_or(ErrorClass::Other, |error| error.class);
-        if self.may_retry(now, class, cx) {
+        if self.may_retry(now, class, common) {
             if let Some(stmt) = self.error.take().and_then(|error| error.stmt) {
-                cx.recorder.statement_retried(stmt.0 as usize);
+                common.recorder.statement_retried(stmt.0 as usize);
             }
             self.state = State::Retry;
         } else {
@@ -154,15 +155,15 @@ impl Client {
     }
 
     /// As pgbench decides: by class, by number of tries, and not beyond the latency limit or the end.
-    fn may_retry(&self, now: Tick, class: ErrorClass, cx: &Context<'_>) -> bool {
+    fn may_retry(&self, now: Tick, class: ErrorClass, common: &Common) -> bool {
         class.is_retryable()
-            && (cx.rules.max_tries == 0 || self.tries < cx.rules.max_tries)
-            && cx.rules.latency_limit_ns.is_none_or(|limit| now.since(self.intended) <= limit)
-            && !cx.stopping
+            && (common.rules.max_tries == 0 || self.tries < common.rules.max_tries)
+            && common.rules.latency_limit_ns.is_none_or(|limit| now.since(self.intended) <= limit)
+            && !common.stopping
     }
 
     /// The connection is gone; a transaction under way has failed.
-    pub(crate) fn lose(&mut self, now: Tick, why: &str, cx: &mut Context<'_>) {
+    pub(crate) fn lose(&mut self, now: Tick, why: &str, line: &Line, common: &mut Common) {
         let was_under_way = self.in_transaction();
         let error = self.error.take();
         // A COPY that was refused is the trouble, not the loss that may come of it within a pipeline.
@@ -171,27 +172,27 @@ impl Client {
             _ if !was_under_way => OnTrouble::Count,
             Some(Failed { stmt, results, message, .. }) => {
                 let trouble = Trouble::Server { stmt: *stmt, results: *results, message };
-                self.script.on_trouble(&trouble, cx.notes)
+                self.script.on_trouble(&trouble, &mut common.notes)
             }
             None => {
                 let said = error.as_ref().map(|e| libpq::error(&e.message, ""));
-                let stmt = error.as_ref().and_then(|e| e.stmt).or(cx.session.current());
+                let stmt = error.as_ref().and_then(|e| e.stmt).or(line.session.current());
                 let trouble = Trouble::Lost { stmt, results: self.results, said: said.as_deref(), why };
-                self.script.on_trouble(&trouble, cx.notes)
+                self.script.on_trouble(&trouble, &mut common.notes)
             }
         };
-        cx.recorder.lost();
+        common.recorder.lost();
         if verdict == OnTrouble::Abort {
-            self.abort(ErrorClass::Connection, cx);
+            self.abort(ErrorClass::Connection, common);
             return;
         }
         self.finish = None;
         self.clear_reply();
         self.state = State::Lost(now);
         if was_under_way {
-            cx.recorder.failed(self.txn, ErrorClass::Connection);
+            common.recorder.failed(self.txn, ErrorClass::Connection);
             self.transactions += 1;
-            self.observe(now, TxOutcome::Failed(ErrorClass::Connection), cx);
+            self.observe(now, TxOutcome::Failed(ErrorClass::Connection), common);
         }
     }
 }
