@@ -238,21 +238,20 @@ impl Client {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
-                    self.choose(now, common);
+                    if let Some(due) = self.choose(now, common)
+                        && let Some(wait) = self.start_when_due(due, now, common)
+                    {
+                        return wait;
+                    }
                 }
-                State::Throttle(until) => {
+                State::Throttle(due) => {
                     if common.stopping {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
-                    if now < until {
-                        return Wait::Until(until);
+                    if let Some(wait) = self.start_when_due(due, now, common) {
+                        return wait;
                     }
-                    if !self.connected {
-                        self.state = State::Connecting;
-                        return Wait::Connection;
-                    }
-                    self.start(now, common);
                 }
                 State::Connecting => return Wait::Connection,
                 State::StartCommand => {
@@ -293,9 +292,10 @@ impl Client {
         rules.transactions.is_some_and(|limit| self.transactions >= limit)
     }
 
-    /// Draws a transaction and its intended start; passes over arrivals that are later than the limit.
+    /// Draws a transaction; when it is to begin. Passes over arrivals that are later than the limit; `None` where that
+    /// leaves the client with nothing to do.
     #[inline]
-    fn choose(&mut self, now: Tick, common: &mut Common) {
+    fn choose(&mut self, now: Tick, common: &mut Common) -> Option<Tick> {
         let begin = self.script.begin();
         self.txn = usize::from(begin.txn.0);
         let ready = match begin.since {
@@ -306,11 +306,11 @@ impl Client {
         if let (Some(limit), true) = (common.rules.latency_limit_ns, common.pacer.is_open())
             && !self.pass_over(now, limit, common)
         {
-            return;
+            return None;
         }
-        self.state = State::Throttle(self.intended.max(ready));
         self.talked = false;
         self.clear_reply();
+        Some(self.intended.max(ready))
     }
 
     /// Passes over arrivals that are later than the limit; whether the client has anything left to do.
@@ -325,6 +325,21 @@ impl Client {
             self.intended = common.pacer.intended(now);
         }
         true
+    }
+
+    /// Begins the transaction, if it is due and there is a connection. `Some` when the client must wait.
+    #[inline]
+    fn start_when_due(&mut self, due: Tick, now: Tick, common: &mut Common) -> Option<Wait> {
+        if now < due {
+            self.state = State::Throttle(due);
+            return Some(Wait::Until(due));
+        }
+        if !self.connected {
+            self.state = State::Connecting;
+            return Some(Wait::Connection);
+        }
+        self.start(now, common);
+        None
     }
 
     /// Begins the transaction.
@@ -501,7 +516,10 @@ impl Client {
         common: &mut Common,
     ) -> bool {
         self.results += 1;
-        self.reply.end();
+        // Nobody reads what the last batch of a transaction brought.
+        if self.finish.is_none() {
+            self.reply.end();
+        }
         self.statement_done(stmt, now, common);
         self.tx_status = status;
         self.on_reply(now, line, common)

@@ -15,11 +15,12 @@ const CONNECTS_AT_ONCE: usize = 16;
 /// One client's connection.
 pub(crate) struct Link {
     pub(crate) transport: Transport,
-    pub(crate) cancel: CancelHandle,
-    /// Bytes that came with the start, before any reading.
-    pub(crate) input: Vec<u8>,
     /// Whether the socket took less than it was given, so that the poller watches for room.
     pub(crate) blocked: bool,
+    /// Apart from what each transaction needs, which may be that of thousands of clients.
+    pub(crate) cancel: Box<CancelHandle>,
+    /// Bytes that came with the start, before any reading.
+    pub(crate) input: Vec<u8>,
 }
 
 impl Link {
@@ -28,7 +29,7 @@ impl Link {
         let Parts { transport, input, cancel, peer, notices, .. } = Connection::open(options)?.into_parts();
         transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
         notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
-        Ok(Self { transport, cancel, input, blocked: false })
+        Ok(Self { transport, blocked: false, cancel: Box::new(cancel), input })
     }
 }
 

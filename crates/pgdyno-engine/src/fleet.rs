@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use pgdyno_measure::Recorder;
-use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, Wire};
+use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, StmtId, Wire};
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::client::{Client, Command, Common, State, Wait};
@@ -524,6 +524,12 @@ impl Fleet {
             self.advance(i, now);
         }
     }
+}
+
+/// A workload's statements, each made ready under the number of its place.
+#[must_use]
+pub fn numbered(statements: Vec<Statement>) -> Arc<[Statement]> {
+    statements.into_iter().zip(0..).map(|(statement, id)| statement.numbered(StmtId(id))).collect()
 }
 
 /// Feeds `bytes` to the client, event by event; how many of them are done with.

@@ -13,7 +13,7 @@ use pgdyno_workload::{ClientContext, ClientId, ClientScript, Note, Rng, Workload
 use crate::connect::{ConnectFailed, connect_all};
 use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, numbered};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
 use crate::usage::{ProcessUsage, process_usage};
@@ -160,7 +160,7 @@ pub fn run(
     let connect_ns = begun.elapsed().as_nanos() as u64;
 
     let threads = spec.threads.clamp(1, connections.unwrap_or(clients).max(1));
-    let statements: Arc<[Statement]> = statements.into();
+    let statements = numbered(statements);
     let txns = workload.txns().len();
     let (reports, inbox) = mpsc::channel();
     on_event(Event::Started { connect_ns });

@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::ShellOutcome;
 
-use crate::fleet::{Errand, Fleet};
+use crate::fleet::{Errand, Fleet, numbered};
 use crate::{Rules, Tick};
 use server::Server;
 
@@ -302,5 +302,5 @@ pub fn fleet(
     rules: Rules,
     pacer: crate::pacer::Pacer,
 ) -> Fleet {
-    Fleet::new(0, scripts, mode, statements.into(), 1, rules, pacer)
+    Fleet::new(0, scripts, mode, numbered(statements), 1, rules, pacer)
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use pgdyno_measure::{Part, Phase, WorkerUsage};
-use pgdyno_net::ConnectError;
+use pgdyno_net::{ConnectError, TlsStream, Transport};
 use pgdyno_wire::frontend;
 use pgdyno_workload::Note;
 
@@ -296,6 +296,7 @@ impl<'a> Worker<'a> {
                 return Ok(());
             };
             let read = link.transport.read(&mut self.buffer);
+            let is_tls = link.transport.is_tls();
             // One reading of the clock for each read: what it brings ended now, and what follows starts now.
             *now = self.now();
             self.pass_edges(*now);
@@ -308,9 +309,7 @@ impl<'a> Worker<'a> {
                     return Ok(());
                 }
                 Ok(count) => {
-                    let drained = count < self.buffer.len()
-                        && !event.closed
-                        && !self.links[i].as_ref().is_some_and(|l| l.transport.is_tls());
+                    let drained = count < self.buffer.len() && !event.closed && !is_tls;
                     if let Err(error) = self.fleet.receive(i, *now, &self.buffer[..count]) {
                         self.lose(i, *now, &error.to_string());
                         return Ok(());
@@ -355,18 +354,17 @@ impl<'a> Worker<'a> {
         let Some(link) = self.links.get_mut(i).and_then(Option::as_mut) else {
             return;
         };
-        if out.is_empty() && !link.transport.wants_write() {
-            return;
-        }
-        let was_blocked = std::mem::take(&mut link.blocked);
-        match send(link, out) {
+        let sent = match &mut link.transport {
+            Transport::Plain(socket) => send(socket, out),
+            Transport::Tls(stream) => send_encrypted(stream, out),
+        };
+        match sent {
+            Ok(all_sent) if link.blocked != all_sent => {}
             Ok(all_sent) => {
                 link.blocked = !all_sent;
-                if was_blocked != link.blocked {
-                    // A socket that is in the poller can be changed there, or it is closed already, and
-                    // then the next read tells.
-                    drop(self.poller.want_write(link.transport.as_fd(), i, link.blocked));
-                }
+                // A socket that is in the poller can be changed there, or it is closed already, and
+                // then the next read tells.
+                drop(self.poller.want_write(link.transport.as_fd(), i, link.blocked));
             }
             Err(e) => self.lose(i, now, &e.to_string()),
         }
@@ -472,28 +470,30 @@ fn say_goodbye(link: &mut Link) {
 
 /// Writes `out` and drops what was taken; whether all of it was.
 #[inline]
-fn send(link: &mut Link, out: &mut Vec<u8>) -> io::Result<bool> {
-    let mut sent = 0;
-    while sent < out.len() {
-        match link.transport.write(&out[sent..]) {
+fn send(stream: &mut impl Write, out: &mut Vec<u8>) -> io::Result<bool> {
+    while !out.is_empty() {
+        match stream.write(out) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => sent += count,
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+            Ok(count) if count == out.len() => out.clear(),
+            Ok(count) => drop(out.drain(..count)),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }
     }
-    if sent == out.len() {
-        out.clear();
-    } else {
-        out.drain(..sent);
-    }
-    match link.transport.flush() {
+    Ok(true)
+}
+
+/// The same where what was taken may wait in memory, encrypted.
+#[inline(never)]
+fn send_encrypted(stream: &mut TlsStream, out: &mut Vec<u8>) -> io::Result<bool> {
+    let all_taken = send(stream, out)?;
+    match stream.flush() {
         Ok(()) => {}
         Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
         Err(e) => return Err(e),
     }
-    Ok(out.is_empty() && !link.transport.wants_write())
+    Ok(all_taken && !stream.wants_write())
 }
 
 #[cfg(test)]

@@ -41,14 +41,23 @@ impl Latency {
     /// Adds one latency. Cannot fail: what is out of range is clamped.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        if !self.sums_only {
-            self.counts.get_or_insert_with(Counts::new).record(latency_ns);
+        match &mut self.counts {
+            Some(counts) => counts.record(latency_ns),
+            None => self.begin(latency_ns),
         }
         self.count += 1;
         self.sum_ns += u128::from(latency_ns);
         self.sum_squares_ns2 = self.sum_squares_ns2.saturating_add(u128::from(latency_ns) * u128::from(latency_ns));
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
+    }
+
+    /// Puts the first latency into a histogram, if there is to be one.
+    #[inline(never)]
+    fn begin(&mut self, latency_ns: u64) {
+        if !self.sums_only {
+            self.counts.insert(Counts::new()).record(latency_ns);
+        }
     }
 
     /// Adds another distribution to this one. Where one of them has no percentiles, the sum has none: they would be of a

@@ -9,7 +9,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockop
 
 use crate::host::{DEFAULT_SOCKET_DIRS, Host, Place, socket_path};
 use crate::options::Keepalive;
-use crate::transport::Transport;
+use crate::transport::Socket;
 
 /// A socket's path, or an IP address and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ impl Address {
     }
 
     /// A stream to it, blocking.
-    pub(crate) fn connect(&self, deadline: Option<Instant>, keepalive: &Keepalive) -> io::Result<Transport> {
+    pub(crate) fn connect(&self, deadline: Option<Instant>, keepalive: &Keepalive) -> io::Result<Socket> {
         match self {
-            Self::Unix(path) => connect_unix(path, deadline).map(Transport::Unix),
+            Self::Unix(path) => connect_unix(path, deadline).map(Socket::Unix),
             Self::Tcp(addr) => {
                 let stream = match remaining(deadline)? {
                     Some(timeout) => TcpStream::connect_timeout(addr, timeout)?,
@@ -47,7 +47,7 @@ impl Address {
                 };
                 stream.set_nodelay(true)?;
                 keepalive.apply(&stream)?;
-                Ok(Transport::Tcp(stream))
+                Ok(Socket::Tcp(stream))
             }
         }
     }

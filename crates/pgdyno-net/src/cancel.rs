@@ -10,7 +10,7 @@ use crate::address::Address;
 use crate::channel::Channel;
 use crate::options::Keepalive;
 use crate::tls::{Dialed, Dialer};
-use crate::transport::Transport;
+use crate::transport::{Socket, Transport};
 
 /// How long a cancel request may take: the server does no more than send a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -42,14 +42,14 @@ impl CancelHandle {
     pub fn cancel(&self) -> io::Result<()> {
         let deadline = Some(Instant::now() + PATIENCE);
         let transport = match (self.address.connect(deadline, &self.keepalive)?, &self.dialer) {
-            (Transport::Tcp(tcp), Some(dialer)) => match dialer.dial(tcp, deadline)? {
+            (Socket::Tcp(tcp), Some(dialer)) => match dialer.dial(tcp, deadline)? {
                 Dialed::Tls(stream) => Transport::Tls(stream),
                 // The key of the connection must not be readable on its way.
                 Dialed::Plain(_) => {
                     return Err(io::Error::other("the server no longer offers TLS"));
                 }
             },
-            (transport, _) => transport,
+            (socket, _) => Transport::Plain(socket),
         };
         let mut channel = Channel::new(transport, deadline);
         let mut out = Vec::new();

@@ -14,6 +14,7 @@ use crate::encrypt::{Encryption, another_way_may_help, dialer, encrypt, ways};
 use crate::host::Host;
 use crate::session_attrs::SessionState;
 use crate::startup::{Attempt, StartupError};
+use crate::transport::Socket;
 use crate::{CancelHandle, ConnectError, ConnectOptions, Peer, TargetSessionAttrs, Transport};
 
 /// What the server reported of itself, by ParameterStatus messages.
@@ -277,15 +278,15 @@ fn open_encrypted(
         _ => dialer(&options.tls, host, address, attempt).map_err(early)?,
     };
     let deadline = options.connect_timeout.map(|t| Instant::now() + t);
-    let transport = address.connect(deadline, &options.keepalive).map_err(|source| {
+    let socket = address.connect(deadline, &options.keepalive).map_err(|source| {
         early(match source.kind() {
             std::io::ErrorKind::TimedOut => attempt.transport_error(source),
             _ => ConnectError::Unreachable { peer: attempt.peer.clone(), source },
         })
     })?;
-    let (transport, binding) = match (transport, &dialer) {
-        (Transport::Tcp(tcp), Some(dialer)) => encrypt(dialer, way, tcp, deadline, attempt).map_err(early)?,
-        (transport, _) => (transport, Binding::NoTls),
+    let (transport, binding) = match (socket, &dialer) {
+        (Socket::Tcp(tcp), Some(dialer)) => encrypt(dialer, way, tcp, deadline, attempt).map_err(early)?,
+        (socket, _) => (Transport::Plain(socket), Binding::NoTls),
     };
     let is_tls = matches!(transport, Transport::Tls(_));
     *plain |= !is_tls;

@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::host::{Host, Place};
 use crate::startup::{Attempt, StartupError, excerpt};
 use crate::tls::{DialError, Dialed, Dialer, SslMode, TlsSettings, end_point_hash};
-use crate::transport::Transport;
+use crate::transport::{Socket, Transport};
 
 /// One way to talk to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,9 @@ pub(crate) fn encrypt(
                 certificate.and_then(|cert| end_point_hash(cert)).map_or(Binding::Unavailable, Binding::EndPoint);
             Ok((Transport::Tls(stream), binding))
         }
-        Ok(Dialed::Plain(tcp)) if way == Encryption::IfOffered => Ok((Transport::Tcp(tcp), Binding::NoTls)),
+        Ok(Dialed::Plain(tcp)) if way == Encryption::IfOffered => {
+            Ok((Transport::Plain(Socket::Tcp(tcp)), Binding::NoTls))
+        }
         Ok(Dialed::Plain(_)) => {
             Err(ConnectError::TlsNotOffered { peer: attempt.peer.clone(), sslmode: attempt.options.tls.mode.name() })
         }

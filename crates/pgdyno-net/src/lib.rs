@@ -49,4 +49,4 @@ pub use peer::Peer;
 pub use secret::Secret;
 pub use session_attrs::TargetSessionAttrs;
 pub use tls::TlsStream;
-pub use transport::Transport;
+pub use transport::{Socket, Transport};

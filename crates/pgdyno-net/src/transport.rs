@@ -8,19 +8,26 @@ use std::time::Duration;
 
 use crate::tls::TlsStream;
 
-/// A unix socket, TCP, or TLS over TCP.
+/// A socket, or TLS over one.
 ///
 /// Without TLS, reading and writing cost one system call each. With TLS, a read returns what one record
 /// held, and more may wait in memory ([`Transport::has_buffered`]); a write may leave encrypted bytes
 /// behind when the socket is non-blocking and full ([`Transport::wants_write`]).
 #[derive(Debug)]
 pub enum Transport {
+    /// A socket with nothing above it.
+    Plain(Socket),
+    /// TLS over TCP.
+    Tls(Box<TlsStream>),
+}
+
+/// A stream that the system carries.
+#[derive(Debug)]
+pub enum Socket {
     /// A unix socket.
     Unix(UnixStream),
     /// TCP, with `TCP_NODELAY`.
     Tcp(TcpStream),
-    /// TLS over TCP.
-    Tls(Box<TlsStream>),
 }
 
 impl Transport {
@@ -30,8 +37,8 @@ impl Transport {
     /// When the system refuses.
     pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         match self {
-            Self::Unix(stream) => stream.set_nonblocking(nonblocking),
-            Self::Tcp(stream) => stream.set_nonblocking(nonblocking),
+            Self::Plain(Socket::Unix(stream)) => stream.set_nonblocking(nonblocking),
+            Self::Plain(Socket::Tcp(stream)) => stream.set_nonblocking(nonblocking),
             Self::Tls(stream) => stream.tcp.set_nonblocking(nonblocking),
         }
     }
@@ -39,8 +46,8 @@ impl Transport {
     /// How long a blocking read waits; `None` is for ever.
     pub(crate) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Self::Unix(stream) => stream.set_read_timeout(timeout),
-            Self::Tcp(stream) => stream.set_read_timeout(timeout),
+            Self::Plain(Socket::Unix(stream)) => stream.set_read_timeout(timeout),
+            Self::Plain(Socket::Tcp(stream)) => stream.set_read_timeout(timeout),
             Self::Tls(stream) => stream.tcp.set_read_timeout(timeout),
         }
     }
@@ -58,7 +65,7 @@ impl Transport {
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         match self {
-            Self::Unix(_) | Self::Tcp(_) => false,
+            Self::Plain(_) => false,
             Self::Tls(stream) => stream.has_buffered(),
         }
     }
@@ -69,7 +76,7 @@ impl Transport {
     #[must_use]
     pub fn wants_write(&self) -> bool {
         match self {
-            Self::Unix(_) | Self::Tcp(_) => false,
+            Self::Plain(_) => false,
             Self::Tls(stream) => stream.wants_write(),
         }
     }
@@ -78,34 +85,81 @@ impl Transport {
 /// The system call and nothing else: what libc does around it, for threads that are cancelled, costs as many instructions
 /// again as the rest of the way.
 #[cfg(target_os = "linux")]
-#[inline]
-fn receive<S: AsFd>(stream: &mut S, buf: &mut [u8]) -> io::Result<usize> {
-    Ok(rustix::io::read(stream, buf)?)
+impl Read for Socket {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(self, buf)?)
+    }
 }
 
 /// The same for sending. A peer that is gone is an error and no signal.
 #[cfg(target_os = "linux")]
-#[inline]
-fn send<S: AsFd>(stream: &mut S, buf: &[u8]) -> io::Result<usize> {
-    Ok(rustix::net::send(stream, buf, rustix::net::SendFlags::NOSIGNAL)?)
+impl Write for Socket {
+    #[inline]
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(self, buf, rustix::net::SendFlags::NOSIGNAL)?)
+    }
+
+    #[inline]
+    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write_vectored(bufs),
+            Self::Tcp(stream) => stream.write_vectored(bufs),
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn receive<S: Read>(stream: &mut S, buf: &mut [u8]) -> io::Result<usize> {
-    stream.read(buf)
+impl Read for Socket {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buf),
+            Self::Tcp(stream) => stream.read(buf),
+        }
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn send<S: Write>(stream: &mut S, buf: &[u8]) -> io::Result<usize> {
-    stream.write(buf)
+impl Write for Socket {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(buf),
+            Self::Tcp(stream) => stream.write(buf),
+        }
+    }
+
+    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write_vectored(bufs),
+            Self::Tcp(stream) => stream.write_vectored(bufs),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Socket {
+    #[inline]
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
 }
 
 impl Read for Transport {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => receive(stream, buf),
-            Self::Tcp(stream) => receive(stream, buf),
+            Self::Plain(socket) => socket.read(buf),
             Self::Tls(stream) => stream.read(buf),
         }
     }
@@ -115,8 +169,7 @@ impl Write for Transport {
     #[inline]
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => send(stream, buf),
-            Self::Tcp(stream) => send(stream, buf),
+            Self::Plain(socket) => socket.write(buf),
             Self::Tls(stream) => stream.write(buf),
         }
     }
@@ -124,15 +177,14 @@ impl Write for Transport {
     #[inline]
     fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.write_vectored(bufs),
-            Self::Tcp(stream) => stream.write_vectored(bufs),
+            Self::Plain(socket) => socket.write_vectored(bufs),
             Self::Tls(stream) => stream.write_vectored(bufs),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Unix(_) | Self::Tcp(_) => Ok(()),
+            Self::Plain(socket) => socket.flush(),
             Self::Tls(stream) => stream.flush(),
         }
     }
@@ -141,8 +193,7 @@ impl Write for Transport {
 impl AsFd for Transport {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::Unix(stream) => stream.as_fd(),
-            Self::Tcp(stream) => stream.as_fd(),
+            Self::Plain(socket) => socket.as_fd(),
             Self::Tls(stream) => stream.tcp.as_fd(),
         }
     }

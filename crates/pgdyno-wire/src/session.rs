@@ -101,6 +101,9 @@ struct Expected {
     capture: Capture,
 }
 
+/// A whole message of its kind: there is nothing in it.
+const BIND_COMPLETE: &[u8] = b"2\0\0\0\x04";
+
 /// What was sent between two ReadyForQuery.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
@@ -180,33 +183,41 @@ impl Session {
         out: &mut Vec<u8>,
     ) {
         self.expect(id, capture);
-        match self.mode {
+        if self.prepared.contains(id) && !self.describes(capture) && statement.by_template(id, values, out) {
+            return;
+        }
+        self.execute_in_parts(id, statement, values, capture, out);
+    }
+
+    /// [`Session::execute`] where more is to be sent than a template holds.
+    #[inline(never)]
+    fn execute_in_parts(
+        &mut self,
+        id: StmtId,
+        statement: &Statement,
+        values: &[Value<'_>],
+        capture: Capture,
+        out: &mut Vec<u8>,
+    ) {
+        let name = match self.mode {
             QueryMode::Simple => {
                 statement.query(values, out);
                 self.open.text = true;
                 self.close_group();
+                return;
             }
-            QueryMode::Extended => {
-                statement.parse(self.wire, None, out);
-                statement.bind(self.wire, None, values, out);
-                self.describe(capture, out);
-                frontend::execute(out);
-            }
-            QueryMode::Prepared => {
-                if !self.prepared.contains(id) {
-                    self.prepared.set(id, true);
-                    statement.parse(self.wire, Some(id), out);
-                    self.parsing.push(id);
-                    self.open.parses += 1;
-                }
-                if !self.describes(capture) && statement.by_template(id, values, out) {
-                    return;
-                }
-                statement.bind(self.wire, Some(id), values, out);
-                self.describe(capture, out);
-                frontend::execute(out);
+            QueryMode::Extended => None,
+            QueryMode::Prepared => Some(id),
+        };
+        if !self.prepared.contains(id) {
+            statement.parse(self.wire, name, out);
+            if name.is_some() {
+                self.parsed(id);
             }
         }
+        statement.bind(self.wire, name, values, out);
+        self.describe(capture, out);
+        frontend::execute(out);
     }
 
     /// Appends a text of one or more statements as a simple query, whatever the mode. It counts as
@@ -253,6 +264,11 @@ impl Session {
     /// Sync.
     pub fn prepare(&mut self, id: StmtId, name: &[u8], sql: &[u8], out: &mut Vec<u8>) {
         frontend::parse(out, name, sql);
+        self.parsed(id);
+    }
+
+    /// A Parse that makes statement `id` known was sent.
+    fn parsed(&mut self, id: StmtId) {
         self.assume_prepared(id);
         self.parsing.push(id);
         self.open.parses += 1;
@@ -260,7 +276,9 @@ impl Session {
 
     /// Takes statement `id` for prepared, although the server may have refused it: pgbench executes it all the same.
     pub fn assume_prepared(&mut self, id: StmtId) {
-        self.prepared.set(id, true);
+        if self.mode == QueryMode::Prepared {
+            self.prepared.set(id, true);
+        }
     }
 
     /// Whether statement `id` was prepared on this connection.
@@ -416,21 +434,20 @@ impl Session {
     pub fn receive_answer(&mut self, input: &[u8]) -> Option<(StmtId, TxStatus)> {
         let &Group { statements: 1, parses: 0, text: false, failed: false } = self.groups.only()? else { return None };
         let &Expected { stmt, capture: Capture::Nothing } = self.expected.only()? else { return None };
-        let (mut rest, mut ended) = (input, false);
+        let mut rest = input.strip_prefix(BIND_COMPLETE)?;
         loop {
             let (message, after) = backend::split_message(rest).ok()??;
+            rest = after;
             match message.tag {
-                b'2' | b'D' | b'T' | b'n' if !ended => {}
-                b'C' if !ended => ended = true,
-                b'Z' if ended && after.is_empty() => {
-                    self.groups.pop();
-                    self.expected.pop();
-                    return Some((stmt, tx_status(message.body)));
-                }
+                b'D' | b'T' | b'n' => {}
+                b'C' => break,
                 _ => return None,
             }
-            rest = after;
         }
+        let &[b'Z', 0, 0, 0, 5, status] = rest else { return None };
+        self.groups.pop();
+        self.expected.pop();
+        Some((stmt, tx_status(&[status])))
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! One SQL statement with typed parameters, made ready once for every query mode.
 
-use crate::template::{Template, digits};
+use crate::template::Template;
 use crate::{ParamType, Value, Wire, frontend, push_int};
 
 /// How statements are sent: pgbench's `--protocol`.
@@ -60,7 +60,7 @@ pub struct Statement {
     parse_tail: Vec<u8>,
     /// The same as libpq sends it.
     libpq_parse_tail: Vec<u8>,
-    /// Bind and Execute, where all parameters have a fixed length.
+    /// Bind and Execute, where it has a number and all parameters have a fixed length.
     template: Option<Template>,
 }
 
@@ -90,7 +90,7 @@ impl Statement {
             tail.extend_from_slice(&[0, 0]);
             tail
         };
-        let mut this = Self {
+        Self {
             segments: split(&sql),
             sql,
             params: params.to_vec(),
@@ -98,20 +98,22 @@ impl Statement {
             parse_tail,
             libpq_parse_tail,
             template: None,
-        };
-        this.template = this.make_template();
-        this
+        }
     }
 
-    fn make_template(&self) -> Option<Template> {
+    /// Makes what is sent as statement `id` ready, so that sending it as that is little more than copying it.
+    #[must_use]
+    pub fn numbered(mut self, id: StmtId) -> Self {
         let mut bytes = Vec::new();
+        name(Wire::Native, Some(id), &mut bytes);
+        // The type byte, the length, and the empty name of the portal stand before the name.
+        let values = 6 + bytes.len() + self.bind_formats.len();
+        bytes.clear();
         let zeroes = vec![Value::Int4(0); self.params.len()];
-        self.bind(Wire::Native, Some(StmtId(0)), &zeroes, &mut bytes);
+        self.bind(Wire::Native, Some(id), &zeroes, &mut bytes);
         frontend::execute(&mut bytes);
-        // The type byte, the length, and the empty name of the portal.
-        let number = 6 + NAME.len();
-        let values = number + digits(StmtId(0)).len() + 1 + self.bind_formats.len();
-        Template::new(bytes, number, values, &self.params)
+        self.template = Template::new(id, bytes, values, &self.params);
+        self
     }
 
     /// The text with its `$n`.
@@ -203,6 +205,13 @@ fn name(wire: Wire, id: Option<StmtId>, out: &mut Vec<u8>) {
     out.push(0);
 }
 
+/// The number of a statement in four hexadecimal digits.
+#[inline]
+fn digits(StmtId(id): StmtId) -> [u8; 4] {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    [12, 8, 4, 0].map(|shift| HEX[(id >> shift & 15) as usize])
+}
+
 /// Splits at `$n`, outside quotes, dollar quotes are not looked into: built-in statements have none.
 fn split(sql: &str) -> Vec<(String, Option<usize>)> {
     let mut segments = Vec::new();
@@ -259,9 +268,12 @@ mod tests {
     #[test]
     fn a_template_makes_the_same_bytes() {
         let params = [ParamType::Int8, ParamType::Int4, ParamType::Int8];
-        let statement = Statement::new("select $1, $2, $3", &params);
+        let statement = Statement::new("select $1, $2, $3", &params).numbered(StmtId(0xabc));
         assert!(statement.template.is_some());
-        assert!(Statement::new("select $1", &[ParamType::Text]).template.is_none());
+        assert!(Statement::new("select $1", &[ParamType::Text]).numbered(StmtId(0)).template.is_none());
+        let mut other = b"before".to_vec();
+        assert!(!statement.by_template(StmtId(0xabd), &[Value::Int8(1), Value::Int4(2), Value::Int8(3)], &mut other));
+        assert_eq!(other, b"before");
         for values in [
             [Value::Int8(i64::MIN), Value::Int4(-7), Value::Int4(-1)],
             [Value::Int4(1), Value::Int4(i32::MAX), Value::Int8(5)],

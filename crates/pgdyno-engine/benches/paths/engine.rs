@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use pgdyno_engine::fleet::Fleet;
+use pgdyno_engine::fleet::{Fleet, numbered};
 use pgdyno_engine::pacer::Pacer;
 use pgdyno_engine::{Rules, Tick};
 use pgdyno_measure::Recorder;
@@ -29,7 +29,7 @@ impl Exchange {
             let rng = Rng::derive(1, "client", &[u64::from(id)]);
             workload.client(&ClientContext { id: ClientId(id), clients, rng })
         };
-        let statements = workload.statements(&Capabilities::default()).into();
+        let statements = numbered(workload.statements(&Capabilities::default()));
         let fleet = Fleet::new(
             0,
             (0..clients).map(client).collect(),

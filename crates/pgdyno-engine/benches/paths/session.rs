@@ -35,7 +35,8 @@ fn receive(session: &mut Session, reply: &[u8]) {
 }
 
 fn exchange(name: &'static str, send: Send) -> Path {
-    let statement = Statement::new("SELECT abalance FROM pgbench_accounts WHERE aid = $1", &[ParamType::Int4]);
+    let statement =
+        Statement::new("SELECT abalance FROM pgbench_accounts WHERE aid = $1", &[ParamType::Int4]).numbered(ID);
     let (mut session, mut out) = (Session::new(QueryMode::Prepared, 1), Vec::new());
     typed(&mut session, &statement, 1, &mut out);
     receive(&mut session, &answer(&out));
@@ -55,7 +56,7 @@ fn exchange(name: &'static str, send: Send) -> Path {
 
 /// A large result that nobody reads.
 fn passed_over() -> Path {
-    let statement = Statement::new("SELECT 1", &[]);
+    let statement = Statement::new("SELECT 1", &[]).numbered(ID);
     let (mut session, mut out) = (Session::new(QueryMode::Prepared, 1), Vec::new());
     session.execute(ID, &statement, &[], Capture::Nothing, &mut out);
     session.sync(&mut out);
