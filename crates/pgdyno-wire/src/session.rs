@@ -363,7 +363,7 @@ impl Session {
     /// # Errors
     /// When the bytes are no PostgreSQL messages, or none that was awaited. The connection is then of no
     /// more use.
-    #[inline]
+    #[inline(always)]
     pub fn receive<'a>(&mut self, input: &'a [u8]) -> Result<Received<'a>, ProtocolError> {
         let mut rest = input;
         while let Some((message, after)) = backend::split_message(rest)? {
