@@ -206,15 +206,18 @@ impl Session {
                 self.close_group();
                 return;
             }
-            QueryMode::Extended => None,
-            QueryMode::Prepared => Some(id),
-        };
-        if !self.prepared.contains(id) {
-            statement.parse(self.wire, name, out);
-            if name.is_some() {
-                self.parsed(id);
+            QueryMode::Extended => {
+                statement.parse(self.wire, None, out);
+                None
             }
-        }
+            QueryMode::Prepared => {
+                if !self.prepared.contains(id) {
+                    statement.parse(self.wire, Some(id), out);
+                    self.parsed(id);
+                }
+                Some(id)
+            }
+        };
         statement.bind(self.wire, name, values, out);
         self.describe(capture, out);
         frontend::execute(out);
