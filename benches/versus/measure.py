@@ -44,7 +44,7 @@ def run(command, cpus=None, server=None, env=None, cwd=None, limit_s=600):
         status, usage, rss_bytes = reap(process, begun + limit_s)
         wall_s = time.monotonic() - begun
         out.seek(0), err.seek(0)
-        text, errors = out.read().decode(errors="replace"), err.read().decode(errors="replace")
+        text, errors = (without_password(file.read().decode(errors="replace"), env) for file in (out, err))
     if status != 0:
         raise Failed(f"{os.path.basename(command[0])} ended with {status}: {(errors or text).strip()[-600:]}")
     if server_s is not None:
@@ -53,6 +53,12 @@ def run(command, cpus=None, server=None, env=None, cwd=None, limit_s=600):
     used = usage.ru_utime + usage.ru_stime + (server_s or 0.0)
     others = max(0.0, machine_busy_s() - busy_s - used) / (time.monotonic() - begun)
     return Usage(usage.ru_utime, usage.ru_stime, rss_bytes, wall_s, server_s, others, loopback_bytes() - loopback, text, errors)
+
+
+def without_password(text, env):
+    """What a program wrote, should it have written the password that it was given."""
+    password = (env or {}).get("PGPASSWORD")
+    return text.replace(password, "***") if password else text
 
 
 def reap(process, deadline):

@@ -19,11 +19,13 @@ import small
 import store
 import table
 import virtual_users
+from peers.benchbase import BenchBase
 from peers.echo import Echo
 from peers.go_tpc import GoTpc
 from peers.hammerdb import HammerDB
 from peers.pgbench import DropIn, versions
 from peers.pgdyno import Pgdyno
+from peers.stroppy import Stroppy
 from peers.sysbench import VIEW, Sysbench
 from peers.tokio import TokioPostgres
 
@@ -52,6 +54,8 @@ def arguments():
     parser.add_argument("--table", metavar="DIR", help="print the tables of a run again, and nothing else")
     parser.add_argument("--hammerdb", metavar="DIR", help="directory with hammerdbcli; left out without it")
     parser.add_argument("--go-tpc", metavar="PROGRAM", help="left out without it")
+    parser.add_argument("--benchbase", metavar="DIR", help="directory with benchbase.jar; left out without it")
+    parser.add_argument("--stroppy", metavar="PROGRAM", help="left out without it")
     parser.add_argument("--sysbench", metavar="PROGRAM", help="[sysbench, where it is installed]")
     parser.add_argument("--tokio-probe", metavar="PROGRAM", help="[tokio-probe/target/release/tokio-probe, where it is built]")
     return parser.parse_args()
@@ -91,7 +95,10 @@ class Bench:
             else:
                 self.absent.append(what)
         self.others = []
-        for make, path, what in ((HammerDB, self.options.hammerdb, "--hammerdb DIR"), (GoTpc, self.options.go_tpc, "--go-tpc PROGRAM")):
+        for make, path, what in (
+            (HammerDB, self.options.hammerdb, "--hammerdb DIR"), (GoTpc, self.options.go_tpc, "--go-tpc PROGRAM"),
+            (BenchBase, self.options.benchbase, "--benchbase DIR"), (Stroppy, self.options.stroppy, "--stroppy PROGRAM"),
+        ):
             if path:
                 self.others.append(make(path))
             else:

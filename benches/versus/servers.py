@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import measure
 
@@ -44,6 +44,15 @@ class Endpoint:
     @property
     def dsn(self):
         return " ".join(f"{key}={quoted(str(value))}" for key, value in self.keywords.items())
+
+    @property
+    def url(self):
+        """The same as a URL."""
+        more = {key: value for key, value in self.keywords.items() if key not in ("host", "port", "user", "dbname")}
+        place = f"{self['host']}:{self['port']}"
+        if self["host"].startswith("/"):
+            place, more = "", {**more, "host": self["host"], "port": self["port"]}
+        return f"postgres://{quote(self['user'])}@{place}/{quote(self['dbname'])}?{urlencode(more)}"
 
     @property
     def env(self):

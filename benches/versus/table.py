@@ -2,6 +2,7 @@
 
 import statistics
 
+import virtual_users
 from client_cpu import costs, ratios
 from scenarios import COST_US_CLIENT_SQL, GOALS, PARTS, REGIMES, cases
 
@@ -50,7 +51,7 @@ def whole(store, theirs):
     """All that was measured, as Markdown."""
     facts = store.facts()
     out = [f"# pgdyno beside other drivers: {facts.get('begun', '')}", "", *heading(facts), ""]
-    out += goal_table(store, theirs) + [""] + other_goals(store, theirs) + [""] + cells(store, theirs) + [""] + losses(store)
+    out += goal_table(store, theirs) + [""] + other_goals(store, theirs) + [""] + cells(store, theirs) + [""] + tproc_c(store) + [""] + losses(store)
     return "\n".join(out) + "\n"
 
 
@@ -110,9 +111,8 @@ def other_goals(store, theirs):
     lowest = [(statistics.median(found), case.id) for case in cases() if theirs
               for found in [ratios(store, case.id, "pgdyno", theirs, "tps")] if found]
     row(f"throughput to {theirs}'s, the lowest cell" + (f" ({min(lowest)[1]})" if lowest else ""), [min(lowest)[0]] if lowest else [], 1.0, most=False)
-    hammerdb = next((peer for peer in peers_of(store, "tproc-c/run") if peer.startswith("HammerDB")), None)
-    row("TPROC-C by procedure, to HammerDB", ratios(store, "tproc-c/run", "pgdyno, procedure", hammerdb) if hammerdb else [], GOALS["hammerdb"])
-    row("TPROC-C by SQL of the client", [cost["client_us"] for cost in costs(store, "tproc-c/run", "pgdyno, client SQL").values()],
+    row("TPROC-C by procedure, to HammerDB", ratios(store, virtual_users.PART, virtual_users.OURS["tproc-c"], "HammerDB"), GOALS["hammerdb"])
+    row("TPROC-C by SQL of the client", [cost["client_us"] for cost in costs(store, virtual_users.PART, virtual_users.OURS["tproc-c-client"]).values()],
         COST_US_CLIENT_SQL, "{:.1f}", unit=" µs")
     base = f"{theirs} -i"
     row("pgbench_accounts, wall time to pgbench -i", of_lines(store, "load/accounts", "pgdyno load", base), GOALS["accounts"])
@@ -147,7 +147,7 @@ def cells(store, theirs):
     """Every program of every part, by the median of its rotations."""
     out = ["## All figures", "", "| | | client µs (user + sys) | server µs | TPS | client CPU to " + str(theirs) +
            " | peak memory MiB | CPUs that others used |", "|---" * 8 + "|"]
-    for part in [case.id for case in cases()] + ["tproc-c/run"]:
+    for part in [case.id for case in cases()]:
         for peer in peers_of(store, part):
             client, user, system, server, tps, rss, others = (
                 median(store, part, peer, key)
@@ -169,6 +169,31 @@ def cells(store, theirs):
         out.append(f"| {peer} | {figure(carried, '{:,.0f}')} | {figure(client)} |")
     for part in ("memory", "start", "instructions"):
         out += part_lines(store, part)
+    return out
+
+
+def tproc_c(store):
+    """TPROC-C by every tool, pgdyno held against each that calls as the tool does."""
+    part, options = virtual_users.PART, store.facts().get("options", {})
+    if not store.of(part):
+        return []
+    out = [f"## TPROC-C, B, TCP: {options.get('warehouses')} warehouses, {options.get('users')} users without think time", "",
+           "| | client µs (user + sys) | pgdyno's to it | server µs | TPS | NOPM | transactions | failed | peak memory MiB | CPUs that others used |",
+           "|---" * 10 + "|"]
+    for peer in peers_of(store, part):
+        lines = store.of(part, peer)
+        if not lines:
+            continue
+        client, user, system, server, tps, others = (
+            median(store, part, peer, key) for key in ("client_us", "user_us", "sys_us", "server_us", "tps", "other_cpus"))
+        ours = virtual_users.OURS.get(lines[0].get("script"))
+        found = ratios(store, part, ours, peer) if ours not in (None, peer) else []
+        nopm = [line["nopm"] for line in lines if line["nopm"] is not None]
+        out.append(f"| {peer} | {figure(client, '{:.1f}')} ({figure(user, '{:.1f}')} + {figure(system, '{:.1f}')}) | "
+                   f"{f'{spread(found)}: {ours}' if found else ''} | "
+                   f"{figure(server, '{:.0f}')} | {figure(tps, '{:,.0f}')} | {figure(statistics.median(nopm) if nopm else None, '{:,.0f}')} | "
+                   f"{sum(line['transactions'] for line in lines):,} | {sum(line['failed_transactions'] for line in lines):,} | "
+                   f"{max(line['rss_bytes'] for line in lines) / 2**20:.0f} | {figure(others)} |")
     return out
 
 

@@ -1,5 +1,6 @@
-"""Client CPU of TPROC-C transactions. Each tool has a database of its own: their schemas differ, and so do their
-transactions, so only what the client does for one is compared."""
+"""Client CPU of TPROC-C transactions, in regime B. Each tool has a database of its own: their schemas differ, and so do their
+transactions, so only what the client does for one is compared. All have the same warehouses and as many users without think
+time, come by TCP, which is what all of them know, and run at the server's default isolation."""
 
 from dataclasses import replace
 
@@ -8,38 +9,57 @@ import measure
 from peers import Work
 
 PART = "tproc-c/run"
+# What pgdyno's lines are called; a peer is held against the one that calls as it does.
+OURS = {"tproc-c": "pgdyno, procedure", "tproc-c-client": "pgdyno, client SQL"}
 # HammerDB takes whole minutes, and all tools the same time.
 MINUTE = 60
 
 
 def run(bench):
     server = bench.server(unpinned=True)
-    endpoint = next(iter(server.endpoints.values()))
-    seconds = MINUTE if bench.others else max(5.0, bench.options.seconds)
-    users = bench.options.users
-    work = Work("tproc-c", "prepared", users, endpoint, bench.scratch, bench.options.warehouses, seconds=seconds)
+    endpoint = server.endpoints.get("tcp") or next(iter(server.endpoints.values()))
+    seconds = max(5.0, bench.options.seconds) if bench.options.quick or not bench.others else MINUTE
+    work = Work("tproc-c", "prepared", bench.options.users, endpoint, bench.scratch, bench.options.warehouses, seconds=seconds)
     database = loads.fresh(server, "versus_pgdyno")
     own = replace(work, endpoint=endpoint.database(database))
-    measure.run([bench.pgdyno.path, "load", "tproc-c", "-w", str(work.scale), "-q", "--target", own.endpoint.dsn], env=bench.env)
-    turns = [("pgdyno, procedure", bench.pgdyno, own), ("pgdyno, client SQL", bench.pgdyno, replace(own, script="tproc-c-client"))]
-    databases = [database]
-    for peer in bench.others:
-        name = loads.fresh(server, "versus_" + "".join(c for c in peer.name.lower().split()[0] if c.isalnum()))
-        databases.append(name)
-        theirs = replace(work, endpoint=endpoint.database(name))
-        try:
-            for command in peer.prepare(theirs):
-                bench.store.said(f"{PART} {peer.name}, prepare", command, measure.run(command, env=peer.env(theirs), cwd=peer.cwd, limit_s=1800))
-            turns.append((peer.name, peer, theirs))
-        except measure.Failed as failure:
-            bench.failed(PART, peer.name, "prepare", 0, failure)
+    measure.run([bench.pgdyno.path, "load", "tproc-c", "-w", str(work.scale), "-q", "--target", own.endpoint.dsn], env=own.endpoint.env)
+    turns, databases = [], [database]
+    for script, name in OURS.items():
+        turns.append((name, bench.pgdyno, replace(own, script=script)))
+        for peer in bench.others:
+            if script in peer.scripts:
+                database = loads.fresh(server, "versus_" + "".join(c for c in peer.name.lower() if c.isalnum()))
+                databases.append(database)
+                theirs = replace(work, script=script, endpoint=endpoint.database(database))
+                if prepared(bench, peer, theirs):
+                    turns.append((peer.name, peer, theirs))
     for n in range(bench.options.load_pairs):
         for name, peer, its in turns:
-            loads.rested(server, str(its.endpoint["dbname"]))
-            # What start and connecting cost; a tool that knows no number of transactions has a start of its own.
-            if n == 0:
-                bench.measured(PART, peer, replace(its, transactions=1), None, server, "base", n, name)
-            bench.measured(PART, peer, its, None, server, "run", n, name)
+            # What start and connecting cost; a tool that knows no number of transactions does the least that it can.
+            for kind in ("base", "run") if n == 0 else ("run",):
+                if peer.before_sql:
+                    server.sql(peer.before_sql, str(its.endpoint["dbname"]))
+                loads.rested(server, str(its.endpoint["dbname"]))
+                bench.measured(PART, peer, replace(its, transactions=1) if kind == "base" else its, None, server, kind, n, name, script=its.script)
     for name in databases:
         server.sql(f"drop database if exists {name} with (force)")
+        server.sql(f"drop role if exists {name}")  # HammerDB makes one
     bench.show_part(PART)
+
+
+def prepared(bench, peer, work):
+    """Has a peer make its tables."""
+    refused = peer.refuses(work)
+    if refused:
+        bench.say(f"{PART}, {peer.name}: {refused}: left out")
+        return False
+    try:
+        for command in peer.prepare(work):
+            usage = measure.run(command, env=peer.env(work), cwd=peer.cwd, limit_s=1800)
+            bench.store.said(f"{PART} {peer.name}, prepare", command, usage)
+        if peer.prepared not in usage.text + usage.errors:
+            raise measure.Failed(f"its tables are not complete: {(usage.errors or usage.text).strip()[-400:]}")
+    except (measure.Failed, OSError) as failure:
+        bench.failed(PART, peer.name, "prepare", 0, failure)
+        return False
+    return True

@@ -1,7 +1,8 @@
 """The programs that are held against each other, one module each.
 
 A peer has a `name`, says its `version()`, tells by `refuses(work)` why it cannot do some work (or nothing), gives the
-`command(work)` line, and reads from the program's output how much was done: `count(work, usage)`.
+`command(work)` line, and reads from the program's output how much was done: `count(work, usage)`. A tool of TPC-C also has
+`prepare(work)`, the commands that make its tables, and `prepared`, what the last of them writes when they are complete.
 """
 
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ class Peer:
     modes = ("prepared", "simple")
     # Its time begins before its clients connect.
     counts_connecting = False
+    # Where it must be started; the bench's scratch directory otherwise.
+    cwd = None
+    # What its tables need before each run.
+    before_sql = None
 
     def version(self):
         return ""
