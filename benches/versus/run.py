@@ -76,7 +76,7 @@ class Bench:
 
     def _find_peers(self):
         release = os.path.join(ROOT, "target", "release")
-        self.pgdyno = Pgdyno(os.environ.get("PGDYNO", os.path.join(release, "pgdyno")), self.options.samples)
+        self.pgdyno = Pgdyno(os.path.abspath(os.environ.get("PGDYNO", os.path.join(release, "pgdyno"))), self.options.samples)
         found = versions()
         self.pgbench, self.older = (found[0], found[1:]) if found else (None, [])
         self.beside, self.absent = list(self.older), []

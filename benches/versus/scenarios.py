@@ -61,7 +61,7 @@ def cases():
 
 # The parts that are no such cell, with their goals.
 PARTS = {
-    "tproc-c/run": "client CPU of a TPROC-C transaction, regime B, TCP: by procedure, by SQL of the client, and other tools",
+    "tproc-c/run": "client CPU of a TPROC-C transaction, regime B: by procedure, by SQL of the client, and other tools beside each",
     "load/accounts": "pgbench_accounts beside pgbench -i: one table, two partitions",
     "load/tproc-c": "TPROC-C's tables, beside COPY from ready files of the same rows",
     "network": "bytes of a transaction there and back, by TCP, headers of IP and TCP included",

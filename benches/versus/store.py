@@ -43,8 +43,9 @@ class Store:
 
     def said(self, heading, command, usage):
         """What a program wrote."""
-        told = f"### {heading}\n$ {' '.join(map(str, command))}\n{usage.text}{usage.errors}\n"
-        # Where it lies on this machine says nothing to others.
+        # Where programs lie on this machine says nothing to others.
+        called = " ".join([os.path.basename(command[0]), *map(str, command[1:])])
+        told = f"### {heading}\n$ {called}\n{usage.text}{usage.errors}\n"
         self.output.write(told.replace(ROOT + os.sep, ""))
         self.output.flush()
 

@@ -177,7 +177,8 @@ def tproc_c(store):
     part, options = virtual_users.PART, store.facts().get("options", {})
     if not store.of(part):
         return []
-    out = [f"## TPROC-C, B, TCP: {options.get('warehouses')} warehouses, {options.get('users')} users without think time", "",
+    out = [f"## TPROC-C, B: {options.get('warehouses')} warehouses, {options.get('users')} users without think time", "",
+           "By procedure over the socket, by SQL of the client over TCP, and so are the tools beside them.", "",
            "| | client µs (user + sys) | pgdyno's to it | server µs | TPS | NOPM | transactions | failed | peak memory MiB | CPUs that others used |",
            "|---" * 10 + "|"]
     for peer in peers_of(store, part):

@@ -17,7 +17,8 @@ class GoTpc(Peer):
 
     def version(self):
         said = subprocess.run([self.path, "version"], capture_output=True, text=True).stdout
-        return " ".join(said.split())
+        found = re.search(r"Release version: *(\S+)", said)
+        return found.group(1) if found else ""
 
     def prepare(self, work):
         yield [*self._tpcc(work, "prepare"), "-T", str(work.clients), "--no-check"]

@@ -23,19 +23,26 @@ class HammerDB(Peer):
             found = re.search(r'hdb_version "?(v[0-9.]+)', f.read())
         return found.group(1) if found else "of an unknown version"
 
+    def refuses(self, work):
+        if work.endpoint.password:
+            return "it keeps its settings, a password among them, in a file"
+        return super().refuses(work)
+
     def env(self, work):
         return {**super().env(work), "TMP": work.scratch}
 
     def prepare(self, work):
-        yield self._typed(work, [f"diset tpcc pg_count_ware {work.scale}", f"diset tpcc pg_num_vu {min(2, work.scale)}",
-                                 "diset tpcc pg_storedprocs true", "buildschema"])
+        yield self._typed(work, [f"diset tpcc pg_count_ware {work.scale}", "diset tpcc pg_num_vu 1", "diset tpcc pg_storedprocs true",
+                                 "buildschema"])
 
     def command(self, work):
-        if work.transactions:
-            return self._typed(work, [])  # what its start alone costs
-        return self._typed(work, ["diset tpcc pg_driver timed", "diset tpcc pg_rampup 0",
-                                  f"diset tpcc pg_duration {max(1, round(work.seconds / 60))}", "loadscript", f"vuset vu {work.clients}",
-                                  "vucreate", "vurun", "vudestroy"])
+        made = ["diset tpcc pg_driver timed", "diset tpcc pg_rampup 0", f"diset tpcc pg_duration {self.minutes(work)}", "loadscript",
+                f"vuset vu {work.clients}", "vucreate"]
+        # What its start and its users alone cost, or a run.
+        return self._typed(work, [*made, *([] if work.transactions else ["vurun"]), "vudestroy"])
+
+    def minutes(self, work):
+        return max(1, round(work.seconds / 60))
 
     def count(self, work, usage):
         if work.transactions:
@@ -45,17 +52,15 @@ class HammerDB(Peer):
         if not result or "FINISHED FAILED" in usage.text:
             raise ValueError(f"no result: {usage.text[-300:]}")
         nopm, tpm = (int(n) for n in result.groups())
-        minutes = max(1, round(work.seconds / 60))
-        return Count(tpm * minutes, tpm / 60, len(re.findall(r"Error set RAISEERROR", usage.text)), nopm)
+        return Count(tpm * self.minutes(work), tpm / 60, len(re.findall(r"Error set RAISEERROR", usage.text)), nopm)
 
     def _typed(self, work, commands):
+        # The role that it makes for its tables is named as the database, and so is its password.
         database, place = work.endpoint["dbname"], work.endpoint
-        # It signs in by no other means than words of its script, which the environment gives: they are in no file.
-        password = "$::env(PGPASSWORD)" if place.password else database
         path = os.path.join(work.scratch, "hammerdb.tcl")
         with open(path, "w") as f:
             f.write("\n".join([
                 "dbset db pg", "dbset bm TPC-C", f"diset connection pg_host {place['host']}", f"diset connection pg_port {place['port']}",
-                "diset connection pg_sslmode disable", f"diset tpcc pg_superuser {place['user']}", f"diset tpcc pg_superuserpass {password}",
-                f"diset tpcc pg_dbase {database}", f"diset tpcc pg_user {database}", f"diset tpcc pg_pass {password}", *commands, ""]))
+                "diset connection pg_sslmode disable", f"diset tpcc pg_superuser {place['user']}", f"diset tpcc pg_dbase {database}",
+                f"diset tpcc pg_user {database}", f"diset tpcc pg_pass {database}", *commands, ""]))
         return ["./hammerdbcli", "tcl", "auto", path]

@@ -12,7 +12,8 @@ from . import Count, Peer
 
 def versions():
     """All that are installed, the newest first."""
-    paths = glob.glob("/usr/lib/postgresql/*/bin/pgbench") + [found for found in [shutil.which("pgbench")] if found]
+    directories = [*glob.glob("/usr/lib/postgresql/*/bin"), *glob.glob("/usr/pgsql-*/bin"), *os.get_exec_path()]
+    paths = filter(None, (shutil.which("pgbench", path=directory) for directory in directories))
     peers = {}
     for path in paths:
         peer = Pgbench(path)

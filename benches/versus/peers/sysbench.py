@@ -21,7 +21,7 @@ class Sysbench(Peer):
 
     def command(self, work):
         # A thread for each client: it knows no other way.
-        length = ["--events", str(work.transactions * work.clients), "--time=0"] if work.transactions else [
+        length = [f"--events={work.transactions * work.clients}", "--time=0"] if work.transactions else [
             "--events=0", f"--time={max(1, round(work.seconds))}"]
         return [self.path, "oltp_point_select", "--db-driver=pgsql", f"--pgsql-host={work.endpoint['host']}",
                 f"--pgsql-port={work.endpoint['port']}", f"--pgsql-user={work.endpoint['user']}",
