@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 
 import client_cpu
 import loads
@@ -137,11 +138,14 @@ class Bench:
         if self.store.done(part, name, kind, n):
             return
         try:
-            command = peer.command(work)
+            command, database = peer.command(work), str(work.endpoint["dbname"])
+            before = server.transactions(database) if peer.counted_by_server else 0
             usage = measure.run(command, cpus, server, peer.env(work), getattr(peer, "cwd", None) or self.scratch,
                                 limit_s=4 * work.seconds + 120)
             self.store.said(f"{part} {name} {kind} {n}", command, usage)
             count = peer.count(work, usage)
+            if peer.counted_by_server:
+                count = replace(count, transactions=server.transactions(database) - before)
             self.store.add(part, name, kind, n, transactions=count.transactions, tps=count.tps, failed_transactions=count.failed,
                            nopm=count.nopm, user_s=usage.user_s, sys_s=usage.sys_s, rss_bytes=usage.rss_bytes, wall_s=usage.wall_s,
                            server_s=usage.server_s, other_cpus=usage.other_cpus, loopback_bytes=usage.loopback_bytes, **more)

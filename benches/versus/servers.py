@@ -82,6 +82,10 @@ class Server:
             raise measure.Failed(f"{text}: {done.stderr.strip()}")
         return done.stdout.strip()
 
+    def transactions(self, database):
+        """How many the server has seen in a database."""
+        return int(self.sql(f"select xact_commit + xact_rollback from pg_stat_database where datname = '{database}'"))
+
     def cpu_s(self):
         return measure.tree_cpu_s(self.pid) if self.pid else None
 

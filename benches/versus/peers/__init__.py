@@ -40,6 +40,8 @@ class Peer:
     modes = ("prepared", "simple")
     # Its time begins before its clients connect.
     counts_connecting = False
+    # It leaves out transactions that its CPU time has: the server's count of its database is taken for them.
+    counted_by_server = False
     # Where it must be started; the bench's scratch directory otherwise.
     cwd = None
     # What its tables need before each run.

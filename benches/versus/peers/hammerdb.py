@@ -11,6 +11,8 @@ class HammerDB(Peer):
     scripts = ("tproc-c",)
     # It ends with status 0 whatever happened.
     prepared = "SCHEMA COMPLETE"
+    # Its monitor counts in a window that its users begin before and end after.
+    counted_by_server = True
 
     def __init__(self, directory):
         self.cwd = os.path.abspath(directory)
@@ -32,8 +34,7 @@ class HammerDB(Peer):
         return {**super().env(work), "TMP": work.scratch}
 
     def prepare(self, work):
-        yield self._typed(work, [f"diset tpcc pg_count_ware {work.scale}", "diset tpcc pg_num_vu 1", "diset tpcc pg_storedprocs true",
-                                 "buildschema"])
+        yield self._typed(work, [f"diset tpcc pg_count_ware {work.scale}", f"diset tpcc pg_num_vu {min(2, work.scale)}", "buildschema"])
 
     def command(self, work):
         made = ["diset tpcc pg_driver timed", "diset tpcc pg_rampup 0", f"diset tpcc pg_duration {self.minutes(work)}", "loadscript",
@@ -62,5 +63,5 @@ class HammerDB(Peer):
             f.write("\n".join([
                 "dbset db pg", "dbset bm TPC-C", f"diset connection pg_host {place['host']}", f"diset connection pg_port {place['port']}",
                 "diset connection pg_sslmode disable", f"diset tpcc pg_superuser {place['user']}", f"diset tpcc pg_dbase {database}",
-                f"diset tpcc pg_user {database}", f"diset tpcc pg_pass {database}", *commands, ""]))
+                f"diset tpcc pg_user {database}", f"diset tpcc pg_pass {database}", "diset tpcc pg_storedprocs true", *commands, ""]))
         return ["./hammerdbcli", "tcl", "auto", path]
