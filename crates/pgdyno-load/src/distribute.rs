@@ -147,7 +147,7 @@ fn regclass(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pgdyno_workload::{Cluster, Node, RowCount};
+    use pgdyno_workload::{Cluster, Node, Partitions, RowCount};
 
     use super::*;
 
@@ -159,7 +159,7 @@ mod tests {
             foreign_keys: Vec::new(),
             rows: RowCount::Exact(0),
             bytes: 0,
-            partitioned: false,
+            partitions: Partitions::None,
             distribution,
             source: None,
         }

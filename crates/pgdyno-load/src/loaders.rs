@@ -5,11 +5,11 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::quote;
-use pgdyno_workload::{CopyBuf, Table};
+use pgdyno_workload::{CopyBuf, Partitions, Table};
 
 use crate::copy::{Sent, send};
 use crate::halt::Halt;
-use crate::manner::Manner;
+use crate::manner::{Manner, index_statements};
 use crate::schedule::{Next, Schedule, Task};
 use crate::session::Session;
 use crate::{LoadError, Phase, Progress, distribute, relations};
@@ -173,6 +173,7 @@ impl<'a> Work<'a> {
         self.began(phase);
         match task {
             Task::Whole(n) => self.fill_whole(n, session, buffer)?,
+            Task::Partition(n, nth) => self.fill_partition(n, nth, session, buffer)?,
             Task::Share(n, _) if self.manner.ledger.is_some() => self.fill_unit(n, session, buffer)?,
             Task::Share(n, _) => self.fill_share(n, session, buffer)?,
             Task::Log(_) => {
@@ -193,11 +194,13 @@ impl<'a> Work<'a> {
                 let end = entry.is_some().then_some("commit");
                 // The entry comes first: it holds off the next load while this one is under way. Each is sent by itself: a
                 // server that passes an ALTER TABLE on to its nodes passes on all that was sent with it.
-                for sql in entry.as_deref().into_iter().chain([table.indexes[index].as_str()]).chain(end) {
+                let statement = index_statements(table)[index].sql;
+                for sql in entry.as_deref().into_iter().chain([statement]).chain(end) {
                     session.execute(phase, Some(table.name), sql)?;
                 }
             }
             Task::Analyze(n) => {
+                self.expect_rows(n)?;
                 // A VACUUM beside it sets the visibility map where COPY FREEZE has not.
                 let vacuum = !self.manner.freeze_suffices && !self.board().schedule.vacuums(n);
                 let verb = if vacuum { "vacuum analyze" } else { "analyze" };
@@ -218,8 +221,8 @@ impl<'a> Work<'a> {
         let mut rows = 0;
         if table.source.is_some() {
             let mut chunks = all.clone();
-            let freeze = if table.partitioned || self.manner.unlogged { "" } else { " with (freeze)" };
-            let sql = format!("copy {} from stdin{freeze}", name(table));
+            let freeze = table.partitions == Partitions::None && !self.manner.unlogged;
+            let sql = copy_sql(table.name, freeze);
             rows = session.copy(table.name, &sql, |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
             })?;
@@ -230,11 +233,34 @@ impl<'a> Work<'a> {
         self.expect_rows(n)
     }
 
+    /// Fills and freezes a partition in one transaction, which empties it first: so its rows need no WAL under
+    /// `wal_level=minimal`, and no other transaction can have seen it otherwise.
+    fn fill_partition(
+        &self,
+        n: usize,
+        nth: usize,
+        session: &mut Session<'_>,
+        buffer: &mut CopyBuf,
+    ) -> Result<(), LoadError> {
+        let table = &self.tables[n];
+        let partition = &table.partitions.known()[nth];
+        self.filling_part(n);
+        let sql = format!("begin; truncate table {}", quote::identifier(&partition.name));
+        session.execute(Phase::Rows, Some(table.name), &sql)?;
+        let mut chunks = partition.chunks.clone();
+        let rows = session.copy(table.name, &copy_sql(&partition.name, !self.manner.unlogged), |writer, halt| {
+            send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
+        })?;
+        session.execute(Phase::Rows, Some(table.name), "commit")?;
+        self.filled(n, rows);
+        Ok(())
+    }
+
     /// Fills a table together with others.
     fn fill_share(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         self.filling(n);
-        let sql = format!("copy {} from stdin", name(table));
+        let sql = copy_sql(table.name, false);
         let chunks = || self.board().schedule.chunks(n).map(|chunk| chunk.start);
         let rows = session.copy_apart(table.name, &sql, |writer, halt| {
             send(table, chunks, buffer, writer, &self.sent[n], halt, self.progress)
@@ -252,7 +278,7 @@ impl<'a> Work<'a> {
         self.filling_part(n);
         session.execute(Phase::Rows, Some(table.name), &self.begin_sql())?;
         let mut chunks = unit.clone();
-        let rows = session.copy(table.name, &format!("copy {} from stdin", name(table)), |writer, halt| {
+        let rows = session.copy(table.name, &copy_sql(table.name, false), |writer, halt| {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
         session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
@@ -344,13 +370,17 @@ impl<'a> Work<'a> {
     }
 }
 
+fn copy_sql(relation: &str, freeze: bool) -> String {
+    format!("copy {} from stdin{}", quote::identifier(relation), if freeze { " with (freeze)" } else { "" })
+}
+
 fn name(table: &Table) -> String {
     quote::identifier(table.name)
 }
 
 fn phase(task: Task) -> Phase {
     match task {
-        Task::Whole(_) | Task::Share(..) => Phase::Rows,
+        Task::Whole(_) | Task::Partition(..) | Task::Share(..) => Phase::Rows,
         Task::Log(_) => Phase::Log,
         Task::Freeze(_) => Phase::Freeze,
         Task::Index(..) => Phase::Indexes,

@@ -1,6 +1,6 @@
 //! How the tables of a load are filled.
 
-use pgdyno_workload::{Capabilities, Table};
+use pgdyno_workload::{Capabilities, Partitions, Table};
 
 use crate::distribute;
 use crate::ledger::{Found, KeptTable, Ledger};
@@ -57,16 +57,38 @@ pub(crate) fn useful_loaders(
 
 fn job(table: &Table, caps: &Capabilities, scale: u64, resumable: bool) -> Job {
     let chunks = table.source.as_ref().map_or(0, |source| source.chunks());
+    let known = table.partitions.known().iter();
     Job {
         bytes: table.bytes,
         chunks,
-        // CREATE INDEX locks a table against writers, not against another CREATE INDEX; ALTER TABLE against all.
-        indexes: table.indexes.iter().map(|sql| sql.trim_start().to_lowercase().starts_with("create")).collect(),
+        indexes: index_statements(table).into_iter().map(|statement| statement.beside).collect(),
         unit: resumable.then(|| unit(chunks, scale)),
-        partitioned: table.partitioned,
+        // What is committed together is smaller than a partition, then.
+        routed: table.partitions == Partitions::Routed || (resumable && table.partitions != Partitions::None),
+        partitions: if resumable { Vec::new() } else { known.map(|partition| partition.chunks.clone()).collect() },
         spread: distribute::is_spread(caps, table),
         ..Job::default()
     }
+}
+
+/// What makes an index.
+pub(crate) struct IndexStatement<'a> {
+    pub(crate) sql: &'a str,
+    /// Whether it may run beside others of the same table that may.
+    beside: bool,
+}
+
+/// All of a table, those of its partitions first.
+pub(crate) fn index_statements(table: &Table) -> Vec<IndexStatement<'_>> {
+    let partitions = table.partitions.known();
+    let of_partitions = partitions.iter().flat_map(|partition| &partition.indexes);
+    let of_partitions = of_partitions.map(|sql| IndexStatement { sql, beside: true });
+    // CREATE INDEX locks a table against writers, not against another CREATE INDEX; ALTER TABLE against all. Where there
+    // are partitions it must wait for what is done to them.
+    let is_create = |sql: &str| sql.trim_start().to_lowercase().starts_with("create");
+    let of_table = table.indexes.iter();
+    let of_table = of_table.map(|sql| IndexStatement { sql, beside: partitions.is_empty() && is_create(sql) });
+    of_partitions.chain(of_table).collect()
 }
 
 /// How many chunks make one warehouse; one where they do not divide so.

@@ -25,8 +25,10 @@ pub(crate) struct Job {
     pub(crate) indexes: Vec<bool>,
     /// Chunks that are committed together, so that a later load can go on from there; `None` where it cannot.
     pub(crate) unit: Option<u64>,
-    /// Whether COPY cannot freeze its rows.
-    pub(crate) partitioned: bool,
+    /// Whether the server finds the partition of each row, so that COPY cannot freeze it.
+    pub(crate) routed: bool,
+    /// The chunks of each partition, where each can be filled by itself.
+    pub(crate) partitions: Vec<Range<u64>>,
     /// Whether it must be there before any table is filled, and COPY cannot freeze its rows: it is spread over nodes.
     pub(crate) spread: bool,
     /// Whether it is filled unlogged.
@@ -45,10 +47,21 @@ pub(crate) struct Kept {
 }
 
 impl Job {
-    /// Whether its rows must be frozen by a VACUUM, if several loaders fill it or one alone.
-    fn vacuums(&self, split: bool) -> bool {
-        split || self.partitioned || self.unlogged || self.kept.is_some()
+    /// Whether its rows must be frozen by a VACUUM, if it is filled in this manner.
+    fn vacuums(&self, filling: Filling) -> bool {
+        filling == Filling::Shared || self.routed || self.unlogged || self.kept.is_some()
     }
+}
+
+/// Who fills a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filling {
+    /// One loader, in the transaction that creates it.
+    Whole,
+    /// Any number of loaders, each partition by one of them.
+    Partitions,
+    /// Any number of loaders, chunk by chunk.
+    Shared,
 }
 
 /// Something to do; the number is the table's.
@@ -56,6 +69,8 @@ impl Job {
 pub(crate) enum Task {
     /// Create the table and copy all of its rows.
     Whole(usize),
+    /// Copy all rows of a partition that is there.
+    Partition(usize, usize),
     /// Copy chunks of a table that is there, beside other loaders, until none is left. The moment of its begin tells it
     /// from theirs.
     Share(usize, u64),
@@ -72,8 +87,8 @@ pub(crate) enum Task {
 impl Task {
     pub(crate) fn table(self) -> usize {
         match self {
-            Self::Whole(table) | Self::Share(table, _) | Self::Log(table) | Self::Freeze(table) => table,
-            Self::Index(table, _) | Self::Analyze(table) => table,
+            Self::Whole(table) | Self::Partition(table, _) | Self::Share(table, _) => table,
+            Self::Log(table) | Self::Freeze(table) | Self::Index(table, _) | Self::Analyze(table) => table,
         }
     }
 }
@@ -113,10 +128,12 @@ struct Running {
 #[derive(Debug)]
 struct Table {
     job: Job,
-    split: bool,
+    filling: Filling,
     stage: Stage,
     /// Chunks that nobody has taken yet, in order.
     chunks_left: Vec<Range<u64>>,
+    /// Partitions that nobody has taken yet, where each is filled by itself.
+    partitions_left: Vec<usize>,
     /// Index statements that nobody has taken yet.
     indexes_left: Vec<usize>,
     /// Tasks of the present stage that are under way.
@@ -135,20 +152,24 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     pub(crate) fn new(jobs: Vec<Job>, loaders: usize) -> Self {
-        let split = split(&jobs, loaders);
-        let tables = jobs.into_iter().zip(split).map(|(job, split)| Table::new(job, split));
+        let filling = filling(&jobs, loaders);
+        let tables = jobs.into_iter().zip(filling).map(|(job, filling)| Table::new(job, filling));
         Self { tables: tables.collect(), moment: 0 }
     }
 
     /// Whether several loaders may fill a table. Such a table must be created before the first task is taken.
     pub(crate) fn is_split(&self, table: usize) -> bool {
-        self.tables[table].split
+        self.tables[table].filling != Filling::Whole
     }
 
     /// The most loaders that can be busy at a time.
     pub(crate) fn useful_loaders(&self) -> usize {
         let units = |t: &Table| usize::try_from(t.job.chunks.div_ceil(t.job.unit.unwrap_or(1))).unwrap_or(usize::MAX);
-        let tasks = |t: &Table| if t.split { units(t) } else { 1 };
+        let tasks = |t: &Table| match t.filling {
+            Filling::Whole => 1,
+            Filling::Partitions => t.partitions_left.len(),
+            Filling::Shared => units(t),
+        };
         self.tables.iter().fold(0, |sum: usize, t| sum.saturating_add(tasks(t)))
     }
 
@@ -159,14 +180,14 @@ impl Schedule {
 
     /// Whether a table must be vacuumed once its rows are there.
     pub(crate) fn vacuums(&self, table: usize) -> bool {
-        self.tables[table].job.vacuums(self.tables[table].split)
+        self.tables[table].job.vacuums(self.tables[table].filling)
     }
 
     /// How many statements of a phase there are to do.
     pub(crate) fn statements(&self, phase: Phase) -> usize {
         let of_table = |table: &Table| match phase {
             Phase::Log => usize::from(table.job.unlogged),
-            Phase::Freeze => usize::from(table.job.vacuums(table.split)),
+            Phase::Freeze => usize::from(table.job.vacuums(table.filling)),
             Phase::Indexes => table.indexes_left.len(),
             _ => 1,
         };
@@ -195,6 +216,7 @@ impl Schedule {
         let table = &mut self.tables[task.table()];
         match task {
             Task::Whole(_) => table.chunks_left.clear(),
+            Task::Partition(_, partition) => table.partitions_left.retain(|left| *left != partition),
             Task::Index(_, index) => table.indexes_left.retain(|left| *left != index),
             Task::Share(..) | Task::Log(_) | Task::Freeze(_) | Task::Analyze(_) => {}
         }
@@ -225,7 +247,8 @@ impl Schedule {
         if let Some(at) = table.running.iter().position(|running| running.task == task) {
             table.running.swap_remove(at);
         }
-        if !table.running.is_empty() || (table.stage == Stage::Rows && !table.chunks_left.is_empty()) {
+        let filled = table.chunks_left.is_empty() && table.partitions_left.is_empty();
+        if !table.running.is_empty() || (table.stage == Stage::Rows && !filled) {
             return;
         }
         if matches!(table.stage, Stage::Rows | Stage::Log) {
@@ -236,8 +259,8 @@ impl Schedule {
 }
 
 impl Table {
-    fn new(job: Job, split: bool) -> Self {
-        let (chunks_left, indexes_left) = match &job.kept {
+    fn new(job: Job, filling: Filling) -> Self {
+        let (mut chunks_left, indexes_left) = match &job.kept {
             None => (gaps(job.chunks, &[]), (0..job.indexes.len()).collect()),
             Some(kept) => {
                 let left = (0..job.indexes.len()).filter(|index| !kept.indexes.contains(index));
@@ -245,8 +268,15 @@ impl Table {
             }
         };
         let filled = job.kept.is_some() && chunks_left.is_empty();
+        let mut partitions_left = Vec::new();
+        if filling == Filling::Partitions {
+            chunks_left.clear();
+            partitions_left.extend((0..job.partitions.len()).filter(|nth| !job.partitions[*nth].is_empty()));
+        }
+        let stage = Stage::Rows;
+        let running = Vec::new();
         let mut table =
-            Self { split, stage: Stage::Rows, chunks_left, indexes_left, running: Vec::new(), filled_at: 0, job };
+            Self { job, filling, stage, chunks_left, partitions_left, indexes_left, running, filled_at: 0 };
         if filled {
             table.stage = table.after(Stage::Rows);
         }
@@ -257,7 +287,7 @@ impl Table {
     fn after(&self, stage: Stage) -> Stage {
         match stage {
             Stage::Rows if self.job.unlogged => Stage::Log,
-            Stage::Rows | Stage::Log if self.job.vacuums(self.split) => Stage::Freeze,
+            Stage::Rows | Stage::Log if self.job.vacuums(self.filling) => Stage::Freeze,
             Stage::Rows | Stage::Log | Stage::Freeze | Stage::Indexes if !self.indexes_left.is_empty() => {
                 Stage::Indexes
             }
@@ -270,8 +300,11 @@ impl Table {
     fn next(&self, n: usize, now: u64) -> Option<Task> {
         let idle = self.running.is_empty();
         match self.stage {
-            Stage::Rows if self.split => (!self.chunks_left.is_empty()).then_some(Task::Share(n, now)),
-            Stage::Rows => idle.then_some(Task::Whole(n)),
+            Stage::Rows => match self.filling {
+                Filling::Whole => idle.then_some(Task::Whole(n)),
+                Filling::Partitions => self.partitions_left.first().map(|partition| Task::Partition(n, *partition)),
+                Filling::Shared => (!self.chunks_left.is_empty()).then_some(Task::Share(n, now)),
+            },
             Stage::Log => idle.then_some(Task::Log(n)),
             Stage::Freeze => idle.then_some(Task::Freeze(n)),
             Stage::Indexes => {
@@ -289,10 +322,12 @@ impl Table {
     fn remaining(&self) -> f64 {
         let bytes = self.job.bytes as f64;
         match self.stage {
-            Stage::Rows if self.split => {
-                let chunks: u64 = self.chunks_left.iter().map(|gap| gap.end - gap.start).sum();
+            Stage::Rows if self.filling != Filling::Whole => {
+                let of_partitions = self.partitions_left.iter().map(|nth| &self.job.partitions[*nth]);
+                let chunks: u64 = self.chunks_left.iter().chain(of_partitions).map(|gap| gap.end - gap.start).sum();
                 let left = chunks as f64 / self.job.chunks.max(1) as f64;
-                bytes * (left / (self.running.len() + 1) as f64 + FREEZE_SHARE)
+                let freeze = if self.job.vacuums(self.filling) { FREEZE_SHARE } else { 0.0 };
+                bytes * (left / (self.running.len() + 1) as f64 + freeze)
             }
             _ => bytes,
         }
@@ -316,18 +351,30 @@ fn gaps(chunks: u64, taken: &[Range<u64>]) -> Vec<Range<u64>> {
     gaps
 }
 
-/// Which tables are split among loaders: those that a later load can go on with, those that are spread over nodes, and
-/// those where that is worth it. A
+/// How each table is filled. Several loaders share chunks of those that a later load can go on with, those that are
+/// spread over nodes, and those where that is worth it: a
 /// table that one loader fills in one transaction comes out frozen; one that several fill needs a VACUUM afterwards,
-/// which is one process. So splitting pays only if the rest of the loaders would wait longer for the whole table than
-/// for its share and the VACUUM.
-fn split(jobs: &[Job], loaders: usize) -> Vec<bool> {
+/// which is one process. So sharing pays only if the rest of the loaders would wait longer for the whole table than
+/// for its share and the VACUUM. Partitions that can be filled by themselves come out frozen in any case.
+fn filling(jobs: &[Job], loaders: usize) -> Vec<Filling> {
     let total: f64 = jobs.iter().map(|job| job.bytes as f64).sum();
     let fair = total / loaders.max(1) as f64;
-    let share = |job: &Job| if job.vacuums(false) { 1.0 } else { 1.0 - FREEZE_SHARE };
+    let share = |job: &Job| if job.vacuums(Filling::Whole) { 1.0 } else { 1.0 - FREEZE_SHARE };
     let pays = |job: &Job| loaders > 1 && job.bytes as f64 * share(job) > fair;
-    let split = |job: &Job| job.chunks > 1 && (job.unit.is_some() || pays(job));
-    jobs.iter().map(|job| split(job) || (job.spread && job.chunks > 0)).collect()
+    let filling = |job: &Job| {
+        let by_units = job.unit.is_some() && job.chunks > 1;
+        let spread = job.spread && job.chunks > 0;
+        if by_units || spread {
+            Filling::Shared
+        } else if !job.partitions.is_empty() {
+            Filling::Partitions
+        } else if job.chunks > 1 && pays(job) {
+            Filling::Shared
+        } else {
+            Filling::Whole
+        }
+    };
+    jobs.iter().map(filling).collect()
 }
 
 #[cfg(test)]

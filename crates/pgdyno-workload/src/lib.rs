@@ -35,7 +35,7 @@ pub use script::{
     ShellOutcome, Since, Trouble, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
-pub use table::{Distribution, Maker, Routine, RowCount, RowSource, Table};
+pub use table::{Distribution, Maker, Partition, Partitions, Routine, RowCount, RowSource, Table};
 
 pub use pgdyno_wire::push_int;
 

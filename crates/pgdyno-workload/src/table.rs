@@ -1,5 +1,7 @@
 //! Tables, their rows, and stored routines.
 
+use std::ops::Range;
+
 use crate::CopyBuf;
 
 /// How many rows a table holds right after the load.
@@ -55,6 +57,41 @@ pub enum Distribution {
     Everywhere,
 }
 
+/// The partitions of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Partitions {
+    /// It has none.
+    #[default]
+    None,
+    /// The server finds the partition of each row: COPY cannot freeze rows on this way.
+    Routed,
+    /// It is known which rows belong to which: each partition can be filled by itself, with frozen rows.
+    Known(Vec<Partition>),
+}
+
+/// A partition whose rows are known beforehand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name, without a schema.
+    pub name: String,
+    /// The chunks that hold its rows, and no others; none where it has no rows.
+    pub chunks: Range<u64>,
+    /// What becomes of it once all rows are there, before the statements of the whole table, which find their part done:
+    /// its primary key, say. Those of different partitions may run side by side.
+    pub indexes: Vec<String>,
+}
+
+impl Partitions {
+    /// Those of which it is known which rows they hold.
+    #[must_use]
+    pub fn known(&self) -> &[Partition] {
+        match self {
+            Self::Known(partitions) => partitions,
+            Self::None | Self::Routed => &[],
+        }
+    }
+}
+
 /// A table to create and load.
 pub struct Table {
     /// Its name, without a schema.
@@ -69,8 +106,8 @@ pub struct Table {
     pub rows: RowCount,
     /// Bytes of heap and indexes, estimated: larger tables are loaded first.
     pub bytes: u64,
-    /// Whether it has partitions: its rows cannot be frozen by COPY.
-    pub partitioned: bool,
+    /// Whether it has partitions, which its DDL creates.
+    pub partitions: Partitions,
     /// Where its rows live, on a server that can distribute tables; `None` leaves the table where it is created.
     pub distribution: Option<Distribution>,
     /// Where the rows come from; `None` for a table that starts empty.

@@ -6,11 +6,12 @@ fn job(bytes: u64, chunks: u64, indexes: &[bool]) -> Job {
 
 #[test]
 fn a_table_is_split_only_where_the_vacuum_is_worth_it() {
+    use Filling::{Shared, Whole};
     let jobs = [job(900, 100, &[]), job(100, 10, &[])];
-    assert_eq!(split(&jobs, 1), [false, false]);
-    assert_eq!(split(&jobs, 2), [false, false], "half of it and a vacuum are more than the whole");
-    assert_eq!(split(&jobs, 4), [true, false]);
-    assert_eq!(split(&[job(900, 1, &[]), job(100, 10, &[])], 4), [false, false], "one chunk is not shared");
+    assert_eq!(filling(&jobs, 1), [Whole, Whole]);
+    assert_eq!(filling(&jobs, 2), [Whole, Whole], "half of it and a vacuum are more than the whole");
+    assert_eq!(filling(&jobs, 4), [Shared, Whole]);
+    assert_eq!(filling(&[job(900, 1, &[]), job(100, 10, &[])], 4), [Whole, Whole], "one chunk is not shared");
 }
 
 #[test]
@@ -209,18 +210,47 @@ fn a_table_that_is_there_whole_is_only_finished() {
 
 #[test]
 fn what_copy_cannot_freeze_is_vacuumed_and_sooner_split() {
-    let partitioned = || Job { partitioned: true, ..job(60, 10, &[]) };
-    let mut schedule = Schedule::new(vec![partitioned()], 1);
+    use Filling::{Shared, Whole};
+    let routed = || Job { routed: true, ..job(60, 10, &[]) };
+    let mut schedule = Schedule::new(vec![routed()], 1);
     assert_eq!((schedule.take(), schedule.vacuums(0)), (Next::Do(Task::Whole(0)), true));
     schedule.finish(Task::Whole(0));
     assert_eq!(schedule.take(), Next::Do(Task::Freeze(0)));
     // The vacuum comes in any case, so two loaders split it.
-    assert_eq!(split(&[partitioned(), job(40, 10, &[])], 2), [true, false]);
-    assert_eq!(split(&[job(60, 10, &[]), job(40, 10, &[])], 2), [false, false]);
+    assert_eq!(filling(&[routed(), job(40, 10, &[])], 2), [Shared, Whole]);
+    assert_eq!(filling(&[job(60, 10, &[]), job(40, 10, &[])], 2), [Whole, Whole]);
 
     let mut schedule = Schedule::new(vec![Job { unlogged: true, ..job(60, 1, &[false]) }], 1);
     for task in [Task::Whole(0), Task::Log(0), Task::Freeze(0), Task::Index(0, 0), Task::Analyze(0)] {
         assert_eq!(schedule.take(), Next::Do(task));
         schedule.finish(task);
     }
+}
+
+#[test]
+fn partitions_are_filled_side_by_side_and_their_keys_come_before_that_of_the_table() {
+    // Two partitions and one without rows; a key for each, and one for all.
+    let partitions = vec![0..2, 2..4, 4..4];
+    let accounts = Job { partitions, ..job(100, 4, &[true, true, true, false]) };
+    let mut schedule = Schedule::new(vec![accounts, job(10, 1, &[])], 2);
+    assert!(schedule.is_split(0) && !schedule.vacuums(0));
+    assert_eq!(schedule.useful_loaders(), 3);
+    assert_eq!(schedule.take(), Next::Do(Task::Partition(0, 0)));
+    assert_eq!(schedule.take(), Next::Do(Task::Partition(0, 1)));
+    schedule.finish(Task::Partition(0, 0));
+    assert_eq!(schedule.take(), Next::Do(Task::Whole(1)));
+    schedule.finish(Task::Partition(0, 1));
+    for index in [0, 1, 2] {
+        assert_eq!(schedule.take(), Next::Do(Task::Index(0, index)));
+    }
+    schedule.finish(Task::Index(0, 0));
+    schedule.finish(Task::Index(0, 2));
+    assert_eq!(schedule.take(), Next::Wait, "one partition has no key yet");
+    schedule.finish(Task::Index(0, 1));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(0, 3)));
+    schedule.finish(Task::Index(0, 3));
+    assert_eq!(schedule.take(), Next::Do(Task::Analyze(0)));
+    // What a later load can go on with is committed in smaller pieces.
+    let by_units = Job { unit: Some(1), routed: true, ..job(100, 4, &[]) };
+    assert_eq!(filling(&[by_units], 2), [Filling::Shared]);
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Check, CheckCost, ClientContext, ClientScript, CopyBuf, Expect, Meta, Param, ParamKind, Params, Rng,
-    Routine, RowCount, RowSource, Table, Txn, When, Workload,
+    Capabilities, Check, CheckCost, ClientContext, ClientScript, CopyBuf, Expect, Meta, Param, ParamKind, Params, Partitions,
+    Rng, Routine, RowCount, RowSource, Table, Txn, When, Workload,
 };
 
 const ROWS_PER_CHUNK: u64 = 1_000;
@@ -120,7 +120,7 @@ impl Workload for Sample {
                 ddl: "create table journal (at timestamptz, what text)".to_owned(),
                 indexes: Vec::new(),
                 foreign_keys: Vec::new(),
-                partitioned: false,
+                partitions: Partitions::None,
                 distribution: None,
                 rows: RowCount::Exact(0),
                 bytes: 0,
@@ -133,7 +133,7 @@ impl Workload for Sample {
                     "alter table big add primary key (id)".to_owned(),
                     "create index big_small on big (small_id)".to_owned(),
                 ],
-                partitioned: false,
+                partitions: Partitions::None,
                 distribution: None,
                 foreign_keys: vec!["alter table big add foreign key (small_id) references small".to_owned()],
                 rows: RowCount::Between(rows, rows + 1),
@@ -145,7 +145,7 @@ impl Workload for Sample {
                 ddl: "create table small (id int not null, total bigint)".to_owned(),
                 indexes: vec!["alter table small add primary key (id)".to_owned()],
                 foreign_keys: Vec::new(),
-                partitioned: false,
+                partitions: Partitions::None,
                 distribution: None,
                 rows: RowCount::Exact(10),
                 bytes: 8192,

@@ -20,12 +20,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 use pgdyno_workloads::pgbench::ACCOUNTS;
+use pgdyno_workloads::pgbench::partitions::{PartitionMethod, partition};
 
 use super::generate::{ACCOUNTS_ROWS, BRANCHES_ROWS, Shown, TELLERS_ROWS};
 use super::session::Session;
 use super::{Run, Teller, sql};
 use crate::messages::{Failure, Io};
-use crate::options::PartitionMethod;
 
 /// What one connection does before it looks for more.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,9 +78,9 @@ impl Run<'_> {
         });
         Ok(match by_range {
             Some(partitioning) => {
-                let freeze = self.session.can_freeze(&sql::partition(1))?
+                let freeze = self.session.can_freeze(&partition(1))?
                     && !self.session.is_so(sql::ACCOUNTS_ARE_REFERENCED)?;
-                let rows = sql::partition_rows(self.options.scale, partitioning.partitions);
+                let rows = partitioning.rows_each(u64::from(self.options.scale));
                 partition_loads(partitioning.partitions, rows, total, freeze)
             }
             None => range_loads(self.options.jobs, total),
@@ -95,7 +95,7 @@ impl Run<'_> {
             return self.work([accounts, tellers, branches].map(Task::Execute).into(), io);
         };
         let mut tasks: Vec<Task> = (1..=partitioning.partitions)
-            .map(|number| Task::Execute(sql::primary_key(&sql::partition(number), "aid", tablespace)))
+            .map(|number| Task::Execute(sql::primary_key(&partition(number), "aid", tablespace)))
             .collect();
         tasks.extend([tellers, branches].map(Task::Execute));
         self.work(tasks, io)?;
@@ -163,7 +163,7 @@ fn partition_loads(partitions: u32, rows_each: u64, total: u64, freeze: bool) ->
         .filter(|(_, start)| *start < total)
         .map(|(number, start)| {
             let rows = start..(start + rows_each).min(total);
-            Task::Load { table: sql::partition(number), rows, freeze }
+            Task::Load { table: partition(number), rows, freeze }
         })
         .collect()
 }
@@ -180,6 +180,8 @@ fn range_loads(jobs: u32, total: u64) -> Vec<Task> {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_workloads::pgbench::partitions::Partitioning;
+
     use super::*;
 
     fn rows(tasks: &[Task]) -> Vec<Range<u64>> {
@@ -188,6 +190,12 @@ mod tests {
             Task::Execute(_) => 0..0,
         };
         tasks.iter().map(range).collect()
+    }
+
+    /// The loads of one unit of scale.
+    fn by_range(partitions: u32, freeze: bool) -> Vec<Task> {
+        let partitioning = Partitioning { method: PartitionMethod::Range, partitions };
+        partition_loads(partitions, partitioning.rows_each(1), ACCOUNTS, freeze)
     }
 
     #[test]
@@ -200,7 +208,7 @@ mod tests {
             assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
         }
         for partitions in [1, 3, 7, 100_000] {
-            let ranges = rows(&partition_loads(partitions, sql::partition_rows(1, partitions), ACCOUNTS, true));
+            let ranges = rows(&by_range(partitions, true));
             assert_eq!(ranges.iter().map(|range| range.end - range.start).sum::<u64>(), ACCOUNTS, "{partitions}");
             assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
         }
@@ -208,7 +216,7 @@ mod tests {
 
     #[test]
     fn partitions_beyond_the_rows_stay_empty() {
-        let tasks = partition_loads(60_000, sql::partition_rows(1, 60_000), ACCOUNTS, false);
+        let tasks = by_range(60_000, false);
         assert_eq!(tasks.len(), 50_000);
         assert_eq!(tasks[1], Task::Load { table: "pgbench_accounts_2".into(), rows: 2..4, freeze: false });
     }

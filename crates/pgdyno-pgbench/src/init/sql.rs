@@ -1,9 +1,10 @@
 //! The statements of `pgbench -i`, to the letter.
 
 use pgdyno_net::quote;
+use pgdyno_workloads::pgbench::partitions::{Partitioning, partition};
 use pgdyno_workloads::pgbench::{ACCOUNTS, BIGINT_SCALE, TELLERS};
 
-use crate::options::{InitOptions, PartitionMethod, Partitioning};
+use crate::options::InitOptions;
 
 pub(super) const DROP_TABLES: &str =
     "drop table if exists pgbench_accounts, pgbench_branches, pgbench_history, pgbench_tellers";
@@ -37,7 +38,7 @@ pub(super) fn tables(options: &InitOptions) -> Vec<String> {
     let aid = if u64::from(options.scale) >= BIGINT_SCALE { "bigint" } else { "   int" };
     let unlogged = if options.unlogged && options.partitioning.is_none() { " unlogged" } else { "" };
     let fillfactor = format!(" with (fillfactor={})", options.fillfactor);
-    let by = options.partitioning.map(|partitioning| format!(" partition by {} (aid)", method(partitioning)));
+    let by = options.partitioning.map(|partitioning| format!(" {}", partitioning.clause()));
     let tablespace = options.tablespace.as_ref();
     let tablespace = tablespace.map_or_else(String::new, |name| format!(" tablespace {}", quote::identifier(name)));
     [
@@ -55,46 +56,20 @@ pub(super) fn tables(options: &InitOptions) -> Vec<String> {
     .collect()
 }
 
-fn method(partitioning: Partitioning) -> &'static str {
-    match partitioning.method {
-        PartitionMethod::Range => "range",
-        PartitionMethod::Hash => "hash",
-    }
-}
-
 /// The partitions of the accounts.
 pub(super) fn partitions(options: &InitOptions, partitioning: Partitioning) -> Vec<String> {
     let unlogged = if options.unlogged { " unlogged" } else { "" };
-    let (count, rows) = (partitioning.partitions, partition_rows(options.scale, partitioning.partitions));
-    (1..=count)
+    (1..=partitioning.partitions)
         .map(|number| {
-            let values = match partitioning.method {
-                PartitionMethod::Range => {
-                    let bound = |partition: u32| (u64::from(partition) * rows + 1).to_string();
-                    let from = if number == 1 { "minvalue".to_owned() } else { bound(number - 1) };
-                    let to = if number == count { "maxvalue".to_owned() } else { bound(number) };
-                    format!("from ({from}) to ({to})")
-                }
-                PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", number - 1),
-            };
             format!(
-                "create{unlogged} table {}\n  partition of pgbench_accounts\n  for values {values} \
+                "create{unlogged} table {}\n  partition of pgbench_accounts\n  for values {} \
                  with (fillfactor={})",
                 partition(number),
+                partitioning.values(u64::from(options.scale), number),
                 options.fillfactor
             )
         })
         .collect()
-}
-
-/// The name of a partition, counted from 1.
-pub(super) fn partition(number: u32) -> String {
-    format!("pgbench_accounts_{number}")
-}
-
-/// Rows of a partition by range; the last ones may have fewer.
-pub(super) fn partition_rows(scale: u32, partitions: u32) -> u64 {
-    (ACCOUNTS * u64::from(scale)).div_ceil(u64::from(partitions))
 }
 
 /// How rows are sent.

@@ -23,6 +23,8 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
+pub use pgdyno_workloads::pgbench::partitions::{PartitionMethod, Partitioning};
+
 use pgdyno_net::Env;
 use pgdyno_wire::QueryMode;
 
@@ -91,24 +93,6 @@ pub enum Step {
     PrimaryKeys,
     /// `f`
     ForeignKeys,
-}
-
-/// How `pgbench_accounts` is partitioned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartitionMethod {
-    /// By ranges of `aid`.
-    Range,
-    /// By its hash.
-    Hash,
-}
-
-/// `--partitions` and `--partition-method`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Partitioning {
-    /// How.
-    pub method: PartitionMethod,
-    /// How many; at least 1.
-    pub partitions: u32,
 }
 
 /// What `-i` is to do.

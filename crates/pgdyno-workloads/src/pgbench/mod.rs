@@ -4,6 +4,7 @@
 //! Source: PostgreSQL documentation, pgbench, and pgbench's own tables and rows as version 15 makes them.
 
 mod checks;
+pub mod partitions;
 pub mod rows;
 mod schema;
 mod script;
@@ -13,6 +14,8 @@ use pgdyno_workload::{
     Capabilities, Check, ClientContext, ClientScript, Meta, Param, ParamKind, Params, Table, Txn, When, Workload,
 };
 
+use partitions::{PartitionMethod, Partitioning};
+use schema::Layout;
 use script::Builtin;
 
 /// Rows of `pgbench_accounts` for each unit of scale.
@@ -46,6 +49,23 @@ const HISTORY_INDEXES: Param = Param {
     when: When::LoadUnlessDefault,
 };
 
+/// All three have it, as [`HISTORY_INDEXES`].
+const PARTITIONS: Param = Param {
+    name: "partitions",
+    help: "parts of pgbench_accounts, as pgbench --partitions makes them; 0: one ordinary table",
+    default: "0",
+    kind: ParamKind::Integer(0, 10_000),
+    when: When::LoadUnlessDefault,
+};
+
+const PARTITION_METHOD: Param = Param {
+    name: "partition-method",
+    help: "what leads an account to its partition: range or hash of aid",
+    default: "range",
+    kind: ParamKind::Choice(&["range", "hash"]),
+    when: When::LoadUnlessDefault,
+};
+
 const PIPELINE: Param = Param {
     name: "pipeline",
     help: "send a whole transaction as one pipeline instead of one statement per round trip",
@@ -63,7 +83,7 @@ pub(crate) static TPCB_LIKE: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
-    params: &[SCALE, HISTORY_INDEXES, PIPELINE],
+    params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD, PIPELINE],
 };
 
 pub(crate) static SIMPLE_UPDATE: Meta = Meta {
@@ -73,7 +93,7 @@ pub(crate) static SIMPLE_UPDATE: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
-    params: &[SCALE, HISTORY_INDEXES, PIPELINE],
+    params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD, PIPELINE],
 };
 
 pub(crate) static SELECT_ONLY: Meta = Meta {
@@ -83,7 +103,7 @@ pub(crate) static SELECT_ONLY: Meta = Meta {
     dataset: "pgbench",
     scale_name: "scale",
     scale_query: Some(SCALE_QUERY),
-    params: &[SCALE, HISTORY_INDEXES],
+    params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD],
 };
 
 pub(crate) fn tpcb_like(params: &Params) -> Box<dyn Workload> {
@@ -98,12 +118,21 @@ pub(crate) fn select_only(params: &Params) -> Box<dyn Workload> {
     Box::new(Pgbench::new(&SELECT_ONLY, Builtin::SelectOnly, params))
 }
 
+/// The partitions that the parameters ask for.
+fn partitioning(params: &Params) -> Option<Partitioning> {
+    let method = match params.text(PARTITION_METHOD.name) {
+        "hash" => PartitionMethod::Hash,
+        _ => PartitionMethod::Range,
+    };
+    let partitions = u32::try_from(params.integer(PARTITIONS.name)).unwrap_or_default();
+    (partitions > 0).then_some(Partitioning { method, partitions })
+}
+
 struct Pgbench {
     meta: &'static Meta,
     params: Params,
     builtin: Builtin,
-    scale: u64,
-    history_indexes: bool,
+    layout: Layout,
     pipeline: bool,
 }
 
@@ -113,16 +142,19 @@ impl Pgbench {
             meta,
             params: params.clone(),
             builtin,
-            // The parameter's range begins at 1.
-            scale: params.integer(SCALE.name).unsigned_abs(),
-            history_indexes: params.flag(HISTORY_INDEXES.name),
+            layout: Layout {
+                // The parameter's range begins at 1.
+                scale: params.integer(SCALE.name).unsigned_abs(),
+                history_indexes: params.flag(HISTORY_INDEXES.name),
+                partitioning: partitioning(params),
+            },
             pipeline: params.flag(PIPELINE.name),
         }
     }
 
     /// The type of `aid` as pgbench chooses it.
     fn aid_type(&self) -> ParamType {
-        if self.scale >= BIGINT_SCALE { ParamType::Int8 } else { ParamType::Int4 }
+        if self.layout.scale >= BIGINT_SCALE { ParamType::Int8 } else { ParamType::Int4 }
     }
 }
 
@@ -136,11 +168,11 @@ impl Workload for Pgbench {
     }
 
     fn scale(&self) -> u64 {
-        self.scale
+        self.layout.scale
     }
 
     fn tables(&self, _: &Capabilities) -> Vec<Table> {
-        schema::tables(self.scale, self.history_indexes)
+        schema::tables(self.layout)
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -161,21 +193,21 @@ impl Workload for Pgbench {
     }
 
     fn data_bytes(&self) -> u64 {
-        schema::data_bytes(self.scale, self.history_indexes)
+        schema::data_bytes(self.layout)
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        self.builtin.client(self.scale, self.pipeline, context.rng.clone())
+        self.builtin.client(self.layout.scale, self.pipeline, context.rng.clone())
     }
 
     /// The manual's own warning: with fewer branches than clients the run measures waiting for locks.
     fn advice(&self, clients: u32) -> Vec<String> {
-        if self.builtin == Builtin::TpcbLike && u64::from(clients) > self.scale {
+        if self.builtin == Builtin::TpcbLike && u64::from(clients) > self.layout.scale {
             vec![format!(
                 "{clients} clients update the {} row{} of pgbench_branches: most of the time will be \
                  waiting for row locks; use a scale of at least the number of clients, or simple-update",
-                self.scale,
-                if self.scale == 1 { "" } else { "s" },
+                self.layout.scale,
+                if self.layout.scale == 1 { "" } else { "s" },
             )]
         } else {
             Vec::new()

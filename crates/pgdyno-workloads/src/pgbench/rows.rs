@@ -31,18 +31,42 @@ pub fn write_branches(rows: Range<u64>, out: &mut CopyBuf) {
     }
 }
 
-/// One chunk for each unit of scale.
+/// Chunks of as many accounts as a unit of scale has; the last one of a partition may have fewer.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Accounts {
     pub(super) scale: u64,
+    /// Accounts of a partition; the last ones may have fewer.
+    pub(super) rows_each: u64,
+}
+
+impl Accounts {
+    /// All in one.
+    pub(super) fn whole(scale: u64) -> Self {
+        Self { scale, rows_each: ACCOUNTS * scale }
+    }
+
+    fn chunks_each(&self) -> u64 {
+        self.rows_each.div_ceil(ACCOUNTS)
+    }
+
+    /// Those of a partition, counted from 1: none beyond the last account.
+    pub(super) fn chunks_of(&self, partition: u32) -> Range<u64> {
+        let (end, all) = (u64::from(partition) * self.chunks_each(), self.chunks());
+        (end - self.chunks_each()).min(all)..end.min(all)
+    }
 }
 
 impl RowSource for Accounts {
     fn chunks(&self) -> u64 {
-        self.scale
+        (ACCOUNTS * self.scale).div_ceil(self.rows_each) * self.chunks_each()
     }
 
     fn write(&self, chunk: u64, out: &mut CopyBuf) {
-        write_accounts(chunk * ACCOUNTS..(chunk + 1) * ACCOUNTS, out);
+        let (partition, nth) = (chunk / self.chunks_each(), chunk % self.chunks_each());
+        let from = partition * self.rows_each;
+        let all = (from + self.rows_each).min(ACCOUNTS * self.scale);
+        let first = from + nth * ACCOUNTS;
+        write_accounts(first..(first + ACCOUNTS).min(all), out);
     }
 }
 
@@ -91,9 +115,28 @@ mod tests {
 
     #[test]
     fn accounts_go_on_where_the_last_chunk_ended() {
-        let rows = text(&Accounts { scale: 3 }, 2);
+        let rows = text(&Accounts::whole(3), 2);
         assert_eq!(rows.lines().next(), Some("200001\t3\t0\t"));
         assert_eq!(rows.lines().last(), Some("300000\t3\t0\t"));
+    }
+
+    #[test]
+    fn chunks_of_partitions_cover_all_accounts_in_order() {
+        for (scale, partitions) in [(1, 1), (3, 2), (2, 7), (1, 60_000), (1, 100_000)] {
+            let rows_each = (ACCOUNTS * scale).div_ceil(partitions);
+            let accounts = Accounts { scale, rows_each };
+            let mut next = 1;
+            for number in 1..=partitions {
+                for chunk in accounts.chunks_of(u32::try_from(number).unwrap()) {
+                    for line in text(&accounts, chunk).lines() {
+                        let aid: u64 = line.split('\t').next().unwrap().parse().unwrap();
+                        assert_eq!((aid, (aid - 1) / rows_each + 1), (next, number), "scale {scale}");
+                        next += 1;
+                    }
+                }
+            }
+            assert_eq!(next, ACCOUNTS * scale + 1, "{partitions} partitions");
+        }
     }
 
     #[test]

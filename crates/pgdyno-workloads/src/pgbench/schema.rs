@@ -1,7 +1,8 @@
 //! The four tables, as `pgbench -i` of version 15 makes them, and indexes on the history that it does not make.
 
-use pgdyno_workload::{RowCount, RowSource, Table};
+use pgdyno_workload::{Partition, Partitions, RowCount, RowSource, Table};
 
+use super::partitions::{PartitionMethod, Partitioning, partition};
 use super::{ACCOUNTS, BIGINT_SCALE, BRANCHES, TELLERS, rows};
 
 /// Rows in a block of 8 KiB at fillfactor 100, and bytes of index for a row, measured on PostgreSQL 15.
@@ -12,7 +13,17 @@ const BLOCK_BYTES: u64 = 8192;
 /// Columns of the history that may have an index each.
 const HISTORY_INDEXED: [&str; 5] = ["tid", "bid", "aid", "delta", "mtime"];
 
-pub(super) fn tables(scale: u64, history_indexes: bool) -> Vec<Table> {
+/// What shapes the tables.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    pub(super) scale: u64,
+    pub(super) history_indexes: bool,
+    /// `None` is one ordinary table of accounts.
+    pub(super) partitioning: Option<Partitioning>,
+}
+
+pub(super) fn tables(layout: Layout) -> Vec<Table> {
+    let Layout { scale, history_indexes, .. } = layout;
     let aid = if scale >= BIGINT_SCALE { "bigint" } else { "int" };
     let history = table(
         "pgbench_history",
@@ -35,15 +46,7 @@ pub(super) fn tables(scale: u64, history_indexes: bool) -> Vec<Table> {
             TELLERS * scale,
             Some(("tid", Box::new(rows::Tellers { scale }))),
         ),
-        table(
-            "pgbench_accounts",
-            format!(
-                "create table pgbench_accounts(aid {aid} not null, bid int, abalance int, \
-                 filler char(84)) with (fillfactor=100)"
-            ),
-            ACCOUNTS * scale,
-            Some(("aid", Box::new(rows::Accounts { scale }))),
-        ),
+        accounts(layout, aid),
         table(
             "pgbench_branches",
             "create table pgbench_branches(bid int not null, bbalance int, \
@@ -55,9 +58,49 @@ pub(super) fn tables(scale: u64, history_indexes: bool) -> Vec<Table> {
     ]
 }
 
+fn accounts(layout: Layout, aid: &str) -> Table {
+    let scale = layout.scale;
+    let columns = format!("aid {aid} not null, bid int, abalance int, filler char(84)");
+    let name = "pgbench_accounts";
+    let made = |rest: &str, source| {
+        let ddl = format!("create table {name}({columns}) {rest}");
+        table(name, ddl, ACCOUNTS * scale, Some(("aid", Box::new(source))))
+    };
+    let Some(partitioning) = layout.partitioning else {
+        return made("with (fillfactor=100)", rows::Accounts::whole(scale));
+    };
+    let source = match partitioning.method {
+        PartitionMethod::Range => rows::Accounts { scale, rows_each: partitioning.rows_each(scale) },
+        PartitionMethod::Hash => rows::Accounts::whole(scale),
+    };
+    let numbers = 1..=partitioning.partitions;
+    let one = |number| Partition {
+        name: partition(number),
+        chunks: source.chunks_of(number),
+        indexes: vec![primary_key(&partition(number), "aid")],
+    };
+    let partitions = match partitioning.method {
+        PartitionMethod::Range => Partitions::Known(numbers.clone().map(one).collect()),
+        PartitionMethod::Hash => Partitions::Routed,
+    };
+    let mut accounts = made(partitioning.clause(), source);
+    for number in numbers {
+        accounts.ddl += &format!(
+            "; create table {} partition of {name} for values {} with (fillfactor=100)",
+            partition(number),
+            partitioning.values(scale, number)
+        );
+    }
+    Table { partitions, ..accounts }
+}
+
+fn primary_key(table: &str, key: &str) -> String {
+    format!("alter table {table} add primary key ({key})")
+}
+
 fn table(name: &'static str, ddl: String, rows: u64, keyed: Option<(&'static str, Box<dyn RowSource>)>) -> Table {
     let (indexes, source) = match keyed {
-        Some((key, source)) => (vec![format!("alter table {name} add primary key ({key})")], Some(source)),
+        Some((key, source)) => (vec![primary_key(name, key)], Some(source)),
         None => (Vec::new(), None),
     };
     Table {
@@ -67,7 +110,7 @@ fn table(name: &'static str, ddl: String, rows: u64, keyed: Option<(&'static str
         foreign_keys: Vec::new(),
         rows: RowCount::Exact(rows),
         bytes: bytes(rows),
-        partitioned: false,
+        partitions: Partitions::None,
         distribution: None,
         source,
     }
@@ -84,6 +127,8 @@ fn history_bytes(indexes: bool) -> u64 {
     if indexes { HISTORY_INDEXED.len() as u64 * BLOCK_BYTES } else { 0 }
 }
 
-pub(super) fn data_bytes(scale: u64, history_indexes: bool) -> u64 {
+/// Partitions add up to a few blocks each, which is not counted.
+pub(super) fn data_bytes(layout: Layout) -> u64 {
+    let Layout { scale, history_indexes, .. } = layout;
     bytes(ACCOUNTS * scale) + bytes(TELLERS * scale) + bytes(BRANCHES * scale) + history_bytes(history_indexes)
 }

@@ -2,7 +2,7 @@
 //!
 //! Unlike there, primary keys come after the rows, and columns that a row always fills are NOT NULL.
 
-use pgdyno_workload::{Capabilities, Distribution, Maker, RowCount, RowSource, Table};
+use pgdyno_workload::{Capabilities, Distribution, Maker, Partitions, RowCount, RowSource, Table};
 
 use super::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, Layout, ORDERS, population::Seed, rows};
 
@@ -70,7 +70,7 @@ fn partition(table: &mut Table, partitions: u32) {
             n + 1
         );
     }
-    table.partitioned = true;
+    table.partitions = Partitions::Routed;
 }
 
 /// A foreign key of clause 1.3: table, columns, what they refer to, and whether both rows always belong to the same
@@ -239,7 +239,7 @@ fn table(
             })
             .collect(),
         foreign_keys: Vec::new(),
-        partitioned: false,
+        partitions: Partitions::None,
         distribution: None,
         rows: RowCount::Exact(rows),
         bytes: rows * row_bytes,
@@ -286,7 +286,7 @@ mod tests {
         let layout = Layout { partitions: 3, shards: 32, ..Layout::default() };
         let tables = tables(2, Seed(1), layout, &Capabilities::default());
         for table in &tables {
-            assert_eq!(table.partitioned, table.name == "order_line");
+            assert_eq!(table.partitions == Partitions::Routed, table.name == "order_line");
             match table.distribution {
                 Some(Distribution::Everywhere) => assert_eq!(table.name, "item"),
                 Some(Distribution::Column { name, shards }) => {
@@ -296,7 +296,7 @@ mod tests {
                 None => panic!("{}", table.name),
             }
         }
-        let lines = tables.iter().find(|table| table.partitioned).unwrap();
+        let lines = tables.iter().find(|table| table.name == "order_line").unwrap();
         assert_eq!(lines.ddl.matches("PARTITION OF order_line").count(), 3);
         assert!(lines.ddl.ends_with("order_line_3 PARTITION OF order_line FOR VALUES WITH (MODULUS 3, REMAINDER 2)"));
     }

@@ -263,12 +263,23 @@ pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) 
     }
     let rows: u64 = report.tables.iter().map(|t| t.rows).sum();
     site.progress.note(&format!(
-        "loaded {} rows, {}, in {}",
+        "loaded {} rows, {}, in {}{}",
         units::count(rows),
         units::bytes(report.data_bytes),
-        units::duration(report.seconds)
+        units::duration(report.seconds),
+        longest(&report)
     ));
     Ok(record(&report))
+}
+
+/// A phase of less than this share of a load is not told.
+const SHARE_TOLD: f64 = 0.01;
+
+/// Where the time went: ` (rows 2.5 s, indexes 1.1 s)`. Phases may overlap.
+fn longest(report: &LoadReport) -> String {
+    let told = report.phases.iter().filter(|phase| phase.seconds >= report.seconds * SHARE_TOLD);
+    let told: Vec<_> = told.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds))).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
 fn record(report: &LoadReport) -> LoadRecord {
