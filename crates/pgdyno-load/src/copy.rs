@@ -42,7 +42,10 @@ pub(crate) fn send(
     let Some(source) = &table.source else {
         return Ok(());
     };
-    buffer.clear();
+    buffer.start(&table.binary);
+    if !buffer.header().is_empty() {
+        writer.write(buffer.header())?;
+    }
     loop {
         let chunk = chunks();
         if let Some(chunk) = chunk {
@@ -68,7 +71,7 @@ pub(crate) fn send(
             buffer.clear();
         }
         if chunk.is_none() {
-            return Ok(());
+            return if buffer.trailer().is_empty() { Ok(()) } else { writer.write(buffer.trailer()) };
         }
     }
 }

@@ -160,6 +160,7 @@ mod tests {
             rows: RowCount::Exact(0),
             bytes: 0,
             partitions: Partitions::None,
+            binary: Vec::new(),
             distribution,
             source: None,
         }

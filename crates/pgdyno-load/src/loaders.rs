@@ -222,7 +222,7 @@ impl<'a> Work<'a> {
         if table.source.is_some() {
             let mut chunks = all.clone();
             let freeze = table.partitions == Partitions::None && !self.manner.unlogged;
-            let sql = copy_sql(table.name, freeze);
+            let sql = copy_sql(table, table.name, freeze);
             rows = session.copy(table.name, &sql, |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
             })?;
@@ -248,9 +248,10 @@ impl<'a> Work<'a> {
         let sql = format!("begin; truncate table {}", quote::identifier(&partition.name));
         session.execute(Phase::Rows, Some(table.name), &sql)?;
         let mut chunks = partition.chunks.clone();
-        let rows = session.copy(table.name, &copy_sql(&partition.name, !self.manner.unlogged), |writer, halt| {
-            send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
-        })?;
+        let rows =
+            session.copy(table.name, &copy_sql(table, &partition.name, !self.manner.unlogged), |writer, halt| {
+                send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
+            })?;
         session.execute(Phase::Rows, Some(table.name), "commit")?;
         self.filled(n, rows);
         Ok(())
@@ -260,7 +261,7 @@ impl<'a> Work<'a> {
     fn fill_share(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         self.filling(n);
-        let sql = copy_sql(table.name, false);
+        let sql = copy_sql(table, table.name, false);
         let chunks = || self.board().schedule.chunks(n).map(|chunk| chunk.start);
         let rows = session.copy_apart(table.name, &sql, |writer, halt| {
             send(table, chunks, buffer, writer, &self.sent[n], halt, self.progress)
@@ -278,7 +279,7 @@ impl<'a> Work<'a> {
         self.filling_part(n);
         session.execute(Phase::Rows, Some(table.name), &self.begin_sql())?;
         let mut chunks = unit.clone();
-        let rows = session.copy(table.name, &copy_sql(table.name, false), |writer, halt| {
+        let rows = session.copy(table.name, &copy_sql(table, table.name, false), |writer, halt| {
             send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
         })?;
         session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
@@ -370,8 +371,15 @@ impl<'a> Work<'a> {
     }
 }
 
-fn copy_sql(relation: &str, freeze: bool) -> String {
-    format!("copy {} from stdin{}", quote::identifier(relation), if freeze { " with (freeze)" } else { "" })
+/// What copies rows of a table into it or into one of its partitions.
+fn copy_sql(table: &Table, relation: &str, freeze: bool) -> String {
+    let options = match (freeze, table.binary.is_empty()) {
+        (false, true) => "",
+        (true, true) => " with (freeze)",
+        (false, false) => " with (format binary)",
+        (true, false) => " with (freeze, format binary)",
+    };
+    format!("copy {} from stdin{options}", quote::identifier(relation))
 }
 
 fn name(table: &Table) -> String {

@@ -275,8 +275,7 @@ impl Table {
         }
         let stage = Stage::Rows;
         let running = Vec::new();
-        let mut table =
-            Self { job, filling, stage, chunks_left, partitions_left, indexes_left, running, filled_at: 0 };
+        let mut table = Self { job, filling, stage, chunks_left, partitions_left, indexes_left, running, filled_at: 0 };
         if filled {
             table.stage = table.after(Stage::Rows);
         }

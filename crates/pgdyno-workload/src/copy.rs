@@ -1,6 +1,10 @@
-//! Rows in COPY's text format.
+//! Rows as COPY takes them, in its text or its binary form.
+
+mod binary;
 
 use pgdyno_wire::push_int;
+
+pub use self::binary::ColumnType;
 
 /// A buffer of rows. Fields of a row are appended in the order of the columns, then [`CopyBuf::end_row`].
 ///
@@ -10,13 +14,50 @@ pub struct CopyBuf {
     bytes: Vec<u8>,
     rows: u64,
     in_row: bool,
+    /// Of the binary form: the columns. None of the text form.
+    columns: Vec<ColumnType>,
+    /// Of the binary form: the number of the next field in its row.
+    field: usize,
+}
+
+/// A point in time, in words and as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamp {
+    /// As SQL reads it whatever the session's time zone is: `2026-01-01 00:00:00+00`.
+    pub text: &'static str,
+    /// Seconds since the begin of 1970, UTC.
+    pub unix_s: i64,
 }
 
 impl CopyBuf {
-    /// An empty buffer.
+    /// An empty buffer, for text.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Empties it, and goes on in the binary form of a table with these columns; in the text form where there are none.
+    pub fn start(&mut self, columns: &[ColumnType]) {
+        self.clear();
+        self.columns.clear();
+        self.columns.extend_from_slice(columns);
+    }
+
+    /// What comes before all rows of a COPY.
+    #[must_use]
+    pub fn header(&self) -> &'static [u8] {
+        if self.is_binary() { binary::BEGIN } else { &[] }
+    }
+
+    /// What comes after all rows of a COPY.
+    #[must_use]
+    pub fn trailer(&self) -> &'static [u8] {
+        if self.is_binary() { binary::END } else { &[] }
+    }
+
+    #[inline]
+    fn is_binary(&self) -> bool {
+        !self.columns.is_empty()
     }
 
     /// What was written so far.
@@ -36,8 +77,10 @@ impl CopyBuf {
         self.bytes.clear();
         self.rows = 0;
         self.in_row = false;
+        self.field = 0;
     }
 
+    /// Of the text form: the tab between two fields.
     #[inline]
     fn separate(&mut self) {
         if self.in_row {
@@ -46,12 +89,39 @@ impl CopyBuf {
         self.in_row = true;
     }
 
+    /// Of the binary form: what the next field is. The number of fields comes before the first one.
+    #[inline]
+    fn column(&mut self) -> ColumnType {
+        if self.field == 0 {
+            // A table has at most 1,600 columns.
+            self.bytes.extend_from_slice(&(self.columns.len() as i16).to_be_bytes());
+        }
+        self.field += 1;
+        self.columns[self.field - 1]
+    }
+
     /// An integer.
     #[inline]
     pub fn int(&mut self, value: i64) -> &mut Self {
+        if self.is_binary() {
+            let column = self.column();
+            binary::push_int(&mut self.bytes, column, value);
+            return self;
+        }
         self.separate();
         push_int(&mut self.bytes, value);
         self
+    }
+
+    /// A point in time, for a column of `timestamptz`.
+    #[inline]
+    pub fn timestamp(&mut self, at: Timestamp) -> &mut Self {
+        if self.is_binary() {
+            self.column();
+            binary::push_timestamp(&mut self.bytes, at.unix_s);
+            return self;
+        }
+        self.plain(at.text.as_bytes())
     }
 
     /// A number with two digits after the point, given in hundredths: 1250 is `12.50`.
@@ -60,8 +130,14 @@ impl CopyBuf {
         self.fixed(hundredths, 2)
     }
 
-    /// A number with `scale` digits after the point, given in units of its last digit.
+    /// A number with `scale` digits after the point, sixteen at most, given in units of its last digit.
+    #[inline]
     pub fn fixed(&mut self, units: i64, scale: u32) -> &mut Self {
+        if self.is_binary() {
+            self.column();
+            binary::push_numeric(&mut self.bytes, units, scale);
+            return self;
+        }
         self.separate();
         if units < 0 {
             self.bytes.push(b'-');
@@ -84,6 +160,9 @@ impl CopyBuf {
     #[inline]
     pub fn plain(&mut self, text: &[u8]) -> &mut Self {
         debug_assert!(!text.iter().any(|b| matches!(b, b'\\' | b'\t' | b'\n' | b'\r')), "text that needs escaping");
+        if self.is_binary() {
+            return self.characters(text);
+        }
         self.separate();
         self.bytes.extend_from_slice(text);
         self
@@ -92,13 +171,30 @@ impl CopyBuf {
     /// Text of a length that is only known once it is written: `write` appends to the row's bytes.
     #[inline]
     pub fn plain_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+        if self.is_binary() {
+            self.column();
+            binary::push_with(&mut self.bytes, write);
+            return self;
+        }
         self.separate();
         write(&mut self.bytes);
         self
     }
 
+    /// Of the binary form: text.
+    #[inline]
+    fn characters(&mut self, text: &[u8]) -> &mut Self {
+        let column = self.column();
+        debug_assert_eq!(column, ColumnType::Text, "field {}", self.field);
+        binary::push_field(&mut self.bytes, text);
+        self
+    }
+
     /// Any text, escaped.
     pub fn text(&mut self, text: &str) -> &mut Self {
+        if self.is_binary() {
+            return self.characters(text.as_bytes());
+        }
         self.separate();
         for &b in text.as_bytes() {
             match b {
@@ -115,6 +211,11 @@ impl CopyBuf {
     /// NULL.
     #[inline]
     pub fn null(&mut self) -> &mut Self {
+        if self.is_binary() {
+            self.column();
+            self.bytes.extend_from_slice(binary::NULL);
+            return self;
+        }
         self.separate();
         self.bytes.extend_from_slice(b"\\N");
         self
@@ -123,9 +224,13 @@ impl CopyBuf {
     /// Ends the row.
     #[inline]
     pub fn end_row(&mut self) {
-        self.bytes.push(b'\n');
+        debug_assert_eq!(self.field, self.columns.len(), "fields of a row");
+        if !self.is_binary() {
+            self.bytes.push(b'\n');
+        }
         self.rows += 1;
         self.in_row = false;
+        self.field = 0;
     }
 }
 
@@ -139,6 +244,33 @@ mod tests {
         buf.int(-5).cents(1250).cents(-7).fixed(1999, 4).plain(b"abc").null().text("a\tb\\c").end_row();
         assert_eq!(std::str::from_utf8(buf.bytes()).unwrap(), "-5\t12.50\t-0.07\t0.1999\tabc\t\\N\ta\\tb\\\\c\n");
         assert_eq!(buf.rows(), 1);
+    }
+
+    #[test]
+    fn a_binary_row_counts_its_fields_and_each_has_its_length() {
+        use ColumnType::{Int2, Int4, Int8, Numeric, Text, Timestamptz};
+        let mut buf = CopyBuf::new();
+        buf.int(1).end_row();
+        buf.start(&[Int2, Int4, Int8, Numeric, Numeric, Text, Text, Timestamptz, Timestamptz]);
+        buf.int(-2).int(3).int(4).int(70_000).cents(5).text("a\tb").plain_with(|out| out.push(b'c'));
+        buf.timestamp(Timestamp { text: "2000-01-01 00:00:01+00", unix_s: 946_684_801 }).null().end_row();
+        let fields: [&[u8]; 10] = [
+            b"\0\x09",
+            b"\0\0\0\x02\xff\xfe",
+            b"\0\0\0\x04\0\0\0\x03",
+            b"\0\0\0\x08\0\0\0\0\0\0\0\x04",
+            b"\0\0\0\x0a\0\x01\0\x01\0\0\0\0\0\x07",
+            b"\0\0\0\x0a\0\x01\xff\xff\0\0\0\x02\x01\xf4",
+            b"\0\0\0\x03a\tb",
+            b"\0\0\0\x01c",
+            b"\0\0\0\x08\0\0\0\0\0\x0f\x42\x40",
+            b"\xff\xff\xff\xff",
+        ];
+        assert_eq!(buf.bytes(), fields.concat());
+        assert_eq!((buf.rows(), buf.header().len(), buf.trailer()), (1, 19, &b"\xff\xff"[..]));
+        buf.start(&[]);
+        buf.int(7);
+        assert_eq!((buf.bytes(), buf.header(), buf.trailer()), (&b"7"[..], &b""[..], &b""[..]));
     }
 
     #[test]

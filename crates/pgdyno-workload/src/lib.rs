@@ -25,7 +25,7 @@ mod table;
 pub use capabilities::Capabilities;
 pub use check::{Check, CheckCost, Expect, Parts};
 pub use cluster::{Cluster, Node};
-pub use copy::CopyBuf;
+pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::CopyBuf;
+use crate::{ColumnType, CopyBuf};
 
 /// How many rows a table holds right after the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +110,8 @@ pub struct Table {
     pub partitions: Partitions,
     /// Where its rows live, on a server that can distribute tables; `None` leaves the table where it is created.
     pub distribution: Option<Distribution>,
+    /// All columns, where COPY's binary form of the rows costs the server less; none where rows go as text.
+    pub binary: Vec<ColumnType>,
     /// Where the rows come from; `None` for a table that starts empty.
     pub source: Option<Box<dyn RowSource>>,
 }
@@ -118,7 +120,7 @@ pub struct Table {
 pub trait RowSource: Send + Sync {
     /// How many chunks there are.
     fn chunks(&self) -> u64;
-    /// Appends the rows of one chunk, `0..chunks()`, in COPY's text format.
+    /// Appends the rows of one chunk, `0..chunks()`.
     fn write(&self, chunk: u64, out: &mut CopyBuf);
 }
 

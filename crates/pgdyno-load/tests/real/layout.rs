@@ -7,7 +7,7 @@ use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_workload::Workload;
+use pgdyno_workload::{CopyBuf, Workload};
 use pgdyno_workloads::registry;
 
 const TABLES: [&str; 9] =
@@ -91,6 +91,38 @@ fn rows_are_the_same_in_every_layout_and_manner() {
         drop_data(&mut admin, &*layout, false).unwrap();
         let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'order_line|pgdyno'";
         assert_eq!(admin.query_opt(left).unwrap(), None);
+    }
+}
+
+/// What goes in the binary form is what the text says.
+#[test]
+fn rows_are_the_same_in_either_form_of_copy() {
+    if !server::available("rows_are_the_same_in_either_form_of_copy") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 4GB");
+    let target = server.database("forms");
+    let workload = registry::build("tproc-c", []).unwrap();
+    load_with(&target, &*workload, &how(2)).unwrap();
+    let mut admin = connect(&target);
+    for table in workload.tables(&CAPS) {
+        let name = table.name;
+        assert!(!table.binary.is_empty(), "{name}");
+        let source = table.source.unwrap();
+        admin.execute(&format!("create table text_of (like {name})")).unwrap();
+        let mut text = CopyBuf::new();
+        (0..source.chunks()).for_each(|chunk| source.write(chunk, &mut text));
+        let mut copy = admin.copy_in("copy text_of from stdin").unwrap();
+        copy.write(text.bytes()).unwrap();
+        assert_eq!(copy.finish().unwrap(), text.rows(), "{name}");
+        for (these, others) in [(name, "text_of"), ("text_of", name)] {
+            let only = format!("select count(*) from (table {these} except all table {others}) t");
+            assert_eq!(admin.query_one(&only).unwrap(), "0", "{these} without {others}: {name}");
+        }
+        // A number's digits after the point show in its text alone.
+        let texts = |table: &str| format!("select sum(hashtext(t::text)) from {table} t");
+        assert_eq!(admin.query_one(&texts(name)).unwrap(), admin.query_one(&texts("text_of")).unwrap(), "{name}");
+        admin.execute("drop table text_of").unwrap();
     }
 }
 

@@ -10,6 +10,7 @@ mod in_the_way;
 mod interrupted;
 mod layout;
 mod loaded;
+mod partitions;
 mod resumed;
 mod sample;
 mod scenario;

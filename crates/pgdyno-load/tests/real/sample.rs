@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Check, CheckCost, ClientContext, ClientScript, CopyBuf, Expect, Meta, Param, ParamKind, Params, Partitions,
-    Rng, Routine, RowCount, RowSource, Table, Txn, When, Workload,
+    Capabilities, Check, CheckCost, ClientContext, ClientScript, CopyBuf, Expect, Meta, Param, ParamKind, Params,
+    Partitions, Rng, Routine, RowCount, RowSource, Table, Txn, When, Workload,
 };
 
 const ROWS_PER_CHUNK: u64 = 1_000;
@@ -122,6 +122,7 @@ impl Workload for Sample {
                 foreign_keys: Vec::new(),
                 partitions: Partitions::None,
                 distribution: None,
+                binary: Vec::new(),
                 rows: RowCount::Exact(0),
                 bytes: 0,
                 source: None,
@@ -135,6 +136,7 @@ impl Workload for Sample {
                 ],
                 partitions: Partitions::None,
                 distribution: None,
+                binary: Vec::new(),
                 foreign_keys: vec!["alter table big add foreign key (small_id) references small".to_owned()],
                 rows: RowCount::Between(rows, rows + 1),
                 bytes: rows * 80,
@@ -147,6 +149,7 @@ impl Workload for Sample {
                 foreign_keys: Vec::new(),
                 partitions: Partitions::None,
                 distribution: None,
+                binary: Vec::new(),
                 rows: RowCount::Exact(10),
                 bytes: 8192,
                 source: Some(Box::new(Small)),

@@ -131,7 +131,13 @@ impl Server {
 
     /// `pgbench -i` of the real pgbench.
     pub(crate) fn pgbench_init(&self, database: &str) {
-        run(command("pgbench").args(["-i", "-q", "-U", "postgres", "-h"]).arg(self.dir()).arg(database));
+        self.pgbench_init_with(database, &[]);
+    }
+
+    /// The same with options.
+    pub(crate) fn pgbench_init_with(&self, database: &str, options: &[&str]) {
+        let mut pgbench = command("pgbench");
+        run(pgbench.args(["-i", "-q", "-U", "postgres", "-h"]).arg(self.dir()).args(options).arg(database));
     }
 
     /// `pg_dump` of one database, `pg_restore` into another.

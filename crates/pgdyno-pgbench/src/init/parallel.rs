@@ -78,8 +78,8 @@ impl Run<'_> {
         });
         Ok(match by_range {
             Some(partitioning) => {
-                let freeze = self.session.can_freeze(&partition(1))?
-                    && !self.session.is_so(sql::ACCOUNTS_ARE_REFERENCED)?;
+                let freeze =
+                    self.session.can_freeze(&partition(1))? && !self.session.is_so(sql::ACCOUNTS_ARE_REFERENCED)?;
                 let rows = partitioning.rows_each(u64::from(self.options.scale));
                 partition_loads(partitioning.partitions, rows, total, freeze)
             }

@@ -2,7 +2,7 @@
 //!
 //! Unlike there, primary keys come after the rows, and columns that a row always fills are NOT NULL.
 
-use pgdyno_workload::{Capabilities, Distribution, Maker, Partitions, RowCount, RowSource, Table};
+use pgdyno_workload::{Capabilities, ColumnType, Distribution, Maker, Partitions, RowCount, RowSource, Table};
 
 use super::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, Layout, ORDERS, population::Seed, rows};
 
@@ -240,11 +240,17 @@ fn table(
             .collect(),
         foreign_keys: Vec::new(),
         partitions: Partitions::None,
+        binary: columns.split(", ").filter_map(column_type).collect(),
         distribution: None,
         rows: RowCount::Exact(rows),
         bytes: rows * row_bytes,
         source: Some(source),
     }
+}
+
+/// The type of a column, after its name.
+fn column_type(column: &str) -> Option<ColumnType> {
+    ColumnType::of_sql(column.split_whitespace().nth(1)?)
 }
 
 /// Tables and indexes right after the load. Partitions add up to a few blocks each, which is not counted.
@@ -279,6 +285,13 @@ mod tests {
         assert_eq!(distributed.len(), 8);
         // Both lead to another warehouse now and then.
         assert!(distributed.iter().all(|sql| !sql.contains("ol_supply_w_id") && !sql.contains("h_c_w_id")));
+    }
+
+    #[test]
+    fn the_type_of_every_column_is_known() {
+        for table in tables(1, Seed(1), Layout::default(), &Capabilities::default()) {
+            assert_eq!(table.binary.len(), table.ddl.split(", ").count(), "{}", table.name);
+        }
     }
 
     #[test]

@@ -71,7 +71,13 @@ fn data_may_be_that_of_a_built_in_workload() {
     let params: Vec<_> = meta.params.iter().map(|p| (p.name, p.default, p.shapes_data(), p.is_fixed())).collect();
     assert_eq!(
         params,
-        [("scale", "1", true, false), ("history-indexes", "true", true, true), ("hot", "5", false, false)]
+        [
+            ("scale", "1", true, false),
+            ("history-indexes", "true", true, true),
+            ("partitions", "0", true, false),
+            ("partition-method", "range", true, false),
+            ("hot", "5", false, false)
+        ]
     );
     let caps = Capabilities::default();
     let (own, tpcb) = (own(&directory, &[("scale", "3")]), |indexes| {
@@ -117,7 +123,8 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
         ("workload = 'tpcb-like'\nparam = {}", "unknown field `param`"),
         (
             "workload = 'tpcb-like'\nparams = { warehouses = 1 }",
-            "data: workload tpcb-like has no parameter 'warehouses'; it has scale, history-indexes, pipeline",
+            "data: workload tpcb-like has no parameter 'warehouses'; it has scale, history-indexes, \
+             partitions, partition-method, pipeline",
         ),
         ("workload = 'tpcb-like'\nparams = { scale = 0 }", "data: scale must be a whole number between 1 and"),
         ("workload = 'tpcb-like'\nparams = { scale = [] }", "data: scale must be a number, a text, true or false"),

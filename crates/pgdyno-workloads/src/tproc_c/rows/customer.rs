@@ -30,7 +30,7 @@ impl RowSource for Customers {
             let credit: &[u8] = if bad_credit.pick(&mut rng) { b"BC" } else { b"GC" };
             digits(rng.next_u64(), &mut phone);
             // c_since, c_id, c_w_id, c_d_id, c_payment_cnt, c_delivery_cnt, c_first, c_middle, c_last
-            out.plain(LOADED_AT)
+            out.timestamp(LOADED_AT)
                 .int(i64::from(c_id))
                 .int(w_id)
                 .int(d_id)
@@ -43,10 +43,10 @@ impl RowSource for Customers {
             // c_phone, c_credit, c_credit_lim, c_discount, c_balance, c_ytd_payment, c_data
             out.plain(&phone)
                 .plain(credit)
-                .plain(b"50000.00")
+                .cents(5_000_000)
                 .fixed(rng.uniform(0, 5000), 4)
-                .plain(b"-10.00")
-                .plain(b"10.00")
+                .cents(-1_000)
+                .cents(1_000)
                 .plain_with(|out| strings::push(&mut rng, 300, 500, out))
                 .end_row();
         }
@@ -79,13 +79,13 @@ impl RowSource for Histories {
         let mut rng = self.seed.rng("history", &[chunk]);
         for c_id in 1..=CUSTOMERS {
             // h_date, h_c_id, h_c_w_id, h_w_id, h_c_d_id, h_d_id, h_amount, h_data
-            out.plain(LOADED_AT)
+            out.timestamp(LOADED_AT)
                 .int(i64::from(c_id))
                 .int(w_id)
                 .int(w_id)
                 .int(d_id)
                 .int(d_id)
-                .plain(b"10.00")
+                .cents(1_000)
                 .plain_with(|out| strings::push(&mut rng, 12, 24, out))
                 .end_row();
         }

@@ -10,6 +10,8 @@ mod order;
 mod stock;
 mod warehouse;
 
+use pgdyno_workload::Timestamp;
+
 use super::DISTRICTS;
 
 pub(super) use customer::{Customers, Histories};
@@ -21,7 +23,7 @@ pub(super) use warehouse::Warehouses;
 
 /// The date and time of the load in every row. A constant, because rows depend on nothing but the seed;
 /// the zone is written out, because the session's must not matter.
-const LOADED_AT: &[u8] = b"2026-01-01 00:00:00+00";
+const LOADED_AT: Timestamp = Timestamp { text: "2026-01-01 00:00:00+00", unix_s: 1_767_225_600 };
 
 /// Warehouse and district, both from 1, of a chunk of a table with a chunk for each district.
 fn place(chunk: u64) -> (i64, i64) {

@@ -40,7 +40,7 @@ impl RowSource for Orders {
         rng.shuffle(&mut customers);
         for ((o_id, lines), c_id) in line_counts(self.seed, chunk).zip(customers) {
             // o_entry_d, o_id, o_w_id, o_c_id, o_d_id, o_carrier_id, o_ol_cnt, o_all_local
-            out.plain(LOADED_AT).int(i64::from(o_id)).int(w_id).int(i64::from(c_id)).int(d_id);
+            out.timestamp(LOADED_AT).int(i64::from(o_id)).int(w_id).int(i64::from(c_id)).int(d_id);
             if o_id < FIRST_NEW_ORDER {
                 out.int(rng.uniform(1, 10));
             } else {
@@ -96,14 +96,14 @@ fn line(rng: &mut Rng, (w_id, d_id, o_id, number): (i64, i64, i64, i64), out: &m
     let delivered = o_id < i64::from(FIRST_NEW_ORDER);
     // ol_delivery_d, ol_o_id, ol_w_id, ol_i_id, ol_supply_w_id, ol_d_id, ol_number, ol_quantity
     if delivered {
-        out.plain(LOADED_AT);
+        out.timestamp(LOADED_AT);
     } else {
         out.null();
     }
     out.int(o_id).int(w_id).int(rng.uniform(1, i64::from(ITEMS))).int(w_id).int(d_id).int(number).int(5);
     // ol_amount, ol_dist_info
     if delivered {
-        out.plain(b"0.00");
+        out.cents(0);
     } else {
         out.cents(rng.uniform(1, 999_999));
     }

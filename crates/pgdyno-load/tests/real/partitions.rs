@@ -1,0 +1,117 @@
+//! Partitions of pgbench's accounts, each filled by itself where its rows are known.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::server::{self, Server};
+use crate::{CAPS, connect, how, load_with, thawed};
+use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
+use pgdyno_net::Admin;
+use pgdyno_workload::Workload;
+use pgdyno_workloads::registry;
+
+fn two_units(more: &[(&'static str, &'static str)]) -> Box<dyn Workload> {
+    registry::build("tpcb-like", [("scale", "2")].into_iter().chain(more.iter().copied())).unwrap()
+}
+
+/// A checksum of the accounts.
+fn accounts(admin: &mut Admin) -> String {
+    admin.query_one("select count(*) || ' ' || sum(hashtext(a::text)) from pgbench_accounts a").unwrap()
+}
+
+/// Bounds, options, persistence and primary key of each partition.
+fn partitions(admin: &mut Admin) -> Vec<String> {
+    let sql = "select concat_ws(' ', c.relname, pg_get_expr(c.relpartbound, c.oid), c.reloptions, c.relpersistence, \
+               pg_get_indexdef(i.indexrelid), p.inhparent::regclass) from pg_inherits h \
+               join pg_class c on c.oid = h.inhrelid join pg_index i on i.indrelid = c.oid \
+               left join pg_inherits p on p.inhrelid = i.indexrelid \
+               where h.inhparent = 'pgbench_accounts'::regclass order by 1";
+    admin.query(sql).unwrap().rows.into_iter().map(|mut row| row.remove(0).unwrap()).collect()
+}
+
+#[test]
+fn rows_and_partitions_are_pgbenchs_in_every_manner() {
+    if !server::available("rows_and_partitions_are_pgbenchs_in_every_manner") {
+        return;
+    }
+    let server = Server::start("max_wal_size = 4GB");
+    let whole = server.database("whole");
+    load_with(&whole, &*two_units(&[]), &how(2)).unwrap();
+    let rows = accounts(&mut connect(&whole));
+    let plain = |loaders| how(loaders);
+    let unlogged = |loaders| LoadOptions { unlogged: true, ..how(loaders) };
+    let resumable = |loaders| LoadOptions { resumable: true, ..how(loaders) };
+    for (nth, (count, method, how)) in [
+        ("3", "range", plain(1)),
+        ("3", "range", plain(2)),
+        ("7", "range", plain(8)),
+        ("3", "range", unlogged(2)),
+        ("3", "range", resumable(2)),
+        ("3", "hash", plain(2)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let told = format!("{count} by {method}, {how:?}");
+        let (ours, theirs) = (server.database(&format!("ours{nth}")), format!("theirs{nth}"));
+        server.database(&theirs);
+        let workload = two_units(&[("partitions", count), ("partition-method", method)]);
+        let report = load_with(&ours, &*workload, &how).unwrap();
+        assert_eq!(report.notes, [""; 0], "{told}");
+        let mut admin = connect(&ours);
+        assert_eq!(accounts(&mut admin), rows, "{told}");
+        server.pgbench_init_with(
+            &theirs,
+            &["-s2", &format!("--partitions={count}"), &format!("--partition-method={method}")],
+        );
+        let mut pgbench = connect(&server.options().with_database(&theirs));
+        let found = partitions(&mut admin);
+        assert_eq!(found.len().to_string(), count, "{told}");
+        assert_eq!(found, partitions(&mut pgbench), "{told}");
+        let asked = check(&ours, 2, &*workload, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+        assert!(asked.holds(), "{told}: {asked:?}");
+        assert_eq!(state(&mut admin, &*workload).unwrap(), DataState::Complete(report.stamp), "{told}");
+        assert!(matches!(state(&mut admin, &*two_units(&[])).unwrap(), DataState::Other(_)), "{told}");
+        assert_eq!(thawed(&mut admin, "pgbench_accounts"), "0", "{told}");
+        drop_data(&mut admin, &*workload, false).unwrap();
+        let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'pgbench|pgdyno'";
+        assert_eq!(admin.query_opt(left).unwrap(), None, "{told}");
+    }
+}
+
+#[test]
+fn partitions_cost_no_wal_under_wal_level_minimal() {
+    if !server::available("partitions_cost_no_wal_under_wal_level_minimal") {
+        return;
+    }
+    let server = Server::start("wal_level = minimal\nmax_wal_senders = 0\nwal_skip_threshold = 0");
+    let mut admin = connect(&server.options());
+    let before = admin.query_one("select pg_current_wal_lsn()").unwrap();
+    let report = load_with(&server.options(), &*two_units(&[("partitions", "2")]), &how(2)).unwrap();
+    assert_eq!(report.tables.iter().find(|table| table.name == "pgbench_accounts").unwrap().loaders, 2);
+    let wal = admin.query_one(&format!("select pg_current_wal_lsn() - '{before}'")).unwrap();
+    assert!(wal.parse::<u64>().unwrap() < report.data_bytes / 4, "{wal} bytes of WAL for {}", report.data_bytes);
+}
+
+/// A load by partitions that was stopped leaves nothing that is taken for data.
+#[test]
+fn what_was_stopped_begins_anew() {
+    if !server::available("what_was_stopped_begins_anew") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.options();
+    let workload = two_units(&[("partitions", "4")]);
+    let stop = AtomicBool::new(false);
+    let progress = |progress: &Progress<'_>| {
+        if matches!(progress, Progress::Table { name: "pgbench_accounts", .. }) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let error = load(&target, &*workload, &CAPS, &how(2), &progress, &stop).unwrap_err();
+    assert!(matches!(error, LoadError::Interrupted), "{error}");
+    let mut admin = connect(&target);
+    crate::await_alone(&mut admin);
+    assert!(matches!(state(&mut admin, &*workload).unwrap(), DataState::Partial { kept: None, .. }));
+    load_with(&target, &*workload, &how(2)).unwrap();
+    assert_eq!(admin.query_one("select count(*) from pgbench_accounts").unwrap(), "200000");
+}
