@@ -152,8 +152,8 @@ class Bench:
         except (measure.Failed, OSError, ValueError, AttributeError, KeyError) as failure:
             self.failed(part, name, kind, n, failure)
 
-    def measured_command(self, part, name, command, server, n, before):
-        """A command whose wall time counts."""
+    def measured_command(self, part, name, command, server, n, before, more=lambda usage: {}):
+        """A command whose wall time counts; `more` reads further figures from what it said."""
         if self.store.done(part, name, "run", n):
             return
         try:
@@ -161,7 +161,7 @@ class Bench:
             usage = measure.run(command, None, server, self.env, self.scratch, limit_s=1800)
             self.store.said(f"{part} {name} {n}", command, usage)
             self.store.add(part, name, "run", n, wall_s=usage.wall_s, user_s=usage.user_s, sys_s=usage.sys_s, rss_bytes=usage.rss_bytes,
-                           server_s=usage.server_s, other_cpus=usage.other_cpus)
+                           server_s=usage.server_s, other_cpus=usage.other_cpus, **more(usage))
         except (measure.Failed, OSError) as failure:
             self.failed(part, name, "run", n, failure)
 

@@ -295,9 +295,15 @@ impl<'a> Load<'a> {
         began: Instant,
     ) -> LoadReport {
         self.spans.sort_by_key(|span| span.phase);
-        let phase = |span: &Span| PhaseReport {
-            phase: span.phase,
-            seconds: span.ended.duration_since(span.began).as_secs_f64(),
+        let mut latest = began;
+        let phase = |span: &Span| {
+            let added = span.ended.saturating_duration_since(latest.max(span.began));
+            latest = latest.max(span.ended);
+            PhaseReport {
+                phase: span.phase,
+                seconds: span.ended.duration_since(span.began).as_secs_f64(),
+                seconds_added: added.as_secs_f64(),
+            }
         };
         LoadReport {
             stamp,

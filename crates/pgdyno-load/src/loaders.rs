@@ -20,6 +20,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// What all loaders share.
 pub(crate) struct Work<'a> {
     pub(crate) tables: &'a [Table],
+    loaders: usize,
     pub(crate) manner: &'a Manner,
     pub(crate) halt: &'a Halt<'a>,
     pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
@@ -82,6 +83,7 @@ impl<'a> Work<'a> {
         };
         Self {
             tables,
+            loaders,
             manner,
             halt,
             progress,
@@ -189,6 +191,7 @@ impl<'a> Work<'a> {
                 session.execute(phase, Some(table.name), &format!("vacuum (freeze) {}", name(table)))?;
             }
             Task::Index(_, index) => {
+                self.set_workers(table, session)?;
                 let ledger = self.manner.ledger.as_ref();
                 let entry = ledger.map(|ledger| format!("begin; {}", ledger.index_sql(table.name, index)));
                 let end = entry.is_some().then_some("commit");
@@ -209,6 +212,18 @@ impl<'a> Work<'a> {
         }
         self.ended(phase);
         Ok(())
+    }
+
+    /// Parallel workers help the server with an index only while a loader has nothing to do. Beside as many loaders at work
+    /// as there are they take the processors from those, and cost a quarter more of them.
+    fn set_workers(&self, table: &Table, session: &mut Session<'_>) -> Result<(), LoadError> {
+        let alone = self.board().schedule.has_idle_loaders() || self.loaders == 1;
+        let workers = if alone { "reset_val" } else { "'0'" };
+        // Not a word to servers that have no such setting.
+        let sql = format!(
+            "select set_config(name, {workers}, false) from pg_settings where name = 'max_parallel_maintenance_workers'"
+        );
+        session.run(Phase::Indexes, Some(table.name), |admin| admin.query(&sql)).map(drop)
     }
 
     /// Creates, fills and freezes a table in one transaction; freezes it not where it is partitioned, or written once

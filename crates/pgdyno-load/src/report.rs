@@ -45,4 +45,6 @@ pub struct PhaseReport {
     pub phase: Phase,
     /// From its first statement's begin to its last one's end.
     pub seconds: f64,
+    /// Of these, what comes after the end of all earlier phases: by so much it makes the load longer.
+    pub seconds_added: f64,
 }

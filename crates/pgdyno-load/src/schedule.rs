@@ -146,6 +146,7 @@ struct Table {
 #[derive(Debug)]
 pub(crate) struct Schedule {
     tables: Vec<Table>,
+    loaders: usize,
     /// Counts begins and ends of tasks: which came first is all that matters of time.
     moment: u64,
 }
@@ -154,7 +155,7 @@ impl Schedule {
     pub(crate) fn new(jobs: Vec<Job>, loaders: usize) -> Self {
         let filling = filling(&jobs, loaders);
         let tables = jobs.into_iter().zip(filling).map(|(job, filling)| Table::new(job, filling));
-        Self { tables: tables.collect(), moment: 0 }
+        Self { tables: tables.collect(), loaders, moment: 0 }
     }
 
     /// Whether several loaders may fill a table. Such a table must be created before the first task is taken.
@@ -192,6 +193,20 @@ impl Schedule {
             _ => 1,
         };
         self.tables.iter().map(of_table).sum()
+    }
+
+    /// Whether another loader would find nothing to do now.
+    pub(crate) fn has_idle_loaders(&self) -> bool {
+        let busy: usize = self.tables.iter().map(|table| table.running.len()).sum();
+        let free = self.loaders.saturating_sub(busy);
+        let could_begin = |(n, table): (usize, &Table)| match table.next(n, self.moment) {
+            Some(Task::Share(..)) => table.chunks_left.len(),
+            Some(Task::Partition(..)) => table.partitions_left.len(),
+            Some(Task::Index(_, index)) if table.job.indexes[index] => table.indexes_left.len(),
+            Some(_) => 1,
+            None => 0,
+        };
+        self.tables.iter().enumerate().map(could_begin).sum::<usize>() < free
     }
 
     /// The next task.

@@ -138,6 +138,34 @@ fn indexes_of_one_table_are_built_side_by_side_where_the_locks_allow_it() {
 }
 
 #[test]
+fn a_loader_is_idle_once_there_is_less_to_do_than_there_are_loaders() {
+    let mut schedule = Schedule::new(vec![job(100, 1, &[true, true, true]), job(10, 1, &[false])], 2);
+    let mut idle = Vec::new();
+    for task in [Task::Whole(0), Task::Whole(1)] {
+        assert_eq!(schedule.take(), Next::Do(task));
+        idle.push(schedule.has_idle_loaders());
+    }
+    schedule.finish(Task::Whole(1));
+    assert_eq!(schedule.take(), Next::Do(Task::Index(1, 0)));
+    idle.push(schedule.has_idle_loaders());
+    schedule.finish(Task::Index(1, 0));
+    schedule.finish(Task::Whole(0));
+    // Three indexes and the statistics of the small table.
+    for index in [0, 1] {
+        assert_eq!(schedule.take(), Next::Do(Task::Index(0, index)));
+        idle.push(schedule.has_idle_loaders());
+    }
+    for index in [0, 1] {
+        schedule.finish(Task::Index(0, index));
+    }
+    assert_eq!(schedule.take(), Next::Do(Task::Index(0, 2)));
+    assert_eq!(schedule.take(), Next::Do(Task::Analyze(1)));
+    schedule.finish(Task::Analyze(1));
+    assert!(schedule.has_idle_loaders(), "the last index, alone");
+    assert_eq!(idle, [false; 5]);
+}
+
+#[test]
 fn any_number_of_loaders_does_every_task_once() {
     for loaders in 1..9 {
         let jobs = vec![job(500, 7, &[false, true]), job(300, 3, &[]), job(0, 0, &[true]), job(90, 90, &[false])];

@@ -275,10 +275,10 @@ pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) 
 /// A phase of less than this share of a load is not told.
 const SHARE_TOLD: f64 = 0.01;
 
-/// Where the time went: ` (rows 2.5 s, indexes 1.1 s)`. Phases may overlap.
+/// Where the time went: ` (rows 2.5 s, indexes 1.1 s)`.
 fn longest(report: &LoadReport) -> String {
-    let told = report.phases.iter().filter(|phase| phase.seconds >= report.seconds * SHARE_TOLD);
-    let told: Vec<_> = told.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds))).collect();
+    let told = report.phases.iter().filter(|phase| phase.seconds_added >= report.seconds * SHARE_TOLD);
+    let told: Vec<_> = told.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds_added))).collect();
     if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
