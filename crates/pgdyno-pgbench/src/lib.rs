@@ -9,7 +9,7 @@
 //! - [`messages`]: where output goes, and pgbench's way of saying what is wrong;
 //! - [`connect`]: connecting as pgbench does, and refusals in libpq's words;
 //! - [`mod@init`]: `pgbench -i`;
-//! - [`report`], [`progress`], [`log`]: what a run prints and logs, from [`stats`];
+//! - [`report`], [`progress`], [`log`]: what a run prints and logs, from [`stats`] and each [`transaction`];
 //! - [`Witness`]: who hears of a run beside, for `--json` and `--csv`.
 
 pub mod connect;
@@ -23,6 +23,7 @@ pub mod report;
 pub mod run;
 pub mod scripts;
 pub mod stats;
+pub mod transaction;
 mod witness;
 
 pub use program::{World, main};

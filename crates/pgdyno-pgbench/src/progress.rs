@@ -74,7 +74,7 @@ pub fn progress_line(accounting: &Accounting, clock: Clock, last: &Snapshot, now
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{Failure, Outcome, TxRecord};
+    use crate::transaction::{Failure, Outcome, TxRecord};
 
     const ALL: Accounting = Accounting {
         throttled: true,

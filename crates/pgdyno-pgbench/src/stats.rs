@@ -3,7 +3,7 @@
 //! Latencies are added up in microseconds, as numbers of double precision: whole microseconds give the same sums in
 //! whatever order threads are merged, and reports equal pgbench's to the last digit.
 
-use crate::log::{Failure, Outcome, TxRecord};
+use crate::transaction::{Failure, Outcome, TxRecord};
 
 /// Which figures a run has: the options that decide what is recorded, logged and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +211,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::log::record::tests::{accountings, records};
+    use crate::transaction::tests::{accountings, records};
 
     #[test]
     fn mean_and_deviation_of_known_series() {

@@ -5,7 +5,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 
 use crate::messages::Failure;
 use crate::options::RunOptions;
-use crate::run::Ran;
+use crate::run::ran::Ran;
 
 /// Hears of one benchmark. Nothing of it is wanted by pgbench's own output, which is the same without one.
 pub trait Witness {

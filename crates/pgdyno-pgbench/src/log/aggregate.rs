@@ -1,7 +1,7 @@
 //! The lines of `--aggregate-interval`.
 
-use super::record::TxRecord;
 use crate::stats::{Accounting, Stats};
+use crate::transaction::TxRecord;
 
 /// Adds up transactions by intervals, and writes a line when one has ended:
 ///
@@ -88,7 +88,7 @@ impl Aggregator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{Failure, Outcome};
+    use crate::transaction::{Failure, Outcome};
 
     fn logged(accounting: Accounting, interval_s: u32, ends_s: &[f64], keep_partial: bool) -> String {
         let mut aggregator = Aggregator::new(accounting, interval_s, 100_700_000);

@@ -11,7 +11,8 @@ use pgdyno_engine::{Observer, Tick, TxEnd, TxOutcome};
 use pgdyno_wire::ErrorClass;
 use pgdyno_workload::Rng;
 
-use super::{Failure, Outcome, TxLog, TxRecord, merge_aggregates, merge_raw};
+use super::{TxLog, merge_aggregates, merge_raw};
+use crate::transaction::{Failure, Outcome, TxRecord};
 
 /// Lines are handed to the system in pieces of this size.
 const PIECE_BYTES: usize = 64 << 10;

@@ -167,8 +167,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::log::record::tests::{START_US, accountings, records};
-    use crate::log::{Aggregator, TxLog, TxRecord};
+    use crate::log::{Aggregator, TxLog};
+    use crate::transaction::TxRecord;
+    use crate::transaction::tests::{START_US, accountings, records};
 
     fn raw(logs: &[&str]) -> Result<String, MergeError> {
         let mut out = Vec::new();

@@ -7,15 +7,14 @@ mod digits;
 mod files;
 mod merge;
 mod raw;
-pub(crate) mod record;
 
 pub use aggregate::Aggregator;
 pub use files::{LogFiles, ThreadLog};
 pub use merge::{MergeError, merge_aggregates, merge_raw};
 pub use raw::write_raw;
-pub use record::{Failure, Outcome, TxRecord};
 
 use crate::stats::Accounting;
+use crate::transaction::TxRecord;
 
 /// `--log-prefix` when it is not given.
 pub const DEFAULT_PREFIX: &str = "pgbench_log";

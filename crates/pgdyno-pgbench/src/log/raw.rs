@@ -3,8 +3,8 @@
 use pgdyno_workload::push_int;
 
 use super::digits::push_rounded;
-use super::record::{Failure, Outcome, TxRecord};
 use crate::stats::Accounting;
+use crate::transaction::{Failure, Outcome, TxRecord};
 
 /// Appends the line of one transaction:
 ///

@@ -2,13 +2,14 @@
 
 mod figures;
 mod journal;
+pub(crate) mod ran;
 mod setup;
 
 use pgdyno_engine::{
     Arrivals, Audience, Backend, ConnectFailed, Control, Event, Rate, Rules, RunError, RunOutcome, RunSpec,
     raise_file_limit,
 };
-use pgdyno_measure::{Phase, Totals};
+use pgdyno_measure::Phase;
 use pgdyno_net::ConnectOptions;
 use pgdyno_workload::{Capabilities, Note, Workload as _};
 use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Scripted, Source, Spec};
@@ -22,33 +23,13 @@ use crate::witness::Witness;
 
 use journal::Journal;
 
+pub use ran::Ran;
+
 /// The exit code when clients were aborted: the report is printed all the same.
 pub const EXIT_ABORTED: u8 = 2;
 
 /// The exit code when a signal ended the run: 128 and SIGINT; the program puts the signal's own number there.
 pub const EXIT_INTERRUPTED: u8 = 130;
-
-/// A run that took place.
-pub struct Ran {
-    /// What the process exits with.
-    pub exit_code: u8,
-    /// What was run.
-    pub workload: Scripted,
-    /// What came of it.
-    pub outcome: RunOutcome,
-    /// The server's version, as it names itself.
-    pub server_version: String,
-    /// The number of branches, or what the user says it is.
-    pub scale: u64,
-}
-
-impl Ran {
-    /// All that the report counts: the measured window and what ended after it, as one.
-    #[must_use]
-    pub fn counted(&self) -> Totals {
-        self.outcome.measured.and(&self.outcome.drain)
-    }
-}
 
 /// Runs `sources` as `options` say, and prints what pgbench prints. `control` ends it early.
 ///

@@ -1,7 +1,8 @@
 //! Samples and aggregates. (Raw lines are compared wherever a log is read.)
 
-use pgdyno_pgbench::log::{Aggregator, TxLog, TxRecord, merge_aggregates};
+use pgdyno_pgbench::log::{Aggregator, TxLog, merge_aggregates};
 use pgdyno_pgbench::stats::Accounting;
+use pgdyno_pgbench::transaction::TxRecord;
 use pgdyno_workload::Rng;
 
 use crate::read::{printed, record};

@@ -1,7 +1,8 @@
 //! pgbench's own output, read back.
 
-use pgdyno_pgbench::log::{Failure, Outcome, TxRecord, merge_raw, write_raw};
+use pgdyno_pgbench::log::{merge_raw, write_raw};
 use pgdyno_pgbench::stats::{Accounting, Stats};
+use pgdyno_pgbench::transaction::{Failure, Outcome, TxRecord};
 
 use crate::support::Run;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::fit::{fit, nearest};
+use super::numbers::Numbers;
 use super::{Machine, Mode, Recipe, Size, Variant};
 use crate::mistake;
 use crate::{Cycle, Fitted, Published, RecipePlan, Shortened};
@@ -226,49 +227,4 @@ fn unknown<'a>(
     let known = known.collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none".to_owned() } else { known };
     RecipeError::Unknown { recipe, what, given: given.to_owned(), nearest, known }
-}
-
-/// The numbers of a run, each by its name.
-#[derive(Clone, Debug)]
-pub(super) struct Numbers {
-    clients: Option<u32>,
-    threads: Option<u16>,
-    loaders: Option<u16>,
-    params: BTreeMap<String, String>,
-}
-
-impl Numbers {
-    /// The variant counts before the size, and the size before the recipe.
-    pub(super) fn of(recipe: &Recipe, size: &Size, variant: Option<&Variant>) -> Self {
-        let params = recipe.params.iter().chain(&size.params).chain(variant.iter().flat_map(|variant| &variant.params));
-        Self {
-            clients: variant.and_then(|v| v.clients).or(size.clients).or(recipe.clients).map(Into::into),
-            threads: variant.and_then(|v| v.threads).or(size.threads).or(recipe.threads).map(Into::into),
-            loaders: size.loaders.or(recipe.loaders).map(Into::into),
-            params: params.map(|(name, value)| (name.clone(), value.0.clone())).collect(),
-        }
-    }
-
-    /// The number of this name, where it has one.
-    pub(super) fn get(&self, name: &str) -> Option<u64> {
-        match name {
-            "clients" => self.clients.map(u64::from),
-            "threads" => self.threads.map(u64::from),
-            "loaders" => self.loaders.map(u64::from),
-            param => self.params.get(param)?.parse().ok(),
-        }
-    }
-
-    /// Gives it another value.
-    pub(super) fn set(&mut self, name: &str, number: u64) {
-        let small = || Some(u16::try_from(number).unwrap_or(u16::MAX));
-        match name {
-            "clients" => self.clients = Some(u32::try_from(number).unwrap_or(u32::MAX)),
-            "threads" => self.threads = small(),
-            "loaders" => self.loaders = small(),
-            param => {
-                self.params.insert(param.to_owned(), number.to_string());
-            }
-        }
-    }
 }

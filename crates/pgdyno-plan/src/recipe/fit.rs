@@ -1,6 +1,6 @@
 //! The numbers of a size, scaled to another machine.
 
-use super::expand::Numbers;
+use super::numbers::Numbers;
 use super::{Fit, Machine, Size};
 
 /// What numbers can grow with.

@@ -7,6 +7,7 @@ mod built_in;
 mod expand;
 mod fit;
 mod format;
+mod numbers;
 #[cfg(test)]
 mod tests;
 mod value;

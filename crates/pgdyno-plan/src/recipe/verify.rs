@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::expand::Numbers;
 use super::fit::{MEMORY, NUMBERS, VCPUS};
+use super::numbers::Numbers;
 use super::{Recipe, Size};
 use crate::mistake::nearest;
 

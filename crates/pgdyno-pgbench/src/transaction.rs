@@ -1,4 +1,4 @@
-//! One transaction as the log sees it.
+//! One transaction, as log and report see it.
 
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
