@@ -3,7 +3,7 @@
 use pgdyno_net::{Admin, AdminError};
 use pgdyno_workload::{Cluster, Node};
 
-use crate::probe::{ask, first};
+use crate::ask::{ask, first};
 
 /// The version of the extension of this database that can distribute tables.
 const EXTENSION: &str = "SELECT e.extversion FROM pg_proc p \

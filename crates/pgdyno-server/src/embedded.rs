@@ -1,93 +1,15 @@
 //! The private server of one run: started, and gone with its owner.
 
-use std::io;
-use std::path::PathBuf;
-
 use pgdyno_net::Secret;
 
-use crate::account::AccountError;
+use crate::error::EmbeddedError;
 use crate::find::Want;
 use crate::handle::Handle;
-use crate::portable::PortableError;
+use crate::pipe::Order;
 use crate::prepare::{EmbeddedOptions, Prepared, Warning, extra_settings, merge, prepare};
-use crate::private::{PasswordError, PrivateServer};
+use crate::private::PrivateServer;
+use crate::progress::Progress;
 use crate::sizing::Setting;
-use crate::supervise::Order;
-use crate::version::PgVersion;
-
-/// What a start is busy with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The portable PostgreSQL is being downloaded and unpacked, about 15 MB.
-    Fetching {
-        /// Its major version.
-        major: u32,
-    },
-    /// initdb runs.
-    Initialising {
-        /// The version of the server.
-        version: PgVersion,
-    },
-    /// The server starts.
-    Starting {
-        /// Its version.
-        version: PgVersion,
-    },
-}
-
-/// Why there is no private server.
-#[derive(Debug, thiserror::Error)]
-pub enum EmbeddedError {
-    /// There is nobody whom it could run as.
-    #[error(transparent)]
-    Account(#[from] AccountError),
-    /// None is installed, and the portable one cannot be had.
-    #[error(transparent)]
-    Portable(#[from] PortableError),
-    /// Its place cannot be used.
-    #[error("cannot use {} for the private server; set XDG_CACHE_HOME to a place on a disk that you may write", .path.display())]
-    Place {
-        /// The place.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A setting that cannot be given.
-    #[error("cannot set '{name}' for the private server: {reason}")]
-    Setting {
-        /// Its name.
-        name: String,
-        /// Why not.
-        reason: &'static str,
-    },
-    /// The supervisor does not start.
-    #[error("cannot start {} as the supervisor of the private server", .program.display())]
-    Supervisor {
-        /// The program.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It has no password, so that TCP is of no use.
-    #[error(transparent)]
-    Password(#[from] PasswordError),
-    /// PostgreSQL does not start, or does not stay.
-    #[error("the private PostgreSQL {version} ({}) failed: {what}{}", .bindir.display(), log_text(.log))]
-    Start {
-        /// Its version.
-        version: String,
-        /// Its programs.
-        bindir: PathBuf,
-        /// What happened.
-        what: String,
-        /// The last lines of its log.
-        log: Vec<String>,
-    },
-}
-
-pub(crate) fn log_text(log: &[String]) -> String {
-    if log.is_empty() { String::new() } else { format!("; its log ends:\n  {}", log.join("\n  ")) }
-}
 
 /// A private server that ends with this value or with this process, however that ends.
 #[derive(Debug)]

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::embedded::{EmbeddedError, Progress};
+use crate::error::EmbeddedError;
 use crate::find::Installation;
 use crate::instance;
+use crate::pipe::{Event, Order, SUPERVISE, Spec};
 use crate::private::PrivateServer;
-use crate::supervise::{Event, Order, SUPERVISE, Spec};
+use crate::progress::Progress;
 
 /// What of the environment a server may need: where to find its libraries, an allocator under test, the
 /// time zone files. Nothing else, since it may hold secrets, and PostgreSQL reads `PG*`.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pgdyno_net::Secret;
 use rustix::process::Signal;
 
-use crate::embedded::{EmbeddedError, Progress, log_text};
+use crate::error::{EmbeddedError, log_text};
 use crate::find::Want;
 use crate::handle::Handle;
 use crate::instance;
@@ -21,6 +21,7 @@ use crate::places::Places;
 use crate::prepare::{EmbeddedOptions, Prepared, Warning, prepare};
 use crate::private::PrivateServer;
 use crate::process;
+use crate::progress::Progress;
 
 const STATE: &str = "state.json";
 

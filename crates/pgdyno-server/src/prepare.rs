@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::account::Account;
-use crate::embedded::{EmbeddedError, Progress};
+use crate::error::EmbeddedError;
 use crate::find::{self, Installation, Want};
 use crate::machine::Machine;
+use crate::pipe::Spec;
 use crate::places::Places;
 use crate::portable;
+use crate::progress::Progress;
 use crate::sizing::{self, Facts, Setting};
-use crate::supervise::Spec;
 
 /// How a private server is to be started.
 #[derive(Clone, Debug)]

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions, Rows};
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_workload::Capabilities;
 use serde::{Deserialize, Serialize};
 
+use crate::ask::{ask, first};
 use crate::cluster::cluster;
 
 /// Facts of a server for the record of a run. What could not be found out is empty.
@@ -164,20 +165,6 @@ fn may_hold_secret(name: &str, value: &str, kind: &str) -> bool {
         || SECRET_NAMES.iter().any(|part| name.contains(part))
         || value.contains("password")
         || (value.contains("://") && value.contains('@'))
-}
-
-/// Asks, and takes a refusal for "not known".
-pub(crate) fn ask(admin: &mut Admin, sql: &str) -> Result<Option<Rows>, AdminError> {
-    match admin.query(sql) {
-        Ok(rows) => Ok(Some(rows)),
-        Err(error) if error.is_lost() => Err(error),
-        Err(_) => Ok(None),
-    }
-}
-
-/// The first value of the first row.
-pub(crate) fn first(rows: Option<Rows>) -> Option<String> {
-    rows?.rows.into_iter().next()?.into_iter().next()?
 }
 
 fn pair(row: Vec<Option<String>>) -> Option<(String, String)> {

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
+use crate::ask::{ask, first};
 use crate::os::process::Process;
-use crate::probe::{ask, first};
 use crate::process::{children_of, is_postmaster_of};
 
 /// The reads of all processes of one server since a moment.

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 
 use crate::instance::{self, Instance};
+use crate::pipe::Spec;
 use crate::postmaster::Postmaster;
 use crate::private::{PrivateServer, Refused};
 use crate::sizing::Setting;
 use crate::startup::{self, Refusal};
-use crate::supervise::{Spec, Wake};
+use crate::wake::Wake;
 
 /// What ALTER SYSTEM had written when a server was started: with it the server is known to start.
 pub(crate) struct Proven(Option<Vec<u8>>);

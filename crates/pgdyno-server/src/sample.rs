@@ -3,7 +3,7 @@
 use pgdyno_net::{Admin, AdminError};
 use serde::{Deserialize, Serialize};
 
-use crate::probe::ask;
+use crate::ask::ask;
 use crate::reads::DiskReads;
 
 /// Counters of the current database in `pg_stat_database`, and the position in the WAL.

@@ -8,11 +8,12 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::instance::{self, Instance};
+use crate::pipe::{Event, Spec, tell};
 use crate::postmaster::{self, POLL, Postmaster, Stop};
 use crate::private::PrivateServer;
 use crate::process;
 use crate::sizing::Setting;
-use crate::supervise::{Event, Spec, Wake, tell};
+use crate::wake::Wake;
 
 /// Why the server did not start. `None` means that it is not wanted any more.
 pub(crate) type Refusal = Option<String>;

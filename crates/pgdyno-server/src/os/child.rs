@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::watch::Wake;
+use super::beat::Wake;
 
 /// A line may be so long; what follows counts as the next one.
 const LONGEST_LINE: u64 = 1 << 20;

@@ -4,9 +4,10 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Instant, SystemTime};
 
+use super::beat::Wake;
 use super::child::Teller;
 use super::rows::{Line, Rows};
-use super::watch::{Sink, Told, Wake};
+use super::told::{Sink, Told};
 use super::{MACHINE, MACHINE_COLUMNS};
 use crate::Frame;
 

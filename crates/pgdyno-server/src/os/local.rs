@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::beat::{Beat, Wake};
 use super::observer::{Look, Observer};
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::{self, Process};
 use super::server::title_of;
 use super::tally::Tally;
-use super::watch::{Beat, Sink, Told, Wake};
+use super::told::{Sink, Told};
 use super::{MACHINE, PROCESSES};
 
 /// CPU time a second that looking at processes may take. Where a look takes more, looks are rarer.

@@ -7,6 +7,7 @@
 //! CPU time is counted in CPUs: 1.5 is one and a half of them all the time. It is a share of the ticks that the kernel
 //! counted for all CPUs together, so that neither the length of a tick nor a late look matters.
 
+mod beat;
 mod child;
 mod command;
 mod cpu;
@@ -16,17 +17,21 @@ mod local;
 mod memory;
 mod net;
 mod observer;
+mod os_metrics;
 mod proc;
 pub(crate) mod process;
 mod rows;
 mod server;
 mod ssh;
 mod tally;
+mod told;
 mod watch;
 
 pub use kind::{DRIVER, ENDED, KERNEL, OTHER, POSTMASTER, STARTING};
+pub use os_metrics::OsMetrics;
 pub use server::ServerSession;
-pub use watch::{MachineWatch, Machines, OsMetrics, Told};
+pub use told::Told;
+pub use watch::{MachineWatch, Machines};
 
 /// What is known of the server's machine.
 pub const MACHINE: &str = "machine";

@@ -6,7 +6,7 @@ use pgdyno_net::{Admin, AdminError};
 
 use super::kind::told;
 use super::process::Process;
-use crate::probe::{ask, first};
+use crate::ask::{ask, first};
 use crate::process::is_postmaster_of;
 
 /// A session on the server, which leads to the server's processes. It must last until they are found.

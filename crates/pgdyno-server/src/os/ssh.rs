@@ -8,11 +8,13 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Instant;
 
+use super::beat::{Beat, Wake};
 use super::child::Teller;
 use super::observer::{Look, Observer};
+use super::os_metrics::OsMetrics;
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::Process;
-use super::watch::{Beat, OsMetrics, Sink, Told, Wake};
+use super::told::{Sink, Told};
 use super::{MACHINE, PROCESSES};
 
 /// Options before the user's own: never ask anybody anything, notice a host that is gone, and hold no terminal.

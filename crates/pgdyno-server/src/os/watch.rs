@@ -2,70 +2,16 @@
 
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
+use super::beat::Wake;
 use super::observer::Observer;
+use super::os_metrics::OsMetrics;
 use super::server::ServerSession;
 use super::tally::Tally;
+use super::told::{Sink, Told};
 use super::{command, local, ssh};
-use crate::Frame;
-
-/// The time between two looks.
-const PERIOD: Duration = Duration::from_secs(1);
-
-/// What a look brought, or what a reader must know of the looking.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// Rows of samples.
-    Frame(Frame),
-    /// A source that cannot be read, or only in part, or seldom: why, and what would help.
-    LeftOut {
-        /// Which.
-        source: &'static str,
-        /// Why.
-        why: String,
-    },
-}
-
-/// Hears what is seen.
-pub(crate) type Sink = Arc<dyn Fn(Told) + Send + Sync>;
-
-/// How the server's machine is looked at, where that is not by this machine's `/proc`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum OsMetrics {
-    /// By a shell on that machine: the words after `ssh`.
-    Ssh(Vec<String>),
-    /// By a command for `sh -c` that prints CSV.
-    Command {
-        /// It.
-        command: String,
-        /// CPUs of the server's machine, where the user has said so.
-        cpus: Option<f64>,
-    },
-}
-
-impl OsMetrics {
-    /// What the user wrote: `ssh` with the words that its command line takes, or a command. The words are parted by spaces;
-    /// no shell reads them.
-    #[must_use]
-    pub fn parse(text: &str, cpus: Option<f64>) -> Self {
-        match text.trim().strip_prefix("ssh ") {
-            Some(words) => Self::Ssh(words.split_whitespace().map(str::to_owned).collect()),
-            None => Self::Command { command: text.to_owned(), cpus },
-        }
-    }
-
-    /// In reports: `ssh user@host` without its options, or `command`, whose text may hold a secret.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self {
-            Self::Ssh(words) => format!("ssh {}", words.last().map_or("", String::as_str)),
-            Self::Command { .. } => "command".to_owned(),
-        }
-    }
-}
 
 /// The machines of a run.
 #[derive(Clone, Debug, Default)]
@@ -76,17 +22,6 @@ pub struct Machines {
     pub session: Option<ServerSession>,
     /// How the server's machine is looked at, where the user says.
     pub os_metrics: Option<OsMetrics>,
-}
-
-/// What wakes a thread that looks at a machine.
-#[derive(Debug)]
-pub(crate) enum Wake {
-    /// The end.
-    Stop,
-    /// A line of a program's standard output.
-    Line(String),
-    /// The end of that.
-    Ended,
 }
 
 /// The threads that look at the machines, until it is dropped.
@@ -171,36 +106,12 @@ impl MachineWatch {
     }
 }
 
-/// The seconds of one who looks. A look that comes late puts off none of those after it, and makes no two of one.
-#[derive(Debug)]
-pub(crate) struct Beat {
-    next: Instant,
-}
-
-impl Beat {
-    pub(crate) fn begin() -> Self {
-        Self { next: Instant::now() + PERIOD }
-    }
-
-    /// Waits for the next second; what wakes it before that is returned.
-    pub(crate) fn wait(&mut self, wake: &Receiver<Wake>) -> Option<Wake> {
-        match wake.recv_timeout(self.next.saturating_duration_since(Instant::now())) {
-            Ok(woken) => Some(woken),
-            Err(RecvTimeoutError::Disconnected) => Some(Wake::Stop),
-            Err(RecvTimeoutError::Timeout) => {
-                let now = Instant::now();
-                while self.next <= now {
-                    self.next += PERIOD;
-                }
-                None
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::Frame;
 
     /// Frames of a source, one after the other.
     #[cfg(target_os = "linux")]
@@ -245,15 +156,5 @@ mod tests {
         // The watch has ended, and its threads with it.
         while heard.try_recv().is_ok() {}
         assert_eq!(heard.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
-    }
-
-    #[test]
-    fn ssh_is_known_by_its_word_and_all_else_is_a_command() {
-        let words = OsMetrics::parse("ssh  -p 2222 me@db1 ", None);
-        assert_eq!(words, OsMetrics::Ssh(["-p", "2222", "me@db1"].map(str::to_owned).to_vec()));
-        assert_eq!(words.name(), "ssh me@db1");
-        let command = OsMetrics::parse("sshmetrics --token geheim", Some(4.0));
-        assert_eq!(command, OsMetrics::Command { command: "sshmetrics --token geheim".to_owned(), cpus: Some(4.0) });
-        assert_eq!(command.name(), "command");
     }
 }

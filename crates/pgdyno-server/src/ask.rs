@@ -1,0 +1,17 @@
+//! Questions that a server may refuse to answer.
+
+use pgdyno_net::{Admin, AdminError, Rows};
+
+/// Asks, and takes a refusal for "not known".
+pub(crate) fn ask(admin: &mut Admin, sql: &str) -> Result<Option<Rows>, AdminError> {
+    match admin.query(sql) {
+        Ok(rows) => Ok(Some(rows)),
+        Err(error) if error.is_lost() => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The first value of the first row.
+pub(crate) fn first(rows: Option<Rows>) -> Option<String> {
+    rows?.rows.into_iter().next()?.into_iter().next()?
+}
