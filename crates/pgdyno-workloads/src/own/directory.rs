@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use pgdyno_workload::{Check, CheckCost, Expect, Meta, ParamError, Params, SqlData, SqlFile, SqlStatement, Workload};
 
+use super::files::{Files, within};
 use super::manifest::{CheckEntry, Manifest};
+use super::source::Source;
 use super::sql::{self, SqlTextError};
-use super::tables::Tables;
-use super::{Data, LOAD, MANIFEST, Own, OwnError, SCHEMA, leak, meta};
+use super::{Data, MANIFEST, Own, OwnError, leak, meta};
 
 /// A script that the directory names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,71 +30,6 @@ pub struct Directory {
     source: Source,
     scripts: Vec<OwnScript>,
     checks: Vec<CheckEntry>,
-}
-
-/// The files of a directory, which are asked for one by one.
-struct Files<'a> {
-    path: &'a str,
-    read: &'a mut dyn FnMut(&str) -> std::io::Result<Option<Vec<u8>>>,
-}
-
-impl Files<'_> {
-    fn within(&self, file: &str) -> String {
-        within(self.path, file)
-    }
-
-    fn find(&mut self, file: &str) -> Result<Option<Vec<u8>>, OwnError> {
-        (self.read)(file).map_err(|source| OwnError::Read { file: self.within(file), source })
-    }
-
-    fn holds(&mut self, file: &str) -> Result<bool, OwnError> {
-        Ok(self.find(file)?.is_some())
-    }
-
-    fn bytes(&mut self, file: &str) -> Result<Vec<u8>, OwnError> {
-        let missing = OwnError::Missing { directory: self.path.to_owned(), file: file.to_owned() };
-        self.find(file)?.ok_or(missing)
-    }
-
-    fn text(&mut self, file: &str) -> Result<String, OwnError> {
-        let bytes = self.bytes(file)?;
-        String::from_utf8(bytes)
-            .map_err(|_| OwnError::Wrong { file: self.within(file), what: "it is not UTF-8".to_owned() })
-    }
-}
-
-fn within(path: &str, file: &str) -> String {
-    format!("{path}/{file}")
-}
-
-/// Where its data comes from.
-#[derive(Debug)]
-pub(super) enum Source {
-    /// SQL files, with their texts.
-    Files(Vec<(String, String)>),
-    /// A built-in workload.
-    Tables(Tables),
-}
-
-impl Source {
-    fn read(files: &mut Files<'_>, manifest: &Manifest) -> Result<Self, OwnError> {
-        let Some(data) = &manifest.data else {
-            let mut texts = vec![(files.within(SCHEMA), files.text(SCHEMA)?)];
-            if files.holds(LOAD)? {
-                texts.push((files.within(LOAD), files.text(LOAD)?));
-            }
-            return Ok(Self::Files(texts));
-        };
-        let wrong = |what: String| OwnError::Wrong { file: within(files.path, MANIFEST), what };
-        for file in [SCHEMA, LOAD] {
-            if files.holds(file)? {
-                let of = &data.workload;
-                let what = format!("its data is that of {of} by [data], and made by {file} too: remove one of them");
-                return Err(wrong(what));
-            }
-        }
-        Tables::read(data).map(Self::Tables).map_err(wrong)
-    }
 }
 
 impl Directory {

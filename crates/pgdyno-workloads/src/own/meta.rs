@@ -2,8 +2,8 @@
 
 use pgdyno_workload::{Meta, Param, ParamKind, When};
 
-use super::directory::Source;
 use super::manifest::Manifest;
+use super::source::Source;
 use super::{SCALE, leak, sql};
 use crate::registry;
 

@@ -6,8 +6,10 @@
 
 mod directory;
 pub mod embedded;
+mod files;
 mod manifest;
 mod meta;
+mod source;
 mod sql;
 mod tables;
 

@@ -2,7 +2,7 @@
 
 use pgdyno_workload::Rng;
 
-use super::{profile::Profile, txns::Kind};
+use super::txns::Kind;
 
 const CARDS: usize = 100;
 
@@ -15,10 +15,10 @@ pub(super) struct Deck {
 }
 
 impl Deck {
-    pub(super) fn new() -> Self {
+    /// `share` says how many cards are of a kind: a hundred in all.
+    pub(super) fn new(share: impl Fn(Kind) -> u8) -> Self {
         let mut cards = [Kind::NewOrder; CARDS];
-        let kinds =
-            Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, usize::from(Profile::Spec.share(kind))));
+        let kinds = Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, usize::from(share(kind))));
         for (card, kind) in cards.iter_mut().zip(kinds) {
             *card = kind;
         }
@@ -40,10 +40,11 @@ impl Deck {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tproc_c::profile::Profile;
 
     #[test]
     fn every_hundred_draws_hold_the_mix_and_no_two_hundreds_the_same_order() {
-        let (mut deck, mut rng) = (Deck::new(), Rng::new(1));
+        let (mut deck, mut rng) = (Deck::new(|kind| Profile::Spec.share(kind)), Rng::new(1));
         let mut hundred = || (0..CARDS).map(|_| deck.draw(&mut rng)).collect::<Vec<_>>();
         let (first, second) = (hundred(), hundred());
         for drawn in [&first, &second] {

@@ -218,7 +218,7 @@ impl Workload for TprocC {
     }
 
     fn txns(&self) -> Vec<Txn> {
-        txns::kinds(self.profile, self.call)
+        self.profile.txns(self.call)
     }
 
     fn statements(&self, _: &Capabilities) -> Vec<Statement> {

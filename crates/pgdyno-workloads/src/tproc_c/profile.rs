@@ -1,8 +1,9 @@
 //! The two ways to drive the same tables: as HammerDB does, and as the clauses say.
 
-use pgdyno_workload::Rng;
+use pgdyno_workload::{Rng, Txn};
 
 use super::{
+    call::Call,
     deck::Deck,
     population::{RunConstants, Seed},
     txns::Kind,
@@ -35,6 +36,19 @@ impl Profile {
         }
     }
 
+    /// The transactions in the order of their ids.
+    pub(super) fn txns(self, call: Call) -> Vec<Txn> {
+        Kind::ALL
+            .into_iter()
+            .map(|kind| Txn {
+                name: kind.name(),
+                weight: f64::from(self.share(kind)),
+                queries: call.queries(kind),
+                is_new_order: kind == Kind::NewOrder,
+            })
+            .collect()
+    }
+
     /// What all clients agree on. HammerDB draws last names with the constant of the load, and customers and items
     /// alike.
     pub(super) fn constants(self, seed: Seed) -> RunConstants {
@@ -47,7 +61,7 @@ impl Profile {
     /// How one client draws its transactions.
     pub(super) fn mix(self) -> Mix {
         match self {
-            Self::Spec => Mix::Deck(Deck::new()),
+            Self::Spec => Mix::Deck(Deck::new(|kind| self.share(kind))),
             Self::HammerDb => Mix::Independent,
         }
     }
@@ -105,5 +119,29 @@ mod tests {
         let constants = Profile::HammerDb.constants(seed);
         assert_eq!(constants, RunConstants { c_last: seed.c_load(), c_id: None, i_id: None });
         assert_ne!(Profile::Spec.constants(seed).c_last, seed.c_load());
+    }
+
+    #[test]
+    fn the_mix_is_given_by_name() {
+        let shares = |profile: Profile| {
+            let kinds = profile.txns(Call::Procedure);
+            let sum: f64 = kinds.iter().map(|k| k.weight).sum();
+            kinds.into_iter().map(|k| (k.name, (k.weight / sum * 1e4).round() / 100.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shares(Profile::Spec),
+            [("new-order", 45.0), ("payment", 43.0), ("order-status", 4.0), ("delivery", 4.0), ("stock-level", 4.0)]
+        );
+        assert_eq!(
+            shares(Profile::HammerDb),
+            [
+                ("new-order", 43.48),
+                ("payment", 43.48),
+                ("order-status", 4.35),
+                ("delivery", 4.35),
+                ("stock-level", 4.35)
+            ]
+        );
+        assert!(Profile::Spec.txns(Call::Client).iter().filter(|k| k.is_new_order).count() == 1);
     }
 }

@@ -3,6 +3,7 @@
 use pgdyno_workload::{Capabilities, When};
 
 use super::*;
+use crate::own::{LOAD, SCHEMA};
 use crate::registry;
 
 const FILES: [(&str, &str); 4] = [

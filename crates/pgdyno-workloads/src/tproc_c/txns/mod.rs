@@ -7,9 +7,9 @@ mod order_status;
 mod payment;
 mod stock_level;
 
-use pgdyno_workload::{Rng, Txn, TxnId};
+use pgdyno_workload::{Rng, TxnId};
 
-use super::{call::Call, population::RunConstants, profile::Profile};
+use super::population::RunConstants;
 
 pub(super) use customer::Customer;
 pub(super) use delivery::Delivery;
@@ -45,19 +45,6 @@ impl Kind {
             Self::StockLevel => "stock-level",
         }
     }
-}
-
-/// The kinds in the order of their ids.
-pub(super) fn kinds(profile: Profile, call: Call) -> Vec<Txn> {
-    Kind::ALL
-        .into_iter()
-        .map(|kind| Txn {
-            name: kind.name(),
-            weight: f64::from(profile.share(kind)),
-            queries: call.queries(kind),
-            is_new_order: kind == Kind::NewOrder,
-        })
-        .collect()
 }
 
 /// The inputs of a transaction.

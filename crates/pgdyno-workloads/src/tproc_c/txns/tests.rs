@@ -78,21 +78,3 @@ fn a_remote_warehouse_is_any_but_home() {
         assert_eq!(drawn, others);
     }
 }
-
-#[test]
-fn the_mix_is_given_by_name() {
-    let shares = |profile| {
-        let kinds = kinds(profile, Call::Procedure);
-        let sum: f64 = kinds.iter().map(|k| k.weight).sum();
-        kinds.into_iter().map(|k| (k.name, (k.weight / sum * 1e4).round() / 100.0)).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        shares(Profile::Spec),
-        [("new-order", 45.0), ("payment", 43.0), ("order-status", 4.0), ("delivery", 4.0), ("stock-level", 4.0)]
-    );
-    assert_eq!(
-        shares(Profile::HammerDb),
-        [("new-order", 43.48), ("payment", 43.48), ("order-status", 4.35), ("delivery", 4.35), ("stock-level", 4.35)]
-    );
-    assert!(kinds(Profile::Spec, Call::Client).iter().filter(|k| k.is_new_order).count() == 1);
-}

@@ -1,0 +1,36 @@
+//! Where the data of a directory comes from.
+
+use super::files::{Files, within};
+use super::manifest::Manifest;
+use super::tables::Tables;
+use super::{LOAD, MANIFEST, OwnError, SCHEMA};
+
+/// Where it comes from.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// SQL files, with their texts.
+    Files(Vec<(String, String)>),
+    /// A built-in workload.
+    Tables(Tables),
+}
+
+impl Source {
+    pub(super) fn read(files: &mut Files<'_>, manifest: &Manifest) -> Result<Self, OwnError> {
+        let Some(data) = &manifest.data else {
+            let mut texts = vec![(files.within(SCHEMA), files.text(SCHEMA)?)];
+            if files.holds(LOAD)? {
+                texts.push((files.within(LOAD), files.text(LOAD)?));
+            }
+            return Ok(Self::Files(texts));
+        };
+        let wrong = |what: String| OwnError::Wrong { file: within(files.path, MANIFEST), what };
+        for file in [SCHEMA, LOAD] {
+            if files.holds(file)? {
+                let of = &data.workload;
+                let what = format!("its data is that of {of} by [data], and made by {file} too: remove one of them");
+                return Err(wrong(what));
+            }
+        }
+        Tables::read(data).map(Self::Tables).map_err(wrong)
+    }
+}
