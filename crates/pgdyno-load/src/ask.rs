@@ -7,8 +7,8 @@ use std::time::Instant;
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Rows, quote};
 use pgdyno_workload::{CheckCost, Expect};
 
-use crate::check::{CheckError, CheckProgress, Question, SHOWN};
 use crate::halt::Halt;
+use crate::question::{CheckError, CheckProgress, Question, SHOWN};
 use crate::session::NO_LIMITS;
 
 /// The most memory that one operation of a query takes: beyond it hashing gains little.

@@ -3,14 +3,12 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Rows};
+use pgdyno_net::{Admin, ConnectOptions, Rows};
 use pgdyno_workload::{Capabilities, Check, Expect, Table, Workload};
 
 use crate::ask::{Answer, ask};
+use crate::question::{CheckError, CheckProgress, Question, SHOWN};
 use crate::relations;
-
-/// Violations that are shown of each check.
-pub(crate) const SHOWN: usize = 5;
 
 /// When the data is checked.
 #[derive(Clone, Copy, Debug)]
@@ -42,19 +40,6 @@ impl Baseline {
     pub fn figures(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         self.unchanging.iter().map(|(name, rows)| (*name, texts(rows)))
     }
-}
-
-/// How far the checks are, as one more query begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CheckProgress<'a> {
-    /// The check that the query belongs to.
-    pub check: &'a str,
-    /// Queries that are done.
-    pub done: usize,
-    /// All of them.
-    pub total: usize,
-    /// The share of all the work that is done, estimated, 0 to 1.
-    pub share: f64,
 }
 
 /// What the checks found.
@@ -93,28 +78,6 @@ pub struct CheckResult {
     pub violations: Vec<String>,
     /// Whether there are more.
     pub more: bool,
-}
-
-/// Why the data could not be checked. What is wrong with it is no error.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckError {
-    /// Not even one connection could be opened.
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    /// A check's query failed: a table is missing, say.
-    #[error("check {check} cannot be asked: {source}")]
-    Failed {
-        /// The check.
-        check: String,
-        /// What the server says.
-        source: AdminError,
-    },
-    /// The stop flag was set.
-    #[error("interrupted during check {check}")]
-    Interrupted {
-        /// The check.
-        check: String,
-    },
 }
 
 /// Asks what `moment` asks for, over so many connections, each with a read-only transaction of its own: one query after
@@ -164,21 +127,6 @@ pub fn check(
         .map_err(|source| CheckError::Failed { check: "size of the data".to_owned(), source })?;
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
-}
-
-/// What is asked and what it must bring.
-pub(crate) enum Question<'a> {
-    Rows(&'a Table),
-    Check(&'a Check),
-}
-
-impl Question<'_> {
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Self::Rows(table) => format!("rows of {}", table.name),
-            Self::Check(check) => check.name.to_owned(),
-        }
-    }
 }
 
 fn questions<'a>(tables: &'a [Table], checks: &'a [Check], moment: Moment<'_>) -> Vec<Question<'a>> {

@@ -125,6 +125,6 @@ pub fn lost(admin: &mut Admin, durability: &Durability, witness: &Witness) -> Re
     let rows = admin.query(&sql)?;
     let mut shown = crate::check::texts(&rows);
     let all = shown.len();
-    shown.truncate(crate::check::SHOWN);
+    shown.truncate(crate::question::SHOWN);
     Ok((shown, all))
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use pgdyno_net::{Admin, AdminError, quote};
 
-use crate::inventory::Object;
+use crate::object::Object;
 use crate::stamp;
 
 /// An object of the catalog: the table that it is in, and its number there.

@@ -3,7 +3,8 @@
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, Routine, Workload};
 
-use crate::inventory::{Inventory, Object};
+use crate::inventory::Inventory;
+use crate::object::Object;
 use crate::{LoadError, Phase, distribute, stamp};
 
 /// Creates the workload's routines, or replaces them: data that an older pgdyno loaded may be right and its
