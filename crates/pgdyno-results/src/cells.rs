@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_plan::SuitePlan;
 
-use crate::select::fits;
-use crate::store::{StoreError, list_runs, read_record};
+use crate::error::StoreError;
+use crate::layout::RECORD;
+use crate::pattern::fits;
+use crate::store::{list_runs, read_record};
 
 /// The records of the runs that `name` means, oldest first: `SUITE/CELL`, where `*` in the cell stands for anything. A suite
 /// is named as `pgdyno suite` takes it: its name means its newest execution. `None` where no run is of such a suite.
@@ -15,7 +17,7 @@ use crate::store::{StoreError, list_runs, read_record};
 pub(crate) fn runs_of_cell(results: &Path, name: &str) -> Result<Option<Vec<PathBuf>>, StoreError> {
     let Some((suite, cell)) = name.split_once('/') else { return Ok(None) };
     let of_suite = |run: PathBuf| {
-        let record = run.join("run.json");
+        let record = run.join(RECORD);
         let place = read_record(&record).ok()?.plan.suite.filter(|place| is_called(place, suite))?;
         Some((record, place))
     };

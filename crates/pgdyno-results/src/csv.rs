@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::error::{StoreError, io_error};
 use crate::interval::IntervalRecord;
-use crate::store::{StoreError, io_error};
 
 /// The header of `intervals.csv`.
 pub(crate) const INTERVALS_HEADER: &str = "interval,phase,start_s,end_s,tps,started,committed,rolled_back,failed,retried,\

@@ -13,13 +13,16 @@
 mod cells;
 mod cost;
 mod csv;
+mod error;
 #[cfg(test)]
 mod fixture;
 mod hdr;
 mod hlog;
 mod interval;
+mod layout;
 mod listing;
 mod live;
+mod pattern;
 mod record;
 mod samples;
 mod search;
@@ -31,7 +34,9 @@ pub mod table;
 mod timeline;
 
 pub use csv::IntervalsCsv;
+pub use error::StoreError;
 pub use interval::{IntervalLatency, IntervalRecord};
+pub use layout::{INTERVALS, LATENCY, RECORD, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
 pub use live::{Latest, goes_on, read_latest};
 pub use record::{
@@ -44,9 +49,6 @@ pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
-pub use store::{
-    RunDir, StoreError, admit, admit_file, find_run, is_run_name, list_runs, read_record, run_id, write_record,
-    write_whole,
-};
+pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_record, write_whole};
 pub use summary::{Names, summarize};
 pub use timeline::{LatencyLine, Timeline, TimelineInterval, read_timeline};

@@ -9,8 +9,8 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::error::{StoreError, io_error};
 use crate::record::RunRecord;
-use crate::store::{StoreError, io_error};
 use crate::table::{self, RESULTS};
 
 /// Appends a run's line to `results.csv` in `results`, in one write, so that runs side by side do not mix. A list of other

@@ -5,13 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use crate::error::{StoreError, io_error, malformed};
+use crate::layout::{INTERVALS, LATENCY};
 use crate::samples::{DIRECTORY, SampleTable, Samples};
-use crate::series::malformed;
-use crate::store::{StoreError, io_error};
 use crate::timeline::{self, TimelineInterval};
-
-/// The file that a run holds locked as long as it goes.
-pub(crate) const HELD: &str = "latency.hlog";
 
 /// Where a file system has no locks, a run goes on whose intervals are no older.
 const FRESH: Duration = Duration::from_secs(10);
@@ -23,7 +20,7 @@ const TAIL_BYTES: u64 = 32 << 10;
 /// that ends. A run of an older pgdyno, which held none, is taken to have ended.
 #[must_use]
 pub fn goes_on(directory: &Path) -> bool {
-    let held = directory.join(HELD);
+    let held = directory.join(LATENCY);
     // Whoever opens a pipe waits for its other end.
     let ordinary = fs::symlink_metadata(&held).is_ok_and(|there| there.is_file());
     let Some(file) = ordinary.then(|| File::open(held).ok()).flatten() else { return false };
@@ -31,7 +28,7 @@ pub fn goes_on(directory: &Path) -> bool {
         Ok(()) => false,
         Err(TryLockError::WouldBlock) => true,
         Err(TryLockError::Error(_)) => {
-            let written = fs::metadata(directory.join("intervals.csv")).and_then(|file| file.modified());
+            let written = fs::metadata(directory.join(INTERVALS)).and_then(|file| file.modified());
             written.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < FRESH))
         }
     }
@@ -55,7 +52,7 @@ pub struct Latest {
 /// # Errors
 /// When a file that is there cannot be read, or is none of ours.
 pub fn read_latest(directory: &Path, since_s: f64, sources: &[&str]) -> Result<Latest, StoreError> {
-    let file = directory.join("intervals.csv");
+    let file = directory.join(INTERVALS);
     let parsed = tail(&file, |text| {
         let intervals = timeline::parse(text).map_err(|why| malformed(&file, why))?;
         Ok((intervals.first().is_some_and(|first| first.end_s <= since_s), intervals))

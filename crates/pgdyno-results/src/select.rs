@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::cells::runs_of_cell;
-use crate::store::{StoreError, find_run, list_runs};
+use crate::error::StoreError;
+use crate::layout::RECORD;
+use crate::pattern::fits;
+use crate::store::{find_run, list_runs};
 
 /// The records of all runs that `names` means, oldest first within each name: names separated by commas, each what
 /// [`find_run`] takes, or `last-N` for the run N before the last, or `SUITE/CELL`, or a pattern in which `*` stands for
@@ -23,7 +26,7 @@ pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError
     let mut found = Vec::new();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         let missing = || StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() };
-        let record = |run: &PathBuf| run.join("run.json");
+        let record = |run: &PathBuf| run.join(RECORD);
         if let Some(back) = name.strip_prefix("last-").and_then(|n| n.parse::<usize>().ok()) {
             let runs = list_runs(results)?;
             let at = runs.len().checked_sub(back + 1).ok_or_else(missing)?;
@@ -53,26 +56,9 @@ fn cell(results: &Path, name: &str) -> Result<Option<Vec<PathBuf>>, StoreError> 
     if Path::new(name).exists() { Ok(None) } else { runs_of_cell(results, name) }
 }
 
-/// Whether `name` fits a pattern in which `*` stands for any number of characters.
-pub(crate) fn fits(pattern: &str, name: &str) -> bool {
-    let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
-    let Some(rest) = name.strip_prefix(before) else { return false };
-    (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| fits(after, &rest[at..]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        for pattern in ["*", "2026*", "*-aaa", "2026*noop*", "*noop*aaa", "2026-noop-aaa", "**"] {
-            assert!(fits(pattern, "2026-noop-aaa"), "{pattern}");
-        }
-        for pattern in ["2027*", "*-bbb", "noop*", "*noop", "2026*x*"] {
-            assert!(!fits(pattern, "2026-noop-aaa"), "{pattern}");
-        }
-    }
 
     #[test]
     fn runs_are_named_by_lists_patterns_and_their_place_from_the_end() {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pgdyno_measure::Phase;
 
+use crate::error::{StoreError, io_error, malformed};
 use crate::hlog;
 use crate::interval::IntervalRecord;
+use crate::layout::{INTERVALS, LATENCY, directory};
 use crate::record::RunRecord;
-use crate::store::{StoreError, io_error, is_run_name};
 use crate::timeline::{self, TimelineInterval};
 
 /// The transaction that NOPM counts.
@@ -42,34 +43,15 @@ pub struct SeriesInterval {
 /// When a file that is there cannot be read, or is none of ours.
 pub fn read_series(path: &Path, record: &RunRecord, results: &Path) -> Result<Series, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(of_record(record)) };
-    let file = directory.join("intervals.csv");
+    let file = directory.join(INTERVALS);
     let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
     let intervals = intervals(&text).map_err(|why| malformed(&file, why))?;
-    let file = directory.join("latency.hlog");
+    let file = directory.join(LATENCY);
     let latencies = match fs::read(&file) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
         bytes => responses(&bytes.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
     Ok(joined(&intervals, latencies))
-}
-
-pub(crate) fn malformed(path: &Path, why: String) -> StoreError {
-    StoreError::Unreadable { path: path.to_owned(), why }
-}
-
-/// The directory with the intervals of a run: that of its record, or its run directory in `results`. A record may be
-/// somebody else's: a name in it that could lead out of `results` leads nowhere.
-pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Option<PathBuf> {
-    let named = is_run_name(&record.id).then(|| results.join(&record.id));
-    let places = [path.parent().map(Path::to_owned), named];
-    places.into_iter().flatten().find(|place| is_of(place, path, record))
-}
-
-/// Whether a directory holds the intervals of this very run: `--json` may write a record anywhere.
-fn is_of(directory: &Path, record_path: &Path, record: &RunRecord) -> bool {
-    let own = record_path.file_name().is_some_and(|name| name == "run.json");
-    let is_named = directory.file_name().is_some_and(|name| name == record.id.as_str());
-    (own || is_named) && directory.join("intervals.csv").is_file()
 }
 
 fn of_record(record: &RunRecord) -> Series {
@@ -163,6 +145,8 @@ fn joined(intervals: &[Measured], mut latencies: BTreeMap<u64, Responses>) -> Se
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use pgdyno_measure::{Interval, Recorder};
 

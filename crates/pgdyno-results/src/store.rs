@@ -7,108 +7,12 @@ use std::path::{Path, PathBuf};
 use pgdyno_measure::Interval;
 
 use crate::csv::IntervalsCsv;
+use crate::error::{StoreError, io_error};
 use crate::hlog;
 use crate::interval::IntervalRecord;
+use crate::layout::{INTERVALS, LATENCY, RECORD};
 use crate::listing;
-use crate::live;
 use crate::record::{FORMAT_VERSION, RunRecord};
-
-/// Why the store could not be written or read.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The system refused.
-    #[error("failed to {what} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        what: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// No run can be stored there.
-    #[error("failed to write to the results directory {}: {source}; name another one with --out", path.display())]
-    Unwritable {
-        /// The directory.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A record of a newer pgdyno.
-    #[error(
-        "{} is a record of format {found}, and this pgdyno knows formats up to {FORMAT_VERSION}; read it with a newer \
-         pgdyno, and keep the file: this one does not touch it", path.display()
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: u64,
-    },
-    /// Not a record.
-    #[error("{} is not a run record: {why}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// A file beside a record that cannot be made sense of.
-    #[error("failed to read {}: {why}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// The suite is there, and no run of it is of such a cell.
-    #[error("no run of the suite '{suite}' is of a cell '{cell}'; its runs are of {}", cells.join(", "))]
-    NoSuchCell {
-        /// The suite.
-        suite: String,
-        /// What was asked for.
-        cell: String,
-        /// The cells of its runs.
-        cells: Vec<String>,
-    },
-    /// No such run.
-    #[error("no run '{name}' in {}; `pgdyno list runs` names those that are there", results.display())]
-    NoSuchRun {
-        /// What was asked for.
-        name: String,
-        /// Where.
-        results: PathBuf,
-    },
-}
-
-pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
-    move |source| StoreError::Io { what, path: path.to_owned(), source }
-}
-
-/// So many characters of its workload are in the name of a run.
-const WORKLOAD_MAX: usize = 100;
-
-/// The name of a run: its UTC start, its workload, and a few characters that tell two of one second apart.
-#[must_use]
-pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
-    // A path given as a workload keeps its last part only.
-    let name: String = workload
-        .rsplit('/')
-        .next()
-        .unwrap_or(workload)
-        .chars()
-        .take(WORKLOAD_MAX)
-        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
-        .collect();
-    format!("{}-{name}-{:06x}", started.strftime("%Y%m%dT%H%M%SZ"), salt & 0xff_ffff)
-}
-
-/// Whether this can be the name of a directory in the results, and nothing else: neither a path, nor hidden.
-#[must_use]
-pub fn is_run_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
-    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
-}
 
 /// The directory of one run, while it is written.
 ///
@@ -202,9 +106,9 @@ impl RunDir {
     ) -> Result<Self, StoreError> {
         let path = results.join(id);
         fs::create_dir_all(&path).map_err(io_error("create the run directory", &path))?;
-        let intervals = IntervalsCsv::create(&path.join("intervals.csv"))?;
+        let intervals = IntervalsCsv::create(&path.join(INTERVALS))?;
         let header = hlog::header(started).map_err(io_error("write", &path))?;
-        let latency_path = path.join(live::HELD);
+        let latency_path = path.join(LATENCY);
         let mut latency = File::create(&latency_path).map_err(io_error("create", &latency_path))?;
         // Who looks at the run sees by it that it goes on. A file system without locks has none to tell by.
         let _ = latency.lock();
@@ -242,7 +146,7 @@ impl RunDir {
     /// # Errors
     /// When the system refuses.
     pub fn record(&self, record: &RunRecord) -> Result<(), StoreError> {
-        write_record(&self.path.join("run.json"), record)
+        write_record(&self.path.join(RECORD), record)
     }
 
     /// Appends the run's line to `results.csv`; see [`crate::list_run`].
@@ -319,18 +223,18 @@ pub fn find_run(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
     if given.is_file() {
         return Ok(given.to_owned());
     }
-    if given.join("run.json").is_file() {
-        return Ok(given.join("run.json"));
+    if given.join(RECORD).is_file() {
+        return Ok(given.join(RECORD));
     }
     let runs = list_runs(results)?;
     let missing = || StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() };
     if name == "last" {
-        return runs.last().map(|path| path.join("run.json")).ok_or_else(missing);
+        return runs.last().map(|path| path.join(RECORD)).ok_or_else(missing);
     }
     let file_name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut fitting = runs.iter().filter(|path| file_name(path).starts_with(name) || file_name(path).ends_with(name));
     match (fitting.next(), fitting.next()) {
-        (Some(path), None) => Ok(path.join("run.json")),
+        (Some(path), None) => Ok(path.join(RECORD)),
         (Some(a), Some(b)) => Err(StoreError::Malformed {
             path: given.to_owned(),
             why: format!("it could be {} or {}", file_name(a), file_name(b)),
@@ -348,33 +252,15 @@ pub fn list_runs(results: &Path) -> Result<Vec<PathBuf>, StoreError> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(io_error("read", results))?,
     };
-    let mut runs: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|e| e.path()))
-        .filter(|path| path.join("run.json").is_file())
-        .collect();
+    let mut runs: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.join(RECORD).is_file()).collect();
     runs.sort();
     // Names tell the second only. Runs of the same one are told apart by what their records say.
     let second = |path: &Path| path.file_name().map(|name| name.to_string_lossy().chars().take(16).collect::<String>());
     for runs in runs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|runs| runs.len() > 1) {
         runs.sort_by_cached_key(|path| {
-            read_record(&path.join("run.json")).ok().and_then(|r| r.started_at.parse::<jiff::Timestamp>().ok())
+            read_record(&path.join(RECORD)).ok().and_then(|r| r.started_at.parse::<jiff::Timestamp>().ok())
         });
     }
     Ok(runs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_has_a_name_that_cannot_lead_elsewhere() {
-        for workload in ["tproc-c", "../my scripts/../a=b.sql", "", "..", "/", "ä\0", &"x".repeat(300)] {
-            let name = run_id(jiff::Timestamp::UNIX_EPOCH, workload, u64::MAX);
-            assert!(is_run_name(&name), "{name}");
-        }
-        for name in ["", ".", "..", "a/b", "/a", "a/", "a\\b", ".a", "a\0", "a b", "ä", &"x".repeat(201)] {
-            assert!(!is_run_name(name), "{name}");
-        }
-    }
 }

@@ -17,6 +17,21 @@ pub struct Names {
     pub classes: Vec<&'static str>,
 }
 
+impl Summary {
+    /// Transactions that ended: committed, rolled back as they were meant to be, or failed for good.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        self.committed + self.rolled_back + self.failed
+    }
+
+    /// Those that failed for good, of all that ended.
+    #[must_use]
+    pub fn failed_share(&self) -> f64 {
+        let ended = self.ended();
+        if ended > 0 { self.failed as f64 / ended as f64 } else { 0.0 }
+    }
+}
+
 /// Fills in the summary, the transactions and the statements of `record` from the measured window.
 pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, process_cpu_ns: u64) {
     let asked = record.plan.percentiles.clone();

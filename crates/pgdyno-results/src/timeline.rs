@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::error::{StoreError, io_error, malformed};
 use crate::hlog;
 use crate::interval::{IntervalLatency, IntervalRecord};
+use crate::layout::{INTERVALS, LATENCY, directory};
 use crate::record::RunRecord;
-use crate::series::{directory, malformed};
-use crate::store::{StoreError, io_error};
 
 /// A run interval by interval.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +66,7 @@ pub struct LatencyLine {
 /// When a file that is there cannot be read, or is none of ours.
 pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<Timeline, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(Timeline::of_record(record)) };
-    let file = directory.join("intervals.csv");
+    let file = directory.join(INTERVALS);
     let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
     let intervals = parse(&text).map_err(|why| malformed(&file, why))?;
     Ok(Timeline { directory: Some(directory), intervals })
@@ -95,7 +95,7 @@ impl Timeline {
     /// When the file cannot be read, or is none of ours.
     pub fn each_latency(&self, mut each: impl FnMut(LatencyLine)) -> Result<(), StoreError> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        let file = directory.join("latency.hlog");
+        let file = directory.join(LATENCY);
         match fs::read(&file) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
             bytes => hlog::read(&bytes.map_err(io_error("read", &file))?, |line| each(latency_line(line)))

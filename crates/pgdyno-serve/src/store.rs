@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_results::{RunRecord, SearchRecord, is_run_name, read_record};
+use pgdyno_results::{RECORD, RunRecord, SearchRecord, is_run_name, read_record};
 
 use crate::Run;
 
@@ -80,7 +80,7 @@ impl Store {
         let mut before = std::mem::take(&mut *known);
         let mut runs = Vec::new();
         for id in names(&self.root)? {
-            let Ok(file) = fs::symlink_metadata(self.root.join(&id).join("run.json")) else { continue };
+            let Ok(file) = fs::symlink_metadata(self.root.join(&id).join(RECORD)) else { continue };
             let now = match before.remove(&id) {
                 Some(same) if same.stamp == stamp(&file) => same,
                 _ => Known { stamp: stamp(&file), record: self.listed(&id, &file) },
@@ -103,7 +103,7 @@ impl Store {
         if !file.is_file() {
             return Err("run.json is a link, and links are not followed".into());
         }
-        let record = read_record(&self.root.join(id).join("run.json")).map_err(|e| Arc::from(e.to_string()))?;
+        let record = read_record(&self.root.join(id).join(RECORD)).map_err(|e| Arc::from(e.to_string()))?;
         let lean = RunRecord {
             id: id.to_owned(),
             statements: Vec::new(),
@@ -131,7 +131,7 @@ impl Store {
         if !is_run_name(id) || there(&directory).is_none_or(|entry| entry.is_file()) {
             return Err(Held::Nothing);
         }
-        let path = directory.join("run.json");
+        let path = directory.join(RECORD);
         if !there(&directory).is_some_and(|entry| entry.is_dir()) {
             return Err(Held::Link(id.to_owned()));
         }

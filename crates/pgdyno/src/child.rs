@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_plan::SuitePlan;
-use pgdyno_results::{RunRecord, list_runs, read_record};
+use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::exit_code::Code;
@@ -126,5 +126,5 @@ pub(crate) fn find(results: &Path, place: &SuitePlan) -> Result<Option<(PathBuf,
 /// The records in `results` and where they are, the newest first. What cannot be read is no record.
 pub(crate) fn records(results: &Path) -> Result<impl Iterator<Item = (PathBuf, RunRecord)>> {
     let runs = list_runs(results).or_fail(Code::Start)?;
-    Ok(runs.into_iter().rev().filter_map(|path| read_record(&path.join("run.json")).ok().map(|record| (path, record))))
+    Ok(runs.into_iter().rev().filter_map(|path| read_record(&path.join(RECORD)).ok().map(|record| (path, record))))
 }

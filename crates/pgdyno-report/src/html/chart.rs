@@ -1,8 +1,5 @@
 //! What is drawn over time.
 
-use super::ReportRun;
-use super::{drive, samples, thin};
-
 /// A chart over time. Charts of several runs that have the same title are drawn on the same axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
@@ -92,19 +89,4 @@ pub struct Mark {
     pub from_s: f64,
     /// End of a span; absent for a moment.
     pub until_s: Option<f64>,
-}
-
-/// The charts of a run: what its intervals tell, what its samples tell, and its own; by part of the page.
-pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = drive::charts(run).into_iter().map(|c| thin::chart(c, thin::INTERVALS_MAX)).collect();
-    charts.extend(samples::charts(&run.samples).into_iter().map(|chart| thin::chart(chart, thin::SAMPLES_MAX)));
-    charts.extend(run.charts.iter().cloned());
-    // What nobody has seen is not drawn as if it were nothing.
-    for chart in &mut charts {
-        chart.series.retain(|series| series.values.iter().any(Option::is_some));
-    }
-    charts.retain(|chart| !chart.series.is_empty());
-    // In a part they keep their order.
-    charts.sort_by_key(|chart| chart.part);
-    charts
 }

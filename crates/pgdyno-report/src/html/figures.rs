@@ -30,8 +30,7 @@ fn more(record: &RunRecord) -> Vec<(&'static str, String, &'static str)> {
         more.push(("ms max", ms(latency.max), "response time, the longest"));
     }
     if summary.failed > 0 {
-        let all = (summary.committed + summary.rolled_back + summary.failed).max(1);
-        more.push(("failed", percent(summary.failed as f64 / all as f64), "transactions that failed for good"));
+        more.push(("failed", percent(summary.failed_share()), "transactions that failed for good"));
     }
     if let Some(ratio) = summary.cache_hit_ratio {
         more.push(("from shared buffers", percent(ratio), "block reads that needed no read of the operating system"));

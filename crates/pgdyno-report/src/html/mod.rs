@@ -20,6 +20,7 @@ mod growth;
 mod latencies;
 mod machines;
 mod markup;
+mod of_run;
 mod page;
 mod samples;
 mod server;

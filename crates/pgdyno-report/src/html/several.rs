@@ -4,7 +4,8 @@
 //! picture nobody can read. Areas cannot lie over each other: each run has a chart of its own, with the same height.
 
 use super::ReportRun;
-use super::chart::{self, Chart, Series};
+use super::chart::{Chart, Series};
+use super::of_run;
 
 /// So many runs have their own areas and heat maps; of more, the first of each side has.
 const RUNS_MAX: usize = 4;
@@ -41,11 +42,11 @@ pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
             let series = std::mem::take(&mut chart.series).into_iter().map(|series| (0, series)).collect();
             Drawn { chart, series, run: None, most: None }
         };
-        return chart::charts(run).into_iter().map(drawn).collect();
+        return of_run::charts(run).into_iter().map(drawn).collect();
     }
     let mut titled: Vec<(Chart, Vec<(usize, Series)>)> = Vec::new();
     for (run, mut chart) in
-        runs.iter().enumerate().flat_map(|(at, run)| chart::charts(run).into_iter().map(move |c| (at, c)))
+        runs.iter().enumerate().flat_map(|(at, run)| of_run::charts(run).into_iter().map(move |c| (at, c)))
     {
         let series = std::mem::take(&mut chart.series).into_iter().map(|series| (run, series));
         match titled.iter_mut().find(|(known, _)| known.title == chart.title) {

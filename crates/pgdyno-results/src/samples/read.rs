@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{AT, DIRECTORY};
-use crate::store::{StoreError, io_error};
+use crate::error::{StoreError, io_error};
 
 /// All samples of a run, by source.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -16,6 +16,7 @@ use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
 use crate::life::choice::{Choice, Crew};
 use crate::life::data;
+use crate::life::loaded::loaded;
 use crate::progress::Progress;
 use crate::target::{Server, Target};
 
@@ -88,7 +89,7 @@ impl Place {
         choice: &Choice,
         workload: &dyn Workload,
     ) -> Result<Box<dyn Workload>> {
-        match data::loaded(admin, workload)? {
+        match loaded(admin, workload)? {
             Some(loaded) if loaded.complete => choice.build(args, None, Some(&loaded), &Crew::NOBODY),
             partial => {
                 let id = workload.meta().id;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pgdyno_report::units;
-use pgdyno_results::{RunRecord, StoreError, list_runs, read_record};
+use pgdyno_results::{RECORD, RunRecord, StoreError, list_runs, read_record};
 use pgdyno_workload::Meta;
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
@@ -58,7 +58,7 @@ pub(super) struct Listed {
 pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
     let selection = select.selection();
     let read = |path: &PathBuf| {
-        let record = read_record(&path.join("run.json"));
+        let record = read_record(&path.join(RECORD));
         let meant = record.as_ref().map_or_else(|_| selection.is_all(), |record| selection.admits(record));
         let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         meant.then(|| Listed { name: name(), record })

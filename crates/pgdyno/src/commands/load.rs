@@ -7,7 +7,8 @@ use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt;
 use crate::life::choice::{Choice, Crew};
-use crate::life::data::{self, LoadManner};
+use crate::life::data;
+use crate::life::manner::LoadManner;
 
 use super::check::{Place, print_set};
 

@@ -10,7 +10,7 @@ use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
 use sha2::Digest as _;
 
-use super::data::Loaded;
+use super::loaded::Loaded;
 use crate::cli::WorkloadArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};

@@ -6,7 +6,8 @@ use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, Wire};
 use pgdyno_workload::Workload;
 
 use super::choice::{Choice, Crew};
-use super::data::LoadManner;
+use super::cpus::cpus;
+use super::manner::LoadManner;
 use super::pinning;
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
@@ -15,18 +16,7 @@ use crate::target::Target;
 
 const DEFAULT_TIME_S: f64 = 30.0;
 const DEFAULT_RAMP_S: f64 = 5.0;
-const MAX_DEFAULT_LOADERS: usize = 8;
 const MAX_DEFAULT_SIZE: u64 = 10;
-
-/// CPUs that this process may use.
-pub(crate) fn cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// Connections that load, where nothing is said.
-pub(crate) fn default_loaders() -> usize {
-    cpus().min(MAX_DEFAULT_LOADERS)
-}
 
 /// Clients, where nothing is said: enough to keep the CPUs of a machine like this one busy.
 fn default_clients() -> u32 {

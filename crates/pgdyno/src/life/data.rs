@@ -4,18 +4,17 @@ use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
     Baseline, CheckError, CheckProgress, DataState, Kept, LoadError, LoadOptions, LoadReport, Moment, Progress as Step,
-    Stamp, refresh_routines,
+    refresh_routines,
 };
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::LoadChoice;
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_workload::{Capabilities, Workload};
 
-use crate::cli::LoadingArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::life::choose;
+use crate::life::manner::{self, LoadManner};
 use crate::progress::Progress;
 
 /// The server, and what goes on beside it.
@@ -25,71 +24,6 @@ pub(crate) struct Site<'a> {
     pub(crate) caps: &'a Capabilities,
     pub(crate) progress: &'a Progress,
     pub(crate) stop: &'a AtomicBool,
-}
-
-/// How data is loaded where it has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LoadManner {
-    pub(crate) loaders: usize,
-    /// Whether a load of any size can be gone on with; a large one always can.
-    pub(crate) resumable: bool,
-    /// Whether tables are filled unlogged first.
-    pub(crate) unlogged: bool,
-}
-
-impl LoadManner {
-    /// The usual one.
-    pub(crate) fn of(loaders: usize) -> Self {
-        Self { loaders, resumable: false, unlogged: false }
-    }
-
-    /// As the arguments want it.
-    pub(crate) fn asked(args: &LoadingArgs) -> Self {
-        let loaders = args.loaders.map_or_else(choose::default_loaders, usize::from);
-        Self { loaders, resumable: args.resumable, unlogged: args.unlogged }
-    }
-
-    /// As a plan has it.
-    pub(crate) fn planned(plan: &Plan) -> Self {
-        Self { loaders: plan.loaders, resumable: plan.resumable, unlogged: plan.unlogged }
-    }
-
-    /// The same for a load that replaces data of ours, or all data.
-    pub(crate) fn options(self, replace: bool, force: bool) -> LoadOptions {
-        let Self { loaders, resumable, unlogged } = self;
-        LoadOptions { loaders, force, replace, resumable, unlogged }
-    }
-}
-
-/// What is known of data that is there.
-#[derive(Clone, Debug)]
-pub(crate) struct Loaded {
-    pub(crate) size: u64,
-    /// Whether it is all there; if not, a load goes on from where it is.
-    pub(crate) complete: bool,
-    /// Parameters that shaped it, where pgdyno loaded it.
-    pub(crate) params: Vec<(String, String)>,
-}
-
-impl Loaded {
-    fn of(stamp: &Stamp, complete: bool) -> Self {
-        let params = stamp.load_params().map(|(name, value)| (name.to_owned(), value)).collect();
-        Self { size: stamp.scale, complete, params }
-    }
-}
-
-/// The data that is there, where it is of the workload's kind: loaded by pgdyno, if only in part, or made by another
-/// program such as `pgbench -i`.
-pub(crate) fn loaded(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<Loaded>> {
-    if !workload.meta().has_data() {
-        return Ok(None);
-    }
-    Ok(match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
-        DataState::Complete(stamp) | DataState::Other(stamp) => Some(Loaded::of(&stamp, true)),
-        DataState::Foreign { scale, .. } => scale.map(|size| Loaded { size, complete: true, params: Vec::new() }),
-        DataState::Partial { stamp: Some(stamp), kept } => kept.map(|_| Loaded::of(&stamp, false)),
-        DataState::Absent | DataState::Partial { .. } => None,
-    })
 }
 
 /// What is there for a run.
@@ -308,7 +242,7 @@ pub(crate) fn check(
     site.progress.note(&format!("checking the data {when}"));
     site.progress.checks_begin();
     let heard = |step: &CheckProgress<'_>| site.progress.checking(step.check, step.done, step.total, step.share);
-    let connections = choose::default_loaders();
+    let connections = manner::default_loaders();
     let checked = pgdyno_load::check(site.options, connections, workload, site.caps, moment, &heard, site.stop);
     site.progress.clear();
     let report = checked.map_err(|error| {

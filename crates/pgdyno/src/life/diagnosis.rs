@@ -1,7 +1,7 @@
 //! What a run's own files tell of it, once it has ended: what happened, and what held the server back.
 
 use pgdyno_diagnose::diagnose;
-use pgdyno_results::StoreError;
+use pgdyno_results::{RECORD, StoreError};
 
 use super::record::Recording;
 use super::seen::Seen;
@@ -21,7 +21,7 @@ pub(crate) fn add(recording: &mut Recording, progress: &Progress) {
 }
 
 fn read_and_add(recording: &mut Recording, progress: &Progress) -> Result<(), StoreError> {
-    let seen = Seen::read(&recording.path().join("run.json"), &recording.record, recording.path())?;
+    let seen = Seen::read(&recording.path().join(RECORD), &recording.record, recording.path())?;
     let record = &mut recording.record;
     let diagnosis = diagnose(record, &seen.timeline, &seen.samples);
     recording.seen = Some(seen);

@@ -12,7 +12,8 @@ use pgdyno_workloads::registry;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::life::{choose, data};
+use crate::life::data;
+use crate::life::manner::{LoadManner, default_loaders};
 use crate::progress::Progress;
 use crate::target::{embedded_options, starting};
 
@@ -57,8 +58,8 @@ pub(crate) fn test(
     let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
     let caps = capabilities(&mut admin).or_fail(Code::Server)?;
     let site = data::Site { options: &target, caps: &caps, progress, stop };
-    let loaders = choose::default_loaders();
-    data::load(&site, &*workload, &data::LoadManner::of(loaders).options(false, false))?;
+    let loaders = default_loaders();
+    data::load(&site, &*workload, &LoadManner::of(loaders).options(false, false))?;
     let shown = SETTINGS.map(|name| format!("{name}={}", admin.query_one(&format!("show {name}")).unwrap_or_default()));
     drop(admin);
 

@@ -11,7 +11,7 @@ use pgdyno_report::units;
 use pgdyno_workloads::registry;
 
 use super::choice::{Choice, Crew};
-use super::choose::cpus;
+use super::cpus::cpus;
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::html::{self, ReportRun};
-use pgdyno_results::{RunRecord, write_whole};
+use pgdyno_results::{RECORD, RunRecord, write_whole};
 
 use super::record::Recording;
 use super::seen::Seen;
@@ -31,7 +31,7 @@ pub(crate) fn write(recording: &mut Recording) -> Result<PathBuf> {
     let record = recording.record.clone();
     let run = match recording.seen.take() {
         Some(seen) => with_latencies(record, seen)?,
-        None => with_timeline(&recording.path().join("run.json"), record, recording.path())?,
+        None => with_timeline(&recording.path().join(RECORD), record, recording.path())?,
     };
     let mut page = Vec::new();
     html::write(&[run], &mut page).or_fail(Code::Start)?;

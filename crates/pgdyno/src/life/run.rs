@@ -10,6 +10,7 @@ use pgdyno_workload::Workload;
 
 use super::choice::{Choice, Crew};
 use super::cycle::{self, Around};
+use super::loaded::loaded;
 use super::lock::TargetLock;
 use super::record::Recording;
 use super::settings::{self, Changed, Restored};
@@ -259,7 +260,7 @@ impl Run<'_> {
 
     /// What is loaded decides where the arguments do not.
     fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
-        if let Some(loaded) = data::loaded(admin, &*self.workload)? {
+        if let Some(loaded) = loaded(admin, &*self.workload)? {
             let size = Some(choose::default_size(self.args));
             self.workload = self.choice.build(&self.args.workload, size, Some(&loaded), &self.crew)?;
             choose::settle(self.args, &*self.workload, self.local, &mut self.crew)?;

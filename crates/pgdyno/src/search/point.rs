@@ -5,7 +5,7 @@ use std::path::Path;
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Arrivals, Pace};
 use pgdyno_report::units;
-use pgdyno_results::{RunRecord, SearchPoint, Status, Summary};
+use pgdyno_results::{INTERVALS, RunRecord, SearchPoint, Status, Summary};
 
 use super::slo::Objective;
 
@@ -32,12 +32,6 @@ pub(crate) struct Measured {
     p99_ns: Option<f64>,
 }
 
-/// Transactions that failed for good, of all that ended.
-pub(crate) fn failed_share(summary: &Summary) -> f64 {
-    let ended = summary.committed + summary.rolled_back + summary.failed;
-    if ended > 0 { summary.failed as f64 / ended as f64 } else { 0.0 }
-}
-
 /// Judges the run whose record this is, in `directory`. `None` where it has no figures.
 pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Option<Measured> {
     let summary = record.summary.as_ref()?;
@@ -51,7 +45,7 @@ pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objectiv
         overload,
         achieved_per_s: achieved(summary),
         tps: summary.tps,
-        failed_share: failed_share(summary),
+        failed_share: summary.failed_share(),
         mean_ns: latency.map(|l| l.mean),
         p50_ns: latency.map(|l| l.p50 as f64),
         p99_ns: latency.map(|l| l.p99 as f64),
@@ -59,8 +53,7 @@ pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objectiv
 }
 
 fn achieved(summary: &Summary) -> f64 {
-    let ended = summary.committed + summary.rolled_back + summary.failed;
-    if summary.duration_s > 0.0 { ended as f64 / summary.duration_s } else { 0.0 }
+    if summary.duration_s > 0.0 { summary.ended() as f64 / summary.duration_s } else { 0.0 }
 }
 
 /// A run whose figures cannot be trusted keeps nothing; failures may be what an objective is about.
@@ -95,7 +88,7 @@ fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
 /// Whether response times grew throughout: a queue that is never worked off.
 fn growing(directory: &Path, summary: &Summary) -> Option<String> {
     // Without the series there is no trend to see.
-    let series = medians_ns(&std::fs::read_to_string(directory.join("intervals.csv")).ok()?);
+    let series = medians_ns(&std::fs::read_to_string(directory.join(INTERVALS)).ok()?);
     let third = series.len() / 3;
     if series.len() < LEAST_INTERVALS {
         return None;

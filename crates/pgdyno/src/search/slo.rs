@@ -92,7 +92,7 @@ impl Objective {
         let summary = record.summary.as_ref()?;
         let ratio = match self.what {
             What::Latency { figure, below_ns } => below_ns / figure.of_ns(summary.response_latency_ns.as_ref()?),
-            What::Errors { below } => below / super::point::failed_share(summary),
+            What::Errors { below } => below / summary.failed_share(),
             What::Tps { .. } => return None,
         };
         Some(ratio.ln())

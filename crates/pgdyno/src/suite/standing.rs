@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use pgdyno_results::{RunRecord, Status, is_listed, list_run, write_record};
+use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_record};
 
 use super::execution::State;
 use crate::child;
@@ -81,5 +81,5 @@ pub(crate) fn amend(path: &Path, record: &mut RunRecord, reason: &str, code: Cod
     record.reason = Some(reason.to_owned());
     record.exit_code = code as u8;
     record.ended_at.get_or_insert_with(|| Timestamp::now().to_string());
-    write_record(&path.join("run.json"), record).or_fail(Code::Run)
+    write_record(&path.join(RECORD), record).or_fail(Code::Run)
 }

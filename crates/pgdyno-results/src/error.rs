@@ -1,0 +1,82 @@
+//! Why the store could not be written or read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::record::FORMAT_VERSION;
+
+/// Why the store could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system refused.
+    #[error("failed to {what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No run can be stored there.
+    #[error("failed to write to the results directory {}: {source}; name another one with --out", path.display())]
+    Unwritable {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A record of a newer pgdyno.
+    #[error(
+        "{} is a record of format {found}, and this pgdyno knows formats up to {FORMAT_VERSION}; read it with a newer \
+         pgdyno, and keep the file: this one does not touch it", path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// Not a record.
+    #[error("{} is not a run record: {why}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file beside a record that cannot be made sense of.
+    #[error("failed to read {}: {why}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The suite is there, and no run of it is of such a cell.
+    #[error("no run of the suite '{suite}' is of a cell '{cell}'; its runs are of {}", cells.join(", "))]
+    NoSuchCell {
+        /// The suite.
+        suite: String,
+        /// What was asked for.
+        cell: String,
+        /// The cells of its runs.
+        cells: Vec<String>,
+    },
+    /// No such run.
+    #[error("no run '{name}' in {}; `pgdyno list runs` names those that are there", results.display())]
+    NoSuchRun {
+        /// What was asked for.
+        name: String,
+        /// Where.
+        results: PathBuf,
+    },
+}
+
+pub(crate) fn io_error<'a>(what: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> StoreError + 'a {
+    move |source| StoreError::Io { what, path: path.to_owned(), source }
+}
+
+pub(crate) fn malformed(path: &Path, why: String) -> StoreError {
+    StoreError::Unreadable { path: path.to_owned(), why }
+}

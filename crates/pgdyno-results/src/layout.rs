@@ -1,0 +1,68 @@
+//! The names of runs and of the files in a run directory, and where a run's is.
+
+use std::path::{Path, PathBuf};
+
+use crate::record::RunRecord;
+
+/// The record of a run.
+pub const RECORD: &str = "run.json";
+/// Its intervals, as CSV.
+pub const INTERVALS: &str = "intervals.csv";
+/// Its latencies, interval by interval, in HdrHistogram's log format. Locked for as long as the run goes.
+pub const LATENCY: &str = "latency.hlog";
+
+/// So many characters of its workload are in the name of a run.
+const WORKLOAD_MAX: usize = 100;
+
+/// The name of a run: its UTC start, its workload, and a few characters that tell two of one second apart.
+#[must_use]
+pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
+    // A path given as a workload keeps its last part only.
+    let name: String = workload
+        .rsplit('/')
+        .next()
+        .unwrap_or(workload)
+        .chars()
+        .take(WORKLOAD_MAX)
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+        .collect();
+    format!("{}-{name}-{:06x}", started.strftime("%Y%m%dT%H%M%SZ"), salt & 0xff_ffff)
+}
+
+/// Whether this can be the name of a directory in the results, and nothing else: neither a path, nor hidden.
+#[must_use]
+pub fn is_run_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
+    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
+}
+
+/// The directory with the intervals of a run: that of its record, or its run directory in `results`. A record may be
+/// somebody else's: a name in it that could lead out of `results` leads nowhere.
+pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Option<PathBuf> {
+    let named = is_run_name(&record.id).then(|| results.join(&record.id));
+    let places = [path.parent().map(Path::to_owned), named];
+    places.into_iter().flatten().find(|place| is_of(place, path, record))
+}
+
+/// Whether a directory holds the intervals of this very run: `--json` may write a record anywhere.
+fn is_of(directory: &Path, record_path: &Path, record: &RunRecord) -> bool {
+    let own = record_path.file_name().is_some_and(|name| name == "run.json");
+    let is_named = directory.file_name().is_some_and(|name| name == record.id.as_str());
+    (own || is_named) && directory.join("intervals.csv").is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_a_name_that_cannot_lead_elsewhere() {
+        for workload in ["tproc-c", "../my scripts/../a=b.sql", "", "..", "/", "ä\0", &"x".repeat(300)] {
+            let name = run_id(jiff::Timestamp::UNIX_EPOCH, workload, u64::MAX);
+            assert!(is_run_name(&name), "{name}");
+        }
+        for name in ["", ".", "..", "a/b", "/a", "a/", "a\\b", ".a", "a\0", "a b", "ä", &"x".repeat(201)] {
+            assert!(!is_run_name(name), "{name}");
+        }
+    }
+}
