@@ -8,11 +8,13 @@ use pgdyno_net::Admin;
 use rustix::process::Signal;
 
 use crate::program::{Home, Ran, Run, Running, eventually};
+use crate::samples::column;
 use crate::server::{self, Server};
 use crate::skipped::skipped;
 
 const CONF: &str = "shared_preload_libraries = 'citus'\nwal_level = logical\nmax_prepared_transactions = 100\n\
-                    citus.node_conninfo = 'sslmode=disable'\n";
+                    citus.node_conninfo = 'sslmode=disable'\n\
+                    citus.enable_stat_counters = on\n";
 const TRUST: &str = "local all all trust\nhost all all all trust\n";
 
 /// Whether the server's library directory has Citus; says so where it has not.
@@ -111,7 +113,11 @@ fn tables_are_spread_and_calls_sent_to_their_rows() {
     nodes.run(&format!("{run} --call function")).ok().prints(&["  delegated: a function call prepared", "8 of 8"]);
     assert_driven(&nodes.last_run(), "prepared", Some(true));
     nodes.run(&format!("{run} --call client")).ok().prints(&["  NOT delegated", "warning: not delegated"]);
-    assert_driven(&nodes.last_run(), "prepared", Some(false));
+    let routing = nodes.last_run();
+    assert_driven(&routing, "prepared", Some(false));
+    // Citus counts what it sends to one shard, and not the calls that it delegates.
+    let routed = column(&routing, "citus", "query_execution_single_shard");
+    assert!(routed.len() > 1 && routed[routed.len() - 1] > routed[0], "{routed:?}");
 
     let bound = nodes.run(&format!("{run} -M prepared")).ended(1);
     bound.says(&["a CALL has bound parameters", "leave -M out", "--call function"]);

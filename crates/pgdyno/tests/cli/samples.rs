@@ -15,7 +15,7 @@ fn rows(run: &Run, source: &str) -> Vec<BTreeMap<String, String>> {
     lines.map(row).collect()
 }
 
-fn column(run: &Run, source: &str, column: &str) -> Vec<f64> {
+pub(crate) fn column(run: &Run, source: &str, column: &str) -> Vec<f64> {
     rows(run, source).iter().map(|row| row[column].parse().unwrap()).collect()
 }
 
