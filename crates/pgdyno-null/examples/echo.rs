@@ -8,7 +8,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a measuring stick: any failure ends it")]
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -16,13 +16,14 @@ use std::time::{Duration, Instant};
 
 use pgdyno_poll::Poller;
 use pgdyno_wire::frontend;
+use rustix::net::{RecvFlags, recv};
 
 /// `BindComplete`, a row of one digit, `CommandComplete`, `ReadyForQuery`: as long as a server's reply.
 const REPLY: &[u8] = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x011C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 const LISTENER: usize = usize::MAX - 1;
 
-trait Stream: Read + Write + AsFd {}
-impl<T: Read + Write + AsFd> Stream for T {}
+trait Stream: Write + AsFd {}
+impl<T: Write + AsFd> Stream for T {}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -79,7 +80,8 @@ fn serve(listener: &impl AsFd, accept: impl Fn() -> Option<Box<dyn Stream>>) {
                     links.push(Some(link));
                 }
             } else if let Some(link) = &mut links[event.key] {
-                let open = link.read(&mut buffer).is_ok_and(|count| count > 0) && link.write_all(REPLY).is_ok();
+                let received = recv(&mut *link, &mut buffer, RecvFlags::empty());
+                let open = received.is_ok_and(|(count, _)| count > 0) && link.write_all(REPLY).is_ok();
                 if !open {
                     poller.remove(link.as_fd()).unwrap();
                     links[event.key] = None;
@@ -101,7 +103,7 @@ fn drive(mut links: Vec<Box<dyn Stream>>, time: Duration) -> u64 {
     while begun.elapsed() < time {
         poller.wait(None, &mut ready).unwrap();
         for event in ready.drain(..) {
-            let count = links[event.key].read(&mut buffer).unwrap();
+            let (count, _) = recv(&mut links[event.key], &mut buffer, RecvFlags::empty()).unwrap();
             assert_eq!(count, REPLY.len(), "a reply comes in one piece");
             done += 1;
             links[event.key].write_all(&request).unwrap();
