@@ -15,10 +15,14 @@ BESIDE = 3
 # Clients of a real server for which a run is as long again: the first transactions of a backend fill its caches, and
 # cost more than the others.
 CLIENTS_AS_LONG_AGAIN = 800
+# What a wake-up costs varies more than all else.
+AS_LONG_IN_W = 2
 
 
 def lengthened(case):
-    return 1 if case.regime == "S" else 1 + case.clients / CLIENTS_AS_LONG_AGAIN
+    """How many times the usual length a cell is measured."""
+    of_clients = 1 if case.regime == "S" else 1 + case.clients / CLIENTS_AS_LONG_AGAIN
+    return of_clients * (AS_LONG_IN_W if case.regime == "W" else 1)
 
 
 class Cells:

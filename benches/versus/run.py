@@ -43,7 +43,7 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="the parts, and nothing else")
     parser.add_argument("--pairs", type=int, default=7, help="rotations of each cell [%(default)s]")
     parser.add_argument("--load-pairs", type=int, default=3, help="rotations of loads and of tproc-c [%(default)s]")
-    parser.add_argument("--seconds", type=float, default=1.8, help="length of one measurement [%(default)s]")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement [%(default)s]")
     parser.add_argument("--scale", type=int, default=50, help="of pgbench's tables [%(default)s]")
     parser.add_argument("--warehouses", type=int, default=4, help="of tproc-c [%(default)s]")
     parser.add_argument("--users", type=int, default=4, help="of tproc-c [%(default)s]")

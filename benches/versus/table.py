@@ -63,7 +63,8 @@ def heading(facts):
     for name in facts.get("absent", []):
         out.append(f"- left out: {name}")
     options = facts.get("options", {})
-    out += [f"- {options.get('pairs')} rotations of {options.get('seconds')} s, scale {options.get('scale')}; user+sys of the whole process; "
+    out += [f"- {options.get('pairs')} rotations of {options.get('seconds')} s (twice that in W, and more with many clients), scale {options.get('scale')}; "
+            "user+sys of the whole process; "
             "start, connecting and the first transaction of each client are left out: a run of one transaction a client has them",
             "- pgdyno samples the server's statistics as it does by default" if options.get("samples") else
             "- pgdyno runs with --no-samples: pgbench does not look at the server's statistics either",

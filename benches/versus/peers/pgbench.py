@@ -1,7 +1,6 @@
 """pgbench, of each version that is installed; and pgdyno's drop-in, which takes the same options."""
 
 import glob
-import math
 import os
 import re
 import shutil
@@ -42,7 +41,7 @@ class Pgbench(Peer):
         path = os.path.join(work.scratch, work.script + ".sql")
         with open(path, "w") as f:
             f.write(self.script(work.script))
-        length = ["-t", str(work.transactions)] if work.transactions else ["-T", str(max(1, math.ceil(work.seconds)))]
+        length = ["-t", str(work.transactions)] if work.transactions else ["-T", str(max(1, round(work.seconds)))]
         return [*self.program, "-n", "-f", path, "-s", str(work.scale), "-M", work.mode, "-c", str(work.clients),
                 "-j", str(work.threads), *length, work.endpoint.dsn]
 
