@@ -104,9 +104,7 @@ impl CopyBuf {
     #[inline]
     pub fn int(&mut self, value: i64) -> &mut Self {
         if self.is_binary() {
-            let column = self.column();
-            binary::push_int(&mut self.bytes, column, value);
-            return self;
+            return self.int_in_binary(value);
         }
         self.separate();
         push_int(&mut self.bytes, value);
@@ -134,9 +132,7 @@ impl CopyBuf {
     #[inline]
     pub fn fixed(&mut self, units: i64, scale: u32) -> &mut Self {
         if self.is_binary() {
-            self.column();
-            binary::push_numeric(&mut self.bytes, units, scale);
-            return self;
+            return self.fixed_in_binary(units, scale);
         }
         self.separate();
         if units < 0 {
@@ -181,8 +177,23 @@ impl CopyBuf {
         self
     }
 
+    /// Not inlined, so that the text form is short enough to be.
+    #[inline(never)]
+    fn int_in_binary(&mut self, value: i64) -> &mut Self {
+        let column = self.column();
+        binary::push_int(&mut self.bytes, column, value);
+        self
+    }
+
+    #[inline(never)]
+    fn fixed_in_binary(&mut self, units: i64, scale: u32) -> &mut Self {
+        self.column();
+        binary::push_numeric(&mut self.bytes, units, scale);
+        self
+    }
+
     /// Of the binary form: text.
-    #[inline]
+    #[inline(never)]
     fn characters(&mut self, text: &[u8]) -> &mut Self {
         let column = self.column();
         debug_assert_eq!(column, ColumnType::Text, "field {}", self.field);
