@@ -46,9 +46,9 @@ pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Opti
 
 /// Whether a directory holds the intervals of this very run: `--json` may write a record anywhere.
 fn is_of(directory: &Path, record_path: &Path, record: &RunRecord) -> bool {
-    let own = record_path.file_name().is_some_and(|name| name == "run.json");
+    let own = record_path.file_name().is_some_and(|name| name == RECORD);
     let is_named = directory.file_name().is_some_and(|name| name == record.id.as_str());
-    (own || is_named) && directory.join("intervals.csv").is_file()
+    (own || is_named) && directory.join(INTERVALS).is_file()
 }
 
 #[cfg(test)]
