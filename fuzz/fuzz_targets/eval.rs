@@ -1,31 +1,3 @@
-//! Any bytes as an expression: it has a value, or there is an error to print.
-
 #![no_main]
 
-use std::sync::Arc;
-
-use libfuzzer_sys::fuzz_target;
-use pgdyno_script::{Kind, Names, Slot, Source, Value, Variables, parse};
-use pgdyno_workload::Rng;
-
-fuzz_target!(|expression: &[u8]| {
-    let mut names = Names::new();
-    let text = [b"\\set x ", expression].concat();
-    let Ok(script) = parse(&Source { name: "-", text: &text }, &mut names) else { return };
-    let mut variables = Variables::new(&Arc::new(names.clone()));
-    for n in 0..u32::try_from(names.len()).unwrap_or(0) {
-        match n % 4 {
-            0 => variables.set_value(Slot(n), Value::Int(i64::from(n))),
-            1 => variables.set_value(Slot(n), Value::Double(1.5)),
-            2 => variables.set_text(Slot(n), b"yes"),
-            _ => {}
-        }
-    }
-    for command in &script.commands {
-        if let Kind::Set(set) = &command.kind
-            && let Err(error) = set.run(&mut variables, &mut Rng::new(1), &mut |_| {})
-        {
-            assert!(!error.to_string().is_empty());
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| pgdyno_fuzz::Target::named("eval").expect("a target of this name").run(input));

@@ -2,6 +2,7 @@
 
 use pgdyno_plan::{Pace, units};
 use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, Timeline, TimelineInterval};
+use pgdyno_samples::{Column, machine, processes, waits};
 
 use crate::waits::Waits;
 
@@ -29,7 +30,7 @@ impl<'a> Facts<'a> {
         record.server.as_ref()?;
         let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.phase == "measure").collect();
         let (from_s, until_s) = (intervals.first()?.start_s, intervals.last()?.end_s);
-        let waits = Waits::of(samples.of("waits"), from_s, until_s);
+        let waits = Waits::of(samples.of(waits::SOURCE), from_s, until_s);
         let machine = machine(record, samples, from_s, until_s);
         Some(Self { record, summary, samples, intervals, from_s, until_s, waits, machine })
     }
@@ -40,29 +41,34 @@ impl<'a> Facts<'a> {
     }
 
     /// How fast a counter of a source with one row grew in the measured window, a second.
-    pub(crate) fn rate(&self, source: &str, column: &str) -> Option<f64> {
-        self.samples.of(source).rate(&[], column).mean(self.from_s, self.until_s)
+    pub(crate) fn rate(&self, column: Column) -> Option<f64> {
+        self.table(column).rate(&[], column).mean(self.from_s, self.until_s)
     }
 
     /// The same of the rows that have these values, which are told apart by `keys`, and added up.
-    pub(crate) fn rate_where(&self, source: &str, only: &[(&str, &str)], keys: &[&str], column: &str) -> Option<f64> {
-        self.narrow(source, only, keys, column).rate(keys, column).mean(self.from_s, self.until_s)
+    pub(crate) fn rate_where(&self, only: &[(Column, &str)], keys: &[Column], column: Column) -> Option<f64> {
+        self.narrow(only, keys, column).rate(keys, column).mean(self.from_s, self.until_s)
+    }
+
+    /// What was seen of the source that declares a column.
+    fn table(&self, column: Column) -> &SampleTable {
+        self.samples.of_column(column)
     }
 
     /// The rows that have these values, with no more columns than are needed: samples of an hour are large.
-    fn narrow(&self, source: &str, only: &[(&str, &str)], keys: &[&str], column: &str) -> SampleTable {
-        let table = self.samples.of(source);
-        let columns: Vec<&str> = keys.iter().copied().chain([column]).collect();
-        let is_one = |row: &[String]| only.iter().all(|(name, value)| table.cell(row, name) == Some(value));
+    fn narrow(&self, only: &[(Column, &str)], keys: &[Column], column: Column) -> SampleTable {
+        let table = self.table(column);
+        let columns: Vec<Column> = keys.iter().copied().chain([column]).collect();
+        let is_one = |row: &[String]| only.iter().all(|(name, value)| table.cell(row, *name) == Some(value));
         let cells =
-            |row: &[String]| columns.iter().map(|c| table.cell(row, c).unwrap_or_default().to_owned()).collect();
+            |row: &[String]| columns.iter().map(|c| table.cell(row, *c).unwrap_or_default().to_owned()).collect();
         let rows = table.rows().iter().filter(|(_, row)| is_one(row)).map(|(at, row)| (*at, cells(row)));
-        SampleTable::new(&columns, rows.collect())
+        SampleTable::new(&columns.iter().map(|column| column.name).collect::<Vec<_>>(), rows.collect())
     }
 
     /// The mean of a gauge in the measured window.
-    pub(crate) fn gauge(&self, source: &str, column: &str) -> Option<f64> {
-        self.samples.of(source).gauge(column).mean(self.from_s, self.until_s)
+    pub(crate) fn gauge(&self, column: Column) -> Option<f64> {
+        self.table(column).gauge(column).mean(self.from_s, self.until_s)
     }
 
     /// A setting as the server shows it.
@@ -98,7 +104,7 @@ impl<'a> Facts<'a> {
     /// Whether clients wait for a schedule or for their think time: that a session is idle says nothing then.
     pub(crate) fn is_scheduled(&self) -> bool {
         let own = self.record.plan.connections.is_none();
-        matches!(self.record.plan.pace, Pace::Rate { .. }) || (own && self.summary.schedule_lag_ns.is_some())
+        matches!(self.record.plan.pace, Pace::Rate(_)) || (own && self.summary.schedule_lag_ns.is_some())
     }
 
     /// The clients' time, in sessions: all connections all the time; with a schedule the time of their transactions on the
@@ -116,15 +122,17 @@ impl<'a> Facts<'a> {
 
     /// CPUs that processes of a kind used on the server's machine.
     pub(crate) fn cpus_of(&self, kind: &str) -> Option<f64> {
-        self.narrow("processes", &[("kind", kind)], &[], "cpus").gauge("cpus").mean(self.from_s, self.until_s)
+        self.narrow(&[(processes::KIND, kind)], &[], processes::CPUS)
+            .gauge(processes::CPUS)
+            .mean(self.from_s, self.until_s)
     }
 }
 
 /// CPUs of the server's machine, and how many of them were busy, from its samples or from the record.
 fn machine(record: &RunRecord, samples: &Samples, from_s: f64, until_s: f64) -> Option<(f64, f64)> {
-    let seen = |column| samples.of("machine").gauge(column).mean(from_s, until_s);
+    let seen = |column| samples.of(machine::SOURCE).gauge(column).mean(from_s, until_s);
     let known = record.server_machine.as_ref();
-    let cpus = seen("cpus").or_else(|| known?.cpus);
-    let busy = seen("busy_cpus").or_else(|| known?.busy_cpus);
+    let cpus = seen(machine::CPUS).or_else(|| known?.cpus);
+    let busy = seen(machine::BUSY_CPUS).or_else(|| known?.busy_cpus);
     cpus.zip(busy).filter(|(cpus, _)| *cpus > 0.0)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::SampleTable;
+use pgdyno_samples::waits;
 
 /// What a wait is about. Each event is of one class, so that no time is told twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,14 +81,14 @@ impl Waits {
         let within = table.rows().iter().filter(|(at, _)| (from_s..=until_s).contains(at)).collect::<Vec<_>>();
         for second in within.chunk_by(|a, b| a.0 == b.0) {
             let number = |row: &[String], column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
-            let Some(looked) = number(&second[0].1, "looks").filter(|looks| *looks > 0.0) else { continue };
+            let Some(looked) = number(&second[0].1, waits::LOOKS).filter(|looks| *looks > 0.0) else { continue };
             seconds += 1.0;
             looks += looked;
             for (_, row) in second {
                 let cell = |column| table.cell(row, column).unwrap_or_default();
-                if matches!(cell("backend_type"), "client backend" | "parallel worker") {
-                    let seen = number(row, "samples").unwrap_or_default();
-                    *sums.entry((cell("wait_event_type"), cell("wait_event"))).or_default() += seen / looked;
+                if matches!(cell(waits::BACKEND_TYPE), "client backend" | "parallel worker") {
+                    let seen = number(row, waits::SAMPLES).unwrap_or_default();
+                    *sums.entry((cell(waits::WAIT_EVENT_TYPE), cell(waits::WAIT_EVENT))).or_default() += seen / looked;
                 }
             }
         }

@@ -17,6 +17,7 @@ use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Since, Trouble, Verdict};
 
+use crate::backlog::Backlog;
 use crate::errors::ErrorLog;
 use crate::lines::Line;
 use crate::observer::{Observer, TxEnd, TxOutcome};
@@ -27,6 +28,9 @@ use trouble::pass_on;
 /// A client that fails so often in a row, without a single success and not by serialization or deadlock,
 /// is given up: its script cannot work on this database, and going on would only fill the server's log.
 const HOPELESS_FAILURES: u32 = 10;
+
+/// Arrivals that a client passes over one by one before it looks whether time has gone on.
+const SKIPS_AT_ONCE: u32 = 1_000;
 
 /// Where a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +92,9 @@ pub(crate) struct Common {
     pub(crate) recorder: Recorder,
     pub(crate) errors: ErrorLog,
     pub(crate) notes: Vec<Note>,
+    /// What the notices among these take of `backlog`.
+    pub(crate) notice_bytes: usize,
+    pub(crate) backlog: Arc<Backlog>,
     pub(crate) observer: Option<Box<dyn Observer>>,
     /// No transaction begins any more.
     pub(crate) stopping: bool,
@@ -115,8 +122,8 @@ pub struct Client {
     begun: Tick,
     /// When the statement in progress was sent, or the one before it ended.
     mark: Tick,
-    /// Whether the transaction sent anything yet.
-    talked: bool,
+    /// Whether the transaction has waited for anything yet: the server, a time, a command.
+    waited: bool,
     tries: u32,
     /// What the next step reads.
     reply: ReplyBuffer,
@@ -130,6 +137,8 @@ pub struct Client {
     failures_in_a_row: u32,
     /// Whether it has a connection of its own.
     connected: bool,
+    /// Whether it lost that one before the transaction began that an arrival was drawn for.
+    interrupted: bool,
     capture_shell: bool,
     /// Shell commands so far: what comes of one is nothing to a later one.
     shells: u64,
@@ -158,7 +167,7 @@ impl Client {
             intended: Tick(0),
             begun: Tick(0),
             mark: Tick(0),
-            talked: false,
+            waited: false,
             tries: 0,
             reply: ReplyBuffer::new(),
             results: 0,
@@ -168,6 +177,7 @@ impl Client {
             transactions: 0,
             failures_in_a_row: 0,
             connected,
+            interrupted: false,
             capture_shell: false,
             shells: 0,
         }
@@ -192,6 +202,12 @@ impl Client {
             State::Throttle(until) | State::Sleep(until) => Some(until),
             _ => None,
         }
+    }
+
+    /// When it sent what it awaits the answer to, or the statement before that ended: the answer was not there earlier.
+    #[inline]
+    pub(crate) fn asked_at(&self) -> Tick {
+        self.mark
     }
 
     /// Whether a transaction of it is under way.
@@ -238,9 +254,11 @@ impl Client {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
-                    if let Some(due) = self.choose(now, common)
-                        && let Some(wait) = self.start_when_due(due, now, common)
-                    {
+                    let Some(due) = self.choose(now, common) else {
+                        // All is done, or time has gone on meanwhile: that is looked at first.
+                        return Wait::Nothing;
+                    };
+                    if let Some(wait) = self.start_when_due(due, now, common) {
                         return wait;
                     }
                 }
@@ -262,9 +280,10 @@ impl Client {
                 State::WaitResult | State::WaitRollbackResult => return Wait::Readable,
                 State::Sleep(until) => {
                     if now < until {
+                        self.waited = true;
                         return Wait::Until(until);
                     }
-                    self.waited(now, common);
+                    self.go_on(now, common);
                 }
                 State::Shell => return Wait::Shell,
                 State::EndTx(verdict) => {
@@ -272,8 +291,8 @@ impl Client {
                     if self.state == State::Aborted {
                         return Wait::Finished;
                     }
-                    if !self.talked {
-                        // It would never wait for a server: let the others have their turn.
+                    if !self.waited {
+                        // It may never wait for anything: let the others have their turn.
                         return Wait::Nothing;
                     }
                 }
@@ -293,7 +312,7 @@ impl Client {
     }
 
     /// Draws a transaction; when it is to begin. Passes over arrivals that are later than the limit; `None` where that
-    /// leaves the client with nothing to do.
+    /// leaves the client with nothing to do, or with more to pass over in its next turn.
     #[inline]
     fn choose(&mut self, now: Tick, common: &mut Common) -> Option<Tick> {
         let begin = self.script.begin();
@@ -303,28 +322,51 @@ impl Client {
             Since::Start => self.intended.after(begin.wait_ns),
         };
         self.intended = common.pacer.intended(ready);
-        if let (Some(limit), true) = (common.rules.latency_limit_ns, common.pacer.is_open())
-            && !self.pass_over(now, limit, common)
-        {
+        if !self.is_in_time(now, common) {
             return None;
         }
-        self.talked = false;
+        self.waited = false;
         self.clear_reply();
         Some(self.intended.max(ready))
     }
 
-    /// Passes over arrivals that are later than the limit; whether the client has anything left to do.
+    /// Whether its arrival, or one that it comes to by passing over those that are later than the limit, can begin in time.
+    #[inline]
+    fn is_in_time(&mut self, now: Tick, common: &mut Common) -> bool {
+        match common.rules.latency_limit_ns {
+            Some(limit) if common.pacer.is_open() => self.pass_over(now, limit, common),
+            _ => true,
+        }
+    }
+
+    /// Passes over arrivals that are later than the limit; whether it has come to one that is not.
     fn pass_over(&mut self, now: Tick, limit: u64, common: &mut Common) -> bool {
+        let mut passed = 0;
         while self.intended.after(limit) < now {
-            common.recorder.skipped(self.txn);
-            self.transactions += 1;
-            self.observe(now, TxOutcome::Skipped, common);
+            self.skip(1, now, common);
+            passed += 1;
+            if passed == SKIPS_AT_ONCE {
+                if common.observer.is_some() {
+                    return false;
+                }
+                // They come faster than they can be drawn one by one, and nobody hears of each of them.
+                let left = common.rules.transactions.map_or(u64::MAX, |all| all - self.transactions);
+                let skipped = common.pacer.skip_to(Tick(now.0.saturating_sub(limit)), left);
+                self.skip(skipped, now, common);
+            }
             if self.has_done_all(&common.rules) {
                 return false;
             }
             self.intended = common.pacer.intended(now);
         }
         true
+    }
+
+    /// Counts arrivals that were later than the limit: one, where an observer hears of it.
+    fn skip(&mut self, count: u64, now: Tick, common: &mut Common) {
+        common.recorder.skipped(self.txn, count);
+        self.transactions = self.transactions.saturating_add(count);
+        self.observe(now, TxOutcome::Skipped, common);
     }
 
     /// Begins the transaction, if it is due and there is a connection. `Some` when the client must wait.
@@ -375,7 +417,7 @@ impl Client {
             }
             Next::Await | Next::Finish(_) if line.session.is_busy() => {
                 self.mark = now;
-                self.talked = true;
+                self.waited = true;
                 self.finish = match next {
                     Next::Finish(verdict) => Some(verdict),
                     _ => None,
@@ -408,18 +450,18 @@ impl Client {
 
     /// A sleep or a shell command is over.
     #[inline(never)]
-    fn waited(&mut self, now: Tick, common: &mut Common) {
+    fn go_on(&mut self, now: Tick, common: &mut Common) {
         if let Some(stmt) = self.script.waiting() {
             common.recorder.statement(stmt.0 as usize, now.since(self.mark));
         }
-        self.talked = true;
         self.state = State::StartCommand;
     }
 
     /// The shell command ended.
     pub(crate) fn shell_done(&mut self, now: Tick, outcome: ShellOutcome, common: &mut Common) {
         self.script.shell_done(outcome);
-        self.waited(now, common);
+        self.waited = true;
+        self.go_on(now, common);
     }
 
     #[inline]
@@ -541,11 +583,15 @@ impl Client {
                 false
             }
             Event::Columns(body) => {
-                self.reply.columns(body);
+                if let Err(error) = self.reply.columns(body) {
+                    self.refuse_reply(error, line, common);
+                }
                 false
             }
             Event::Row(row) => {
-                self.reply.row(row);
+                if let Err(error) = self.reply.row(row) {
+                    self.refuse_reply(error, line, common);
+                }
                 false
             }
             Event::Ready { status, all_done, text } => {
@@ -586,15 +632,11 @@ impl Client {
         match self.state {
             State::Lost(since) => {
                 common.recorder.reconnected(now.since(since));
-                self.state = State::ChooseScript;
+                // An arrival does not go away with a connection.
+                let resumes = std::mem::take(&mut self.interrupted) && self.is_in_time(now, common);
+                self.state = if resumes { State::Throttle(self.intended) } else { State::ChooseScript };
             }
             State::Connecting => {
-                if common.stopping {
-                    // It came too late: no transaction begins any more.
-                    self.connected = false;
-                    self.state = State::Finished;
-                    return;
-                }
                 common.recorder.connected(took_ns);
                 if !common.pacer.is_open() {
                     self.intended = now;
@@ -610,14 +652,33 @@ impl Client {
         self.connected = false;
     }
 
-    /// It is its turn to have a shared connection.
-    pub(crate) fn take_turn(&mut self, now: Tick, common: &mut Common) {
+    /// It is its turn to have a shared connection; whether it wants it now. It does not where it has come too late, and the
+    /// next arrival lies ahead or there is none.
+    pub(crate) fn take_turn(&mut self, now: Tick, common: &mut Common) -> bool {
+        if !self.is_in_time(now, common) {
+            self.state = State::ChooseScript;
+            return false;
+        }
+        if now < self.intended {
+            self.state = State::Throttle(self.intended);
+            return false;
+        }
         self.tx_status = TxStatus::Idle;
         self.connected = true;
         self.start(now, common);
+        true
     }
 
-    /// It need not wait for a shared connection any more, for no transaction begins.
+    /// The intended start of a transaction that has not begun.
+    pub(crate) fn awaited_start(&self) -> Option<Tick> {
+        match self.state {
+            State::Throttle(_) | State::Connecting => Some(self.intended),
+            State::Lost(_) if self.interrupted => Some(self.intended),
+            _ => None,
+        }
+    }
+
+    /// It need not wait for a connection any more, for no transaction begins.
     pub(crate) fn dismiss(&mut self) {
         self.state = State::Finished;
     }
@@ -631,8 +692,11 @@ impl Client {
     }
 
     /// The connection that it waits for could not be opened.
-    pub(crate) fn cannot_connect(&mut self, common: &mut Common) {
+    pub(crate) fn cannot_connect(&mut self, now: Tick, common: &mut Common) {
         self.script.on_trouble(&Trouble::NotConnected, &mut common.notes);
+        if common.pacer.is_open() && self.state == State::Connecting {
+            common.recorder.still_waiting(1, now.since(self.intended));
+        }
         self.state = State::Aborted;
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Link {
     pub(crate) transport: Transport,
     /// Whether the socket took less than it was given, so that the poller watches for room.
     pub(crate) blocked: bool,
+    /// Whether its turn to be read comes again without the poller: it had more to say than one turn takes.
+    pub(crate) half_read: bool,
     /// Apart from what each transaction needs, which may be that of thousands of clients.
     pub(crate) cancel: Box<CancelHandle>,
     /// Bytes that came with the start, before any reading.
@@ -29,7 +31,7 @@ impl Link {
         let Parts { transport, input, cancel, peer, notices, .. } = Connection::open(options)?.into_parts();
         transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
         notes.extend(notices.into_iter().map(|notice| Note::Notice(Box::new(notice))));
-        Ok(Self { transport, blocked: false, cancel: Box::new(cancel), input })
+        Ok(Self { transport, blocked: false, half_read: false, cancel: Box::new(cancel), input })
     }
 }
 
@@ -72,7 +74,7 @@ pub(crate) fn connect_all(
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..CONNECTS_AT_ONCE.min(clients) {
-            scope.spawn(|| {
+            let open = || {
                 while next.fetch_add(1, Ordering::Relaxed) < clients
                     && !control.is_stopping()
                     && locked(&failure).is_none()
@@ -91,11 +93,16 @@ pub(crate) fn connect_all(
                         }
                     }
                 }
-            });
+            };
+            if std::thread::Builder::new().spawn_scoped(scope, open).is_err() {
+                // Fewer do it; the last resort is this one.
+                open();
+            }
         }
     });
     let (links, notes) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(_) if control.is_stopping() => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
         Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
         None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
         None => Ok((links, notes)),

@@ -1,8 +1,9 @@
 //! How a run is ended from outside.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pgdyno_net::Interrupter;
 use pgdyno_poll::Waker;
 
 /// Shared with a signal handler's thread: asks the run to end.
@@ -11,6 +12,10 @@ pub struct Control {
     stop: AtomicBool,
     kill: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
+    /// What waits for a server, and ends with [`Control::stop`].
+    opening: Mutex<Vec<Interrupter>>,
+    /// What waits for a server, and ends with the next [`Control::kill`].
+    cancelling: Mutex<Vec<Interrupter>>,
 }
 
 impl Control {
@@ -23,12 +28,14 @@ impl Control {
     /// Ends the run cleanly: no transaction begins any more, those in flight may end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
+        lock(&self.opening).iter().for_each(Interrupter::interrupt);
         self.wake();
     }
 
     /// Ends the run at once: transactions in flight are cancelled.
     pub fn kill(&self) {
         self.kill.store(true, Ordering::Release);
+        lock(&self.cancelling).iter().for_each(Interrupter::interrupt);
         self.stop();
     }
 
@@ -50,26 +57,42 @@ impl Control {
         &self.stop
     }
 
+    /// Lets `interrupter` interrupt as soon as the run is asked to end: at once, if it was.
+    pub fn interrupts(&self, interrupter: &Interrupter) {
+        lock(&self.opening).push(interrupter.clone());
+        if self.is_stopping() {
+            interrupter.interrupt();
+        }
+    }
+
+    /// Lets `interrupter` interrupt when somebody asks, from now on, to end at once.
+    pub(crate) fn interrupts_cancelling(&self, interrupter: &Interrupter) {
+        lock(&self.cancelling).push(interrupter.clone());
+    }
+
     pub(crate) fn register(&self, waker: Waker) {
-        self.lock().push(waker);
+        lock(&self.wakers).push(waker);
         if self.is_stopping() {
             self.wake();
         }
     }
 
-    pub(crate) fn forget_wakers(&self) {
-        self.lock().clear();
+    /// A run is over.
+    pub(crate) fn forget(&self) {
+        lock(&self.wakers).clear();
+        lock(&self.opening).clear();
+        lock(&self.cancelling).clear();
     }
 
     /// Ends every worker's wait, so that it looks at the clock and at the flags.
     pub(crate) fn wake(&self) {
-        for waker in self.lock().iter() {
+        for waker in lock(&self.wakers).iter() {
             waker.wake();
         }
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Waker>> {
-        // A list of wakers is whole at every moment, whoever panicked while holding it.
-        self.wakers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
+fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    // A list is whole at every moment, whoever panicked while holding it.
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }

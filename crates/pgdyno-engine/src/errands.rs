@@ -13,12 +13,8 @@ use pgdyno_net::{ConnectError, ConnectOptions};
 use pgdyno_poll::Waker;
 use pgdyno_workload::{Note, ShellOutcome};
 
-use crate::Control;
 use crate::client::Command;
 use crate::connect::Link;
-
-/// Between two attempts.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a script may read of a command's output: pgbench's buffer.
 const OUTPUT_BYTES: u64 = 64;
@@ -29,20 +25,22 @@ pub(crate) const CONNECTORS: usize = 4;
 /// A client that wants a connection.
 pub(crate) struct Request {
     pub(crate) client: usize,
-    /// When to give up; at once after a failure, when it has passed.
-    pub(crate) until: Instant,
+    /// When to give up. `None`: it may take as long as it takes.
+    pub(crate) until: Option<Instant>,
 }
 
 /// What came of it.
 pub(crate) enum Answer {
-    Connected { client: usize, link: Result<Box<Link>, ConnectError>, notes: Vec<Note>, took_ns: u64 },
+    Connected { client: usize, link: Result<Box<Link>, Refused>, notes: Vec<Note>, took_ns: u64 },
     Shell { client: usize, number: u64, outcome: ShellOutcome },
 }
+
+/// Why there is no connection; nothing where there was no time left to try.
+pub(crate) type Refused = Option<ConnectError>;
 
 /// Serves one worker's requests for connections until the worker hangs up.
 pub(crate) fn serve(
     options: &ConnectOptions,
-    control: &Control,
     requests: &Mutex<Receiver<Request>>,
     answers: &Sender<Answer>,
     waker: &Waker,
@@ -50,15 +48,16 @@ pub(crate) fn serve(
     loop {
         let request = requests.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Request { client, until }) = request else { return };
-        let answer = loop {
-            let begun = Instant::now();
-            let mut notes = Vec::new();
-            let link = Link::open(options, &mut notes).map(Box::new);
-            if link.is_ok() || Instant::now() >= until || control.is_stopping() {
-                break Answer::Connected { client, link, notes, took_ns: begun.elapsed().as_nanos() as u64 };
-            }
-            std::thread::sleep(PAUSE);
+        let begun = Instant::now();
+        let mut notes = Vec::new();
+        let link = match until.map(|until| until.saturating_duration_since(begun)) {
+            // Others were tried first, and took all the time.
+            Some(Duration::ZERO) => Err(None),
+            Some(left) => Link::open(&options.with_connect_timeout_at_most(left), &mut notes).map_err(Some),
+            None => Link::open(options, &mut notes).map_err(Some),
         };
+        let (link, took_ns) = (link.map(Box::new), begun.elapsed().as_nanos() as u64);
+        let answer = Answer::Connected { client, link, notes, took_ns };
         if answers.send(answer).is_err() {
             return;
         }

@@ -9,6 +9,7 @@ use pgdyno_measure::Recorder;
 use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, StmtId, Wire};
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
+use crate::backlog::Backlog;
 use crate::client::{Client, Command, Common, State, Wait};
 use crate::errors::{ErrorLog, ErrorSample};
 use crate::lines::{Line, Pool};
@@ -21,6 +22,9 @@ use crate::{Rules, Tick};
 pub enum Errand {
     /// The connection of this line is of no more use.
     Disconnect(usize),
+    /// The connection of this shared line is of no more use to anybody, and another would be: where there is to be one,
+    /// [`Fleet::miss`] and in the end [`Fleet::attach`] follow.
+    Renew(usize),
     /// A connection is to be opened; [`Fleet::attach`] or [`Fleet::cannot_connect`] follows.
     Connect(usize),
     /// [`Fleet::shell`] is to be run; [`Fleet::shell_done`] follows.
@@ -82,6 +86,8 @@ impl Fleet {
                 recorder,
                 errors: ErrorLog::new(rules.give_up),
                 notes: Vec::new(),
+                notice_bytes: 0,
+                backlog: Arc::default(),
                 observer: None,
                 stopping: false,
             },
@@ -120,6 +126,13 @@ impl Fleet {
         self
     }
 
+    /// Shares the room for notices that wait to be passed on.
+    #[must_use]
+    pub(crate) fn queueing_in(mut self, backlog: &Arc<Backlog>) -> Self {
+        self.common.backlog = Arc::clone(backlog);
+        self
+    }
+
     /// Lets `observer` hear of every transaction.
     #[must_use]
     pub fn observed_by(mut self, observer: Option<Box<dyn Observer>>) -> Self {
@@ -152,6 +165,13 @@ impl Fleet {
     pub fn line_of(&self, i: usize) -> Option<usize> {
         let line = self.held[i] as usize;
         (line < self.lines()).then_some(line)
+    }
+
+    /// The time before which the answer that is awaited on a line cannot have been there.
+    #[inline]
+    #[must_use]
+    pub fn asked_at(&self, line: usize) -> Tick {
+        self.lines[line].client.map_or(Tick(0), |i| self.clients[i].asked_at())
     }
 
     /// Whether there is none.
@@ -205,6 +225,12 @@ impl Fleet {
         }
     }
 
+    /// Whether client `i` waits for the connection of its transaction.
+    #[must_use]
+    pub fn is_connecting(&self, i: usize) -> bool {
+        self.state(i) == State::Connecting
+    }
+
     /// Where client `i` is.
     #[must_use]
     pub fn state(&self, i: usize) -> State {
@@ -244,6 +270,11 @@ impl Fleet {
         std::mem::take(&mut self.common.notes)
     }
 
+    /// How much of the room for notices those take that were taken last: to be released when they were passed on.
+    pub(crate) fn take_notice_bytes(&mut self) -> usize {
+        std::mem::take(&mut self.common.notice_bytes)
+    }
+
     /// The next errand to be done.
     #[inline]
     pub fn take_errand(&mut self) -> Option<Errand> {
@@ -260,6 +291,12 @@ impl Fleet {
     #[must_use]
     pub fn id(&self, i: usize) -> u32 {
         self.clients[i].id()
+    }
+
+    /// The number within the run of the first client.
+    #[must_use]
+    pub fn first_id(&self) -> u32 {
+        self.clients.first().map_or(0, Client::id)
     }
 
     /// The error that ends the run, once.
@@ -284,11 +321,13 @@ impl Fleet {
     #[inline]
     fn hand_out(&mut self, now: Tick) {
         while let Some((i, line)) = self.pool.as_mut().and_then(Pool::hand_out) {
-            self.held[i] = line as u32;
-            self.lines[line].client = Some(i);
-            self.handed.push(line);
-            let (client, _, common) = self.seat(i);
-            client.take_turn(now, common);
+            if self.clients[i].take_turn(now, &mut self.common) {
+                self.held[i] = line as u32;
+                self.lines[line].client = Some(i);
+                self.handed.push(line);
+            } else if let Some(pool) = &mut self.pool {
+                pool.give_back(line);
+            }
             self.advance_one(i, now);
         }
     }
@@ -334,7 +373,7 @@ impl Fleet {
                     // Its client is done in the middle of something that nobody else can go on with.
                     pool.lose(line);
                     self.lines[line].attached = false;
-                    self.errands.push_back(Errand::Disconnect(line));
+                    self.errands.push_back(Errand::Renew(line));
                 }
             }
             None => {
@@ -434,14 +473,45 @@ impl Fleet {
     /// No transaction begins any more; clients between two transactions are done.
     pub fn stop(&mut self, now: Tick) {
         self.common.stopping = true;
+        self.count_waiting(now);
         for i in self.pool.as_mut().map(Pool::dismiss).unwrap_or_default() {
             self.clients[i].dismiss();
             self.active -= 1;
         }
         for i in 0..self.clients.len() {
-            if let State::Throttle(_) = self.state(i) {
-                self.advance(i, now);
+            match self.state(i) {
+                State::Throttle(_) => self.advance(i, now),
+                // Whoever opens its connection may take for ever.
+                State::Connecting if self.pool.is_none() => {
+                    self.clients[i].dismiss();
+                    self.active -= 1;
+                }
+                _ => {}
             }
+        }
+    }
+
+    /// Counts what was due by now and did not begin, and with a schedule all that was due.
+    fn count_waiting(&mut self, now: Tick) {
+        let Common { pacer, recorder, rules, .. } = &mut self.common;
+        let mut ahead = 0;
+        for client in &self.clients {
+            match client.awaited_start() {
+                Some(due) if due > now => ahead += 1,
+                // Who thinks between transactions is not waiting, who asks for a shared connection is.
+                Some(due) if pacer.is_open() || client.state() == State::Connecting && self.pool.is_some() => {
+                    recorder.still_waiting(1, now.since(due));
+                }
+                _ => {}
+            }
+        }
+        if let Pacer::Open(schedule) = pacer {
+            // With a number of transactions the schedule ends with the last of them.
+            if rules.transactions.is_none() {
+                let (left, first) = schedule.leave(now);
+                recorder.still_waiting(left, now.since(first));
+            }
+            recorder.scheduled_until_end(schedule.drawn() - ahead);
         }
     }
 
@@ -490,7 +560,12 @@ impl Fleet {
         }
     }
 
-    /// A line has a new connection, which took `took_ns` to open.
+    /// A shared line waits for another connection from now on.
+    pub fn miss(&mut self, line: usize, now: Tick) {
+        self.lines[line].lost = Some(now);
+    }
+
+    /// A line has a new connection, which took `took_ns` to open. Somebody must have waited for it.
     pub fn attach(&mut self, line: usize, now: Tick, took_ns: u64) {
         self.lines[line].reset(self.common.statements.len());
         self.lines[line].attached = true;
@@ -510,9 +585,9 @@ impl Fleet {
     }
 
     /// The connection that client `i` asked for could not be opened: it is given up.
-    pub fn cannot_connect(&mut self, i: usize) {
+    pub fn cannot_connect(&mut self, i: usize, now: Tick) {
         let (client, _, common) = self.seat(i);
-        client.cannot_connect(common);
+        client.cannot_connect(now, common);
         self.active -= 1;
     }
 

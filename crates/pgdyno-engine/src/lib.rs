@@ -10,6 +10,7 @@
 //!
 //! What is measured, and how, stands in docs/metrics.md.
 
+mod backlog;
 pub mod client;
 mod clock;
 mod connect;
@@ -36,7 +37,8 @@ pub use control::Control;
 pub use errors::ErrorSample;
 pub use limits::{FileLimit, max_open_files, raise_file_limit};
 pub use observer::{Observer, TxEnd, TxOutcome};
-pub use pacer::{Arrivals, Rate};
+pub use pacer::RATE_MAX_PER_S;
+pub use pgdyno_workload::{Arrivals, Rate};
 pub use pin::allowed_cpus;
 pub use rules::{Rules, RunSpec};
 pub use run::{Audience, Backend, Ended, Event, RunError, RunOutcome, run};

@@ -5,6 +5,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Descriptors beside the clients' own: listings, logs, control connections.
 const SPARE_FILES: u64 = 64;
 
+/// Descriptors for cancel requests, which are raised for where they are to be had.
+const CANCEL_FILES: u64 = 512;
+
 /// What came of [`raise_file_limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileLimit {
@@ -36,8 +39,9 @@ pub fn raise_file_limit(clients: u32) -> FileLimit {
     if soft >= needed {
         return FileLimit::Enough;
     }
-    if hard >= needed && setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum }).is_ok() {
-        return FileLimit::Raised { from: soft, to: needed };
+    let to = hard.min(needed + CANCEL_FILES);
+    if hard >= needed && setrlimit(Resource::Nofile, Rlimit { current: Some(to), maximum: limit.maximum }).is_ok() {
+        return FileLimit::Raised { from: soft, to };
     }
     FileLimit::TooLow { needed, hard }
 }

@@ -3,27 +3,16 @@
 //! Closed loop: as soon as the last one ended. Open loop: on a schedule of arrivals that does not wait for
 //! the server, so that its stalls are not hidden (coordinated omission).
 
-use pgdyno_workload::Rng;
+use pgdyno_workload::{Arrivals, Rate, Rng};
 
 use crate::Tick;
 
-/// How arrivals are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrivals {
-    /// At equal distances.
-    Uniform,
-    /// At exponentially distributed distances, as independent users arrive; pgbench's `--rate`.
-    Poisson,
-}
+/// From so many arrivals on they are counted by arithmetic and not one by one.
+const MANY: f64 = 10_000.0;
 
-/// A rate of the whole run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
-    /// Transactions a second, over all threads.
-    pub per_s: f64,
-    /// How they are spread.
-    pub arrivals: Arrivals,
-}
+/// The highest rate that a schedule can have: one arrival in each nanosecond, which is what it counts in. What is higher is
+/// taken for this.
+pub const RATE_MAX_PER_S: f64 = 1e9;
 
 /// The schedule of one thread.
 #[derive(Debug)]
@@ -42,6 +31,8 @@ pub struct Schedule {
     /// In floating point, so that rounding does not add up over a long run.
     next_ns: f64,
     rng: Rng,
+    /// Arrivals that were drawn.
+    drawn: u64,
 }
 
 impl Pacer {
@@ -51,12 +42,12 @@ impl Pacer {
         let Some(Rate { per_s, arrivals }) = rate else {
             return Self::Closed;
         };
-        let mean_gap_ns = 1e9 * threads as f64 / per_s;
+        let mean_gap_ns = 1e9 * threads as f64 / per_s.min(RATE_MAX_PER_S);
         let next_ns = match arrivals {
             Arrivals::Uniform => mean_gap_ns * index as f64 / threads as f64,
             Arrivals::Poisson => rng.exponential(mean_gap_ns),
         };
-        Self::Open(Schedule { arrivals, mean_gap_ns, next_ns, rng })
+        Self::Open(Schedule { arrivals, mean_gap_ns, next_ns, rng, drawn: 0 })
     }
 
     /// The next intended start. In a closed loop that is `ready`, in an open loop the next arrival, which
@@ -69,6 +60,15 @@ impl Pacer {
         }
     }
 
+    /// Passes over all arrivals before `until`, but no more than `at_most`; how many that were. However many there are, it
+    /// takes the same time.
+    pub fn skip_to(&mut self, until: Tick, at_most: u64) -> u64 {
+        match self {
+            Self::Closed => 0,
+            Self::Open(schedule) => schedule.skip_to(until.0 as f64, at_most),
+        }
+    }
+
     /// Whether there is a schedule.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -77,13 +77,56 @@ impl Pacer {
 }
 
 impl Schedule {
+    /// Arrivals that were drawn so far.
+    pub(crate) fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Gives up all arrivals up to `until`: how many these are, and the first of them. Where they are very many, as many as
+    /// there are on average.
+    pub(crate) fn leave(&mut self, until: Tick) -> (u64, Tick) {
+        let first = Tick(self.next_ns as u64);
+        (self.skip_to(until.0 as f64 + 1.0, u64::MAX), first)
+    }
+
     fn next(&mut self) -> Tick {
+        self.drawn += 1;
         let arrival = Tick(self.next_ns as u64);
         self.next_ns += match self.arrivals {
             Arrivals::Uniform => self.mean_gap_ns,
             Arrivals::Poisson => self.rng.exponential(self.mean_gap_ns),
         };
         arrival
+    }
+
+    fn skip_to(&mut self, until_ns: f64, at_most: u64) -> u64 {
+        let expected = (until_ns - self.next_ns) / self.mean_gap_ns;
+        if expected < MANY {
+            let mut skipped = 0;
+            while self.next_ns < until_ns && skipped < at_most {
+                self.next();
+                skipped += 1;
+            }
+            return skipped;
+        }
+        // The next arrival is one of them.
+        let all = match self.arrivals {
+            Arrivals::Uniform => expected.ceil(),
+            // So many arrivals are normally distributed about their mean, with the mean as their variance.
+            Arrivals::Poisson => (1.0 + expected + expected.sqrt() * self.rng.normal()).round(),
+        };
+        let skipped = (all as u64).min(at_most);
+        self.drawn += skipped;
+        if skipped < all as u64 {
+            self.next_ns += self.mean_gap_ns * at_most as f64;
+            return skipped;
+        }
+        match self.arrivals {
+            Arrivals::Uniform => self.next_ns = (self.next_ns + self.mean_gap_ns * all).max(until_ns),
+            // How long ago the last one was says nothing about the next one.
+            Arrivals::Poisson => self.next_ns = until_ns + self.rng.exponential(self.mean_gap_ns),
+        }
+        skipped
     }
 }
 
@@ -117,6 +160,39 @@ mod tests {
         let deviation = (gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();
         assert!((mean - 1e6).abs() < 3e4, "mean gap {mean}");
         assert!((deviation / mean - 1.0).abs() < 0.05, "an exponential's deviation is its mean: {}", deviation / mean);
+    }
+
+    #[test]
+    fn skipping_passes_over_as_many_arrivals_as_there_are() {
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            for (per_s, scheduled) in [(1e3, 1e3), (1e6, 1e6), (1e9, 1e9), (f64::INFINITY, RATE_MAX_PER_S)] {
+                let mut pacer = Pacer::new(Some(Rate { per_s, arrivals }), 0, 1, Rng::new(7));
+                let (mut skipped, mut drawn, mut last) = (0, 0, Tick(0));
+                for second in 1..=100 {
+                    let until = Tick(second * 1_000_000_000);
+                    skipped += pacer.skip_to(until, u64::MAX);
+                    let next = pacer.intended(until);
+                    assert!(next >= until && next >= last, "{arrivals:?} {per_s}: {next:?} {until:?}");
+                    (drawn, last) = (drawn + 1, next);
+                }
+                let expected = scheduled * 100.0;
+                let chance = if arrivals == Arrivals::Poisson { 6.0 * expected.sqrt() } else { 100.0 };
+                assert!(((skipped + drawn) as f64 - expected).abs() < chance, "{arrivals:?} {per_s}: {skipped}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_arrivals_are_skipped_than_are_asked_for() {
+        for arrivals in [Arrivals::Uniform, Arrivals::Poisson] {
+            let mut pacer = Pacer::new(Some(Rate { per_s: 1e9, arrivals }), 0, 1, Rng::new(7));
+            assert_eq!(
+                (pacer.skip_to(Tick(1_000_000_000), 70_000), pacer.skip_to(Tick(1_000_000_000), 7)),
+                (70_000, 7)
+            );
+            let next = pacer.intended(Tick(0));
+            assert!((70_000..=70_010).contains(&next.0), "{next:?}");
+        }
     }
 
     #[test]

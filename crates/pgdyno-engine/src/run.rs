@@ -1,15 +1,17 @@
 //! One run: clients dealt over threads, intervals merged, an end in every case.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use pgdyno_measure::{Interval, Part, Phase, Totals, WorkerUsage};
-use pgdyno_net::{ConnectError, ConnectOptions};
+use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
 use pgdyno_wire::{SqlState, Statement};
 use pgdyno_workload::{ClientContext, ClientId, ClientScript, Note, Rng, Workload};
 
+use crate::backlog::Backlog;
 use crate::connect::{ConnectFailed, connect_all};
 use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
@@ -148,9 +150,16 @@ pub fn run(
     let Audience { on_connect, on_event, observer } = audience;
     let begun = Instant::now();
     let clients = spec.clients as usize;
+    // Whoever opens a connection ends with the run, however silent the server is.
+    let opening = Interrupter::new();
+    control.interrupts(&opening);
+    let options = match backend {
+        Backend::Server(options) => Some(options.interrupted_by(&opening)),
+        Backend::None => None,
+    };
     let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients.max(1)));
-    let mut links: Vec<_> = match backend {
-        Backend::Server(options) if !spec.rules.connect_each => {
+    let mut links: Vec<_> = match &options {
+        Some(options) if !spec.rules.connect_each => {
             let (links, notes) = connect_all(options, connections.unwrap_or(clients), control, on_connect)?;
             notes.iter().for_each(|note| on_event(Event::Note(note)));
             links.into_iter().map(Some).collect()
@@ -171,9 +180,11 @@ pub fn run(
         interval_ns: spec.interval_ns,
         grace_ns: spec.grace_ns,
         reconnect_ns: spec.reconnect_ns,
+        seed: spec.seed,
     };
     let epoch_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
 
+    let backlog = Arc::default();
     let outcome = std::thread::scope(|scope| {
         let mut first = 0;
         for index in 0..threads {
@@ -190,6 +201,7 @@ pub fn run(
                 Fleet::new(first as u32, scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer)
                     .speaking(spec.wire)
                     .tallying(workload.tallies().len())
+                    .queueing_in(&backlog)
                     .observed_by(observer(index, epoch_ns));
             if connections.is_some() {
                 fleet = fleet.sharing(lines);
@@ -199,11 +211,12 @@ pub fn run(
             control.register(waker.clone());
             let (connect, requests) = mpsc::channel();
             let (answer, answers) = mpsc::channel();
-            if let (Backend::Server(options), true) = (backend, spec.reconnect_ns > 0 || spec.rules.connect_each) {
+            if let (Some(options), true) = (&options, spec.reconnect_ns > 0 || spec.rules.connect_each) {
                 let requests = Arc::new(Mutex::new(requests));
                 for _ in 0..CONNECTORS.min(lines) {
                     let (requests, answer, waker) = (Arc::clone(&requests), answer.clone(), waker.clone());
-                    scope.spawn(move || errands::serve(options, control, &requests, &answer, &waker));
+                    let serve = move || errands::serve(options, &requests, &answer, &waker);
+                    std::thread::Builder::new().spawn_scoped(scope, serve).map_err(setup_failed)?;
                 }
             }
             let errands = Errands { connect, answer, answers, waker };
@@ -218,15 +231,33 @@ pub fn run(
             let cpu = spec.pin.get(index).copied();
             std::thread::Builder::new()
                 .name(format!("pgdyno-{index}"))
-                .spawn_scoped(scope, move || worker.run(cpu))
+                .spawn_scoped(scope, {
+                    let reports = reports.clone();
+                    move || run_to_the_end(worker, cpu, &reports)
+                })
                 .map_err(setup_failed)?;
             first += count;
         }
         drop(reports);
-        Ok(Coordinator::new(threads, timing, control, spec.rules.stop_on_abort).collect(&inbox, on_event))
+        let outcome =
+            Coordinator::new(threads, timing, control, &backlog, spec.rules.stop_on_abort).collect(&inbox, on_event);
+        // Nobody waits for those who are still at it.
+        opening.interrupt();
+        Ok(outcome)
     });
-    control.forget_wakers();
+    control.forget();
     outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
+}
+
+/// Lets a worker run. One that panics is reported as an error of the run: what was measured before must not be lost, and
+/// what was not measured after not be taken for a rest.
+fn run_to_the_end(worker: Worker<'_>, cpu: Option<usize>, reports: &Sender<Report>) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| worker.run(cpu))) {
+        let why = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        // The coordinator listens until all workers are done.
+        drop(reports.send(Report::Fatal(format!("thread {name} panicked: {}", why.unwrap_or("without a word")))));
+    }
 }
 
 fn client_script(workload: &dyn Workload, spec: &RunSpec, index: usize) -> Box<dyn ClientScript> {
@@ -256,6 +287,7 @@ struct Coordinator<'a> {
     threads: usize,
     timing: Timing,
     control: &'a Control,
+    backlog: &'a Backlog,
     /// Intervals that not all workers have passed yet.
     open: BTreeMap<Place, Open>,
     /// Up to where each worker has come. On an early end they need not close the same intervals.
@@ -269,7 +301,7 @@ struct Coordinator<'a> {
 }
 
 impl<'a> Coordinator<'a> {
-    fn new(threads: usize, timing: Timing, control: &'a Control, stop_on_abort: bool) -> Self {
+    fn new(threads: usize, timing: Timing, control: &'a Control, backlog: &'a Backlog, stop_on_abort: bool) -> Self {
         let outcome = RunOutcome {
             ended: Ended::Complete,
             ramp: Totals::default(),
@@ -288,6 +320,7 @@ impl<'a> Coordinator<'a> {
             threads,
             timing,
             control,
+            backlog,
             open: BTreeMap::new(),
             passed: vec![None; threads],
             in_flight: vec![0; threads],
@@ -318,6 +351,11 @@ impl<'a> Coordinator<'a> {
         }
         for open in std::mem::take(&mut self.open).into_values() {
             self.close(open, on_event);
+        }
+        let dropped: u64 = self.outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();
+        if dropped > 0 {
+            let why = "of the server came faster than they could be passed on, and were dropped";
+            on_event(Event::Note(&Note::Info(format!("{dropped} notices {why}"))));
         }
         if self.outcome.ended == Ended::Complete {
             let clients_gone = self.outcome.clients_lost > 0 && self.cut_short();
@@ -374,7 +412,10 @@ impl<'a> Coordinator<'a> {
                 self.last_loss = Some(why);
             }
             Report::ConnectFailed { client, error } => on_event(Event::ConnectFailed { client, error: &error }),
-            Report::Notes(notes) => notes.iter().for_each(|note| on_event(Event::Note(note))),
+            Report::Notes { notes, notice_bytes } => {
+                notes.iter().for_each(|note| on_event(Event::Note(note)));
+                self.backlog.release(notice_bytes);
+            }
             Report::Aborted { worker } => {
                 self.outcome.first_aborted_on.get_or_insert(worker);
                 if self.stop_on_abort {

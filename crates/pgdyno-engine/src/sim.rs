@@ -16,6 +16,9 @@ use crate::fleet::{Errand, Fleet, numbered};
 use crate::{Rules, Tick};
 use server::Server;
 
+/// What the turn of a client takes that can go on at once.
+const TURN_NS: u64 = 1_000;
+
 /// What a scripted server does with one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -162,7 +165,7 @@ impl<'a> Simulation<'a> {
             ];
             let next = next.into_iter().flatten().min();
             if !self.fleet.has_runnable() {
-                let Some(next) = next else { return };
+                let Some(next) = next else { break };
                 self.now = self.now.max(next);
             }
             if !stopped && self.now >= end {
@@ -175,7 +178,12 @@ impl<'a> Simulation<'a> {
             }
             if let Some(i) = self.fleet.run_one(self.now) {
                 self.serve_client(i);
+                // Scripts that wait for nothing take the time that they compute.
+                self.now = self.now.after(TURN_NS);
             }
+        }
+        if !stopped {
+            self.fleet.stop(self.now);
         }
     }
 
@@ -232,8 +240,10 @@ impl<'a> Simulation<'a> {
                 }
             }
             Arrival::Loss(_) => self.lose(client, "simulated loss"),
+            Arrival::Connection(_) | Arrival::Refusal
+                if !self.fleet.is_lost(client) && !self.fleet.is_connecting(client) => {}
             Arrival::Connection(took_ns) => self.fleet.attach(client, self.now, took_ns),
-            Arrival::Refusal => self.fleet.cannot_connect(client),
+            Arrival::Refusal => self.fleet.cannot_connect(client, self.now),
             Arrival::Shell(number, outcome) => self.fleet.shell_done(client, self.now, number, outcome),
         }
     }
@@ -275,6 +285,14 @@ impl<'a> Simulation<'a> {
                 Errand::Disconnect(i) => {
                     self.hang_up(i);
                     self.closed += 1;
+                }
+                Errand::Renew(i) => {
+                    self.hang_up(i);
+                    self.closed += 1;
+                    if let Some(after) = self.reconnect_ns {
+                        self.fleet.miss(i, self.now);
+                        self.send(self.now.after(after), i, Arrival::Connection(after));
+                    }
                 }
                 Errand::Connect(i) => {
                     let took_ns = (self.connect)(i);

@@ -1,6 +1,9 @@
 //! One engine thread: the only place with a poller, sockets and the clock.
 
+mod backoff;
 mod chores;
+mod half_read;
+mod unread;
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -8,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use pgdyno_measure::{Part, Phase, WorkerUsage};
-use pgdyno_net::{ConnectError, TlsStream, Transport};
+use pgdyno_net::{ConnectError, Interrupter, TlsStream, Transport, cancel_all};
 use pgdyno_wire::frontend;
 use pgdyno_workload::Note;
 
@@ -20,14 +23,18 @@ use crate::pin::pin;
 use crate::stopwatch::Stopwatch;
 use crate::usage::{be_punctual, thread_usage, usage_since};
 use crate::{Control, Tick};
+use backoff::Backoff;
 use pgdyno_poll::{Poller, Ready, Waker};
+use unread::Unread;
 
 /// Bytes that one read may bring. Shared by all clients of a thread.
 const RECEIVE_BYTES: usize = 256 * 1024;
-/// Clients without a server that go on between two looks at sockets and timers.
+/// Clients without a server that go on between two looks at sockets and timers, and how long they may take for that.
 const RUN_AT_ONCE: usize = 256;
-/// Cancel requests on their way at the same time.
-const CANCELS_AT_ONCE: usize = 16;
+const RUN_AT_ONCE_NS: u64 = 1_000_000;
+/// How long all cancel requests may take together, and where somebody waits for the end.
+const CANCELLING: Duration = Duration::from_secs(3);
+const CANCELLING_AT_ONCE: Duration = Duration::from_millis(500);
 
 /// What a worker tells the coordinator.
 pub(crate) enum Report {
@@ -46,8 +53,8 @@ pub(crate) enum Report {
     Lost { why: String },
     /// A client could not open a connection for its transaction.
     ConnectFailed { client: u32, error: ConnectError },
-    /// What scripts and server want the user to read.
-    Notes(Vec<Note>),
+    /// What scripts and server want the user to read, and what of it takes room for notices.
+    Notes { notes: Vec<Note>, notice_bytes: usize },
     /// A client was given up.
     Aborted { worker: usize },
     /// An error that ends the run.
@@ -65,6 +72,8 @@ pub(crate) struct Timing {
     pub(crate) interval_ns: u64,
     pub(crate) grace_ns: u64,
     pub(crate) reconnect_ns: u64,
+    /// Of the run.
+    pub(crate) seed: u64,
 }
 
 impl Timing {
@@ -110,9 +119,13 @@ pub(crate) struct Worker<'a> {
     channels: Channels<'a>,
     /// Clients whose lost connection is being made anew.
     reviving: usize,
+    backoff: Backoff,
     /// Answers that are awaited, those for lost connections among them.
     awaited: usize,
     buffer: Vec<u8>,
+    unread: Unread,
+    /// Sockets that may have more to read than one client is given at a time: their turn comes again.
+    half_read: Vec<Ready>,
     phase: Phase,
     /// End of the phase, where it has one.
     phase_end: Option<Tick>,
@@ -132,6 +145,7 @@ impl<'a> Worker<'a> {
         timing: Timing,
         channels: Channels<'a>,
     ) -> Self {
+        let backoff = Backoff::new(timing.seed, fleet.first_id(), timing.reconnect_ns);
         let mut worker = Self {
             index,
             fleet,
@@ -141,8 +155,11 @@ impl<'a> Worker<'a> {
             clock: Stopwatch::starting_at(timing.origin),
             channels,
             reviving: 0,
+            backoff,
             awaited: 0,
             buffer: vec![0; RECEIVE_BYTES],
+            unread: Unread::default(),
+            half_read: Vec::new(),
             phase: Phase::Ramp,
             phase_end: None,
             interval: 0,
@@ -163,8 +180,15 @@ impl<'a> Worker<'a> {
         self.clock.now()
     }
 
-    /// Runs to the end, on this CPU if on one. An error is one of the poller's, which nothing can be done about.
-    pub(crate) fn run(mut self, cpu: Option<usize>) -> io::Result<()> {
+    /// Runs to the end, on this CPU if on one. Where the poller fails, the thread ends before its time, and says so.
+    pub(crate) fn run(mut self, cpu: Option<usize>) {
+        if let Err(error) = self.drive(cpu) {
+            self.tell(Report::Fatal(format!("engine thread {} died: {error}", self.index)));
+        }
+        self.finish();
+    }
+
+    fn drive(&mut self, cpu: Option<usize>) -> io::Result<()> {
         if let Some(cpu) = cpu
             && let Err(e) = pin(cpu)
         {
@@ -193,14 +217,25 @@ impl<'a> Worker<'a> {
             if self.is_drained(now) {
                 break;
             }
-            self.poller.wait(self.timeout(now), &mut ready)?;
-            if ready.len() != 1 {
+            let others = self.fleet.lines() > 1;
+            let asked = if others || self.next_deadline().is_some() { self.now() } else { now };
+            // Where there is no other socket, none waits while this one is served.
+            let glance = others && self.unread.is_glance_due(asked);
+            let timeout = if glance { Some(Duration::ZERO) } else { self.timeout(asked) };
+            let more = self.poller.wait(timeout, &mut ready)?;
+            let waited = timeout != Some(Duration::ZERO);
+            // One that came alone after a wait was not kept waiting: where each reply wakes the thread, this costs nothing.
+            let since = if waited && ready.len() == 1 {
+                None
+            } else {
                 now = self.now();
+                Some(self.unread.told(now, waited, more))
+            };
+            if !self.half_read.is_empty() {
+                self.read_on(&mut now)?;
             }
-            // One that came alone waits for no other: where each reply wakes the thread, this costs nothing.
-            let woke = (ready.len() > 1).then_some(now);
             for event in ready.drain(..) {
-                self.on_ready(event, woke, &mut now)?;
+                self.on_ready(event, since, &mut now)?;
             }
             self.fire(&mut now);
             if self.fleet.has_runnable() {
@@ -209,12 +244,14 @@ impl<'a> Worker<'a> {
             if self.awaited > 0 {
                 self.take_answers(&mut now)?;
             }
+            if self.backoff.next().is_some_and(|at| at <= now) {
+                self.end_pauses(now);
+            }
             self.run_errands();
             if let Some(fatal) = self.fleet.take_fatal() {
                 self.tell(Report::Fatal(fatal));
             }
         }
-        self.finish();
         Ok(())
     }
 
@@ -241,9 +278,10 @@ impl<'a> Worker<'a> {
 
     /// Lets clients go on that wait for nothing, a few at a time and within the interval.
     fn run_some(&mut self, now: &mut Tick) {
+        let end = self.next_edge.min(now.after(RUN_AT_ONCE_NS));
         for _ in 0..RUN_AT_ONCE {
             *now = self.now();
-            if *now >= self.next_edge {
+            if *now >= end {
                 return;
             }
             let Some(i) = self.fleet.run_one(*now) else { return };
@@ -265,23 +303,33 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// How long nothing is to be done. 0 while a client can go on at once.
+    /// When the next client goes on without the server, or a pause ends.
+    #[inline]
+    fn next_deadline(&self) -> Option<Tick> {
+        match (self.fleet.next_deadline(), self.backoff.next()) {
+            (Some(client), Some(pause)) => Some(client.min(pause)),
+            (client, pause) => client.or(pause),
+        }
+    }
+
+    /// How long nothing is to be done after `now`. 0 while a client can go on at once, or a socket has more to read.
     fn timeout(&self, now: Tick) -> Option<Duration> {
-        if self.fleet.has_runnable() {
+        if self.fleet.has_runnable() || !self.half_read.is_empty() {
             return Some(Duration::ZERO);
         }
-        let next = match self.fleet.next_deadline() {
+        let next = match self.next_deadline() {
             Some(deadline) => deadline.min(self.next_edge),
             None if self.phase == Phase::Drain => self.next_edge,
             // The coordinator wakes all threads at the edges: arming a timer for each wait would cost more.
             None => return None,
         };
-        // Handling the last events took time, which an arrival does not wait for.
-        Some(Duration::from_nanos(next.since(self.now().max(now))))
+        Some(Duration::from_nanos(next.since(now)))
     }
 
+    /// Serves a socket. `since` is the earliest moment at which it can have become ready; there is none for one that came
+    /// alone after a wait.
     #[inline]
-    fn on_ready(&mut self, event: Ready, woke: Option<Tick>, now: &mut Tick) -> io::Result<()> {
+    fn on_ready(&mut self, event: Ready, since: Option<Tick>, now: &mut Tick) -> io::Result<()> {
         let i = event.key;
         if event.writable {
             *now = self.now();
@@ -290,7 +338,13 @@ impl<'a> Worker<'a> {
         if !event.readable {
             return Ok(());
         }
+        if self.links[i].as_ref().is_some_and(|link| link.half_read) {
+            // It is read on in its turn.
+            self.half_read.iter_mut().filter(|more| more.key == i).for_each(|more| more.closed |= event.closed);
+            return Ok(());
+        }
         let mut first = true;
+        let mut taken = 0;
         loop {
             let Some(link) = &mut self.links[i] else {
                 return Ok(());
@@ -301,7 +355,14 @@ impl<'a> Worker<'a> {
             *now = self.now();
             self.pass_edges(*now);
             if std::mem::take(&mut first) {
-                self.fleet.recorder().read_after(woke.map_or(0, |woke| now.since(woke)));
+                let unread_ns = match since {
+                    Some(since) => now.since(since.max(self.fleet.asked_at(i))),
+                    None => {
+                        self.unread.told(*now, true, false);
+                        0
+                    }
+                };
+                self.fleet.recorder().read_after(unread_ns);
             }
             match read {
                 Ok(0) => {
@@ -316,7 +377,13 @@ impl<'a> Worker<'a> {
                     }
                     self.write(i, *now);
                     self.write_handed(*now);
+                    taken += count;
                     if drained {
+                        return Ok(());
+                    }
+                    // However much it sends, the other clients and the timers have their turn.
+                    if taken >= RECEIVE_BYTES {
+                        self.leave_half_read(event);
                         return Ok(());
                     }
                 }
@@ -440,13 +507,13 @@ impl<'a> Worker<'a> {
         self.run_errands();
         let unfinished: Vec<usize> = self.fleet.busy().collect();
         let running: Vec<_> =
-            unfinished.iter().filter_map(|&i| self.links[i].as_ref().map(|link| link.cancel.clone())).collect();
-        std::thread::scope(|scope| {
-            for chunk in running.chunks(running.len().div_ceil(CANCELS_AT_ONCE).max(1)) {
-                // A cancel request that fails leaves nothing to do: closing the connection is next.
-                scope.spawn(move || chunk.iter().for_each(|cancel| drop(cancel.cancel())));
-            }
-        });
+            unfinished.iter().filter_map(|&i| self.links[i].as_ref().map(|link| (*link.cancel).clone())).collect();
+        if !running.is_empty() {
+            let interrupter = Interrupter::new();
+            self.channels.control.interrupts_cancelling(&interrupter);
+            let patience = if self.channels.control.is_killing() { CANCELLING_AT_ONCE } else { CANCELLING };
+            cancel_all(&running, patience, &interrupter);
+        }
         for link in self.links.iter_mut().flatten() {
             say_goodbye(link);
         }
@@ -510,6 +577,7 @@ mod tests {
             interval_ns: 1_000_000_000,
             grace_ns: 0,
             reconnect_ns: 0,
+            seed: 1,
         };
         let edges = [0, 999, 1000, 1499, 1500, 2500, 3500, 3699, 3700].map(|at| timing.next_edge(ms(at)) / 1_000_000);
         assert_eq!(edges, [1000, 1000, 1500, 1500, 2500, 3500, 3700, 3700, 4500]);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use pgdyno_engine::client::State;
+use pgdyno_engine::fleet::Fleet;
 use pgdyno_engine::pacer::Pacer;
 use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
 use pgdyno_engine::{Arrivals, Observer, Rate, Rules, Tick, TxEnd, TxOutcome};
@@ -165,14 +166,17 @@ impl Play {
     }
 
     fn simulation<'a>(&self, behave: impl FnMut(&Request<'_>) -> Answer + 'a) -> Simulation<'a> {
+        Simulation::new(self.fleet().observed_by(Some(Box::new(Log(Arc::clone(&self.ends))))), behave)
+    }
+
+    fn fleet(&self) -> Fleet {
         let script = |acts: &Vec<Act>| -> Box<dyn ClientScript> {
             let heard = Arc::clone(&self.heard);
             Box::new(Script { acts: acts.clone(), next: 0, on_trouble: self.on_trouble, heard })
         };
         let pacer = Pacer::new(self.rate, 0, 1, Rng::new(1));
         let scripts = self.acts.iter().map(script).collect();
-        let fleet = fleet(scripts, self.statements.clone(), self.mode, self.rules, pacer);
-        Simulation::new(fleet.observed_by(Some(Box::new(Log(Arc::clone(&self.ends))))), behave)
+        fleet(scripts, self.statements.clone(), self.mode, self.rules, pacer)
     }
 
     fn run(&self, behave: impl FnMut(&Request<'_>) -> Answer) -> Outcome {
@@ -278,11 +282,16 @@ fn a_refused_connection_costs_its_client_and_no_other() {
 }
 
 #[test]
-fn a_connection_that_comes_after_the_end_begins_no_transaction() {
-    let mut play = Play::of([vec![send(SELECT)]]);
+fn a_connection_that_comes_after_the_end_is_not_waited_for_and_begins_no_transaction() {
+    let mut play = Play::of([vec![send(SELECT)], vec![Act::Nap(30 * S)]]);
     play.rules.connect_each = true;
-    let outcome = Outcome::of(play.simulation(complete).connecting(|_| Some(10 * S)), 1);
-    assert_eq!((outcome.part.txns[0].started, outcome.states, outcome.closed), (0, vec![State::Finished], 1));
+    let simulation = play.simulation(complete).connecting(|client| Some(if client == 0 { 10 * S } else { MS }));
+    let outcome = Outcome::of(simulation, 1);
+    assert_eq!((outcome.part.txns[0].started, outcome.states), (1, vec![State::Finished; 2]));
+    assert!(outcome.end > Tick(30 * S), "the other one's transaction ends, long after the connection came");
+    let alone = Play { acts: vec![vec![send(SELECT)]], ..play };
+    let outcome = Outcome::of(alone.simulation(complete).connecting(|_| Some(10 * S)), 1);
+    assert_eq!((outcome.part.txns[0].started, outcome.end), (0, Tick(S)));
 }
 
 #[test]
@@ -607,5 +616,41 @@ proptest! {
         if connect_each && !reconnect {
             prop_assert_eq!(outcome.part.connected, txn.started);
         }
+    }
+}
+
+/// Naps of no time, or nothing at all: all that such a script takes is its turn.
+#[test]
+fn a_script_that_never_talks_ends_with_its_window_and_starves_nobody() {
+    let mute = [vec![Act::Nap(0)], vec![Act::Nap(0), Act::Nap(0)], vec![]];
+    let play = Play::of(mute.into_iter().chain([vec![send(SELECT)]]));
+    let outcome = Outcome::of(play.simulation(complete), 1);
+    assert!(outcome.states.iter().all(|state| *state == State::Finished), "{:?}", outcome.states);
+    assert!(outcome.end < Tick(2 * S), "{:?}", outcome.end);
+    let of_client = |client| play.ends().iter().filter(|end| end.client == client).count();
+    assert!((900..=1000).contains(&of_client(3)), "{}", of_client(3));
+    assert!((0..3).all(|client| of_client(client) > 10_000), "each of the others has its turns, too");
+}
+
+#[test]
+fn arrivals_faster_than_they_can_be_drawn_are_skipped_by_the_number() {
+    for (arrivals, transactions) in
+        [(Arrivals::Uniform, None), (Arrivals::Poisson, None), (Arrivals::Poisson, Some(1 << 20))]
+    {
+        let rate = Rate { per_s: 1e9, arrivals };
+        let rules = Rules { latency_limit_ns: Some(MS), transactions, give_up: false, ..Rules::default() };
+        let play = Play { rules, rate: Some(rate), ..Play::of([vec![send(SELECT)], vec![send(SELECT)]]) };
+        // Nobody hears of each transaction.
+        let mut simulation = Simulation::new(play.fleet(), complete);
+        simulation.run(Tick(S));
+        let (end, in_flight) = (simulation.now(), simulation.fleet().recorder().in_flight());
+        let txn = simulation.fleet().recorder().take().txns[0].clone();
+        assert!(end <= Tick(2 * S) && in_flight == 0, "{end:?} {in_flight}");
+        match transactions {
+            // What came in the last millisecond was not late yet.
+            None => assert!((998_000_000..1_001_000_000).contains(&(txn.skipped + txn.started)), "{}", txn.skipped),
+            Some(each) => assert_eq!(txn.skipped + txn.started, 2 * each),
+        }
+        assert!(txn.committed > 100 || transactions.is_some(), "{}", txn.committed);
     }
 }

@@ -21,12 +21,14 @@ struct Thinker {
     block: bool,
     /// Whether its block is never ended.
     left_open: bool,
+    /// Whether an error ends its client.
+    aborts: bool,
     step: u8,
 }
 
 impl Thinker {
     fn new(wait_ns: u64) -> Self {
-        Self { wait_ns, since: Since::End, wants_errors: false, block: false, left_open: false, step: 0 }
+        Self { wait_ns, since: Since::End, wants_errors: false, block: false, left_open: false, aborts: false, step: 0 }
     }
 }
 
@@ -59,6 +61,7 @@ impl ClientScript for Thinker {
 
     fn on_trouble(&mut self, trouble: &Trouble<'_>, _: &mut Vec<Note>) -> OnTrouble {
         match trouble {
+            Trouble::Server { .. } if self.aborts => OnTrouble::Abort,
             Trouble::Server { .. } if self.wants_errors => OnTrouble::Finish(Verdict::RolledBack),
             _ => OnTrouble::Count,
         }
@@ -187,6 +190,30 @@ fn a_transaction_block_keeps_its_connection_to_the_end() {
     assert!(seen.iter().all(|line| *line == ["BEGIN", "SELECT 1", "END"]), "{seen:?}");
 }
 
+/// Its connection is of no use to others, in the middle of a block: where lost ones are made anew, so is this.
+#[test]
+fn a_connection_that_a_client_leaves_in_the_middle_of_a_block_comes_back() {
+    let once = || {
+        let mut asked = 0;
+        move |_: &Request<'_>| {
+            asked += 1;
+            // BEGIN is the first statement.
+            if asked == 2 {
+                Answer::Fail { service_ns: MS, code: "42P01" }
+            } else {
+                Answer::Complete { service_ns: MS }
+            }
+        }
+    };
+    let script = Thinker { block: true, aborts: true, ..Thinker::new(S) };
+    let gone = run(script, 20, 1, 10, None, once());
+    assert_eq!(gone.part.txns[0].committed, 0);
+    let back = run(script, 20, 1, 10, Some(2 * S), once());
+    assert_eq!((back.lost, back.part.reconnected, back.part.outage_ns_max), (0, 1, 2 * S));
+    assert_eq!(back.states.iter().filter(|state| **state == State::Aborted).count(), 1);
+    assert!(back.part.txns[0].committed > 100, "{}", back.part.txns[0].committed);
+}
+
 /// Who is done leaves nobody waiting, not even where its line is of no use to others.
 #[test]
 fn a_client_that_is_done_gives_its_connection_back_or_has_it_closed() {
@@ -236,6 +263,8 @@ fn an_error_that_the_workload_wants_is_a_rollback() {
             _ => Answer::Complete { service_ns: MS },
         });
         assert!(block.part.txns[0].rolled_back > 0, "{connections}");
+        // The ROLLBACK is none of the script's statements.
+        assert_eq!(block.part.stmts[0].latency.count(), block.part.txns[0].committed, "{connections}");
     }
 }
 

@@ -1,28 +1,38 @@
 //! Asking whether the data is right.
 
+pub(crate) mod ask;
+pub(crate) mod durability;
+pub(crate) mod question;
+pub(crate) mod scenario;
+
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pgdyno_net::{Admin, ConnectOptions, Rows};
-use pgdyno_workload::{Capabilities, Check, Expect, Table, Workload};
+use pgdyno_net::{ConnectOptions, Halt, Rows};
+use pgdyno_workload::{Capabilities, Check, CheckCost, Expect, RowCount, Table, Workload};
 
-use crate::ask::{Answer, ask};
-use crate::question::{CheckError, CheckProgress, Question, SHOWN};
-use crate::relations;
+use crate::check::ask::{Answer, ask};
+use crate::check::question::{CheckError, CheckProgress, DIFFERENCES_SHOWN, Question, SHOWN};
+use crate::session;
+use crate::state::schema::Difference;
+use crate::state::{layout, relations};
 
 /// When the data is checked.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
     /// Right after the load: the number of rows, and every [`Expect::NoRow`].
     AfterLoad,
-    /// Whenever nothing drives it: every [`Expect::NoRow`], and every [`Expect::UnchangedByRun`] for the
-    /// baseline.
+    /// Whenever nothing drives it: the schema, the rows of tables that runs leave as many, every [`Expect::NoRow`], and
+    /// every [`Expect::UnchangedByRun`] for the baseline. Of tables of more than [`COUNTED_ROWS_MAX`] rows it is asked
+    /// only whether they have any, so that a run does not wait for that.
     AtRest,
+    /// The same, with the rows of every such table counted.
+    InFull,
     /// Right before a run, once [`Workload::before_run`] is done: every [`Expect::UnchangedByRun`], for the
     /// baseline.
     BeforeRun,
-    /// After a run: every [`Expect::NoRow`] that was not broken before, and every [`Expect::UnchangedByRun`] against
-    /// the baseline.
+    /// After a run, as [`Moment::AtRest`]: all that was not broken before, and every [`Expect::UnchangedByRun`]
+    /// against the baseline.
     AfterRun(&'a Baseline),
 }
 
@@ -33,9 +43,27 @@ pub struct Baseline {
     unchanging: Vec<(&'static str, Rows)>,
     /// Conditions that were broken already.
     broken: Vec<&'static str>,
+    /// Tables whose rows were not as many as were loaded.
+    miscounted: Vec<&'static str>,
+    /// How the schema differed from the one that was loaded.
+    differences: Vec<Difference>,
+    /// Why it could not be held against that.
+    schema_unknown: Option<String>,
 }
 
 impl Baseline {
+    /// How the schema differed from the one that was loaded.
+    #[must_use]
+    pub fn differences(&self) -> &[Difference] {
+        &self.differences
+    }
+
+    /// Why the schema could not be held against the one that was loaded, and the remedy; `None` where it was.
+    #[must_use]
+    pub fn schema_unknown(&self) -> Option<&str> {
+        self.schema_unknown.as_deref()
+    }
+
     /// Each check that a run must not change, and the rows that it brought, as `col=value col=value`.
     pub fn figures(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         self.unchanging.iter().map(|(name, rows)| (*name, texts(rows)))
@@ -66,7 +94,7 @@ impl CheckReport {
 /// What one check found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckResult {
-    /// The clause or name; `rows of …` for the number of rows.
+    /// The clause or name; `rows of …` for the number of rows, [`SCHEMA`] for the schema.
     pub name: String,
     /// What must hold.
     pub condition: String,
@@ -99,61 +127,153 @@ pub fn check(
     let began = Instant::now();
     let tables = workload.tables(caps);
     let checks = workload.checks();
-    let questions = questions(&tables, &checks, moment);
-    let mut admin = Admin::connect(options)?;
-    let answers = ask(&mut admin, options, connections.max(1), &questions, progress, stop)?;
+    let halt = Halt::new(stop);
+    let options = &halt.options(options);
+    let interrupted = |check: &str| CheckError::Interrupted { check: check.to_owned() };
+    let mut admin = halt.connect(options)?.ok_or_else(|| interrupted("begin"))?;
     let mut report = CheckReport::default();
+    let (mut loaded, mut emptied) = (Vec::new(), None);
+    if moment.is_later() {
+        let known = halt.watched(|| layout::known(&mut admin, workload, caps));
+        let known = known.map_err(|error| match halt.is_interrupted() {
+            true => interrupted("schema"),
+            false => CheckError::Schema(error),
+        })?;
+        (loaded, emptied) = (known.rows, known.emptied);
+        report.baseline.schema_unknown = known.schema_unknown;
+        if let Some(differences) = known.differences {
+            report.checks.push(schema_verdict(&differences, moment, began.elapsed().as_secs_f64()));
+            report.baseline.differences = differences;
+        }
+    }
+    let questions = questions(&tables, &loaded, &checks, moment);
+    let answers = ask(&mut admin, options, connections.max(1), &questions, progress, &halt)?;
     for (question, answer) in questions.iter().zip(answers) {
         match (question, moment) {
             // What a run must not change is no verdict before the run.
-            (Question::Check(check), Moment::AfterLoad | Moment::AtRest | Moment::BeforeRun)
-                if check.expect == Expect::UnchangedByRun =>
+            (Question::Check(check), _)
+                if check.expect.is_unchanged_by_run() && !matches!(moment, Moment::AfterRun(_)) =>
             {
+                report.checks.extend(since_load(check, &answer, &emptied, moment));
                 report.baseline.unchanging.push((check.name, answer.rows));
             }
             _ => {
                 let result = verdict(question, &answer, moment);
-                if let (Question::Check(check), false) = (question, result.holds) {
-                    report.baseline.broken.push(check.name);
+                match question {
+                    Question::Check(check) if !result.holds => report.baseline.broken.push(check.name),
+                    Question::Rows { table, .. } | Question::AnyRow { table } if !result.holds => {
+                        report.baseline.miscounted.push(table);
+                    }
+                    _ => {}
                 }
                 report.checks.push(result);
             }
         }
     }
     let names: Vec<_> = tables.iter().map(|table| table.name).collect();
-    report.data_bytes = admin
-        .query_one("select quote_ident(current_schema())")
-        .and_then(|schema| relations::sizes(&mut admin, caps, &schema, &names))
-        .map_err(|source| CheckError::Failed { check: "size of the data".to_owned(), source })?;
+    let size = halt.watched(|| {
+        session::in_read_only(&mut admin, |admin| {
+            let schema = admin.query_one("select quote_ident(current_schema())")?;
+            relations::sizes(admin, caps, &schema, &names)
+        })
+    });
+    let check = "size of the data";
+    report.data_bytes = size.map_err(|source| match halt.is_interrupted() {
+        true => interrupted(check),
+        false => CheckError::Failed { check: check.to_owned(), source },
+    })?;
     report.seconds = began.elapsed().as_secs_f64();
     Ok(report)
 }
 
-fn questions<'a>(tables: &'a [Table], checks: &'a [Check], moment: Moment<'_>) -> Vec<Question<'a>> {
+/// Larger tables are counted only where somebody asks for it: counting so many rows takes seconds.
+pub const COUNTED_ROWS_MAX: u64 = 20_000_000;
+
+/// What [`CheckResult::name`] says for the schema.
+pub const SCHEMA: &str = "schema";
+
+/// What [`CheckResult::condition`] says for it.
+pub const SCHEMA_CONDITION: &str =
+    "columns, keys, indexes, constraints, partitions and routines are those that were loaded";
+
+impl Moment<'_> {
+    /// Whether the data may have changed since it was loaded.
+    fn is_later(self) -> bool {
+        !matches!(self, Self::AfterLoad | Self::BeforeRun)
+    }
+}
+
+/// `loaded` says how many rows each table had after its load, where that is known.
+fn questions<'a>(
+    tables: &[Table],
+    loaded: &[(String, u64)],
+    checks: &'a [Check],
+    moment: Moment<'_>,
+) -> Vec<Question<'a>> {
     let asked = |check: &&Check| match moment {
-        Moment::AfterLoad => check.expect == Expect::NoRow,
-        Moment::BeforeRun => check.expect == Expect::UnchangedByRun,
+        Moment::InFull => true,
+        _ if check.cost == CheckCost::Heavy => false,
+        Moment::AfterLoad => !check.expect.is_unchanged_by_run(),
+        Moment::BeforeRun => check.expect.is_unchanged_by_run(),
         Moment::AtRest => true,
         Moment::AfterRun(before) => !before.broken.contains(&check.name),
     };
-    let counts = tables.iter().filter(|_| matches!(moment, Moment::AfterLoad)).map(Question::Rows);
-    counts.chain(checks.iter().filter(asked).map(Question::Check)).collect()
+    let counted = |table: &&Table| match moment {
+        Moment::AfterLoad => true,
+        Moment::BeforeRun => false,
+        Moment::AtRest | Moment::InFull => !table.grows,
+        Moment::AfterRun(before) => !table.grows && !before.miscounted.contains(&table.name),
+    };
+    let count = |table: &Table| {
+        let known = loaded.iter().find(|(name, _)| name == table.name);
+        let rows = known.map_or(table.rows, |(_, rows)| RowCount::Exact(*rows));
+        let in_full = matches!(moment, Moment::AfterLoad | Moment::InFull);
+        match rows.expected() > COUNTED_ROWS_MAX && !in_full {
+            true => Question::AnyRow { table: table.name },
+            false => Question::Rows { table: table.name, rows },
+        }
+    };
+    tables.iter().filter(counted).map(count).chain(checks.iter().filter(asked).map(Question::Check)).collect()
+}
+
+/// What differs from what was loaded; after a run, what did not differ before it.
+fn schema_verdict(differences: &[Difference], moment: Moment<'_>, seconds: f64) -> CheckResult {
+    let is_new = |difference: &&Difference| match moment {
+        Moment::AfterRun(before) => !before.differences.contains(difference),
+        _ => true,
+    };
+    let mut violations: Vec<_> = differences.iter().filter(is_new).map(ToString::to_string).collect();
+    let more = violations.len() > DIFFERENCES_SHOWN;
+    violations.truncate(DIFFERENCES_SHOWN);
+    CheckResult {
+        name: SCHEMA.to_owned(),
+        condition: SCHEMA_CONDITION.to_owned(),
+        holds: violations.is_empty(),
+        seconds,
+        violations,
+        more,
+    }
 }
 
 /// What the rows of an answer mean.
 fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> CheckResult {
     let rows = &answer.rows;
     let (condition, mut violations) = match question {
-        Question::Rows(table) => {
+        Question::Rows { rows: expected, .. } => {
             let found = rows.rows.first().and_then(|row| row[0].as_deref()).unwrap_or_default();
-            let admitted = found.parse().is_ok_and(|n| table.rows.admits(n));
+            let admitted = found.parse().is_ok_and(|n| expected.admits(n));
             let violation = (!admitted).then(|| format!("count={found}"));
-            (format!("count(*) = {}", table.rows), violation.into_iter().collect())
+            (format!("count(*) = {expected}"), violation.into_iter().collect())
+        }
+        Question::AnyRow { .. } => {
+            let found = rows.rows.first().and_then(|row| row[0].as_deref()) == Some("1");
+            let violation = (!found).then(|| "count=0".to_owned());
+            ("has rows; `pgdyno check` counts them".to_owned(), violation.into_iter().collect())
         }
         Question::Check(check) => {
             let violations = match (check.expect, moment) {
-                (Expect::UnchangedByRun, Moment::AfterRun(before)) => changes(check.name, before, rows),
-                (Expect::NoRow | Expect::UnchangedByRun, _) => texts(rows),
+                (expect, Moment::AfterRun(before)) if expect.is_unchanged_by_run() => changes(check.name, before, rows),
+                _ => texts(rows),
             };
             (check.condition.to_owned(), violations)
         }
@@ -162,6 +282,32 @@ fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> Chec
     violations.truncate(SHOWN);
     let (name, seconds) = (question.name(), answer.seconds());
     CheckResult { name, condition, holds: violations.is_empty(), seconds, violations, more }
+}
+
+/// Whether what was zero right after the load is so still, where that is asked and can be known: `emptied` are the
+/// tables that were emptied or rewritten since.
+fn since_load(
+    check: &Check,
+    answer: &Answer,
+    emptied: &Option<Vec<String>>,
+    moment: Moment<'_>,
+) -> Option<CheckResult> {
+    let (Expect::ZeroSinceLoad { unless_emptied }, Moment::InFull, Some(emptied)) = (check.expect, moment, emptied)
+    else {
+        return None;
+    };
+    if unless_emptied.is_some_and(|table| emptied.iter().any(|name| name == table)) {
+        return None;
+    }
+    let zero = answer.rows.rows.iter().flatten().all(|value| value.as_deref() == Some("0"));
+    Some(CheckResult {
+        name: check.name.to_owned(),
+        condition: check.condition.to_owned(),
+        holds: zero,
+        seconds: answer.seconds(),
+        violations: if zero { Vec::new() } else { texts(&answer.rows) },
+        more: false,
+    })
 }
 
 /// Rows that were there before and are not the same now, and the other way round.

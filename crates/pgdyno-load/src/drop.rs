@@ -4,8 +4,10 @@ use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::Workload;
 
-use crate::inventory::{Drop, Inventory};
-use crate::{LoadError, stamp, state};
+use crate::fill::apart;
+use crate::state::inventory::{Drop, Inventory};
+use crate::state::stamp;
+use crate::{LoadError, state};
 
 /// What was dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,20 +40,35 @@ pub fn drop_data(admin: &mut Admin, workload: &dyn Workload, force: bool) -> Res
         return Err(LoadError::NoData(meta.id));
     }
     let caps = state::capabilities(admin);
-    admin.execute("begin").map_err(LoadError::Catalog)?;
+    admin.execute("begin").map_err(undroppable)?;
     let dropped = lock(admin, meta.dataset)
         .and_then(|()| Inventory::take(admin, workload, &caps))
-        .and_then(|inventory| drop_all(admin, &inventory, meta.dataset, force));
+        .and_then(|inventory| drop_all(admin, &inventory, meta.dataset, force))
+        .and_then(|dropped| drop_routine_schema(admin, workload, dropped));
     let end = admin.execute(if dropped.is_ok() { "commit" } else { "rollback" });
     let dropped = dropped?;
-    end.map_err(LoadError::Catalog)?;
+    end.map_err(undroppable)?;
+    Ok(dropped)
+}
+
+/// Within a transaction: drops the schema of routines that were kept apart, where pgdyno has made one.
+fn drop_routine_schema(admin: &mut Admin, workload: &dyn Workload, mut dropped: Dropped) -> Result<Dropped, LoadError> {
+    if let Some(maker) = workload.other_maker()
+        && apart::drop_schema(admin, maker.routine_schema)?
+    {
+        dropped.relations.push(format!("schema {}", maker.routine_schema));
+    }
     Ok(dropped)
 }
 
 /// Within a transaction: takes the lock that loads of the data set hold, until the transaction's end.
 pub(crate) fn lock(admin: &mut Admin, dataset: &'static str) -> Result<(), LoadError> {
-    let got = admin.query_one(&format!("select pg_try_advisory_xact_lock({})", lock_key(dataset)));
-    if got.map_err(LoadError::Catalog)? == "t" { Ok(()) } else { Err(LoadError::Busy { dataset }) }
+    let got = admin.query_opt(&format!("select pg_try_advisory_xact_lock({})", lock_key(dataset)));
+    match got.map_err(LoadError::Catalog)?.as_deref() {
+        Some("t") => Ok(()),
+        Some(_) => Err(LoadError::Busy { dataset }),
+        None => Err(LoadError::no_schema(admin)),
+    }
 }
 
 /// The two numbers of the advisory lock, as SQL. Advisory locks are per database, the data per schema.
@@ -72,7 +89,7 @@ pub(crate) fn drop_all(
     }
     let objects = || inventory.objects().map(|o| o.title()).collect::<Vec<_>>().join(", ");
     drop_in_order(admin, inventory.drops()).map_err(|source| refusal(source, objects))?;
-    let stamp = inventory.has_stamps && forget(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?;
+    let stamp = inventory.has_stamps && forget(admin, &inventory.schema, dataset).map_err(undroppable)?;
     Ok(Dropped {
         relations: inventory.relations.iter().map(|o| o.title()).collect(),
         routines: inventory.routines.iter().map(|o| o.name.clone()).collect(),
@@ -114,8 +131,13 @@ fn refusal(source: AdminError, objects: impl Fn() -> String) -> LoadError {
     if source.code() == Some(SqlState::DEPENDENT_OBJECTS) {
         LoadError::Needed { objects: objects(), source }
     } else {
-        LoadError::Catalog(source)
+        LoadError::Undroppable { objects: objects(), source }
     }
+}
+
+/// For what is no object of the data set.
+fn undroppable(source: AdminError) -> LoadError {
+    LoadError::Undroppable { objects: "the data".to_owned(), source }
 }
 
 /// Removes the stamp, and the table of the stamps with the last one. Returns whether there was one.

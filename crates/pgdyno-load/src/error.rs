@@ -1,11 +1,12 @@
 //! Why data could not be looked at, loaded or dropped.
 
-use pgdyno_net::{AdminError, ConnectError};
+use pgdyno_net::{Admin, AdminError, ConnectError};
 use pgdyno_wire::SqlState;
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::libpq;
 use pgdyno_workload::Maker;
 
+use crate::state::stamp::TABLE;
 use crate::{Phase, Stamp};
 
 /// Why data could not be looked at, loaded or dropped.
@@ -15,8 +16,14 @@ pub enum LoadError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// `current_schema()` is NULL.
-    #[error("no schema of the search_path exists, so there is no place for tables; create one or set search_path")]
-    NoSchema,
+    #[error(
+        "no schema of the search_path exists, or none that this role may use, so there is no place for tables: it is \
+         {search_path}; create a schema, or set search_path for the role, the database or in the target's options"
+    )]
+    NoSchema {
+        /// The setting.
+        search_path: String,
+    },
     /// The workload has no tables.
     #[error("workload {0} has no data")]
     NoData(&'static str),
@@ -33,14 +40,37 @@ pub enum LoadError {
     },
     /// The tables are another program's.
     #[error(
-        "the tables in schema {schema} were made by {}, and pgdyno leaves them alone: `{}` drives them as they are; \
-         use another database or schema for data of pgdyno's own (to drop these takes --force)", .maker.name, .maker.drive
+        "schema {schema} holds data loaded by {}: {}; pgdyno leaves it alone, and `{}` drives it as it is; use another \
+         database or schema for data of pgdyno's own, or drop this with --force",
+        .maker.name, .objects.join(", "), .maker.drive
     )]
     OtherMaker {
         /// The schema.
         schema: String,
         /// The program.
         maker: &'static Maker,
+        /// What is there, each with its kind.
+        objects: Vec<String>,
+    },
+    /// The schema for the routines is not pgdyno's.
+    #[error(
+        "pgdyno keeps its routines for tables of another program in a schema of their own, {schema}, and the one of that \
+         name is not pgdyno's; rename it, or use --call client, which needs no routines"
+    )]
+    OtherSchema {
+        /// The schema.
+        schema: &'static str,
+    },
+    /// The schema for the routines cannot be made.
+    #[error(
+        "failed to create pgdyno's routines in schema {schema}: {source}; have them created by a role that may \
+         (GRANT CREATE ON DATABASE …), or use --call client, which needs no routines"
+    )]
+    NoPlace {
+        /// The schema.
+        schema: &'static str,
+        /// What the server says.
+        source: AdminError,
     },
     /// The data set is there already, the same or with other parameters.
     #[error("the database holds {found}{}; --replace drops it and loads anew", but_wanted(.found, .wanted))]
@@ -49,6 +79,34 @@ pub enum LoadError {
         found: Box<Stamp>,
         /// What was to be loaded.
         wanted: Box<Stamp>,
+    },
+    /// Data of ours lacks something, and nothing is loaded over it unasked.
+    #[error(
+        "the data of {dataset} is damaged: {}; restore that, or let `{remedy}` drop what is left and load anew",
+        .damage.join("; ")
+    )]
+    Damaged {
+        /// The data set.
+        dataset: &'static str,
+        /// What is missing, table by table.
+        damage: Vec<String>,
+        /// The command that loads anew.
+        remedy: String,
+    },
+    /// A load of other data was interrupted, and could be gone on with.
+    #[error(
+        "the database holds an unfinished load: {begun}; {rows} rows are there. `{go_on}` goes on with it; \
+         `{anew}` drops it and loads anew"
+    )]
+    Unfinished {
+        /// What was begun.
+        begun: Box<Stamp>,
+        /// Rows that are there for good.
+        rows: u64,
+        /// The command that goes on.
+        go_on: String,
+        /// The one that begins anew.
+        anew: String,
     },
     /// Another pgdyno loads or drops the same data set.
     #[error(
@@ -67,6 +125,14 @@ pub enum LoadError {
         /// What the server says.
         source: AdminError,
     },
+    /// The server refused to drop what must go.
+    #[error("failed to drop {objects}: {source}{}; nothing was dropped", may_not(.source))]
+    Undroppable {
+        /// What was to be dropped.
+        objects: String,
+        /// What the server says.
+        source: AdminError,
+    },
     /// The server's disk is full (`53100`).
     #[error(
         "the server's disk is full: failed to {}{}: {source}; free space there or ask for a smaller size; \
@@ -77,6 +143,15 @@ pub enum LoadError {
         phase: Phase,
         /// The table, where it was about one.
         table: Option<String>,
+        /// What the server says.
+        source: AdminError,
+    },
+    /// Routines are missing or another version's, and the role may not create them.
+    #[error(
+        "the procedures and functions in the database are missing or of another pgdyno, and the role may not replace them: \
+         {source}; run pgdyno once as their owner, which replaces them"
+    )]
+    Routines {
         /// What the server says.
         source: AdminError,
     },
@@ -175,8 +250,8 @@ pub enum LoadError {
         /// The nodes, each with its port.
         nodes: Vec<String>,
     },
-    /// The catalog could not be read, or what is there not be dropped.
-    #[error("failed to find out what data there is: {0}")]
+    /// The catalog could not be read.
+    #[error("failed to find out what data there is: {source}{remedy}", source = .0, remedy = grant(.0))]
     Catalog(#[source] AdminError),
     /// The stop flag was set.
     #[error("interrupted; what was loaded so far counts for nothing, and the next load drops it")]
@@ -187,6 +262,17 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// [`LoadError::NoSchema`] for this session.
+    pub(crate) fn no_schema(admin: &mut Admin) -> Self {
+        match admin.query_one("show search_path") {
+            Ok(search_path) if search_path.trim_matches('"').is_empty() => {
+                Self::NoSchema { search_path: "empty".to_owned() }
+            }
+            Ok(search_path) => Self::NoSchema { search_path },
+            Err(error) => Self::Catalog(error),
+        }
+    }
+
     /// The same of a load that can be gone on with.
     pub(crate) fn resumable(self) -> Self {
         match self {
@@ -201,6 +287,8 @@ impl LoadError {
         let table = table.map(str::to_owned);
         if source.code() == Some(SqlState::DISK_FULL) {
             Self::DiskFull { phase, table, source }
+        } else if matches!(source, AdminError::Interrupted { .. }) {
+            Self::Failed { phase, table, source }
         } else if source.is_lost() {
             Self::Lost { phase, table, source, resumable: false }
         } else {
@@ -212,12 +300,25 @@ impl LoadError {
 /// What becomes of a load that can be gone on with.
 const GOES_ON: &str = "what is committed stays, and the next load of the same data goes on from there";
 
+/// A role that may read the tables of a data set needs its stamp, too.
+fn grant(error: &AdminError) -> &'static str {
+    let is_stamp = error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) && error.to_string().contains(TABLE);
+    if is_stamp { "; grant the role SELECT on it: it says what is loaded" } else { "" }
+}
+
 /// For what is there already: it may be anybody's.
 fn remedy(message: &ServerMessage) -> &'static str {
     match message.code.as_str() {
         "42P07" | "42723" | "42710" | "42P06" => {
             "\nIt was there before and is left alone: use another database or schema, or drop it first."
         }
+        _ => "",
+    }
+}
+
+fn may_not(source: &AdminError) -> &'static str {
+    match source.code() {
+        Some(SqlState::INSUFFICIENT_PRIVILEGE) => "; only the owner or a superuser may drop it, connect as one",
         _ => "",
     }
 }

@@ -7,12 +7,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, quote};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Halt, quote};
 use pgdyno_wire::SqlState;
 use sha2::{Digest as _, Sha256};
 
-use crate::halt::Halt;
-use crate::session::NO_LIMITS;
+use crate::session::no_limits;
 
 const PREFIX: &str = "pgdyno_copy_";
 
@@ -86,10 +85,17 @@ impl Template {
         let sql =
             format!("select datallowconn::text from pg_catalog.pg_database where datname = {}", quote::literal(name));
         let copying = |source| FreshError::Copy { template: name.to_owned(), source };
-        match admin.query_opt(&sql).map_err(copying)? {
+        let answer = admin.promptly("which databases it has", |admin| admin.query_opt(&sql));
+        match answer.map_err(copying)? {
             Some(admits) => Ok(Self { name: name.to_owned(), beside, admits: admits == "true" }),
             None => Err(FreshError::Absent { template: name.to_owned() }),
         }
+    }
+
+    /// The same with another way to the server.
+    #[must_use]
+    pub fn reached(self, way: impl FnOnce(&ConnectOptions) -> ConnectOptions) -> Self {
+        Self { beside: way(&self.beside), ..self }
     }
 
     /// Its name.
@@ -150,47 +156,48 @@ impl Fresh {
     /// # Errors
     /// When the server does not copy, or `stop` is set; then no copy is left.
     pub fn make(template: &Template, run: &str, stop: &AtomicBool) -> Result<Self, FreshError> {
-        let failed = |source| FreshError::Copy { template: template.name.clone(), source };
-        let mut admin = Admin::connect(&template.beside)?;
-        for sql in NO_LIMITS {
-            admin.query(sql).map_err(failed)?;
-        }
-        let notes = sweep(&mut admin).map_err(failed)?;
-        let name = copy_name(run);
-        admin.query(&format!("select pg_advisory_lock({})", lock_key(&name))).map_err(failed)?;
-        let began = Instant::now();
-        let beside = template.beside.clone();
-        let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, notes };
-        let order = format!(
-            "create database {} template {}",
-            quote::identifier(&fresh.name),
-            quote::identifier(&template.name)
-        );
+        let (name, beside) = (copy_name(run), template.beside.clone());
+        let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, notes: Vec::new() };
         let halt = Halt::new(stop);
-        let busy = halt.watch_over(admin.cancel_handle());
-        busy.store(true, Ordering::Relaxed);
-        let copied = halt.watched(|| if halt.is_set() { Ok(0) } else { admin.execute(&order) });
-        // A cancel request that came late hits this statement, and no other.
-        drop(admin.execute("select 1"));
-        let stopped = halt.is_set();
-        fresh.admin = Some(admin);
-        if stopped {
-            // It may have been done before the request came.
-            drop(fresh.remove());
-            return Err(FreshError::Interrupted { template: template.name.clone() });
-        }
-        if let Err(source) = copied {
-            // What there is of it the server has removed; what it could not the value's end does.
-            return Err(failed(source));
+        // Whatever waits here, for a lock or for a disk, ends with the stop flag.
+        let copied = halt.watched(|| fresh.copy(template, &halt));
+        if !halt.is_set() {
+            // What there is of a copy that failed the server has removed; what it could not the value's end does.
+            return copied.map(|()| fresh);
         }
         if let Some(admin) = &mut fresh.admin {
-            // So that the run does not begin with writing out the copy; who may not order it does without.
-            drop(admin.execute("checkpoint"));
-            let size = format!("select pg_database_size({})", quote::literal(&fresh.name));
-            fresh.bytes = admin.query_opt(&size).ok().flatten().and_then(|n| n.parse().ok());
+            // A cancel request that came late hits this statement, and no other.
+            drop(admin.execute("select 1"));
         }
-        fresh.seconds = began.elapsed().as_secs_f64();
-        Ok(fresh)
+        // It may have been done before the request came.
+        drop(fresh.remove());
+        Err(FreshError::Interrupted { template: template.name.clone() })
+    }
+
+    /// Everything from the first connection to the checkpoint after the copy.
+    fn copy(&mut self, template: &Template, halt: &Halt<'_>) -> Result<(), FreshError> {
+        let failed = |source| FreshError::Copy { template: template.name.clone(), source };
+        let mut admin = Admin::connect(&halt.options(&self.beside))?;
+        halt.watch_over(admin.cancel_handle()).store(true, Ordering::Relaxed);
+        for sql in no_limits(false) {
+            admin.query(&sql).map_err(failed)?;
+        }
+        self.notes = sweep(&mut admin).map_err(failed)?;
+        admin.query(&format!("select pg_advisory_lock({})", lock_key(&self.name))).map_err(failed)?;
+        let began = Instant::now();
+        let admin = self.admin.insert(admin);
+        if halt.is_set() {
+            return Ok(());
+        }
+        let (copy, template) = (quote::identifier(&self.name), quote::identifier(&template.name));
+        admin.execute(&format!("create database {copy} template {template}")).map_err(failed)?;
+        // So that the run does not begin with writing out the copy; who may not order it does without.
+        drop(admin.execute("checkpoint"));
+        let size = format!("select pg_database_size({})", quote::literal(&self.name));
+        self.bytes = admin.query_opt(&size).ok().flatten().and_then(|n| n.parse().ok());
+        self.seconds = began.elapsed().as_secs_f64();
+        // The lock is held until the copy is dropped, whatever becomes of the run.
+        admin.set_interrupter(None).map_err(|_| FreshError::Interrupted { template })
     }
 
     /// Its name.

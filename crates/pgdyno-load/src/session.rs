@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use pgdyno_net::{Admin, AdminError, CopyWriter};
+use pgdyno_net::{Admin, AdminError, CopyWriter, Halt};
 
-use crate::halt::Halt;
 use crate::{LoadError, Phase};
 
 /// A connection under the watch of a [`Halt`].
@@ -18,12 +18,31 @@ pub(crate) struct Session<'a> {
 }
 
 /// What neither loads nor checks may be disturbed by: limits that a role or database may have. The one that could end
-/// this very query goes first.
-pub(crate) const NO_LIMITS: [&str; 2] = [
-    "set statement_timeout = 0",
-    "select set_config(name, '0', false) from pg_settings where name in ('lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', \
-     'vacuum_cost_delay')",
-];
+/// this very query goes first. `local` ends with the transaction.
+pub(crate) fn no_limits(local: bool) -> [String; 2] {
+    let others = "'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', \
+                  'vacuum_cost_delay'";
+    [
+        format!("set {} statement_timeout = 0", if local { "local" } else { "session" }),
+        format!("select set_config(name, '0', {local}) from pg_settings where name in ({others})"),
+    ]
+}
+
+/// Runs `work` in a read-only transaction of its own, without limits of time.
+pub(crate) fn in_read_only<T>(
+    admin: &mut Admin,
+    work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
+) -> Result<T, AdminError> {
+    admin.execute("begin transaction read only")?;
+    let unlimited = no_limits(true).iter().try_for_each(|sql| admin.query(sql).map(drop));
+    let done = unlimited.and_then(|()| work(admin));
+    // The first error counts.
+    let ended = admin.execute("rollback");
+    done.and_then(|done| ended.map(|_| done))
+}
+
+/// How long a server may take to let go of locks.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 impl<'a> Session<'a> {
     pub(crate) fn new(admin: Admin, halt: &'a Halt<'a>) -> Result<Self, LoadError> {
@@ -61,9 +80,15 @@ impl<'a> Session<'a> {
     /// come before that. Nobody must be watching any more. The first statement may be hit by a cancel request
     /// that came late.
     pub(crate) fn end(mut self) {
+        // Nobody is left who could end the waiting.
+        if self.admin.wait_at_most(Some(FAREWELL)).is_err() {
+            return;
+        }
         for sql in ["rollback", "rollback", "select pg_advisory_unlock_all()"] {
             // On a broken connection there is nothing to let go of.
-            drop(self.admin.execute(sql));
+            if self.admin.execute(sql).is_err_and(|error| error.is_lost()) {
+                return;
+            }
         }
     }
 
@@ -94,8 +119,11 @@ impl<'a> Session<'a> {
 
 /// Makes a connection fit for a load.
 fn watch(mut admin: Admin, halt: &Halt<'_>) -> Result<(Admin, Arc<AtomicBool>), LoadError> {
-    for sql in NO_LIMITS {
-        admin.query(sql).map_err(|error| LoadError::of(Phase::Prepare, None, error))?;
+    for sql in no_limits(false) {
+        admin.query(&sql).map_err(|error| match halt.is_set() {
+            true => LoadError::Interrupted,
+            false => LoadError::of(Phase::Prepare, None, error),
+        })?;
     }
     let busy = halt.watch_over(admin.cancel_handle());
     Ok((admin, busy))

@@ -1,10 +1,22 @@
 //! What data there is.
 
+pub(crate) mod inventory;
+pub(crate) mod layout;
+pub(crate) mod ledger;
+pub(crate) mod made;
+pub(crate) mod maker;
+pub(crate) mod object;
+pub(crate) mod relations;
+pub(crate) mod schema;
+pub(crate) mod stamp;
+pub(crate) mod stored;
+
 use pgdyno_net::Admin;
 use pgdyno_workload::{Capabilities, Workload};
 
-use crate::inventory::Inventory;
-use crate::{Kept, LoadError, Stamp, identity, ledger, stamp};
+use crate::state::inventory::Inventory;
+use crate::state::ledger::Left;
+use crate::{Kept, LoadError, Stamp, identity};
 
 /// What a database holds of a workload's data set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +27,15 @@ pub enum DataState {
     Complete(Stamp),
     /// The data set, complete, but with another scale, version or other parameters that shape its rows.
     Other(Stamp),
-    /// What an interrupted load left, or tables of ours of which some are missing.
+    /// What an interrupted load left, or data of ours that is damaged.
     Partial {
         /// The stamp of what was begun, where there is one.
         stamp: Option<Stamp>,
         /// How far that is, where a load of the same data would go on from there.
         kept: Option<Kept>,
+        /// What is missing or belongs to something else, table by table, in words. Where there is none, and nothing is
+        /// kept, what is there holds nothing of use.
+        damage: Vec<String>,
     },
     /// Tables of these names that pgdyno did not load: those of `pgbench -i` or of HammerDB, say.
     Foreign {
@@ -40,6 +55,32 @@ pub fn state(admin: &mut Admin, workload: &dyn Workload) -> Result<DataState, Lo
     let caps = capabilities(admin);
     let inventory = Inventory::take(admin, workload, &caps)?;
     examine(admin, workload, &caps, &inventory)
+}
+
+/// What bears the names of the workload's tables and routines and was not made by pgdyno, each with its kind, and the
+/// schema that it is in.
+///
+/// # Errors
+/// When the catalog cannot be read, or there is no schema.
+pub fn foreign_objects(admin: &mut Admin, workload: &dyn Workload) -> Result<(String, Vec<String>), LoadError> {
+    let caps = capabilities(admin);
+    let inventory = Inventory::take(admin, workload, &caps)?;
+    let objects = inventory.foreign();
+    Ok((inventory.schema, objects))
+}
+
+/// The program that loaded the data, where its stamp tells: `pgdyno 0.1.0`.
+///
+/// # Errors
+/// When the catalog cannot be read, or there is no schema.
+pub fn loaded_by(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<String>, LoadError> {
+    if !workload.meta().has_data() {
+        return Ok(None);
+    }
+    Ok(match state(admin, workload)? {
+        DataState::Complete(stamp) | DataState::Other(stamp) => Some(format!("pgdyno {}", stamp.pgdyno)),
+        _ => None,
+    })
 }
 
 /// What names of tables and routines could depend on.
@@ -72,21 +113,29 @@ pub(crate) fn examine(
     let (stamp, complete) = match read {
         // The stamp of tables that somebody dropped says nothing; that of a load which was rolled back does.
         None | Some((_, true)) if nothing_left => return Ok(DataState::Absent),
-        None => return Ok(DataState::Partial { stamp: None, kept: None }),
+        None => {
+            let mut damage = vec![format!("the row of {} that says what the data is, is missing", stamp::TABLE)];
+            let tables = workload.tables(caps);
+            let gone = tables.iter().filter(|table| inventory.relations.iter().all(|there| there.name != table.name));
+            damage.extend(gone.map(|table| format!("table {} is missing", table.name)));
+            return Ok(DataState::Partial { stamp: None, kept: None, damage });
+        }
         Some(read) => read,
     };
-    // A table that was dropped since, or that comes from a later, interrupted load, makes the rest worthless.
-    let is_there = |name: &str| {
-        let mut tables = inventory.relations.iter();
-        tables.any(|table| table.name == name && table.identity.as_ref() == Some(&stamp.identity))
-    };
-    Ok(match complete && stamp.rows.iter().all(|(name, _)| is_there(name)) {
-        false => {
-            let found = if complete { None } else { ledger::find(admin, workload, caps, inventory, &stamp, false)? };
-            DataState::Partial { stamp: Some(stamp), kept: found.map(|found| found.far) }
-        }
-        true if stamp.identity == identity(workload) => DataState::Complete(stamp),
-        true => DataState::Other(stamp),
+    if !complete {
+        return Ok(match ledger::find(admin, workload, caps, inventory, &stamp, false)? {
+            Left::Found(found) => DataState::Partial { stamp: Some(stamp), kept: Some(found.far), damage: Vec::new() },
+            Left::Damaged(damage) => DataState::Partial { stamp: Some(stamp), kept: None, damage },
+            Left::Nothing => DataState::Partial { stamp: Some(stamp), kept: None, damage: Vec::new() },
+        });
+    }
+    let tables = stamp.rows.iter().map(|(name, _)| name.as_str());
+    let mut damage: Vec<_> = tables.filter_map(|name| inventory.lacks(name, &stamp.identity)).collect();
+    damage.extend(stamp.contradiction(meta.scale_name));
+    Ok(match stamp.identity == identity(workload) {
+        _ if !damage.is_empty() => DataState::Partial { stamp: Some(stamp), kept: None, damage },
+        true => DataState::Complete(stamp),
+        false => DataState::Other(stamp),
     })
 }
 

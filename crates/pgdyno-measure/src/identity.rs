@@ -1,6 +1,6 @@
 //! Sums that must come out even, or the run is marked invalid.
 
-use crate::Totals;
+use crate::{Part, Totals};
 
 /// An identity that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,20 @@ pub fn broken_identities(totals: &Totals, txn_names: &[&str]) -> Vec<BrokenIdent
     broken
 }
 
+/// The identity of a whole run's schedule, where it has one that does not hold; `phases` are all of the run.
+#[must_use]
+pub fn broken_schedule(phases: &[&Totals]) -> Option<BrokenIdentity> {
+    let mut run = Part::default();
+    phases.iter().for_each(|totals| run.merge(&totals.part));
+    let scheduled = run.scheduled?;
+    let all = run.all();
+    let accounted = all.skipped + all.started + run.still_waiting;
+    (scheduled != accounted).then(|| BrokenIdentity {
+        identity: "scheduled = skipped + started + still waiting",
+        found: format!("the whole run: {scheduled} and {accounted}"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +88,24 @@ mod tests {
         let broken = broken_identities(&totals(r.take(), 0), &["x"]);
         assert_eq!(broken.len(), 1);
         assert!(broken[0].to_string().ends_with("all transactions: 1 and 0"), "{}", broken[0]);
+    }
+
+    #[test]
+    fn an_arrival_that_vanished_is_noticed() {
+        let found = |scheduled| {
+            let mut r = Recorder::new(1, 0, true);
+            r.started(0);
+            r.completed(0, true, 1, 1, false);
+            r.skipped(0, 1);
+            r.still_waiting(2, 5);
+            let window = totals(r.take(), 0);
+            if let Some(scheduled) = scheduled {
+                r.scheduled_until_end(scheduled);
+            }
+            broken_schedule(&[&window, &totals(r.take(), 0)]).map(|broken| broken.found)
+        };
+        assert_eq!((found(None), found(Some(4))), (None, None));
+        assert_eq!(found(Some(5)).as_deref(), Some("the whole run: 5 and 4"));
     }
 
     #[test]

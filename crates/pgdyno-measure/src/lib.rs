@@ -17,7 +17,7 @@ pub mod search;
 mod steady;
 
 pub use delays::Delays;
-pub use identity::{BrokenIdentity, broken_identities};
+pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use interval::{Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};

@@ -115,6 +115,14 @@ pub struct Part {
     pub connected: u64,
     /// How long opening these took, all together.
     pub connecting_ns: u64,
+    /// Notices of the server that were dropped because too many waited to be passed on.
+    pub notices_dropped: u64,
+    /// Arrivals of the schedule up to the end of the run; nothing without a schedule, or before its end.
+    pub scheduled: Option<u64>,
+    /// Transactions that were due and had not begun when the run ended: for want of a free client or connection.
+    pub still_waiting: u64,
+    /// How long the one that was due first of these had waited.
+    pub still_waiting_ns_max: u64,
     /// What the workload counts beside transactions.
     pub tallies: Vec<u64>,
     /// From the wake of the thread that found several replies to the reading of each; 0 for one that came alone.
@@ -158,6 +166,12 @@ impl Part {
         self.outage_ns_max = self.outage_ns_max.max(other.outage_ns_max);
         self.connected += other.connected;
         self.connecting_ns += other.connecting_ns;
+        self.notices_dropped += other.notices_dropped;
+        if let Some(scheduled) = other.scheduled {
+            *self.scheduled.get_or_insert_default() += scheduled;
+        }
+        self.still_waiting += other.still_waiting;
+        self.still_waiting_ns_max = self.still_waiting_ns_max.max(other.still_waiting_ns_max);
         self.tallies.resize(self.tallies.len().max(other.tallies.len()), 0);
         for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
             *mine += theirs;
@@ -234,9 +248,25 @@ impl Recorder {
         self.in_flight += 1;
     }
 
-    /// A scheduled transaction was given up before it began.
-    pub fn skipped(&mut self, txn: usize) {
-        self.part.txns[txn].skipped += 1;
+    /// So many scheduled transactions were given up before they began.
+    pub fn skipped(&mut self, txn: usize, count: u64) {
+        self.part.txns[txn].skipped += count;
+    }
+
+    /// A notice of the server was dropped.
+    pub fn notice_dropped(&mut self) {
+        self.part.notices_dropped += 1;
+    }
+
+    /// So many arrivals were scheduled up to the end of the run.
+    pub fn scheduled_until_end(&mut self, count: u64) {
+        *self.part.scheduled.get_or_insert_default() += count;
+    }
+
+    /// The run ended while so many transactions were due that had not begun; the first of them for so long.
+    pub fn still_waiting(&mut self, count: u64, longest_ns: u64) {
+        self.part.still_waiting += count;
+        self.part.still_waiting_ns_max = self.part.still_waiting_ns_max.max(longest_ns);
     }
 
     /// A transaction was tried again.
@@ -380,7 +410,7 @@ mod tests {
     proptest! {
         /// Every counter of a merged part is the sum of its parts: no field is forgotten or assigned.
         #[test]
-        fn merging_adds_every_field(ops in proptest::collection::vec((0usize..2, 0u8..7, 1u64..1_000_000), 0..60), cut in 0usize..60) {
+        fn merging_adds_every_field(ops in proptest::collection::vec((0usize..2, 0u8..8, 1u64..1_000_000), 0..60), cut in 0usize..60) {
             let apply = |ops: &[(usize, u8, u64)]| {
                 let mut r = Recorder::new(2, 2, true);
                 for &(i, op, ns) in ops {
@@ -388,9 +418,10 @@ mod tests {
                         0 => { r.started(i); r.completed(i, true, ns, ns * 2, ns > 500) }
                         1 => { r.started(i); r.completed(i, false, ns, ns, false) }
                         2 => { r.started(i); r.failed(i, ErrorClass::ALL[ns as usize % ErrorClass::ALL.len()]) }
-                        3 => { r.skipped(i); r.retried(i, ns % 2 == 0) }
+                        3 => { r.skipped(i, 1); r.retried(i, ns % 2 == 0) }
                         4 => { r.statement(i, ns); r.statement_failed(i); r.statement_retried(i) }
                         5 => { r.read_after(ns); r.timer_late(ns * 3) }
+                        6 => { r.notice_dropped(); r.scheduled_until_end(ns); r.still_waiting(ns % 7, ns) }
                         _ => { r.lost(); r.reconnected(ns); r.connected(ns) }
                     }
                 }

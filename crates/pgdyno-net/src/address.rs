@@ -5,9 +5,12 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
+use crate::Interrupter;
 use crate::host::{DEFAULT_SOCKET_DIRS, Host, Place, socket_path};
+use crate::interrupt::GLANCE;
 use crate::options::Keepalive;
 use crate::transport::Socket;
 
@@ -21,14 +24,21 @@ pub(crate) enum Address {
 
 impl Address {
     /// All addresses of a host, in the order in which they are to be tried.
-    pub(crate) fn all_of(host: &Host) -> io::Result<Vec<Self>> {
+    pub(crate) fn all_of(host: &Host, interrupter: Option<&Interrupter>) -> io::Result<Vec<Self>> {
         Ok(match &host.place {
             Place::DefaultSocket => {
                 DEFAULT_SOCKET_DIRS.iter().map(|dir| Self::Unix(socket_path(dir, host.port))).collect()
             }
             Place::Socket(dir) => vec![Self::Unix(socket_path(dir, host.port))],
             Place::Tcp { addr: Some(addr), .. } => vec![Self::Tcp((*addr, host.port).into())],
-            Place::Tcp { name, addr: None } => (name.as_str(), host.port).to_socket_addrs()?.map(Self::Tcp).collect(),
+            Place::Tcp { name, addr: None } => {
+                let (name, port) = (name.clone(), host.port);
+                let look_up = move || Ok((name.as_str(), port).to_socket_addrs()?.map(Self::Tcp).collect());
+                return match interrupter {
+                    Some(interrupter) => interrupter.apart(look_up),
+                    None => look_up(),
+                };
+            }
         })
     }
 
@@ -37,14 +47,16 @@ impl Address {
     }
 
     /// A stream to it, blocking.
-    pub(crate) fn connect(&self, deadline: Option<Instant>, keepalive: &Keepalive) -> io::Result<Socket> {
+    pub(crate) fn connect(
+        &self,
+        deadline: Option<Instant>,
+        keepalive: &Keepalive,
+        interrupter: Option<&Interrupter>,
+    ) -> io::Result<Socket> {
         match self {
-            Self::Unix(path) => connect_unix(path, deadline).map(Socket::Unix),
+            Self::Unix(path) => connect_unix(path, deadline, interrupter).map(Socket::Unix),
             Self::Tcp(addr) => {
-                let stream = match remaining(deadline)? {
-                    Some(timeout) => TcpStream::connect_timeout(addr, timeout)?,
-                    None => TcpStream::connect(addr)?,
-                };
+                let stream = connect_tcp(*addr, deadline, interrupter)?;
                 stream.set_nodelay(true)?;
                 keepalive.apply(&stream)?;
                 Ok(Socket::Tcp(stream))
@@ -64,7 +76,65 @@ pub(crate) fn remaining(deadline: Option<Instant>) -> io::Result<Option<Duration
     }
 }
 
-fn connect_unix(path: &str, deadline: Option<Instant>) -> io::Result<UnixStream> {
+fn check(interrupter: Option<&Interrupter>) -> io::Result<()> {
+    interrupter.map_or(Ok(()), Interrupter::check)
+}
+
+/// How long to wait before the next look at deadline and interrupter.
+fn glance(deadline: Option<Instant>) -> io::Result<Duration> {
+    Ok(remaining(deadline)?.map_or(GLANCE, |left| left.min(GLANCE)))
+}
+
+#[cfg(target_os = "linux")]
+fn connect_tcp(
+    addr: SocketAddr,
+    deadline: Option<Instant>,
+    interrupter: Option<&Interrupter>,
+) -> io::Result<TcpStream> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let family = if addr.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, &addr) {
+        Err(Errno::INPROGRESS | Errno::INTR) => loop {
+            check(interrupter)?;
+            let wait = glance(deadline)?;
+            let timespec = Timespec { tv_sec: 0, tv_nsec: wait.subsec_nanos().into() };
+            match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], Some(&timespec)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => {
+                    sockopt::socket_error(&socket)??;
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        },
+        connected => connected?,
+    }
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn connect_tcp(
+    addr: SocketAddr,
+    deadline: Option<Instant>,
+    interrupter: Option<&Interrupter>,
+) -> io::Result<TcpStream> {
+    let timeout = remaining(deadline)?;
+    let connect = move || match timeout {
+        Some(timeout) => TcpStream::connect_timeout(&addr, timeout),
+        None => TcpStream::connect(addr),
+    };
+    match interrupter {
+        Some(interrupter) => interrupter.apart(connect),
+        None => connect(),
+    }
+}
+
+fn connect_unix(path: &str, deadline: Option<Instant>, interrupter: Option<&Interrupter>) -> io::Result<UnixStream> {
     let address = match path.strip_prefix('@') {
         #[cfg(target_os = "linux")]
         Some(name) => SocketAddrUnix::new_abstract_name(name.as_bytes())?,
@@ -81,13 +151,19 @@ fn connect_unix(path: &str, deadline: Option<Instant>) -> io::Result<UnixStream>
         SocketFlags::empty(),
         None,
     )?;
-    // A server whose queue of new connections is full makes connect() wait, for as long as a send may.
-    let timeout = remaining(deadline)?;
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, timeout)?;
-    rustix::net::connect(&socket, &address).map_err(|error| match error {
-        rustix::io::Errno::AGAIN => io::Error::from(io::ErrorKind::TimedOut),
-        other => other.into(),
-    })?;
+    #[cfg(target_vendor = "apple")]
+    sockopt::set_socket_nosigpipe(&socket, true)?;
+    // A server whose queue of new connections is full makes connect() wait, for as long as a send may. A signal ends the
+    // wait before there is a connection.
+    loop {
+        check(interrupter)?;
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(glance(deadline)?))?;
+        match rustix::net::connect(&socket, &address) {
+            Ok(()) => break,
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, None)?;
     Ok(UnixStream::from(socket))
 }

@@ -7,7 +7,9 @@ use pgdyno_wire::backend::{self, DataRow, DecodeError, Message, ServerMessage};
 use pgdyno_wire::{SqlState, frontend};
 
 use crate::channel::{Channel, ReceiveError};
-use crate::{CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Parameters};
+use crate::startup::MAX_NOTICES;
+use crate::waiting::Waiting;
+use crate::{CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Interrupter, Parameters, Peer};
 
 /// How much of a statement an error shows.
 const SQL_EXCERPT_CHARS: usize = 200;
@@ -34,6 +36,27 @@ pub enum AdminError {
         reason: String,
         /// What the server said at last.
         said: Option<Box<ServerMessage>>,
+    },
+    /// The server let us in, and did not answer a short question in time ([`Admin::promptly`]).
+    #[error(
+        "{peer} accepted the connection and did not answer within {seconds} s when asked {about}; see its log and its load, \
+         and whether a pooler or proxy in between passes queries on, or set connect_timeout higher to wait longer"
+    )]
+    Silent {
+        /// `host:port` or the socket's path.
+        peer: String,
+        /// What was asked, in words.
+        about: &'static str,
+        /// How long the answer was waited for.
+        seconds: f64,
+    },
+    /// An [`crate::Interrupter`] ended the wait.
+    #[error("interrupted during {command} on {peer}")]
+    Interrupted {
+        /// `host:port` or the socket's path.
+        peer: String,
+        /// The statement's command: `VACUUM`.
+        command: String,
     },
     /// The server's bytes make no sense.
     #[error("{peer} answered with garbage to: {sql}: {source}")]
@@ -64,14 +87,17 @@ impl AdminError {
         match self {
             Self::Server { message, .. } => Some(message.code),
             Self::Lost { said, .. } => said.as_ref().map(|message| message.code),
-            Self::Garbage { .. } | Self::Shape { .. } => None,
+            Self::Silent { .. } | Self::Interrupted { .. } | Self::Garbage { .. } | Self::Shape { .. } => None,
         }
     }
 
     /// Whether the connection is of no more use.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost { .. } | Self::Garbage { .. })
+        match self {
+            Self::Lost { .. } | Self::Silent { .. } | Self::Interrupted { .. } | Self::Garbage { .. } => true,
+            Self::Server { .. } | Self::Shape { .. } => false,
+        }
     }
 }
 
@@ -92,8 +118,8 @@ pub struct Rows {
 pub struct Admin {
     channel: Channel,
     parameters: Parameters,
-    cancel: CancelHandle,
-    peer: String,
+    waiting: Waiting,
+    server: Peer,
     /// Notices that came and were not taken yet: of the begin, and later ones where they are wanted.
     notices: Vec<ServerMessage>,
     keeps_notices: bool,
@@ -101,7 +127,7 @@ pub struct Admin {
 
 /// What one simple query brought.
 #[derive(Default)]
-struct Answer {
+pub(crate) struct Answer {
     rows: Rows,
     /// The rows that the last command tag counts.
     tag_rows: u64,
@@ -125,16 +151,23 @@ impl Admin {
     /// How to stop what the connection is doing, from any thread.
     #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.cancel.clone()
+        self.waiting.cancel.clone()
+    }
+
+    /// The server that answered, of all that the connection string names.
+    #[must_use]
+    pub fn server(&self) -> &Peer {
+        &self.server
     }
 
     /// `host:port` or the socket's path, for messages.
     #[must_use]
     pub fn peer(&self) -> &str {
-        &self.peer
+        &self.waiting.peer
     }
 
-    /// From now on notices are kept for [`Admin::take_notices`], as those are that came while the connection began.
+    /// From now on notices are kept for [`Admin::take_notices`], as those are that came while the connection began; no more
+    /// than a thousand, and the others are dropped.
     pub fn keep_notices(&mut self) {
         self.keeps_notices = true;
     }
@@ -149,7 +182,25 @@ impl Admin {
     /// # Errors
     /// When the system refuses.
     pub fn wait_at_most(&mut self, patience: Option<Duration>) -> io::Result<()> {
-        self.channel.transport.set_read_timeout(patience)
+        self.waiting.set_patience(&self.channel, patience)
+    }
+
+    /// From now on `interrupter` ends the waits of this connection, and nobody else; `None`: nobody does.
+    ///
+    /// # Errors
+    /// When it has interrupted already, or the system refuses.
+    pub fn set_interrupter(&mut self, interrupter: Option<&Interrupter>) -> io::Result<()> {
+        self.waiting.watched = interrupter.map(|by| by.watch(&self.channel.transport)).transpose()?;
+        Ok(())
+    }
+
+    /// Asks `questions` that take a server milliseconds and wait for no lock. A server that does not answer one of them
+    /// within [`ConnectOptions::answer_timeout`] is given up. `about` says what is asked, as in "when asked its version".
+    pub fn promptly<T>(&mut self, about: &'static str, questions: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.waiting.about.replace(about);
+        let answer = questions(self);
+        self.waiting.about = outer;
+        answer
     }
 
     /// Runs one or more statements, without their results. Returns the rows that the last one's command
@@ -288,7 +339,7 @@ impl Admin {
         self.answer(sql, keep_rows)
     }
 
-    fn answer(&mut self, sql: &str, keep_rows: bool) -> Result<Answer, AdminError> {
+    pub(crate) fn answer(&mut self, sql: &str, keep_rows: bool) -> Result<Answer, AdminError> {
         let mut answer = Answer::default();
         let mut error = None;
         loop {
@@ -322,7 +373,7 @@ impl Admin {
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8], sql: &str) -> Result<(), AdminError> {
-        match self.channel.send(bytes) {
+        match self.waiting.begin(&mut self.channel).and_then(|()| self.channel.send(bytes)) {
             Ok(()) => Ok(()),
             Err(error) => Err(self.write_failed(&error, sql)),
         }
@@ -330,7 +381,7 @@ impl Admin {
 
     /// The next message; a FATAL one ends the connection and is its error.
     pub(crate) fn receive(&mut self, sql: &str) -> Result<Message<'_>, AdminError> {
-        let peer = &self.peer;
+        let peer = &self.waiting.peer;
         match self.channel.receive() {
             Ok(message) if message.tag == b'E' => {
                 let error = ServerMessage::parse(message.body);
@@ -340,7 +391,7 @@ impl Admin {
                 Ok(message)
             }
             Ok(message) => {
-                if message.tag == b'N' && self.keeps_notices {
+                if message.tag == b'N' && self.keeps_notices && self.notices.len() < MAX_NOTICES {
                     self.notices.push(ServerMessage::parse(message.body));
                 }
                 Ok(message)
@@ -348,13 +399,13 @@ impl Admin {
             Err(ReceiveError::Decode(source)) => {
                 Err(AdminError::Garbage { peer: peer.clone(), sql: shorten(sql), source })
             }
-            Err(error) => Err(lost(peer, sql, error.to_string())),
+            Err(error) => Err(self.waiting.failed(sql, &error)),
         }
     }
 
     /// Whether the server has said something, found out without waiting.
     pub(crate) fn has_answer(&mut self, sql: &str) -> Result<bool, AdminError> {
-        self.channel.is_readable().map_err(|error| lost(&self.peer, sql, error.to_string()))
+        self.channel.is_readable().map_err(|error| self.waiting.lost(sql, error.to_string()))
     }
 
     /// The stream, for data that is sent from where it lies.
@@ -367,20 +418,25 @@ impl Admin {
     pub(crate) fn write_failed(&mut self, error: &io::Error, sql: &str) -> AdminError {
         while let Ok(message) = self.channel.receive() {
             if message.tag == b'E' {
-                return last_words(&self.peer, sql, ServerMessage::parse(message.body));
+                return last_words(&self.waiting.peer, sql, ServerMessage::parse(message.body));
             }
         }
-        lost(&self.peer, sql, error.to_string())
+        self.waiting.lost(sql, error.to_string())
     }
 }
 
 impl From<Connection> for Admin {
     fn from(connection: Connection) -> Self {
         Self {
-            cancel: connection.cancel_handle(),
-            channel: connection.channel,
+            waiting: Waiting::new(
+                connection.peer.to_string(),
+                connection.cancel_handle(),
+                connection.answer_timeout,
+                connection.watched,
+            ),
             parameters: connection.parameters,
-            peer: connection.peer.to_string(),
+            channel: connection.channel,
+            server: connection.peer.clone(),
             notices: connection.notices,
             keeps_notices: false,
         }
@@ -402,10 +458,6 @@ fn texts(row: DataRow<'_>) -> Vec<Option<String>> {
     row.columns().map(|value| value.map(|bytes| String::from_utf8_lossy(bytes).into_owned())).collect()
 }
 
-fn lost(peer: &str, sql: &str, reason: String) -> AdminError {
-    AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason, said: None }
-}
-
 fn last_words(peer: &str, sql: &str, said: ServerMessage) -> AdminError {
     AdminError::Lost { peer: peer.to_owned(), sql: shorten(sql), reason: said.to_string(), said: Some(Box::new(said)) }
 }
@@ -415,7 +467,7 @@ pub(crate) fn server_error(sql: &str, message: ServerMessage) -> AdminError {
 }
 
 /// The beginning of a statement, on one line.
-fn shorten(sql: &str) -> String {
+pub(crate) fn shorten(sql: &str) -> String {
     let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SQL_EXCERPT_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),

@@ -1,19 +1,23 @@
 //! Stopping what a connection is doing.
 
-use std::io::{self, Read as _};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pgdyno_wire::frontend;
 
-use crate::Secret;
 use crate::address::Address;
 use crate::channel::Channel;
 use crate::options::Keepalive;
 use crate::tls::{Dialed, Dialer};
-use crate::transport::{Socket, Transport};
+use crate::transport::{Patient as _, Transport};
+use crate::{Interrupter, Secret};
 
 /// How long a cancel request may take: the server does no more than send a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Cancel requests on their way at the same time.
+const AT_ONCE: usize = 32;
 
 /// Cancels the running statement of one connection, from any thread. It stays valid as long as the
 /// connection does.
@@ -40,27 +44,61 @@ impl CancelHandle {
     /// # Errors
     /// When the server cannot be reached within ten seconds.
     pub fn cancel(&self) -> io::Result<()> {
-        let deadline = Some(Instant::now() + PATIENCE);
-        let transport = match (self.address.connect(deadline, &self.keepalive)?, &self.dialer) {
-            (Socket::Tcp(tcp), Some(dialer)) => match dialer.dial(tcp, deadline)? {
+        self.cancel_by(Instant::now() + PATIENCE, None)
+    }
+
+    pub(crate) fn cancel_by(&self, deadline: Instant, interrupter: Option<&Interrupter>) -> io::Result<()> {
+        let deadline = Some(deadline);
+        let socket = self.address.connect(deadline, &self.keepalive, interrupter)?;
+        let _watched = interrupter.map(|interrupter| interrupter.watch(&socket)).transpose()?;
+        let transport = match &self.dialer {
+            Some(dialer) => match dialer.dial(socket, deadline)? {
                 Dialed::Tls(stream) => Transport::Tls(stream),
                 // The key of the connection must not be readable on its way.
                 Dialed::Plain(_) => {
                     return Err(io::Error::other("the server no longer offers TLS"));
                 }
             },
-            (socket, _) => Transport::Plain(socket),
+            None => Transport::Plain(socket),
         };
         let mut channel = Channel::new(transport, deadline);
         let mut out = Vec::new();
         frontend::cancel_request(&mut out, self.process_id, self.secret_key.reveal());
         channel.send(&out)?;
         // The server answers by closing the connection, after it has sent the signal.
-        channel.transport.set_read_timeout(Some(PATIENCE))?;
-        match channel.transport.read(&mut [0; 16]) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(io::ErrorKind::TimedOut.into()),
+        match channel.transport.read_by(&mut [0; 16], deadline) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
             // A reset, too, means that it was read.
             _ => Ok(()),
         }
     }
+}
+
+/// Cancels what all of these connections do, side by side. It is over after `patience` at the latest, however many they
+/// are, and at once when `interrupter` interrupts: requests that the server has not read by then may come to nothing.
+pub fn cancel_all(handles: &[CancelHandle], patience: Duration, interrupter: &Interrupter) {
+    let end = Instant::now() + patience;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(handle) = handles.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let now = Instant::now();
+            if now >= end || interrupter.is_interrupted() {
+                return;
+            }
+            // Those that are still to come share the time that is left.
+            let left = handles.len().saturating_sub(next.load(Ordering::Relaxed)) + AT_ONCE;
+            let share = (end - now) / u32::try_from(left / AT_ONCE).unwrap_or(u32::MAX);
+            // One that fails leaves nothing to do: the connection is closed next.
+            let _ = handle.cancel_by(now + share, Some(interrupter));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..AT_ONCE.min(handles.len()) {
+            // Where there are no more threads to be had, fewer do it.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
 }

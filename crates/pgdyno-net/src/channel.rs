@@ -1,12 +1,11 @@
 //! Whole messages over a blocking transport.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::time::Instant;
 
 use pgdyno_wire::backend::{self, DecodeError, Message};
 
-use crate::address::remaining;
-use crate::transport::Transport;
+use crate::transport::{Patient as _, Transport};
 
 /// The least room that a read is given.
 const READ_BYTES: usize = 16 * 1024;
@@ -20,6 +19,16 @@ pub(crate) enum ReceiveError {
     Closed,
     #[error(transparent)]
     Decode(#[from] DecodeError),
+    #[error("server sent message '{}' of {len} bytes, which cannot be right here", .tag.escape_ascii())]
+    Unexpected { tag: u8, len: usize },
+}
+
+/// The longest message of most types; libpq's number.
+const SHORT_BYTES: usize = 30_000;
+
+/// Whether a message of this type may be so long, as libpq has it. Those that bring a user's data may have any length.
+fn is_plausible(tag: u8, len: usize) -> bool {
+    len <= SHORT_BYTES || matches!(tag, b'T' | b'D' | b'd' | b'V' | b'E' | b'N' | b'A')
 }
 
 /// A transport and what came in and was not read yet.
@@ -41,12 +50,23 @@ impl Channel {
         Self { transport, buffer: Vec::new(), start: 0, end: 0, lent: 0, deadline }
     }
 
-    /// Waits without limit from now on.
-    pub(crate) fn clear_deadline(&mut self) -> io::Result<()> {
-        if self.deadline.take().is_some() {
+    /// When it gives up waiting.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Gives up waiting then.
+    pub(crate) fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
+    }
+
+    /// Waits without limit from now on. Returns whether there was one.
+    pub(crate) fn clear_deadline(&mut self) -> io::Result<bool> {
+        let had = self.deadline.take().is_some();
+        if had {
             self.transport.set_read_timeout(None)?;
         }
-        Ok(())
+        Ok(had)
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -56,8 +76,20 @@ impl Channel {
 
     /// The next message, waited for.
     pub(crate) fn receive(&mut self) -> Result<Message<'_>, ReceiveError> {
+        self.receive_if(is_plausible)
+    }
+
+    /// The next message. `may_come` is asked for its type and length as soon as these are there: what is refused is not
+    /// read into memory.
+    pub(crate) fn receive_if(&mut self, may_come: impl Fn(u8, usize) -> bool) -> Result<Message<'_>, ReceiveError> {
         self.start += std::mem::take(&mut self.lent);
         let len = loop {
+            if let Some(&[tag, a, b, c, d]) = self.buffer[self.start..self.end].first_chunk::<5>() {
+                let len = u32::from_be_bytes([a, b, c, d]) as usize;
+                if !may_come(tag, len) {
+                    return Err(ReceiveError::Unexpected { tag, len });
+                }
+            }
             match backend::next_message(&self.buffer[self.start..self.end])? {
                 Some(message) => break message.len,
                 None => self.fill()?,
@@ -81,7 +113,13 @@ impl Channel {
         }
         let mut fds = [rustix::event::PollFd::new(&self.transport, rustix::event::PollFlags::IN)];
         let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        Ok(rustix::event::poll(&mut fds, Some(&now))? > 0)
+        loop {
+            match rustix::event::poll(&mut fds, Some(&now)) {
+                // Even a look without waiting is ended by a signal.
+                Err(rustix::io::Errno::INTR) => {}
+                other => return Ok(other? > 0),
+            }
+        }
     }
 
     fn fill(&mut self) -> Result<(), ReceiveError> {
@@ -94,22 +132,11 @@ impl Channel {
             let len = (self.end + READ_BYTES).max(self.buffer.len() * 2);
             self.buffer.resize(len, 0);
         }
-        if let Some(left) = remaining(self.deadline)? {
-            self.transport.set_read_timeout(Some(left))?;
-        }
-        loop {
-            match self.transport.read(&mut self.buffer[self.end..]) {
-                Ok(0) => return Err(ReceiveError::Closed),
-                Ok(n) => {
-                    self.end += n;
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What a blocking socket says when its timeout is over.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(io::Error::from(io::ErrorKind::TimedOut).into());
-                }
-                Err(error) => return Err(error.into()),
+        match self.transport.read_by(&mut self.buffer[self.end..], self.deadline)? {
+            0 => Err(ReceiveError::Closed),
+            count => {
+                self.end += count;
+                Ok(())
             }
         }
     }

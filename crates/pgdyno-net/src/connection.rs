@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgdyno_wire::auth::Binding;
 use pgdyno_wire::backend::{DataRow, ServerMessage};
 use pgdyno_wire::frontend;
 
 use crate::address::Address;
-use crate::channel::Channel;
+use crate::channel::{Channel, ReceiveError};
 use crate::encrypt::{Encryption, another_way_may_help, dialer, encrypt, ways};
 use crate::host::Host;
+use crate::interrupt::Watched;
 use crate::session_attrs::SessionState;
-use crate::startup::{Attempt, StartupError};
-use crate::transport::Socket;
+use crate::startup::{Allowance, Attempt, StartupError};
 use crate::{CancelHandle, ConnectError, ConnectOptions, Peer, TargetSessionAttrs, Transport};
 
 /// What the server reported of itself, by ParameterStatus messages.
@@ -54,6 +54,8 @@ pub struct Connection {
     pub(crate) notices: Vec<ServerMessage>,
     cancel: CancelHandle,
     tls: Option<TlsInfo>,
+    pub(crate) watched: Option<Watched>,
+    pub(crate) answer_timeout: Duration,
 }
 
 /// What TLS was agreed on.
@@ -153,18 +155,18 @@ impl Connection {
     /// Takes the connection apart.
     #[must_use]
     pub fn into_parts(self) -> Parts {
-        let Self { channel, parameters, peer, notices, cancel, tls } = self;
+        let Self { channel, parameters, peer, notices, cancel, tls, watched: _, answer_timeout: _ } = self;
         let (transport, input) = channel.into_parts();
         Parts { transport, input, parameters, cancel, peer, tls, notices }
     }
 
-    /// Whether the server is a standby and whether it lets write.
-    fn session_state(&mut self) -> Option<SessionState> {
+    /// Whether the server is a standby and whether it lets write; `None` where it does not say.
+    fn session_state(&mut self) -> Result<Option<SessionState>, ReceiveError> {
         let on = |value: &str| value == "on" || value == "t";
         let told = |name| self.parameters.get(name).map(on);
         if let (Some(in_hot_standby), Some(read_only)) = (told("in_hot_standby"), told("default_transaction_read_only"))
         {
-            return Some(SessionState { in_hot_standby, read_only });
+            return Ok(Some(SessionState { in_hot_standby, read_only }));
         }
         // Servers before PostgreSQL 14 do not report it.
         let mut out = Vec::new();
@@ -173,16 +175,21 @@ impl Connection {
             b"SELECT pg_catalog.pg_is_in_recovery(), \
              pg_catalog.current_setting('default_transaction_read_only')",
         );
-        self.channel.send(&out).ok()?;
+        self.channel.send(&out)?;
+        let mut allowance = Allowance::authenticated();
         let mut state = None;
         loop {
-            let message = self.channel.receive().ok()?;
+            let message = self.channel.receive_if(|tag, len| allowance.permits(tag, len))?;
+            allowance.spend(&message);
             match message.tag {
                 b'D' => {
                     let row = DataRow::new(message.body);
-                    state = Some(SessionState { in_hot_standby: on(row.text(0)?), read_only: on(row.text(1)?) });
+                    state = row.text(0).zip(row.text(1)).map(|(standby, read_only)| SessionState {
+                        in_hot_standby: on(standby),
+                        read_only: on(read_only),
+                    });
                 }
-                b'Z' => return state,
+                b'Z' => return Ok(state),
                 _ => {}
             }
         }
@@ -197,8 +204,11 @@ fn open_host(
     wanted: TargetSessionAttrs,
     failures: &mut Vec<ConnectError>,
 ) -> Result<Option<Connection>, ConnectError> {
-    let mut addresses = match Address::all_of(host) {
+    let mut addresses = match Address::all_of(host, options.interrupter.as_ref()) {
         Ok(addresses) => addresses,
+        Err(_) if options.is_interrupted() => {
+            return Err(ConnectError::Interrupted { place: host.name().to_owned() });
+        }
         Err(source) => {
             let host = host.name().to_owned();
             failures.push(ConnectError::UnknownHost { host, source });
@@ -209,25 +219,19 @@ fn open_host(
         shuffle(&mut addresses);
     }
     for address in addresses {
-        match open_address(options, host, &address) {
-            Ok(mut connection) => {
-                let state = match wanted {
-                    TargetSessionAttrs::Any => return Ok(Some(connection)),
-                    _ => connection.session_state(),
-                };
-                let reason = match state {
-                    Some(state) => wanted.refuse(state),
-                    None => Some("it does not say whether it is a standby"),
-                };
-                let Some(reason) = reason else {
-                    return Ok(Some(connection));
-                };
-                failures.push(ConnectError::Unsuitable { peer: connection.peer.clone(), reason });
-                return Ok(None);
+        let peer = Peer::new(host, &address);
+        let attempt = Attempt { options, peer: &peer, password: options.password(host) };
+        // One time for all that is done there, the question for its state included.
+        let deadline = options.connect_timeout.map(|timeout| Instant::now() + timeout);
+        let opened = open_address(&attempt, host, &address, deadline);
+        match opened.and_then(|connection| settle(connection, wanted, &attempt)) {
+            Ok(connection) => return Ok(Some(connection)),
+            Err(_) if options.is_interrupted() => {
+                return Err(ConnectError::Interrupted { place: peer.to_string() });
             }
             Err(error) if !error.may_try_others() => return Err(error),
             Err(error) => {
-                let next_host = matches!(error, ConnectError::NotReady { .. });
+                let next_host = matches!(error, ConnectError::NotReady { .. } | ConnectError::Unsuitable { .. });
                 failures.push(error);
                 if next_host {
                     return Ok(None);
@@ -238,17 +242,40 @@ fn open_host(
     Ok(None)
 }
 
+/// Asks a server that has let us in whether it will do. From then on it is waited for without limit.
+fn settle(
+    mut connection: Connection,
+    wanted: TargetSessionAttrs,
+    attempt: &Attempt<'_>,
+) -> Result<Connection, ConnectError> {
+    if wanted != TargetSessionAttrs::Any {
+        let reason = match connection.session_state() {
+            Ok(Some(state)) => wanted.refuse(state),
+            Ok(None) => Some("it does not say whether it is a standby"),
+            Err(error) => return Err(attempt.receive_error(error, &[], true)),
+        };
+        if let Some(reason) = reason {
+            return Err(ConnectError::Unsuitable { peer: connection.peer, reason });
+        }
+    }
+    connection.channel.clear_deadline().map_err(|error| attempt.transport_error(error))?;
+    Ok(connection)
+}
+
 /// Tries the ways of encryption for one address. When all fail, the first failure is the one to show.
-fn open_address(options: &ConnectOptions, host: &Host, address: &Address) -> Result<Connection, ConnectError> {
-    let peer = Peer::new(host, address);
-    let attempt = Attempt { options, peer: &peer, password: options.password(host) };
+fn open_address(
+    attempt: &Attempt<'_>,
+    host: &Host,
+    address: &Address,
+    deadline: Option<Instant>,
+) -> Result<Connection, ConnectError> {
     let mut first = None;
     let mut plain_tried = false;
-    for way in ways(options.tls.mode, address) {
+    for way in ways(attempt.options.tls.mode, address) {
         if *way == Encryption::Plain && plain_tried {
             break;
         }
-        match open_encrypted(&attempt, host, address, *way, &mut plain_tried) {
+        match open_encrypted(attempt, host, address, *way, &mut plain_tried, deadline) {
             Ok(connection) => return Ok(connection),
             Err(failure) => {
                 let go_on = another_way_may_help(&failure);
@@ -270,6 +297,7 @@ fn open_encrypted(
     address: &Address,
     way: Encryption,
     plain: &mut bool,
+    deadline: Option<Instant>,
 ) -> Result<Connection, StartupError> {
     let early = |error| StartupError { error, before_auth: true };
     let options = attempt.options;
@@ -277,27 +305,30 @@ fn open_encrypted(
         Encryption::Plain => None,
         _ => dialer(&options.tls, host, address, attempt).map_err(early)?,
     };
-    let deadline = options.connect_timeout.map(|t| Instant::now() + t);
-    let socket = address.connect(deadline, &options.keepalive).map_err(|source| {
+    let interrupter = options.interrupter.as_ref();
+    let socket = address.connect(deadline, &options.keepalive, interrupter).map_err(|source| {
         early(match source.kind() {
             std::io::ErrorKind::TimedOut => attempt.transport_error(source),
             _ => ConnectError::Unreachable { peer: attempt.peer.clone(), source },
         })
     })?;
-    let (transport, binding) = match (socket, &dialer) {
-        (Socket::Tcp(tcp), Some(dialer)) => encrypt(dialer, way, tcp, deadline, attempt).map_err(early)?,
-        (socket, _) => (Transport::Plain(socket), Binding::NoTls),
+    let watched = interrupter.map(|interrupter| interrupter.watch(&socket)).transpose();
+    let watched = watched.map_err(|error| early(attempt.transport_error(error)))?;
+    let (transport, binding) = match &dialer {
+        Some(dialer) => encrypt(dialer, way, socket, deadline, attempt).map_err(early)?,
+        None => (Transport::Plain(socket), Binding::NoTls),
     };
     let is_tls = matches!(transport, Transport::Tls(_));
     *plain |= !is_tls;
     let mut channel = Channel::new(transport, deadline);
     let started = attempt.start(&mut channel, binding)?;
-    channel.clear_deadline().map_err(|e| early(attempt.transport_error(e)))?;
     Ok(Connection {
         tls: tls_info(&channel.transport, started.channel_bound),
         channel,
         parameters: Parameters(started.parameters),
         notices: started.notices,
+        watched,
+        answer_timeout: options.answer_timeout(),
         peer: attempt.peer.clone(),
         cancel: CancelHandle {
             address: address.clone(),

@@ -1,6 +1,5 @@
 //! Which ways of encryption are tried, in which order, and what their failures mean.
 
-use std::net::TcpStream;
 use std::time::Instant;
 
 use pgdyno_wire::auth::Binding;
@@ -77,20 +76,18 @@ pub(crate) fn dialer(
 pub(crate) fn encrypt(
     dialer: &Dialer,
     way: Encryption,
-    tcp: TcpStream,
+    socket: Socket,
     deadline: Option<Instant>,
     attempt: &Attempt<'_>,
 ) -> Result<(Transport, Binding), ConnectError> {
-    match dialer.dial(tcp, deadline) {
+    match dialer.dial(socket, deadline) {
         Ok(Dialed::Tls(stream)) => {
             let certificate = stream.session().peer_certificates().and_then(|c| c.first());
             let binding =
                 certificate.and_then(|cert| end_point_hash(cert)).map_or(Binding::Unavailable, Binding::EndPoint);
             Ok((Transport::Tls(stream), binding))
         }
-        Ok(Dialed::Plain(tcp)) if way == Encryption::IfOffered => {
-            Ok((Transport::Plain(Socket::Tcp(tcp)), Binding::NoTls))
-        }
+        Ok(Dialed::Plain(socket)) if way == Encryption::IfOffered => Ok((Transport::Plain(socket), Binding::NoTls)),
         Ok(Dialed::Plain(_)) => {
             Err(ConnectError::TlsNotOffered { peer: attempt.peer.clone(), sslmode: attempt.options.tls.mode.name() })
         }
@@ -192,7 +189,19 @@ fn certificate_reason(error: &CertificateError) -> String {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             "it is not valid yet; check this machine's clock".into()
         }
-        CertificateError::Revoked => "it is revoked".into(),
+        CertificateError::Revoked => "it is revoked, or a CA that vouches for it is".into(),
+        CertificateError::UnknownRevocationStatus => {
+            "sslcrl= and sslcrldir= hold no revocation list that is in force for each \
+             certificate of its chain; add the lists of all its CAs, the root among them"
+                .into()
+        }
+        CertificateError::ExpiredRevocationList | CertificateError::ExpiredRevocationListContext { .. } => {
+            "the revocation list of its CA has expired; fetch the new one (and check this machine's clock)".into()
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            "it is not made for servers; issue it anew with keyUsage digitalSignature and extendedKeyUsage serverAuth"
+                .into()
+        }
         CertificateError::Other(other) if other.to_string().contains("UnsupportedCertVersion") => {
             "it is an X.509 certificate of version 1, which is not supported; issue it anew with \
              subjectAltName (openssl x509 -extfile), or use sslmode=require"

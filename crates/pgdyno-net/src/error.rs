@@ -28,6 +28,12 @@ pub enum ConnectError {
         /// What the system says.
         source: io::Error,
     },
+    /// An [`crate::Interrupter`] ended the attempt.
+    #[error("interrupted while connecting to {place}")]
+    Interrupted {
+        /// The server: `host:port`, a socket's path, or the host alone where its address was looked for.
+        place: String,
+    },
     /// No answer in time.
     #[error(
         "{peer} did not answer within {seconds} s (connect_timeout); check that it is a PostgreSQL server \
@@ -118,7 +124,7 @@ pub enum ConnectError {
         source: Box<ServerMessage>,
     },
     /// Any other refusal by the server.
-    #[error("{peer} refuses the connection: {source}")]
+    #[error("{peer} refuses the connection: {source}{}", startup_hint(source))]
     Server {
         /// The server.
         peer: Peer,
@@ -211,6 +217,16 @@ fn unreachable(error: &io::Error) -> String {
     format!("{remedy} ({error})")
 }
 
+/// PostgreSQL takes any setting in the startup message; poolers do not.
+fn startup_hint(source: &ServerMessage) -> &'static str {
+    if source.message.contains("unsupported startup parameter") {
+        "; a pooler refuses settings of a session (--set, PGOPTIONS, options=): connect to the server itself, or give them \
+         to the role or database by ALTER ROLE or ALTER DATABASE … SET"
+    } else {
+        ""
+    }
+}
+
 impl ConnectError {
     /// What a FATAL of the server during the start means.
     pub(crate) fn from_server(peer: &Peer, user: &str, dbname: &str, message: ServerMessage) -> Self {
@@ -262,7 +278,8 @@ impl ConnectError {
     pub(crate) fn may_try_others(&self) -> bool {
         !matches!(
             self,
-            Self::NoPassword { .. }
+            Self::Interrupted { .. }
+                | Self::NoPassword { .. }
                 | Self::WrongPassword { .. }
                 | Self::Refused { .. }
                 | Self::NoDatabase { .. }

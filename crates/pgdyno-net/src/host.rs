@@ -102,7 +102,7 @@ fn place(name: &str, addr: &str) -> Result<Place, ConninfoError> {
     })
 }
 
-fn port(text: &str) -> Result<u16, ConninfoError> {
+pub(crate) fn port(text: &str) -> Result<u16, ConninfoError> {
     match text.trim() {
         "" => Ok(DEFAULT_PORT),
         // The text is not shown: after an unencoded '/' in a URI's password it is part of that.

@@ -7,6 +7,8 @@
 //!   file say together;
 //! - [`Connection`] is opened from it: transport, TLS, authentication, choice of the host;
 //! - [`CancelHandle`] stops what a connection is doing, from any thread;
+//! - [`Interrupter`] ends all waiting for a server, from any thread;
+//! - [`Halt`] watches over connections, cancels what they do, and closes those that do not obey;
 //! - [`Admin`] runs SQL and COPY over a connection, for all that is not measured.
 //!
 //! ```no_run
@@ -28,22 +30,30 @@ mod conninfo;
 mod copy;
 mod encrypt;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+mod halt;
 mod host;
+mod interrupt;
 mod options;
 mod peer;
+mod prepared;
 pub mod quote;
 mod secret;
 mod session_attrs;
 mod startup;
 mod tls;
 mod transport;
+mod waiting;
 
 pub use admin::{Admin, AdminError, Rows};
-pub use cancel::CancelHandle;
+pub use cancel::{CancelHandle, cancel_all};
 pub use connection::{Connection, Parameters, Parts, TlsInfo};
 pub use conninfo::{ConninfoError, Env};
 pub use copy::CopyWriter;
 pub use error::ConnectError;
+pub use halt::Halt;
+pub use interrupt::Interrupter;
 pub use options::ConnectOptions;
 pub use peer::Peer;
 pub use secret::Secret;

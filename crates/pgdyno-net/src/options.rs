@@ -10,10 +10,13 @@ use pgdyno_wire::auth::{BindingPolicy, Method};
 use crate::conninfo::{self, PassFile, Values};
 use crate::host::{self, Host, Passwords, Place};
 use crate::tls::TlsSettings;
-use crate::{ConninfoError, Env, Secret, TargetSessionAttrs};
+use crate::{ConninfoError, Env, Interrupter, Secret, TargetSessionAttrs};
 
 /// The name that a server shows for our sessions, where none is given.
 const APPLICATION_NAME: &str = "pgdyno";
+
+/// How long a server may take to answer what takes it milliseconds, unless it has longer to let us in.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Where and how to connect, after libpq's rules. `Debug` and `Display` hold no password.
 #[derive(Clone, Debug)]
@@ -29,10 +32,13 @@ pub struct ConnectOptions {
     /// Run-time parameters of the startup message, `user` and `database` not among them.
     pub(crate) parameters: Vec<(&'static str, String)>,
     pub(crate) connect_timeout: Option<Duration>,
+    answer_timeout: Option<Duration>,
     pub(crate) keepalive: Keepalive,
     pub(crate) channel_binding: BindingPolicy,
     pub(crate) allowed_methods: Vec<Method>,
     pub(crate) tls: Arc<TlsSettings>,
+    /// Who may end what waits for the server.
+    pub(crate) interrupter: Option<Interrupter>,
     warnings: Vec<String>,
 }
 
@@ -85,6 +91,7 @@ impl ConnectOptions {
             encoding_given: values.non_empty("client_encoding").is_some(),
             parameters: parameters(&values, env),
             connect_timeout: seconds("connect_timeout")?,
+            answer_timeout: None,
             keepalive: Keepalive {
                 enabled: number("keepalives")?.unwrap_or(1) != 0,
                 idle: seconds("keepalives_idle")?,
@@ -99,6 +106,7 @@ impl ConnectOptions {
             },
             allowed_methods: allowed_methods(&values)?,
             tls: Arc::new(TlsSettings::resolve(&values, env)?),
+            interrupter: None,
             warnings: warning.into_iter().collect(),
         })
     }
@@ -116,10 +124,12 @@ impl ConnectOptions {
             encoding_given: false,
             parameters: parameters(&Values::default(), &Env::default()),
             connect_timeout: None,
+            answer_timeout: None,
             keepalive: Keepalive { enabled: true, idle: None, interval: None, count: None, user_timeout_ms: None },
             channel_binding: BindingPolicy::Prefer,
             allowed_methods: Method::ALL.to_vec(),
             tls: Arc::new(TlsSettings::disabled()),
+            interrupter: None,
             warnings: Vec::new(),
         }
     }
@@ -203,6 +213,37 @@ impl ConnectOptions {
     pub fn with_connect_timeout_at_most(&self, timeout: Duration) -> Self {
         let at_most = self.connect_timeout.map_or(timeout, |given| given.min(timeout));
         Self { connect_timeout: Some(at_most), ..self.clone() }
+    }
+
+    /// The same, giving a server up that does not answer a short question within `timeout`.
+    #[must_use]
+    pub fn with_answer_timeout(&self, timeout: Duration) -> Self {
+        Self { answer_timeout: Some(timeout), ..self.clone() }
+    }
+
+    /// How long the answer to a short question is waited for ([`crate::Admin::promptly`]): 60 s, or `connect_timeout` where
+    /// that is longer.
+    #[must_use]
+    pub fn answer_timeout(&self) -> Duration {
+        self.answer_timeout.unwrap_or_else(|| ANSWER_TIMEOUT.max(self.connect_timeout.unwrap_or_default()))
+    }
+
+    /// The same, under `interrupter`, which can end all waiting for the server: while a connection is opened, and on it as
+    /// long as it is not taken apart.
+    #[must_use]
+    pub fn interrupted_by(&self, interrupter: &Interrupter) -> Self {
+        Self { interrupter: Some(interrupter.clone()), ..self.clone() }
+    }
+
+    /// The same, and nobody interrupts.
+    #[must_use]
+    pub fn uninterrupted(&self) -> Self {
+        Self { interrupter: None, ..self.clone() }
+    }
+
+    /// Whether its interrupter has ended all waiting.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupter.as_ref().is_some_and(Interrupter::is_interrupted)
     }
 
     /// The role to connect as.

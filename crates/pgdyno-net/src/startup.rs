@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::time::Instant;
 
 use pgdyno_wire::auth::{AuthError, Authenticator, Binding, Progress};
-use pgdyno_wire::backend::{self, ServerMessage};
+use pgdyno_wire::backend::{self, Message, ServerMessage};
 use pgdyno_wire::frontend;
 
 use crate::channel::{Channel, ReceiveError};
-use crate::{ConnectError, ConnectOptions, Peer, Secret};
+use crate::{ConnectError, ConnectOptions, Interrupter, Peer, Secret};
 
 /// What the server told during the start.
 pub(crate) struct Started {
@@ -17,6 +18,45 @@ pub(crate) struct Started {
     pub(crate) secret_key: Secret<Vec<u8>>,
     pub(crate) channel_bound: bool,
     pub(crate) notices: Vec<ServerMessage>,
+}
+
+/// The most notices that are kept of those that a server sends of its own accord.
+pub(crate) const MAX_NOTICES: usize = 1_000;
+
+/// What a server may send from the start to the first ReadyForQuery. Each message is as long as libpq believes, and all of
+/// them together keep within a bound that libpq has not, so that a flood of notices or parameters ends.
+#[derive(Default)]
+pub(crate) struct Allowance {
+    authenticated: bool,
+    bytes: usize,
+}
+
+impl Allowance {
+    /// The longest authentication request, and the longest error before the server knows who we are; libpq's numbers.
+    const REQUEST_BYTES: usize = 2_000;
+    const ERROR_BYTES: usize = 30_000;
+    /// All messages together: some thousand notices of a login trigger.
+    const ALL_BYTES: usize = 1 << 20;
+
+    /// For the questions that are asked of a server that has let us in.
+    pub(crate) fn authenticated() -> Self {
+        Self { authenticated: true, bytes: 0 }
+    }
+
+    /// Whether a message of this type and length may come now.
+    pub(crate) fn permits(&self, tag: u8, len: usize) -> bool {
+        let single = match tag {
+            _ if self.authenticated => true,
+            b'R' | b'v' => len <= Self::REQUEST_BYTES,
+            b'E' => len <= Self::ERROR_BYTES,
+            _ => len <= Self::ALL_BYTES,
+        };
+        single && self.bytes.saturating_add(len) <= Self::ALL_BYTES
+    }
+
+    pub(crate) fn spend(&mut self, message: &Message<'_>) {
+        self.bytes += message.len;
+    }
 }
 
 /// A refusal, and whether it came before the server knew who we are: only then another way of
@@ -44,7 +84,7 @@ impl Attempt<'_> {
         let password = self.password.map(|p| p.reveal().as_bytes());
         let mut auth = Authenticator::new(options.user(), password, binding, options.channel_binding)
             .allow(&options.allowed_methods);
-        let mut before_auth = true;
+        let mut allowance = Allowance::default();
         let fail = |error, before_auth| StartupError { error, before_auth };
         channel.send(&out).map_err(|e| fail(self.transport_error(e), true))?;
         let mut started = Started {
@@ -55,19 +95,23 @@ impl Attempt<'_> {
             notices: Vec::new(),
         };
         let mut heard = false;
+        let (deadline, interrupter) = (channel.deadline(), options.interrupter.as_ref());
+        let mut go_on = || has_time(deadline) && !interrupter.is_some_and(Interrupter::is_interrupted);
         loop {
             out.clear();
-            let message = match channel.receive() {
+            let before_auth = !allowance.authenticated;
+            let message = match channel.receive_if(|tag, len| allowance.permits(tag, len)) {
                 Ok(message) => message,
                 Err(error) => {
                     return Err(fail(self.receive_error(error, channel.unread(), heard), before_auth));
                 }
             };
+            allowance.spend(&message);
             match message.tag {
-                b'R' if before_auth => match auth.answer(message.body, &mut out) {
+                b'R' if before_auth => match auth.answer_while(message.body, &mut out, &mut go_on) {
                     Ok(Progress::Continue) => {}
                     Ok(Progress::Done) => {
-                        before_auth = false;
+                        allowance.authenticated = true;
                         started.channel_bound = auth.is_channel_bound();
                     }
                     Err(error) => return Err(fail(self.auth_error(error), true)),
@@ -76,21 +120,25 @@ impl Attempt<'_> {
                     let error = self.refusal(ServerMessage::parse(message.body), &auth);
                     return Err(fail(error, before_auth));
                 }
-                b'S' => {
+                b'S' if !before_auth => {
                     if let Some((name, value)) = backend::parameter_status(message.body) {
                         started.parameters.insert(name.into(), value.into());
                     }
                 }
-                b'K' => {
+                b'K' if !before_auth => {
                     if let Some((process_id, key)) = backend::backend_key(message.body) {
                         started.process_id = process_id;
                         started.secret_key = Secret::new(key.to_vec());
                     }
                 }
                 b'Z' if !before_auth => return Ok(started),
-                b'N' => started.notices.push(ServerMessage::parse(message.body)),
+                b'N' if !before_auth => {
+                    if started.notices.len() < MAX_NOTICES {
+                        started.notices.push(ServerMessage::parse(message.body));
+                    }
+                }
                 // Options of a newer protocol that the server does not know.
-                b'v' => {}
+                b'v' if before_auth => {}
                 tag => {
                     let detail = format!("it sent message '{}' out of turn", tag.escape_ascii());
                     return Err(fail(self.not_postgres(detail), before_auth));
@@ -128,7 +176,7 @@ impl Attempt<'_> {
     }
 
     /// What a failed read means. `heard` is whether a message came before.
-    fn receive_error(&self, error: ReceiveError, unread: &[u8], heard: bool) -> ConnectError {
+    pub(crate) fn receive_error(&self, error: ReceiveError, unread: &[u8], heard: bool) -> ConnectError {
         match error {
             ReceiveError::Io(error) => self.transport_error(error),
             // No answer to our first bytes: another protocol's server that gave up on us.
@@ -140,6 +188,16 @@ impl Attempt<'_> {
             ReceiveError::Closed if heard => {
                 ConnectError::Lost { peer: self.peer.clone(), source: io::ErrorKind::UnexpectedEof.into() }
             }
+            ReceiveError::Unexpected { tag, .. } if !heard && !matches!(tag, b'R' | b'E' | b'v') => {
+                self.not_postgres(format!("it says \"{}\"", excerpt(unread)))
+            }
+            ReceiveError::Unexpected { tag, len } if len > Allowance::ALL_BYTES || !matches!(tag, b'S' | b'N') => {
+                self.not_postgres(format!("it announces {len} bytes for message '{}'", tag.escape_ascii()))
+            }
+            ReceiveError::Unexpected { .. } => self.not_postgres(format!(
+                "it sent more than {} bytes of notices and parameters before it was ready for a query",
+                Allowance::ALL_BYTES
+            )),
             ReceiveError::Closed | ReceiveError::Decode(_) => {
                 self.not_postgres(format!("it says \"{}\"", excerpt(unread)))
             }
@@ -162,6 +220,10 @@ impl Attempt<'_> {
             }
         }
     }
+}
+
+fn has_time(deadline: Option<Instant>) -> bool {
+    deadline.is_none_or(|deadline| Instant::now() < deadline)
 }
 
 /// The first line of what a foreign server said, made printable.

@@ -4,8 +4,11 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags};
+
+use crate::address::remaining;
 use crate::tls::TlsStream;
 
 /// A socket, or TLS over one.
@@ -37,18 +40,8 @@ impl Transport {
     /// When the system refuses.
     pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         match self {
-            Self::Plain(Socket::Unix(stream)) => stream.set_nonblocking(nonblocking),
-            Self::Plain(Socket::Tcp(stream)) => stream.set_nonblocking(nonblocking),
-            Self::Tls(stream) => stream.tcp.set_nonblocking(nonblocking),
-        }
-    }
-
-    /// How long a blocking read waits; `None` is for ever.
-    pub(crate) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        match self {
-            Self::Plain(Socket::Unix(stream)) => stream.set_read_timeout(timeout),
-            Self::Plain(Socket::Tcp(stream)) => stream.set_read_timeout(timeout),
-            Self::Tls(stream) => stream.tcp.set_read_timeout(timeout),
+            Self::Plain(socket) => socket.set_nonblocking(nonblocking),
+            Self::Tls(stream) => stream.socket.set_nonblocking(nonblocking),
         }
     }
 
@@ -82,64 +75,87 @@ impl Transport {
     }
 }
 
+impl Socket {
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_nonblocking(nonblocking),
+            Self::Tcp(stream) => stream.set_nonblocking(nonblocking),
+        }
+    }
+}
+
+/// A blocking stream that is read with a deadline.
+pub(crate) trait Patient: Read {
+    /// How long a read waits; `None` is for ever.
+    fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
+
+    /// Reads once, and waits for bytes no longer than until `deadline`. Signals do not end the wait: one that is handled,
+    /// or a stop and a continuation of the process.
+    fn read_by(&mut self, buf: &mut [u8], deadline: Option<Instant>) -> io::Result<usize> {
+        loop {
+            if let Some(left) = remaining(deadline)? {
+                self.set_read_timeout(Some(left))?;
+            }
+            match self.read(buf) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // What a blocking socket says when its timeout is over.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
+                other => return other,
+            }
+        }
+    }
+}
+
+impl Patient for Socket {
+    fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(timeout),
+            Self::Tcp(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+}
+
+impl Patient for Transport {
+    fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.set_read_timeout(timeout),
+            Self::Tls(stream) => stream.socket.set_read_timeout(timeout),
+        }
+    }
+}
+
+/// A peer that is gone is an error and never a signal. Apple has no such flag: there the socket is told when it is made.
+#[cfg(not(target_vendor = "apple"))]
+const SEND: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+const SEND: SendFlags = SendFlags::empty();
+
+/// The most pieces that one system call takes (`IOV_MAX`).
+const MAX_PIECES: usize = 1024;
+
 /// The system call and nothing else: what libc does around it, for threads that are cancelled, costs as many instructions
 /// again as the rest of the way. `recv` is what `read` comes to for a socket, without the way through the file system.
-#[cfg(target_os = "linux")]
 impl Read for Socket {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::net::recv(self, buf, rustix::net::RecvFlags::empty())?.0)
+        Ok(rustix::net::recv(self, buf, RecvFlags::empty())?.0)
     }
 }
 
-/// The same for sending. A peer that is gone is an error and no signal.
-#[cfg(target_os = "linux")]
+/// The same for sending.
 impl Write for Socket {
     #[inline]
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        Ok(rustix::net::send(self, buf, rustix::net::SendFlags::NOSIGNAL)?)
+        Ok(rustix::net::send(self, buf, SEND)?)
     }
 
     #[inline]
     fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write_vectored(bufs),
-            Self::Tcp(stream) => stream.write_vectored(bufs),
-        }
+        let pieces = &bufs[..bufs.len().min(MAX_PIECES)];
+        Ok(rustix::net::sendmsg(self, pieces, &mut SendAncillaryBuffer::default(), SEND)?)
     }
 
     #[inline]
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Read for Socket {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.read(buf),
-            Self::Tcp(stream) => stream.read(buf),
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Write for Socket {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write(buf),
-            Self::Tcp(stream) => stream.write(buf),
-        }
-    }
-
-    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write_vectored(bufs),
-            Self::Tcp(stream) => stream.write_vectored(bufs),
-        }
-    }
-
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -194,7 +210,7 @@ impl AsFd for Transport {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Plain(socket) => socket.as_fd(),
-            Self::Tls(stream) => stream.tcp.as_fd(),
+            Self::Tls(stream) => stream.socket.as_fd(),
         }
     }
 }

@@ -47,11 +47,12 @@ impl Conversation {
             used += len;
             match body.first_chunk::<4>().map(|code| i32::from_be_bytes(*code)) {
                 Some(SSL_REQUEST | GSS_REQUEST) => out.push(b'N'),
+                // Nothing ever runs here: the connection is closed without a word, as by a server that has cancelled.
+                Some(frontend::CANCEL_REQUEST) => return (used, false),
                 Some(frontend::PROTOCOL_3_0..) => {
                     self.started = true;
                     greet(out);
                 }
-                // A cancel request: nothing ever runs here.
                 _ => return (used, false),
             }
         }
@@ -168,6 +169,14 @@ mod tests {
         );
         assert_eq!(&out[at + described.len..], ROW_DESCRIPTION);
         assert_eq!(parameters(b"\0begin\0\0\0"), 0);
+    }
+
+    #[test]
+    fn a_cancel_request_is_answered_by_closing_the_connection() {
+        let (mut sent, mut out) = (Vec::new(), Vec::new());
+        frontend::cancel_request(&mut sent, 1, &[0; 4]);
+        assert!(!Conversation::default().answer(&sent, &mut out));
+        assert_eq!(out, b"");
     }
 
     #[test]

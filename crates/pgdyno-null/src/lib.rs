@@ -10,6 +10,8 @@
 //! ```
 
 mod conversation;
+#[doc(hidden)]
+pub mod fuzzing;
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};

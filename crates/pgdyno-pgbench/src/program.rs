@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::io;
 
 use pgdyno_engine::Control;
-use pgdyno_net::Env;
+use pgdyno_net::{ConnectOptions, Env};
 
 use crate::connect::{self, Ask};
 use crate::init;
 use crate::messages::{Failure, Io};
-use crate::options::{self, Parsed, Surroundings};
+use crate::options::{self, Parsed, Surroundings, Target};
 use crate::run;
 use crate::scripts::Library;
 use crate::witness::Witness;
@@ -38,6 +38,15 @@ pub fn main(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut 
     carry_out(args, world, io, witness).unwrap_or_else(|failure| io.fail(&failure))
 }
 
+/// Where to connect. What libpq warns of for each connection, such as a password file that others may read, is said once.
+fn target(target: &Target, env: &Env, io: &mut Io<'_>, for_what: &str) -> Result<ConnectOptions, Failure> {
+    let target = connect::options(target, io.program(), env).map_err(|failed| failed.during(for_what))?;
+    for warning in target.warnings() {
+        io.raw(&format!("WARNING: {warning}\n"));
+    }
+    Ok(target)
+}
+
 fn carry_out(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut dyn Witness) -> Result<u8, Failure> {
     let mut library = Library::default();
     let surroundings = Surroundings {
@@ -58,16 +67,14 @@ fn carry_out(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut
         Parsed::Init(chosen) => {
             io.verbose = chosen.debug;
             listen(world.listen)?;
-            let mut target = connect::options(&chosen.target, io.program(), world.env)
-                .map_err(|failed| failed.during("initialization"))?;
+            let mut target = target(&chosen.target, world.env, io, "initialization")?;
             init::init(&chosen, &mut target, world.ask, io, world.control.stop_flag())?;
         }
         Parsed::Run(chosen) => {
             io.verbose = chosen.debug;
             witness.options(&chosen)?;
             listen(world.listen)?;
-            let mut target =
-                connect::options(&chosen.target, io.program(), world.env).map_err(|failed| failed.during("setup"))?;
+            let mut target = target(&chosen.target, world.env, io, "setup")?;
             let sources = library.chosen(&chosen);
             let ran = run::run(&chosen, sources, &mut target, world.ask, io, world.control, witness)?;
             return Ok(match witness.ended(&chosen, &ran) {

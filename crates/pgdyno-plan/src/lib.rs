@@ -6,6 +6,7 @@
 
 pub mod cpus;
 pub mod mistake;
+pub mod options;
 mod plan;
 pub mod recipe;
 mod steps;
@@ -13,8 +14,7 @@ pub mod suite;
 pub mod targets;
 pub mod units;
 
-pub use plan::{
-    Arrivals, Cycle, Fitted, LoadChoice, Pace, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan,
-    WatchPlan, Wire,
-};
+pub use pgdyno_wire::{QueryMode, Wire};
+pub use pgdyno_workload::{Arrivals, Pace, Rate};
+pub use plan::{Cycle, Fitted, LoadChoice, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan};
 pub use steps::{Step, steps};

@@ -39,8 +39,11 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Mistake> {
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     let distance = |known: &str| strsim::damerau_levenshtein(&word, &known.to_lowercase().replace('-', "_"));
-    let near = known.into_iter().map(|known| (distance(known), known));
-    near.filter(|(distance, known)| *distance <= known.len().div_ceil(3)).min().map(|(_, known)| known)
+    let far = |known: &str| known.len().div_ceil(3);
+    // What is much longer is like none, and to measure how much costs time and memory.
+    let alike = known.into_iter().filter(|known| word.chars().count() <= known.len() + far(known));
+    let near = alike.map(|known| (distance(known), known));
+    near.filter(|(distance, known)| *distance <= far(known)).min().map(|(_, known)| known)
 }
 
 /// What was meant by a field or variant of which serde says that it is unknown, and which there are.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_wire::{QueryMode, Wire};
+use pgdyno_workload::Pace;
 use serde::{Deserialize, Serialize};
 
 /// Whether the data is loaded.
@@ -15,50 +17,6 @@ pub enum LoadChoice {
     Always,
     /// Never: the data is there, or the run does not begin.
     Never,
-}
-
-/// How arrivals of an open loop are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    /// At exponentially distributed distances.
-    Poisson,
-    /// At equal distances.
-    Uniform,
-}
-
-/// In what form statements are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wire {
-    /// As costs server and driver least: parameters in binary, no Describe.
-    #[default]
-    Native,
-    /// As libpq sends them, and pgbench with it: parameters in text, a Describe for each.
-    Libpq,
-}
-
-impl Wire {
-    /// Whether it is the usual form.
-    #[must_use]
-    pub fn is_native(&self) -> bool {
-        *self == Self::Native
-    }
-}
-
-/// When transactions start.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pace {
-    /// When the client's last one ended.
-    ClosedLoop,
-    /// On a schedule.
-    Rate {
-        /// Transactions a second over all clients.
-        per_s: f64,
-        /// How they are spread.
-        arrivals: Arrivals,
-    },
 }
 
 /// A script of one's own.
@@ -208,14 +166,23 @@ pub struct Plan {
     /// The scripts of a workload that is made of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<ScriptPlan>,
+    /// The directory of a workload of one's own, as it was named; of one that the program brings, its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// What the size is called; empty for a workload without data.
     pub scale_name: String,
     /// The size.
     pub scale: u64,
     /// Bytes of tables and indexes once loaded, as the workload estimates them.
     pub data_bytes_estimated: u64,
+    /// The other program that loaded the data which is there, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_from: Option<String>,
     /// Where it runs, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
     pub target: String,
+    /// Whether a private server is reached by TCP instead of its socket.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tcp: bool,
     /// The recipe that it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<RecipePlan>,
@@ -243,6 +210,12 @@ pub struct Plan {
     pub unlogged: bool,
     /// Whether the data is checked before and after the run.
     pub checks: bool,
+    /// Whether the run does without the VACUUM and TRUNCATE that its workload begins with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_vacuum: bool,
+    /// Whether a schema that differs from the one that was loaded is measured as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_schema_changes: bool,
     /// Clients, or virtual users.
     pub clients: u32,
     /// Connections that they share, each for the time of a transaction; absent where each has its own.
@@ -253,8 +226,8 @@ pub struct Plan {
     /// The CPUs that engine threads are pinned to: `all` that the process may use, or a list such as `0,2-4`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<String>,
-    /// `simple`, `extended` or `prepared`.
-    pub mode: String,
+    /// The query mode.
+    pub mode: QueryMode,
     /// In what form statements are sent.
     #[serde(default, skip_serializing_if = "Wire::is_native")]
     pub wire: Wire,
@@ -309,10 +282,13 @@ pub(crate) fn example() -> Plan {
         workload: "tproc-c".into(),
         params: [("warehouses".into(), "10".into())].into(),
         scripts: Vec::new(),
+        directory: None,
         scale_name: "warehouses".into(),
         scale: 10,
         data_bytes_estimated: 1_000_000_000,
+        data_from: None,
         target: "embedded".into(),
+        tcp: false,
         recipe: None,
         suite: None,
         cycle: Cycle::default(),
@@ -323,11 +299,13 @@ pub(crate) fn example() -> Plan {
         resumable: false,
         unlogged: false,
         checks: true,
+        no_vacuum: false,
+        allow_schema_changes: false,
         clients: 16,
         connections: None,
         threads: 1,
         pin: None,
-        mode: "prepared".into(),
+        mode: QueryMode::Prepared,
         wire: Wire::Native,
         pace: Pace::ClosedLoop,
         ramp_s: 5.0,

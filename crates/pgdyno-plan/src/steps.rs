@@ -1,12 +1,12 @@
 //! The plan in words: what happens, in order.
 
-use crate::{Arrivals, LoadChoice, Pace, Plan, WatchPlan};
+use crate::{Arrivals, LoadChoice, Pace, Plan, Rate, WatchPlan};
 
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `check`, `prewarm`, `checkpoint`,
-    /// `watch`, `warm up`, `measure`, `report`, `teardown`.
+    /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `vacuum`, `check`, `prewarm`,
+    /// `checkpoint`, `watch`, `warm up`, `measure`, `report`, `teardown`.
     pub name: &'static str,
     /// What it will do.
     pub what: String,
@@ -31,10 +31,11 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
             "none" => "no server: the workload measures pgdyno itself".to_owned(),
             "null" => "start a null server, which answers every query at once".to_owned(),
             "embedded" => "start a private PostgreSQL, or use the one that `pgdyno server start` keeps".to_owned(),
-            target if target.starts_with("embedded:") => {
-                format!("start a private PostgreSQL {}", target.trim_start_matches("embedded:"))
-            }
-            target => format!("connect to {target}"),
+            target => match target.strip_prefix("embedded:") {
+                Some(dir) if dir.contains('/') => format!("start a private PostgreSQL from {dir}"),
+                Some(version) => format!("start a private PostgreSQL {version}"),
+                None => format!("connect to {target}"),
+            },
         },
     );
     if has_data && plan.load == LoadChoice::Always {
@@ -54,6 +55,10 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step(
             "load",
             match plan.load {
+                LoadChoice::Never | LoadChoice::IfMissing if plan.data_from.is_some() => {
+                    let from = plan.data_from.as_deref().unwrap_or_default();
+                    format!("nothing: {size}, data loaded by {from}, is driven as it is")
+                }
                 LoadChoice::Never => format!("nothing: {size} must be there"),
                 LoadChoice::IfMissing => {
                     format!("{size} on {}, unless it is there", plural(plan.loaders, "connection"))
@@ -62,8 +67,14 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
             } + &plan.from_template.as_ref().map_or_else(String::new, |name| format!(" in database {name}")),
         );
     }
+    if let Some(schema) = routine_schema(plan) {
+        step("routines", format!("in schema {schema}, which is created where it is not there"));
+    }
     if let Some(template) = &plan.from_template {
         step("copy", format!("database {template}: the run works on a fresh copy, which is dropped afterwards"));
+    }
+    if plan.no_vacuum {
+        step("vacuum", "nothing: neither VACUUM nor TRUNCATE before the run".to_owned());
     }
     if has_data && plan.checks {
         step("check", "rows and sizes, and the workload's consistency conditions".to_owned());
@@ -79,16 +90,25 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     }
     let pace = match plan.pace {
         Pace::ClosedLoop => "as fast as the server answers".to_owned(),
-        Pace::Rate { per_s, arrivals: Arrivals::Poisson } => format!("{per_s} transactions a second, Poisson arrivals"),
-        Pace::Rate { per_s, arrivals: Arrivals::Uniform } => format!("{per_s} transactions a second, uniform arrivals"),
+        Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => {
+            format!("{per_s} transactions a second, Poisson arrivals")
+        }
+        Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => {
+            format!("{per_s} transactions a second, uniform arrivals")
+        }
+    };
+    let tries = match plan.max_tries {
+        1 => String::new(),
+        0 => "; serialization failures and deadlocks are retried until they succeed".to_owned(),
+        n => format!("; serialization failures and deadlocks are retried, up to {n} tries"),
     };
     let drive = format!(
-        "{}{} on {}{}, query mode {}{}, {pace}",
+        "{}{} on {}{}, query mode {}{}, {pace}{tries}",
         plural(plan.clients as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(plan.threads, "thread"),
         plan.pinned(),
-        plan.mode,
+        plan.mode.name(),
         if plan.wire.is_native() { "" } else { " in libpq's form" }
     );
     if plan.ramp_s > 0.0 {
@@ -110,6 +130,12 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("teardown", "have the target removed, by its hook".to_owned());
     }
     steps
+}
+
+/// The schema of pgdyno's routines, where they are kept apart from the tables and called.
+fn routine_schema(plan: &Plan) -> Option<&str> {
+    let schema = plan.params.get("routine-schema").filter(|schema| *schema != "tables")?;
+    (plan.params.get("call").map(String::as_str) != Some("client")).then_some(schema)
 }
 
 /// What is looked at while the clients are at work; nothing where there is nothing to see.
@@ -160,7 +186,7 @@ mod tests {
         check: rows and sizes, and the workload's consistency conditions
         watch: the server's statistics each second, what sessions wait for ten times as often
         warm up: 5 s, not counted
-        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         check: the consistency conditions again
         report: summary, and a run directory with the record
         ");
@@ -198,10 +224,23 @@ mod tests {
         check: rows and sizes, and the workload's consistency conditions
         watch: the server's statistics each second, what sessions wait for ten times as often
         warm up: 5 s, not counted
-        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         check: the consistency conditions again
         report: summary, and a run directory with the record
         ");
+    }
+
+    #[test]
+    fn data_of_another_program_is_named_and_so_is_the_schema_of_our_routines() {
+        let mut plan = Plan { data_from: Some("HammerDB".into()), ..example() };
+        plan.params.insert("routine-schema".into(), "pgdyno".into());
+        let told = words(&plan);
+        assert!(
+            told.contains("load: nothing: warehouses 10 (about 954 MiB), data loaded by HammerDB, is driven as it is")
+        );
+        assert!(told.contains("routines: in schema pgdyno, which is created where it is not there"), "{told}");
+        plan.params.insert("call".into(), "client".into());
+        assert!(!words(&plan).contains("routines:"));
     }
 
     #[test]
@@ -227,7 +266,7 @@ mod tests {
         checkpoint: so that none is due because of the load
         watch: the server's statistics each second, what sessions wait for ten times as often, its machine by ssh postgres@db1, plans of 1 statement
         warm up: 5 s, not counted
-        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         check: the consistency conditions again
         report: summary, and a run directory with the record
         teardown: have the target removed, by its hook
@@ -247,9 +286,15 @@ mod tests {
         };
         insta::assert_snapshot!(words(&plan), @r"
         prepare: no server: the workload measures pgdyno itself
-        measure: 1000 transactions of each client: 16 clients on 1 thread, query mode prepared, as fast as the server answers
+        measure: 1000 transactions of each client: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         report: summary, and a run directory with the record
         ");
+    }
+
+    #[test]
+    fn a_run_without_vacuum_says_so() {
+        let plan = Plan { no_vacuum: true, ..example() };
+        assert!(words(&plan).contains("vacuum: nothing: neither VACUUM nor TRUNCATE before the run\ncheck: "));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Targets {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// What `--target` takes: a connection string, `embedded`, `embedded:18`. Without a password: those belong into
+    /// What `--target` takes: a connection string, `embedded`, `embedded:18`, `embedded:/path/to/bin` (relative to the file). Without a password: those belong into
     /// `~/.pgpass`, a service file or the environment.
     pub dsn: String,
     /// What it is, in the user's words.
@@ -146,15 +146,33 @@ pub fn is_name(word: &str) -> bool {
 }
 
 /// Whether a connection string, a URI or `key=value` pairs, has a password in it.
-fn holds_password(dsn: &str) -> bool {
-    if let Some((_, rest)) = dsn.split_once("://") {
-        let authority = rest.split(['/', '?']).next().unwrap_or_default();
-        let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+#[must_use]
+pub fn holds_password(dsn: &str) -> bool {
+    let dsn = dsn.trim();
+    if let Some(rest) = dsn.strip_prefix("postgresql://").or_else(|| dsn.strip_prefix("postgres://")) {
+        // As libpq has it, the first '@' ends the credentials unless a '/' comes before it.
+        let credentials = rest.split_once('@').map_or("", |(before, _)| before);
         let parameters = rest.split_once('?').map_or("", |(_, parameters)| parameters);
-        return user.contains(':') || parameters.split('&').any(|one| one.contains("password="));
+        return !credentials.contains('/') && credentials.contains(':') || decoded(parameters).contains("password=");
     }
     // `password`, and `sslpassword`, with or without spaces before the sign. A value that says so is no better.
     dsn.match_indices("password").any(|(at, word)| dsn[at + word.len()..].trim_start().starts_with('='))
+}
+
+/// Undoes percent-encoding; what is none stays as it is.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(&part.as_bytes()[2..]);
+            }
+            None => bytes.extend(b"%".iter().chain(part.as_bytes())),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -191,12 +209,21 @@ mod tests {
             ("[target.a]\ndsn = 'host=x sslpassword = geheim'", "~/.pgpass"),
             ("[target.a]\ndsn = 'postgresql://me:geheim@x/d'", "its connection string holds a password"),
             ("[target.a]\ndsn = 'postgresql://x/d?user=me&password=geheim'", "its connection string holds a password"),
+            ("[target.a]\ndsn = 'postgresql://x/d?p%61ssword=geheim'", "its connection string holds a password"),
+            ("[target.a]\ndsn = 'postgresql://me:geheim?x@x/d'", "its connection string holds a password"),
+            ("[target.a]\ndsn = \"host=x options='://' password=geheim\"", "its connection string holds a password"),
         ] {
             let error = Targets::read(FILE, text).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");
             assert!(!error.contains("geheim"), "{error}");
         }
-        for dsn in ["host=x passfile=/home/me/pw", "postgresql://me@x:5432/d?sslmode=require", "service=bench", ""] {
+        for dsn in [
+            "host=x passfile=/home/me/pw",
+            "postgresql://me@x:5432/d?sslmode=require",
+            "postgresql://x:5432/a@b",
+            "service=bench",
+            "",
+        ] {
             assert!(Targets::read(FILE, &format!("[target.a]\ndsn = '{dsn}'")).is_ok(), "{dsn}");
         }
     }

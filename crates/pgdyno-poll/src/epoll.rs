@@ -83,11 +83,12 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, fd)?)
     }
 
-    /// Waits until something happens, or `timeout` passes; appends what happened.
+    /// Waits until something happens, or `timeout` passes; appends what happened. Returns whether more may have happened
+    /// than one call tells.
     ///
     /// # Errors
     /// When the system refuses; an interrupted wait is none.
-    pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         let count = match self.wait_events(timeout) {
             Ok(count) => count,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => 0,
@@ -106,7 +107,7 @@ impl Poller {
                 closed: flags & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) != 0,
             });
         }
-        Ok(())
+        Ok(count == MAX_EVENTS)
     }
 
     /// The plain call where milliseconds will do, `epoll_pwait2` for anything finer.

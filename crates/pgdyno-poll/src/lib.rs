@@ -61,6 +61,31 @@ mod tests {
                 }
 
                 #[test]
+                fn one_call_says_whether_there_may_be_more_than_it_tells() {
+                    const SOCKETS: usize = 600;
+                    let mut poller = Poller::new().unwrap();
+                    let readable = |key| {
+                        let (ours, mut theirs) = UnixStream::pair().unwrap();
+                        theirs.write_all(b"x").unwrap();
+                        poller.add(ours.as_fd(), key).unwrap();
+                        ours
+                    };
+                    let sockets: Vec<_> = (0..SOCKETS).map(readable).collect();
+                    let mut told = std::collections::BTreeSet::new();
+                    let mut more = true;
+                    while more {
+                        let mut ready = Vec::new();
+                        more = poller.wait(Some(Duration::ZERO), &mut ready).unwrap();
+                        for event in ready {
+                            told.insert(event.key);
+                            poller.remove(sockets[event.key].as_fd()).unwrap();
+                        }
+                    }
+                    assert_eq!(told.len(), SOCKETS);
+                    assert_eq!(wait(&mut poller, 0), []);
+                }
+
+                #[test]
                 fn a_closed_peer_is_told() {
                     let (a, b) = UnixStream::pair().unwrap();
                     let mut poller = Poller::new().unwrap();

@@ -69,19 +69,20 @@ impl Poller {
         self.poller.delete(fd)
     }
 
-    /// Waits until something happens, or `timeout` passes; appends what happened.
+    /// Waits until something happens, or `timeout` passes; appends what happened. Returns whether more may have happened
+    /// than one call tells.
     ///
     /// # Errors
     /// When the system refuses; an interrupted wait is none.
-    pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
+    pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         self.events.clear();
-        self.poller.wait(&mut self.events, timeout)?;
+        let count = self.poller.wait(&mut self.events, timeout)?;
         ready.extend(self.events.iter().map(|e| Ready {
             key: e.key,
             writable: e.writable,
             readable: e.readable,
             closed: false,
         }));
-        Ok(())
+        Ok(count >= self.events.capacity().get())
     }
 }

@@ -6,7 +6,7 @@ use pgdyno_results::table::quoted;
 use pgdyno_results::{LatencyRecord, RunRecord};
 
 use crate::Look;
-use crate::text::{PERCENTILES, percentile};
+use crate::text::PERCENTILES;
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
@@ -69,7 +69,7 @@ fn asked_header(record: &RunRecord) -> String {
 
 fn asked(record: &RunRecord, latencies: [Option<&LatencyRecord>; 2]) -> String {
     let cell = |ns: Option<u64>| ns.map_or_else(|| ",".to_owned(), |ns| format!(",{ns}"));
-    let cells = latencies.iter().flat_map(|l| unusual(record).map(|p| cell(l.and_then(|l| percentile(l, p)))));
+    let cells = latencies.iter().flat_map(|l| unusual(record).map(|p| cell(l.and_then(|l| l.percentile(p)))));
     cells.collect()
 }
 

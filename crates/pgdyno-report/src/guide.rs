@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use pgdyno_plan::{Published, RecipePlan};
-use pgdyno_results::{RunRecord, Summary};
+use pgdyno_results::{Metric, RunRecord, Summary};
 
-use crate::units::{bytes, count, grouped, percent, rate};
+use crate::metric::{suffix, value_text};
+use crate::units::{bytes, count, grouped, percent};
 
 /// What a reader of two figures must not forget.
 const CAUTION: &str = "Two machines: neither figure is a pass mark for the other.";
@@ -33,7 +34,7 @@ pub fn lines(recipe: &RecipePlan) -> Vec<String> {
 pub fn figures(published: &[Published]) -> String {
     let figure = |figure: &Published| {
         let note = if figure.note.is_empty() { String::new() } else { format!(" ({})", figure.note) };
-        format!("{} {}{note}", exact(figure.value), name(&figure.metric))
+        format!("{} {}{note}", exact(figure.value), name(&figure.metric, None))
     };
     published.iter().map(figure).collect::<Vec<_>>().join(", ")
 }
@@ -46,7 +47,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
 /// The published figures beside the measured ones.
 pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let (Some(recipe), Some(summary)) = (&record.plan.recipe, &record.summary) else { return Ok(()) };
-    let rows = rows(recipe, summary);
+    let rows = rows(recipe, record);
     if !rows.is_empty() {
         let width = |i: usize, title: &str| rows.iter().map(|row| row[i].chars().count()).chain([title.len()]).max();
         let [first, here, there] = [(0, "figure"), (1, "measured here"), (2, "published")]
@@ -76,7 +77,7 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "- {line}")?;
     }
     writeln!(out)?;
-    let rows = record.summary.as_ref().map(|summary| rows(recipe, summary)).unwrap_or_default();
+    let rows = if record.summary.is_some() { rows(recipe, record) } else { Vec::new() };
     if !rows.is_empty() {
         let (here, there) = (machine(record), format!("{}; {}", recipe.machine, recipe.source));
         writeln!(out, "| figure | measured here ({here}) | published ({there}) |")?;
@@ -90,56 +91,35 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
 }
 
 /// Figure, measured, published.
-fn rows(recipe: &RecipePlan, summary: &Summary) -> Vec<[String; 3]> {
+fn rows(recipe: &RecipePlan, record: &RunRecord) -> Vec<[String; 3]> {
     let row = |figure: &Published| {
-        let measured = measured(summary, &figure.metric).map_or_else(|| "-".to_owned(), |v| value(&figure.metric, v));
+        let [name, measured, published] = published_row(record, figure);
         let note = if figure.note.is_empty() { String::new() } else { format!(" ({})", figure.note) };
-        [name(&figure.metric).to_owned(), measured, exact(figure.value) + &note]
+        [name, measured, published + &note]
     };
     recipe.published.iter().map(row).collect()
 }
 
-/// The figure of this name in a summary, where it has one.
-fn measured(summary: &Summary, metric: &str) -> Option<f64> {
-    let latency = summary.response_latency_ns.as_ref();
-    match metric {
-        "nopm" => summary.nopm,
-        "tpm" => summary.tpm,
-        "tps" => Some(summary.tps),
-        "qps" => Some(summary.qps),
-        "latency_ms_mean" => latency.map(|latency| latency.mean / 1e6),
-        "latency_ms_stddev" => latency.map(|latency| latency.stddev / 1e6),
-        "server_cpu_percent" => summary.server_cpu_percent,
-        _ => None,
-    }
+/// The name of a published figure. That of a workload's own metric is known only from a run of it.
+fn name(figure: &str, record: Option<&RunRecord>) -> String {
+    Metric::published(figure, record).as_ref().map_or_else(|| figure.to_uppercase(), suffix)
 }
 
-fn name(metric: &str) -> &str {
-    match metric {
-        "nopm" => "NOPM",
-        "tpm" => "TPM",
-        "tps" => "TPS",
-        "qps" => "QPS",
-        "latency_ms_mean" => "ms mean",
-        "latency_ms_stddev" => "ms stddev",
-        "server_cpu_percent" => "% CPU of the server",
-        other => other,
-    }
+/// The name of a published figure, what was measured, and what was published.
+pub(crate) fn published_row(record: &RunRecord, figure: &Published) -> [String; 3] {
+    let metric = Metric::published(&figure.metric, Some(record));
+    let measured = metric.as_ref().and_then(|metric| {
+        let value = metric.value(record)?;
+        // Documents have latencies in milliseconds, with three decimals.
+        Some(if metric.is_latency() { format!("{:.3}", value / 1e6) } else { value_text(metric, value) })
+    });
+    [name(&figure.metric, Some(record)), measured.unwrap_or_else(|| "-".to_owned()), exact(figure.value)]
 }
 
 /// A published figure: as it was published.
 fn exact(value: f64) -> String {
     let decimals = format!("{:.3}", value.fract());
     count(value.trunc() as u64) + decimals.trim_start_matches('0').trim_end_matches('0').trim_end_matches('.')
-}
-
-/// A measured figure.
-fn value(metric: &str, value: f64) -> String {
-    match metric {
-        "latency_ms_mean" | "latency_ms_stddev" => format!("{value:.3}"),
-        "server_cpu_percent" => format!("{value:.0}"),
-        _ => rate(value),
-    }
 }
 
 /// The machine of the server that was measured, as far as it is known.

@@ -13,6 +13,7 @@ pub mod html;
 mod json;
 mod machine;
 mod markdown;
+mod metric;
 mod recipe;
 mod rules;
 pub mod scaling;

@@ -8,21 +8,25 @@ use crate::Look;
 use crate::diagnosis;
 use crate::guide;
 use crate::machine;
+use crate::metric::headline;
 use crate::rules;
-use crate::text::{headline, latency_columns, latency_rows, line_of_server};
+use crate::text::{latency_columns, latency_rows, line_of_place, line_of_server};
 use crate::{cost, cycle};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", record.id)?;
     writeln!(out, "{} — **{}**\n", line_of_server(record), record.status.name())?;
+    if let Some(line) = line_of_place(record) {
+        writeln!(out, "{line}\n")?;
+    }
     if let Some(reason) = &record.reason {
         writeln!(out, "{reason}\n")?;
     }
     let headline = headline(record);
     if !headline.is_empty() {
-        writeln!(out, "| {} |", headline.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" | "))?;
+        writeln!(out, "| {} |", headline.iter().map(|h| h.name.as_str()).collect::<Vec<_>>().join(" | "))?;
         writeln!(out, "|{}", " ---: |".repeat(headline.len()))?;
-        writeln!(out, "| {} |\n", headline.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" | "))?;
+        writeln!(out, "| {} |\n", headline.iter().map(|h| h.value.as_str()).collect::<Vec<_>>().join(" | "))?;
     }
     let rows = latency_rows(record);
     if !rows.is_empty() {

@@ -21,7 +21,8 @@ pub fn recipe(recipe: &Recipe) -> String {
         seconds => format!(" after {} of warm-up", time(seconds)),
     };
     let mode = recipe.mode.map_or_else(String::new, |mode| format!(", query mode {}", mode.name()));
-    line("run", &format!("{}{ramp}{mode}", time(recipe.time.seconds())));
+    let vacuum = vacuum(recipe.no_vacuum.then_some(true)).map_or_else(String::new, |words| format!(", {words}"));
+    line("run", &format!("{}{ramp}{mode}{vacuum}", time(recipe.time.seconds())));
     line("steps", &steps(&recipe.steps));
     for (name, value) in &recipe.settings {
         line("setting", &format!("{name} = {value}"));
@@ -70,11 +71,17 @@ fn size(size: &Size, line: &mut impl FnMut(&str, &str)) {
     for variant in &size.variants {
         let mut numbers = crew(variant.clients, variant.threads, None);
         numbers.extend(params(variant.params.iter()));
+        numbers.extend(vacuum(variant.no_vacuum).map(str::to_owned));
         numbers.extend(
             Some(figures(&variant.published.list())).filter(|f| !f.is_empty()).map(|f| format!("published {f}")),
         );
         line("", &format!("  variant {}: {}", variant.name, numbers.join(", ")));
     }
+}
+
+/// What is said of the statements before a run, where it is said.
+fn vacuum(none: Option<bool>) -> Option<&'static str> {
+    none.map(|none| if none { "no VACUUM before it" } else { "VACUUM before it" })
 }
 
 /// Those of the numbers that there are.

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use pgdyno_plan::{Arrivals, Pace};
-use pgdyno_results::{GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
+use pgdyno_plan::{Arrivals, Pace, Rate};
+use pgdyno_results::{CheckSet, GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
 
 use crate::Look;
 use crate::diagnosis;
 use crate::guide;
 use crate::machine;
+use crate::metric::{headline, server_counts};
 use crate::rules;
 use crate::steady;
 use crate::units::{bytes, count, duration, ms, percent, rate};
@@ -37,17 +38,13 @@ pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
     columns
 }
 
-/// A percentile of a record, where it has it.
-pub(crate) fn percentile(l: &LatencyRecord, percent: f64) -> Option<u64> {
-    let usual = [l.p50, l.p90, l.p95, l.p99, l.p99_9];
-    let asked = || l.percentiles.iter().find(|p| p.percent == percent).map(|p| p.latency_ns);
-    PERCENTILES.iter().position(|p| *p == percent).map(|at| usual[at]).or_else(asked)
-}
-
 pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     writeln!(out, "{}", paint.bold(&what_ran(record)))?;
     writeln!(out, "{}", line_of_server(record))?;
+    if let Some(line) = line_of_place(record) {
+        writeln!(out, "{line}")?;
+    }
     lines_of_cluster(record, out)?;
     writeln!(out, "{}", line_of_drive(record))?;
     if let Some(copy) = &record.copy {
@@ -67,7 +64,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
     if let Some(summary) = &record.summary {
         writeln!(out)?;
         let figures: Vec<String> =
-            headline(record).into_iter().map(|(name, value)| format!("{} {name}", paint.bold(&value))).collect();
+            headline(record).into_iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
         writeln!(out, "  {}", figures.join("   "))?;
         writeln!(out)?;
         table(record, summary, out)?;
@@ -87,10 +84,10 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         writeln!(out, "{line}")?;
     }
     for set in &record.checks {
-        let broken: Vec<_> = set.checks.iter().filter(|c| !c.holds).collect();
+        let broken: Vec<_> = set.checks.iter().filter(|c| !c.passes()).collect();
         let all = set.checks.len();
         if broken.is_empty() {
-            writeln!(out, "checks {}: all {all} hold", set.when)?;
+            writeln!(out, "checks {}: {}", set.when, all_pass(set))?;
         } else {
             writeln!(out, "{}", paint.red(&format!("checks {}: {} of {all} broken", set.when, broken.len())))?;
             for check in broken {
@@ -107,6 +104,15 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
     Ok(())
 }
 
+/// What is said of checks of which none is broken.
+pub(crate) fn all_pass(set: &CheckSet) -> String {
+    let (all, known) = (set.checks.len(), set.known());
+    match known.len() {
+        0 => format!("all {all} hold"),
+        n => format!("{} of {all} hold, known deviations in {}", all - n, known.join(", ")),
+    }
+}
+
 /// What was run, in a few words.
 pub(crate) fn what_ran(record: &RunRecord) -> String {
     let plan = &record.plan;
@@ -116,7 +122,9 @@ pub(crate) fn what_ran(record: &RunRecord) -> String {
         name => format!(", {name} {}", count(plan.scale)),
     };
     let how = |name| plan.params.get(name).map_or_else(String::new, |value| format!(", {name} {value}"));
-    format!("{}{size}{}{}", plan.workload, how("profile"), how("call"))
+    let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
+    let from = by_another.map_or_else(String::new, |from| format!(", data loaded by {from}"));
+    format!("{}{size}{}{}{from}", plan.workload, how("profile"), how("call"))
 }
 
 /// The server in one line.
@@ -134,8 +142,18 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
         .iter()
         .filter_map(|name| server.settings.get(*name).filter(|v| *v != "on").map(|v| format!(", {name} {v}")))
         .collect();
+    let isolation = server.settings.get("default_transaction_isolation").filter(|level| *level != "read committed");
+    let isolation = isolation.map_or_else(String::new, |level| format!(", {level}"));
     let tls = server.tls.as_ref().map_or_else(String::new, |tls| format!(", {tls}"));
-    format!("{version} ({}){size}{buffers}{}{tls}", server.origin, durability.concat())
+    let standby = if server.standby { ", a standby" } else { "" };
+    let pooler =
+        server.pooling.as_ref().map_or_else(String::new, |word| format!(", through a pooler ({word} pooling)"));
+    format!("{version} ({}){standby}{pooler}{size}{buffers}{}{isolation}{tls}", server.origin, durability.concat())
+}
+
+/// Database, user, host and port; none where the record does not say.
+pub(crate) fn line_of_place(record: &RunRecord) -> Option<String> {
+    record.server.as_ref()?.place.as_ref().map(ToString::to_string)
 }
 
 /// What could not be sampled, and where the plans are.
@@ -174,7 +192,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     let plan = &record.plan;
     let pace = match plan.pace {
         Pace::ClosedLoop => "closed loop".to_owned(),
-        Pace::Rate { per_s, arrivals } => {
+        Pace::Rate(Rate { per_s, arrivals }) => {
             let how = match arrivals {
                 Arrivals::Poisson => "Poisson",
                 Arrivals::Uniform => "uniform",
@@ -190,7 +208,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(record.client.threads.max(1), "thread"),
         plan.pinned(),
-        plan.mode,
+        plan.mode.name(),
         if plan.wire.is_native() { "" } else { " in libpq's form" }
     );
     if let Some(summary) = &record.summary {
@@ -202,32 +220,10 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     line
 }
 
-/// The figures that a run is known by: name and value.
-pub(crate) fn headline(record: &RunRecord) -> Vec<(&'static str, String)> {
-    let Some(s) = &record.summary else { return Vec::new() };
-    let mut figures = Vec::new();
-    if let Some(nopm) = s.nopm {
-        figures.push(("NOPM", count(nopm.round() as u64)));
-        match s.tpm {
-            Some(tpm) => figures.push(("TPM", count(tpm.round() as u64))),
-            None => figures.push(("TPM (client)", count(s.tpm_client.round() as u64))),
-        }
-    }
-    figures.push(("TPS", rate(s.tps)));
-    if s.nopm.is_none() && s.qps > 0.0 && (s.qps - s.tps).abs() > 1e-9 {
-        figures.push(("QPS", rate(s.qps)));
-    }
-    if let Some(l) = &s.response_latency_ns {
-        figures.push(("ms mean", ms(l.mean as u64)));
-        figures.push(("ms p99", ms(l.p99)));
-    }
-    figures
-}
-
 fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
     let percentiles = percentiles(record);
-    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(l.and_then(|l| percentile(l, *p)))).collect();
+    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(l.and_then(|l| l.percentile(*p)))).collect();
     cells.push(cell(l.map(|l| l.max)));
     cells
 }
@@ -236,7 +232,7 @@ fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
 /// for their time or for a connection.
 fn is_scheduled(record: &RunRecord) -> bool {
     let lag = record.summary.as_ref().is_some_and(|summary| summary.schedule_lag_ns.is_some());
-    lag || matches!(record.plan.pace, Pace::Rate { .. })
+    lag || matches!(record.plan.pace, Pace::Rate(_))
 }
 
 /// One row for each kind of transaction, and one for all where there are several; where response times are others, the
@@ -322,10 +318,18 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
         facts.push(format!("{} rolled back as the workload wants it", count(s.rolled_back)));
     }
     if s.retried > 0 {
-        facts.push(format!("{} retried ({} retries)", count(s.retried), count(s.retries)));
+        let most = match record.plan.max_tries {
+            0 => String::new(),
+            tries => format!(", at most {} tries each", count(u64::from(tries))),
+        };
+        facts.push(format!("{} retried ({} retries{most})", count(s.retried), count(s.retries)));
     }
     if s.skipped > 0 {
         facts.push(format!("{} skipped", count(s.skipped)));
+    }
+    if s.still_waiting > 0 {
+        let longest = duration(s.still_waiting_s_max.unwrap_or_default());
+        facts.push(format!("{} still waiting at the end, for up to {longest} (in no latency)", count(s.still_waiting)));
     }
     if s.late > 0 {
         facts.push(format!("{} above the latency limit", count(s.late)));
@@ -348,11 +352,11 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     for n in &record.notices {
         writeln!(out, "{} × {}: {}", n.severity, count(n.count), n.message)?;
     }
-    if let (Some(server), Some(client)) = (s.new_orders_by_server, s.new_orders_by_client) {
+    for (counted, client, server) in server_counts(record) {
         let verdict = if server == client { "the same" } else { "NOT the same" };
         writeln!(
             out,
-            "New-Orders of the whole run: {} by the client's count, {} in the server's tables: {verdict}",
+            "{counted} of the whole run: {} by the client's count, {} in the server's tables: {verdict}",
             count(client),
             count(server)
         )?;

@@ -4,15 +4,15 @@
 //! Source: the V2 encoding of HdrHistogram, compressed: a cookie, a length, and a zlib stream of a header of 40 bytes and the
 //! counts in ZigZag LEB128, of which a negative one stands for so many zeros.
 
-use std::io::Read;
+use std::io::{self, BufRead, BufReader, Read as _};
 
 use flate2::read::ZlibDecoder;
 
 const COMPRESSED: u32 = 0x1c84_9314;
 const PLAIN: u32 = 0x1c84_9313;
 const HEADER_BYTES: usize = 40;
-/// Digits beyond which there is no histogram.
-const DIGITS_MAX: u32 = 5;
+/// What `latency.hlog` has. More digits would be ten times the counters each, for nothing.
+const DIGITS_MAX: u32 = 3;
 /// The last byte of a long number has no mark that more follow.
 const LONGEST_BYTES: u32 = 9;
 
@@ -24,26 +24,31 @@ pub(crate) fn counts(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
     if word(bytes, 0)? != COMPRESSED {
         return Err("it does not begin as one".to_owned());
     }
-    let mut plain = Vec::new();
-    let stream = bytes.get(8..).unwrap_or_default();
-    ZlibDecoder::new(stream).read_to_end(&mut plain).map_err(|e| e.to_string())?;
-    if word(&plain, 0)? != PLAIN || word(&plain, 8)? != 0 {
+    // A few bytes can be the compressed form of as many as one likes: no more are held than there are counters.
+    let mut stream = BufReader::new(ZlibDecoder::new(bytes.get(8..).unwrap_or_default()));
+    let mut header = [0; HEADER_BYTES];
+    stream.read_exact(&mut header).map_err(|e| cut_off(&e))?;
+    if word(&header, 0)? != PLAIN || word(&header, 8)? != 0 {
         return Err("it is of another kind".to_owned());
     }
-    let length = word(&plain, 4)? as usize;
-    let layout = Layout::new(word(&plain, 12)?, long(&plain, 16)?)?;
-    let mut payload = plain.get(HEADER_BYTES..).and_then(|rest| rest.get(..length)).ok_or("it is cut off")?.iter();
+    let layout = Layout::new(word(&header, 12)?, long(&header, 16)?)?;
+    let mut payload = Payload { left: word(&header, 4)?, stream };
     let (mut index, mut counts) = (0_u64, Vec::new());
-    while let Some(number) = zig_zag(&mut payload)? {
-        match u64::try_from(number) {
-            Ok(0) => index += 1,
+    while let Some(number) = payload.zig_zag()? {
+        let counters = match u64::try_from(number) {
             Ok(count) => {
-                counts.push((layout.value(index).ok_or("a value in it is too large")?, count));
-                index += 1;
+                if count > 0 {
+                    counts.push((layout.value(index).ok_or("a value in it is too large")?, count));
+                }
+                1
             }
-            Err(_) => index = index.checked_add(number.unsigned_abs()).ok_or("it is too long")?,
-        }
+            Err(_) => number.unsigned_abs(),
+        };
+        let end = index.checked_add(counters).filter(|end| layout.value(end - 1).is_some());
+        index = end.ok_or("a value in it is too large")?;
     }
+    // What was cut off behind the last count was cut off all the same.
+    io::copy(&mut payload.stream, &mut io::sink()).map_err(|e| cut_off(&e))?;
     Ok(counts)
 }
 
@@ -60,23 +65,48 @@ fn long(bytes: &[u8], at: usize) -> Result<u64, String> {
     array(bytes, at).map(u64::from_be_bytes)
 }
 
-/// The next number; none at the end.
-fn zig_zag<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Result<Option<i64>, String> {
-    let Some(first) = bytes.next() else { return Ok(None) };
-    let (mut byte, mut number, mut nth) = (*first, 0_u64, 0);
-    loop {
-        nth += 1;
-        if nth == LONGEST_BYTES {
-            number |= u64::from(byte) << 56;
-            break;
-        }
-        number |= u64::from(byte & 0x7f) << (7 * (nth - 1));
-        if byte & 0x80 == 0 {
-            break;
-        }
-        byte = *bytes.next().ok_or("it is cut off")?;
+fn cut_off(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "it is cut off".to_owned(),
+        _ => error.to_string(),
     }
-    Ok(Some((number >> 1) as i64 ^ -((number & 1) as i64)))
+}
+
+/// The numbers of a histogram, read as they are decompressed.
+struct Payload<R> {
+    /// Bytes that belong to it still.
+    left: u32,
+    stream: R,
+}
+
+impl<R: BufRead> Payload<R> {
+    fn byte(&mut self) -> Result<u8, String> {
+        self.left = self.left.checked_sub(1).ok_or("it is cut off")?;
+        let first = self.stream.fill_buf().map_err(|e| cut_off(&e))?.first().copied();
+        self.stream.consume(1);
+        first.ok_or_else(|| "it is cut off".to_owned())
+    }
+
+    /// The next number; none at the end.
+    fn zig_zag(&mut self) -> Result<Option<i64>, String> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let (mut number, mut nth) = (0_u64, 0);
+        loop {
+            let byte = self.byte()?;
+            nth += 1;
+            if nth == LONGEST_BYTES {
+                number |= u64::from(byte) << 56;
+                break;
+            }
+            number |= u64::from(byte & 0x7f) << (7 * (nth - 1));
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        Ok(Some((number >> 1) as i64 ^ -((number & 1) as i64)))
+    }
 }
 
 /// Which values a counter stands for.
@@ -121,7 +151,7 @@ mod tests {
 
     #[test]
     fn it_reads_what_the_library_reads() {
-        for (digits, lowest) in [(3, 1), (2, 1), (0, 1), (5, 1), (3, 1000)] {
+        for (digits, lowest) in [(3, 1), (2, 1), (0, 1), (3, 1000)] {
             let mut histogram: Histogram<u64> = Histogram::new_with_bounds(lowest, 3_600_000_000_000, digits).unwrap();
             assert_eq!(counts(&serialized(&histogram)).unwrap(), []);
             let mut value = 1_u64;
@@ -146,5 +176,25 @@ mod tests {
         }
         assert!(counts(&[b"x", &whole[..]].concat()).is_err());
         assert!(counts(&[0; 64]).is_err());
+    }
+
+    /// What `plain` is compressed, as a histogram of three digits from 1 on.
+    fn of(payload: &[u8]) -> Result<Vec<(u64, u64)>, String> {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let kind = [PLAIN.to_be_bytes(), length, [0; 4], 3_u32.to_be_bytes()].concat();
+        let plain = [&kind[..], &1_u64.to_be_bytes(), &u64::MAX.to_be_bytes(), &[0; 8], payload].concat();
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+        std::io::Write::write_all(&mut encoder, &plain).unwrap();
+        counts(&[&COMPRESSED.to_be_bytes()[..], &[0; 4], &encoder.finish().unwrap()].concat())
+    }
+
+    #[test]
+    fn counters_beyond_the_last_value_are_refused_however_they_are_written() {
+        assert_eq!(of(&[2, 0, 0, 4]), Ok(vec![(0, 1), (3, 2)]));
+        // Zeros one by one: a megabyte of them is a kilobyte compressed.
+        assert_eq!(of(&vec![0; 1 << 20]), Err("a value in it is too large".to_owned()));
+        // -2^63 zeros, twice.
+        assert_eq!(of(&[0xff; 18]), Err("a value in it is too large".to_owned()));
+        assert_eq!(of(&[0xff; 8]), Err("it is cut off".to_owned()));
     }
 }

@@ -5,6 +5,7 @@
 //!   `latency.hlog`; and one line at the end in `results.csv` beside it;
 //! - [`SampleFiles`] is what was seen of server and machines meanwhile, [`Samples`] the same read back;
 //! - [`SearchRecord`] is a search for the highest load, which is made of runs;
+//! - [`Metric`] is the table of what runs are known and compared by;
 //! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] turns what the engine counted into the record's figures.
 //!
@@ -16,12 +17,15 @@ mod csv;
 mod error;
 #[cfg(test)]
 mod fixture;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hdr;
 mod hlog;
 mod interval;
 mod layout;
 mod listing;
 mod live;
+mod metric;
 mod pattern;
 mod record;
 mod samples;
@@ -39,16 +43,19 @@ pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, RECORD, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
 pub use live::{Latest, goes_on, read_latest};
+pub use metric::Metric;
+pub use pgdyno_workload::{Better, Unit};
 pub use record::{
-    CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord, EventRecord,
-    FORMAT_VERSION, FindingRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord,
-    LoadTable, MachineRecord, NodeRecord, NoticeRecord, RuleRecord, RunRecord, SamplesRecord, ServerRecord,
-    SettingRecord, StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord, TransactionRecord,
+    BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,
+    EventRecord, FORMAT_VERSION, FindingRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord,
+    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, RuleRecord, RunRecord,
+    SamplesRecord, ServerRecord, SettingRecord, StatementRecord, Status, SteadyRecord, Summary, TallyRecord,
+    TargetRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
 pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_record, write_whole};
-pub use summary::{Names, summarize};
+pub use summary::{Names, TxnName, note_counts, note_metrics, summarize};
 pub use timeline::{LatencyLine, Timeline, TimelineInterval, read_timeline};

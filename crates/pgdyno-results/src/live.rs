@@ -5,6 +5,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use pgdyno_samples::Source;
+
 use crate::error::{StoreError, io_error, malformed};
 use crate::layout::{INTERVALS, LATENCY};
 use crate::samples::{DIRECTORY, SampleTable, Samples};
@@ -51,7 +53,7 @@ pub struct Latest {
 ///
 /// # Errors
 /// When a file that is there cannot be read, or is none of ours.
-pub fn read_latest(directory: &Path, since_s: f64, sources: &[&str]) -> Result<Latest, StoreError> {
+pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result<Latest, StoreError> {
     let file = directory.join(INTERVALS);
     let parsed = tail(&file, |text| {
         let intervals = timeline::parse(text).map_err(|why| malformed(&file, why))?;
@@ -62,14 +64,14 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[&str]) -> Result<L
     let mut latest = Latest { last, intervals, samples: Samples::default() };
     latest.intervals.retain(|interval| interval.end_s > since_s);
     for source in sources {
-        let file = directory.join(DIRECTORY).join(format!("{source}.csv"));
+        let file = directory.join(DIRECTORY).join(format!("{}.csv", source.name));
         let parsed = tail(&file, |text| {
             let table = SampleTable::parse(text.as_bytes())
                 .ok_or_else(|| malformed(&file, "its first column is not a moment".to_owned()))?;
             Ok((table.rows().first().is_some_and(|(at_s, _)| *at_s <= since_s), table))
         })?;
         if let Some(table) = parsed {
-            latest.samples.insert(source, table.after(since_s));
+            latest.samples.insert(source.name, table.after(since_s));
         }
     }
     Ok(latest)
@@ -118,9 +120,12 @@ fn ends(file: &mut File, length: u64, bytes: u64) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
+    use pgdyno_samples::{machine, waits};
+
     use super::*;
     use crate::{RunDir, SampleFiles};
-    use std::fmt::Write as _;
 
     fn run(results: &Path) -> RunDir {
         RunDir::create(results, "20260101T000000Z-x-aaaaaa", &[], std::time::UNIX_EPOCH).unwrap()
@@ -153,20 +158,20 @@ mod tests {
         fs::write(directory.path().join("intervals.csv"), &text).unwrap();
         assert!(text.len() as u64 > 4 * TAIL_BYTES, "the test is to need several turns");
         for (since_s, left) in [(2995.0, 5), (2000.5, 1000), (0.5, 3000), (-1.0, 3000), (3000.0, 0)] {
-            let latest = read_latest(directory.path(), since_s, &["waits", "machine"]).unwrap();
+            let latest = read_latest(directory.path(), since_s, &[waits::SOURCE, machine::SOURCE]).unwrap();
             let end_s = latest.last.map(|last| last.end_s);
             assert_eq!((latest.intervals.len(), end_s), (left, Some(3000.0)), "{since_s}");
-            let waits = latest.samples.of("waits");
-            assert_eq!(waits.rows().len(), 2 * latest.intervals.len(), "{since_s}");
-            assert!(waits.rows().iter().all(|(at_s, _)| *at_s > since_s));
-            assert!(latest.samples.of("machine").is_empty());
+            let seen = latest.samples.of(waits::SOURCE);
+            assert_eq!(seen.rows().len(), 2 * latest.intervals.len(), "{since_s}");
+            assert!(seen.rows().iter().all(|(at_s, _)| *at_s > since_s));
+            assert!(latest.samples.of(machine::SOURCE).is_empty());
         }
     }
 
     #[test]
     fn a_run_that_has_not_begun_has_nothing() {
         let results = tempfile::tempdir().unwrap();
-        let nothing = read_latest(results.path(), 0.0, &["waits"]).unwrap();
+        let nothing = read_latest(results.path(), 0.0, &[waits::SOURCE]).unwrap();
         assert_eq!(nothing, Latest::default());
         fs::write(results.path().join("intervals.csv"), "a,b\n1,2\n").unwrap();
         let error = read_latest(results.path(), 0.0, &[]).unwrap_err().to_string();

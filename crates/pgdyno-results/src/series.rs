@@ -13,9 +13,6 @@ use crate::layout::{INTERVALS, LATENCY, directory};
 use crate::record::RunRecord;
 use crate::timeline::{self, TimelineInterval};
 
-/// The transaction that NOPM counts.
-const NEW_ORDER: &str = "new-order";
-
 /// The measured window of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
@@ -30,10 +27,19 @@ pub struct SeriesInterval {
     pub seconds: f64,
     /// Committed transactions.
     pub committed: u64,
-    /// New-Orders that were completed, rolled-back ones included; absent where `latency.hlog` has none.
-    pub new_orders: Option<u64>,
+    /// Completed transactions by kind, rolled-back ones included; empty without `latency.hlog`.
+    pub completed: BTreeMap<String, u64>,
     /// Response times in nanoseconds, to three digits, and how often each was seen; empty without `latency.hlog`.
     pub response_ns: Vec<(u64, u64)>,
+}
+
+impl SeriesInterval {
+    /// Completed transactions of these kinds; `None` without `latency.hlog`.
+    #[must_use]
+    pub fn completed_of(&self, transactions: &[String]) -> Option<u64> {
+        let of = |name: &String| self.completed.get(name).copied().unwrap_or_default();
+        (!self.completed.is_empty()).then(|| transactions.iter().map(of).fold(0, u64::saturating_add))
+    }
 }
 
 /// Reads the intervals of the run whose record is at `path`: beside the record, or in its run directory in `results`, or
@@ -88,8 +94,8 @@ fn intervals(text: &str) -> Result<Vec<Measured>, String> {
 
 /// What `latency.hlog` has of one interval.
 #[derive(Default)]
-struct Responses {
-    new_orders: Option<u64>,
+pub(crate) struct Responses {
+    completed: BTreeMap<String, u64>,
     counts: Vec<(u64, u64)>,
 }
 
@@ -98,7 +104,7 @@ type Tags = BTreeMap<String, Vec<(u64, u64)>>;
 
 /// Response times by the begin of their interval in milliseconds. A transaction without response times of its own has
 /// its service times for them.
-fn responses(log: &[u8]) -> Result<BTreeMap<u64, Responses>, String> {
+pub(crate) fn responses(log: &[u8]) -> Result<BTreeMap<u64, Responses>, String> {
     let mut found: BTreeMap<u64, Responses> = BTreeMap::new();
     // The lines of an interval follow each other.
     let (mut current, mut tags) = (0, Tags::new());
@@ -115,28 +121,31 @@ fn responses(log: &[u8]) -> Result<BTreeMap<u64, Responses>, String> {
 }
 
 fn together(mut tags: Tags) -> Responses {
-    let new_orders = tags.get(NEW_ORDER).map(|counts| counts.iter().map(|(_, count)| count).sum());
+    let kinds = tags.iter().filter(|(tag, _)| !tag.ends_with(hlog::RESPONSE));
+    let completed = kinds
+        .map(|(tag, counts)| (tag.clone(), counts.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count))))
+        .collect();
     let scheduled: Vec<String> =
         tags.keys().filter_map(|tag| tag.strip_suffix(hlog::RESPONSE)).map(str::to_owned).collect();
     tags.retain(|tag, _| !scheduled.contains(tag));
     let mut counts = BTreeMap::new();
     for (latency, count) in tags.into_values().flatten() {
-        *counts.entry(latency).or_insert(0) += count;
+        let sum: &mut u64 = counts.entry(latency).or_default();
+        *sum = sum.saturating_add(count);
     }
-    Responses { new_orders, counts: counts.into_iter().collect() }
+    Responses { completed, counts: counts.into_iter().collect() }
 }
 
 /// Intervals with their latencies. Both files round begins, one to a millisecond.
 fn joined(intervals: &[Measured], mut latencies: BTreeMap<u64, Responses>) -> Series {
-    let has_new_orders = latencies.values().any(|responses| responses.new_orders.is_some());
     let join = |interval: &Measured| {
-        let near = interval.start_ms.saturating_sub(1)..=interval.start_ms + 1;
+        let near = interval.start_ms.saturating_sub(1)..=interval.start_ms.saturating_add(1);
         let start = latencies.range(near).min_by_key(|(start, _)| start.abs_diff(interval.start_ms)).map(|(at, _)| *at);
         let responses = start.and_then(|start| latencies.remove(&start)).unwrap_or_default();
         SeriesInterval {
             seconds: interval.seconds,
             committed: interval.committed,
-            new_orders: has_new_orders.then(|| responses.new_orders.unwrap_or_default()),
+            completed: responses.completed,
             response_ns: responses.counts,
         }
     };
@@ -189,7 +198,8 @@ mod tests {
             let (results, path) = run_directory(scheduled);
             let series = read_series(&path, &record("20260101T000000Z-x-aaaaaa"), results.path()).unwrap();
             let first = &series.intervals[0];
-            assert_eq!((series.intervals.len(), first.committed, first.new_orders), (2, 2, Some(1)));
+            assert_eq!((series.intervals.len(), first.committed), (2, 2));
+            assert_eq!(first.completed_of(&["new-order".to_owned()]), Some(1));
             assert!((first.seconds - 1.0004).abs() < 1e-9);
             let all: u64 = first.response_ns.iter().map(|(_, count)| count).sum();
             assert_eq!(all, 2, "service times of a transaction with response times do not count twice");

@@ -203,9 +203,13 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// When it cannot be read, is no record, or one of a newer format.
 pub fn read_record(path: &Path) -> Result<RunRecord, StoreError> {
+    parse_record(path, &fs::read_to_string(path).map_err(io_error("read", path))?)
+}
+
+/// Reads the text of the record at `path`.
+pub(crate) fn parse_record(path: &Path, text: &str) -> Result<RunRecord, StoreError> {
     let malformed = |why: String| StoreError::Malformed { path: path.to_owned(), why };
-    let text = fs::read_to_string(path).map_err(io_error("read", path))?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| malformed(e.to_string()))?;
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
     let version = value.get("format_version").and_then(serde_json::Value::as_u64);
     match version.ok_or_else(|| malformed("it has no format_version".to_owned()))? {
         found if found > u64::from(FORMAT_VERSION) => Err(StoreError::Newer { path: path.to_owned(), found }),

@@ -1,20 +1,40 @@
 //! From what the engine counted to the figures of the record. Formulas: docs/metrics.md.
 
-use pgdyno_measure::{Latency, Totals, TxnPart};
+use std::collections::BTreeMap;
 
-use crate::record::{LatencyRecord, PercentileRecord, RunRecord, StatementRecord, Summary, TransactionRecord};
+use pgdyno_measure::{Latency, Totals, TxnPart};
+use pgdyno_workload::{Better, Metric, Unit};
+
+use crate::metric::{NOPM, common_records};
+use crate::record::{
+    LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StatementRecord, Summary, TransactionRecord,
+    WorkloadMetricRecord,
+};
 
 /// What the counters mean, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Name, weight, queries in each, whether it counts as New-Order.
-    pub txns: Vec<(String, f64, u32, bool)>,
+    /// The transactions.
+    pub txns: Vec<TxnName>,
     /// Texts of the statements, and the transaction that each is a part of, where it is of one alone.
     pub statements: Vec<(String, Option<usize>)>,
     /// Statements that count as queries as often as they are executed, beside those of `txns`.
     pub counted_queries: Vec<usize>,
     /// Names of the failure classes.
     pub classes: Vec<&'static str>,
+    /// Metrics that the workload declares, the one that its runs are known by first.
+    pub metrics: &'static [Metric],
+}
+
+/// A kind of transaction.
+#[derive(Clone, Debug, Default)]
+pub struct TxnName {
+    /// Its name.
+    pub name: String,
+    /// Its share of the mix, relative to the sum of all.
+    pub weight: f64,
+    /// Statements in each that QPS counts.
+    pub queries: u32,
 }
 
 impl Summary {
@@ -40,18 +60,23 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
     let per_s = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
     let all = measured.part.all();
     let kinds = || measured.part.txns.iter().zip(&names.txns);
-    let each: f64 = kinds().map(|(t, (_, _, queries, _))| t.committed as f64 * f64::from(*queries)).sum();
+    let each: f64 = kinds().map(|(t, kind)| t.committed as f64 * f64::from(kind.queries)).sum();
     let executed = |stmt: &usize| measured.part.stmts.get(*stmt).map_or(0, |s| s.latency.count());
     let queries = each + names.counted_queries.iter().map(executed).sum::<u64>() as f64;
-    let new_orders: Option<u64> = names
-        .txns
+    let of_workload: BTreeMap<String, MetricRecord> = names
+        .metrics
         .iter()
-        .any(|(.., new_order)| *new_order)
-        .then(|| kinds().filter(|(_, (.., new_order))| *new_order).map(|(t, _)| t.committed).sum());
+        .enumerate()
+        .map(|(nth, metric)| {
+            let counted = kinds().filter(|(_, kind)| metric.transactions.contains(&kind.name.as_str()));
+            let committed: u64 = counted.map(|(txn, _)| txn.committed).sum();
+            (metric.name.to_owned(), workload_metric(metric, nth == 0, per_s(committed as f64) * 60.0))
+        })
+        .collect();
     let completed = all.completed();
     record.summary = Some(Summary {
         tps: per_s(all.committed as f64),
-        nopm: new_orders.map(|n| per_s(n as f64) * 60.0),
+        nopm: of_workload.get(NOPM).map(|metric| metric.value),
         tpm_client: per_s(completed as f64) * 60.0,
         qps: per_s(queries),
         committed: all.committed,
@@ -81,9 +106,11 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
         client_cpu_us_per_tx: (completed > 0).then(|| process_cpu_ns as f64 / 1e3 / completed as f64),
         ..Summary::default()
     });
-    let weights: f64 = names.txns.iter().map(|(_, weight, ..)| weight).sum();
+    record.metrics = of_workload;
+    note_metrics(record);
+    let weights: f64 = names.txns.iter().map(|kind| kind.weight).sum();
     record.transactions =
-        kinds().map(|(txn, (name, weight, ..))| transaction(txn, name, weight / weights, completed, &asked)).collect();
+        kinds().map(|(txn, kind)| transaction(txn, &kind.name, kind.weight / weights, completed, &asked)).collect();
     record.statements = measured
         .part
         .stmts
@@ -91,7 +118,7 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
         .zip(&names.statements)
         .map(|(stmt, (sql, txn))| StatementRecord {
             sql: sql.clone(),
-            transaction: txn.and_then(|txn| names.txns.get(txn)).map(|(name, ..)| name.clone()),
+            transaction: txn.and_then(|txn| names.txns.get(txn)).map(|kind| kind.name.clone()),
             executed: stmt.latency.count(),
             failed: stmt.failed,
             retried: Some(stmt.retried),
@@ -100,6 +127,40 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
                 .then(|| stmt.latency.mean_ns()),
         })
         .collect();
+}
+
+/// Brings the metrics of `record` up to its summary. Some figures of a summary become known after the others.
+pub fn note_metrics(record: &mut RunRecord) {
+    let common: Vec<_> = common_records(record).collect();
+    record.metrics.extend(common);
+}
+
+/// Notes how many of what a workload's metric counts the server's own tables have seen in the whole run, and the clients.
+pub fn note_counts(record: &mut RunRecord, metric: &str, by_server: u64, by_client: u64) {
+    if let Some(own) = record.metrics.get_mut(metric).and_then(|metric| metric.workload.as_mut()) {
+        (own.by_server, own.by_client) = (Some(by_server), Some(by_client));
+    }
+    // Scripts of others read the names of 0.1.0.
+    if let Some(summary) = record.summary.as_mut().filter(|_| metric == NOPM) {
+        (summary.new_orders_by_server, summary.new_orders_by_client) = (Some(by_server), Some(by_client));
+    }
+}
+
+fn workload_metric(metric: &Metric, headline: bool, value: f64) -> MetricRecord {
+    MetricRecord {
+        value,
+        unit: Unit::PerMinute,
+        better: Better::Higher,
+        workload: Some(WorkloadMetricRecord {
+            title: metric.title.to_owned(),
+            meaning: metric.meaning.to_owned(),
+            headline,
+            transactions: metric.transactions.iter().map(|name| (*name).to_owned()).collect(),
+            counted: metric.counted.to_owned(),
+            by_server: None,
+            by_client: None,
+        }),
+    }
 }
 
 fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64, asked: &[f64]) -> TransactionRecord {

@@ -72,7 +72,7 @@ pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<
     Ok(Timeline { directory: Some(directory), intervals })
 }
 
-fn latency_line(line: hlog::Line) -> LatencyLine {
+pub(crate) fn latency_line(line: hlog::Line) -> LatencyLine {
     let hlog::Line { tag, start_s, counts } = line;
     let (transaction, response) = match tag.strip_suffix(hlog::RESPONSE) {
         Some(name) => (name.to_owned(), true),

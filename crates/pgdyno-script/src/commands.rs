@@ -1,5 +1,7 @@
 //! What a script is once it is parsed.
 
+use std::ops::Range;
+
 use pgdyno_workload::Rng;
 
 use crate::{EvalError, Expr, Extended, SetShell, Shell, Sleep, Slot, Template, Variables};
@@ -11,6 +13,8 @@ pub struct Script {
     pub name: String,
     /// In their order.
     pub commands: Vec<Command>,
+    /// Where SQL names variables outside of quotes and comments, as offsets in the source.
+    pub(crate) mentions: Vec<Range<usize>>,
 }
 
 /// A command of a script.

@@ -107,16 +107,22 @@ impl Arity {
 }
 
 /// The name of `known` that was probably meant by `wrong`, if any is near.
-pub(crate) fn nearest(wrong: &[u8], known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn nearest<'a>(wrong: &[u8], known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if wrong.len() > 40 {
         return None;
     }
     let wrong = wrong.to_ascii_lowercase();
     known
-        .map(|name| (distance(&wrong, name.as_bytes()), name))
+        .map(|name| (if swapped(&wrong, name.as_bytes()) { 1 } else { distance(&wrong, name.as_bytes()) }, name))
         .filter(|(d, name)| *d <= 1 + name.len() / 4)
         .min_by_key(|(d, _)| *d)
         .map(|(_, name)| name)
+}
+
+/// Whether two neighbours changed places, and nothing else differs.
+fn swapped(a: &[u8], b: &[u8]) -> bool {
+    let Some(at) = a.iter().zip(b).position(|(x, y)| x != y) else { return false };
+    matches!((&a[at..], &b[at..]), ([p, q, a @ ..], [r, s, b @ ..]) if (p, q) == (s, r) && a == b)
 }
 
 /// Levenshtein's: insertions, deletions and changes of a byte.

@@ -35,6 +35,7 @@ pub mod builtin;
 mod calls;
 mod code;
 mod commands;
+mod defined;
 mod distributions;
 mod eval_error;
 mod functions;
@@ -56,6 +57,7 @@ mod variables;
 
 pub use code::Expr;
 pub use commands::{Collect, Command, Kind, Script, Set, Sql};
+pub use defined::Defined;
 pub use eval_error::EvalError;
 pub use names::{Names, Slot, valid_variable_name};
 pub use parse::{Source, parse};

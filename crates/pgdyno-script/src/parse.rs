@@ -1,5 +1,7 @@
 //! A script from its bytes.
 
+use std::ops::Range;
+
 use crate::commands::{Collect, Command, Kind, Script, Sql};
 use crate::meta::{self, Meta};
 use crate::names::Names;
@@ -27,12 +29,14 @@ pub struct Source<'a> {
 /// The first mistake; only backslash commands can have one, since SQL is the server's to judge.
 pub fn parse(source: &Source<'_>, names: &mut Names) -> Result<Script, ScriptError> {
     let text = source.text.split(|b| *b == 0).next().unwrap_or_default();
-    let mut parser = Parser { name: source.name, text, names, commands: Vec::new(), starts: Vec::new() };
+    let mut parser =
+        Parser { name: source.name, text, names, commands: Vec::new(), starts: Vec::new(), mentions: Vec::new() };
     let mut scanner = Scanner::new(text);
     let mut lines = Lines { text, at: 0, line: 1 };
     loop {
-        let (found, stop) = scanner.command();
+        let (mut found, stop) = scanner.command();
         if !found.sql.is_empty() {
+            parser.mentions.append(&mut found.mentions);
             parser.sql(&found, lines.of(found.start));
         }
         match stop {
@@ -71,6 +75,8 @@ struct Parser<'a, 'n> {
     commands: Vec<Command>,
     /// Where each command begins, for mistakes that show only at the end.
     starts: Vec<usize>,
+    /// Where SQL names variables.
+    mentions: Vec<Range<usize>>,
 }
 
 impl Parser<'_, '_> {
@@ -123,7 +129,7 @@ impl Parser<'_, '_> {
             return Err(self.site(1).other(pgbench, "there is no command in it", "", None));
         }
         self.branches()?;
-        Ok(Script { name: self.name.to_owned(), commands: self.commands })
+        Ok(Script { name: self.name.to_owned(), commands: self.commands, mentions: self.mentions })
     }
 
     fn condition_error(&self, number: usize, at: usize, message: &str) -> ScriptError {

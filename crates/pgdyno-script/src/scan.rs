@@ -1,7 +1,9 @@
 //! Finds where SQL commands end, by psql's rules as of version 18: semicolons and backslashes count unless they
 //! stand in quotes or comments, a semicolon not within parentheses or the body of a SQL function either.
 
-use crate::names::continues_name;
+use std::ops::Range;
+
+use crate::names::{begins_name, continues_name};
 
 /// Why a SQL command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) struct Collected {
     pub(crate) start: usize,
     /// How many `\;` it has.
     pub(crate) joined: u32,
+    /// Where variables are named outside of quotes and comments, colon included.
+    pub(crate) mentions: Vec<Range<usize>>,
 }
 
 /// The scanner. Open parentheses survive a backslash command, as they do in pgbench.
@@ -28,6 +32,7 @@ pub(crate) struct Scanner<'a> {
     pub(crate) at: usize,
     parentheses: usize,
     body: Body,
+    mentions: Vec<Range<usize>>,
 }
 
 /// Whether we are within the BEGIN … END of a CREATE FUNCTION.
@@ -82,7 +87,7 @@ fn continues_word(byte: u8) -> bool {
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0, parentheses: 0, body: Body::default() }
+        Self { text, at: 0, parentheses: 0, body: Body::default(), mentions: Vec::new() }
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -150,6 +155,7 @@ impl<'a> Scanner<'a> {
         }
         // pgbench forgets this after a semicolon only; then a CREATE FUNCTION after \gset falls apart.
         self.body.new_statement();
+        found.mentions = std::mem::take(&mut self.mentions);
         (found, stop)
     }
 
@@ -232,7 +238,7 @@ impl<'a> Scanner<'a> {
 
     /// How far it is from the end of a string to behind the quote that continues it: blank with a line end in it.
     fn continuation(&self) -> Option<usize> {
-        let mut ahead = Scanner { text: self.text, at: self.at, parentheses: 0, body: Body::default() };
+        let mut ahead = Scanner { at: self.at, ..Self::new(self.text) };
         let mut newline = false;
         loop {
             match (ahead.peek(0)?, ahead.peek(1)) {
@@ -287,7 +293,14 @@ impl<'a> Scanner<'a> {
                 _ => 1,
             },
             // A name does not begin a word of the statement.
-            Some(byte) if continues_name(byte) => 1 + self.run(1, continues_name),
+            Some(byte) if continues_name(byte) => {
+                let length = 1 + self.run(1, continues_name);
+                let is_cast = self.at.checked_sub(1).is_some_and(|before| self.text[before] == b':');
+                if begins_name(byte) && !is_cast {
+                    self.mentions.push(self.at..self.at + length);
+                }
+                length
+            }
             _ => 1,
         };
     }

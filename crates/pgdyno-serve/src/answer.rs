@@ -73,6 +73,11 @@ impl Answer {
         std::str::from_utf8(&self.body).unwrap()
     }
 
+    /// Status and body.
+    pub(crate) fn into_parts(self) -> (u16, Vec<u8>) {
+        (self.status, self.body.into())
+    }
+
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::new(self.body));
         // Status codes and policies are ours, and fit.

@@ -12,6 +12,8 @@
 //! What a report is, the caller knows: [`Pages`] makes the same bytes as `pgdyno report` and `pgdyno compare`.
 
 mod answer;
+#[doc(hidden)]
+pub mod fuzzing;
 mod guard;
 mod pages;
 mod query;

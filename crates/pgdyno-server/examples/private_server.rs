@@ -26,9 +26,10 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let mut options = EmbeddedOptions::new(std::env::current_exe()?, places.clone());
     options.path = std::env::var_os("PATH");
     options.tcp = has("--tcp");
+    let want = std::env::var_os("PGDYNO_POSTGRES").map_or(Want::Any, |dir| Want::Directory(dir.into()));
     let mut progress = |step| eprintln!("{step:?}");
     if has("start") {
-        let started = kept::start(Want::Any, &options, &mut progress)?;
+        let started = kept::start(&want, &options, &mut progress)?;
         println!("{}", started.server.psql_command());
         return Ok(());
     }
@@ -39,7 +40,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         println!("{:?}", kept::status(&places)?);
         return Ok(());
     }
-    let embedded = Embedded::start(Want::Any, &options, &mut progress)?;
+    let embedded = Embedded::start(&want, &options, &mut progress)?;
     let server = embedded.server();
     println!(
         "{} {} {} {} {}",

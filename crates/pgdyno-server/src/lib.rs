@@ -7,58 +7,38 @@
 //!   supervisor, a process of this same program: its `main` calls [`supervise_main`] when its first argument
 //!   is [`SUPERVISE`];
 //! - [`sizing`] fits it to the [`Machine`]; [`caches`] has the operating system forget its files;
-//! - [`capabilities`] and [`facts`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
+//! - [`capabilities`] and [`facts()`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
 //!   what it has done, [`DiskReads`] what its processes read from disks; [`stat`] looks at it again and again, and [`os`] at
 //!   the machines.
 
-mod account;
-mod ask;
-mod backend;
 pub mod caches;
-mod cluster;
-mod embedded;
-mod error;
-mod find;
+mod facts;
 mod frame;
-mod handle;
-mod instance;
-pub mod kept;
-mod machine;
 pub mod os;
-mod pipe;
-mod places;
-pub mod portable;
-mod postmaster;
-mod prepare;
 mod private;
-mod probe;
 mod process;
-mod progress;
-mod reads;
-mod restart;
-mod sample;
-pub mod sizing;
-mod startup;
 pub mod stat;
-mod supervise;
-mod version;
-mod wake;
 
-pub use account::{Account, AccountError};
-pub use cluster::unused_cluster;
-pub use embedded::Embedded;
-pub use error::EmbeddedError;
-pub use find::{Installation, Origin, Search, Want, WantError, search};
+pub use facts::cluster::unused_cluster;
+pub use facts::machine::Machine;
+pub use facts::pooler::pooling;
+pub use facts::probe::{Build, EffectiveSetting, ServerFacts, Tls, capabilities, facts, is_standby};
+pub use facts::reads::DiskReads;
+pub use facts::sample::{Counters, Sample, Work};
 pub use frame::Frame;
-pub use machine::Machine;
-pub use pipe::SUPERVISE;
-pub use places::{NoPlace, Places};
-pub use prepare::{EmbeddedOptions, Warning};
-pub use private::{PasswordError, PrivateServer, SUPERUSER};
-pub use probe::{EffectiveSetting, ServerFacts, Tls, capabilities, facts};
-pub use progress::Progress;
-pub use reads::DiskReads;
-pub use sample::{Counters, Sample, Work};
-pub use sizing::Setting;
-pub use supervise::supervise_main;
-pub use version::PgVersion;
+pub use private::account::{Account, AccountError};
+pub use private::embedded::Embedded;
+pub use private::error::EmbeddedError;
+pub use private::pipe::SUPERVISE;
+pub use private::places::{NoPlace, Places};
+pub use private::prepare::{EmbeddedOptions, Warning};
+pub use private::programs::build::{BuildError, in_directory};
+pub use private::programs::find::{Installation, Origin, Search, search};
+pub use private::programs::portable;
+pub use private::programs::version::PgVersion;
+pub use private::programs::want::{Want, WantError};
+pub use private::progress::Progress;
+pub use private::server::{PasswordError, PrivateServer, SUPERUSER};
+pub use private::sizing::Setting;
+pub use private::supervise::supervise_main;
+pub use private::{kept, sizing};

@@ -8,11 +8,7 @@ use pgdyno_net::Admin;
 use pgdyno_server::portable::{PORTABLE_MAJOR, PortableError, cached, obtain};
 use pgdyno_server::stat::{Sampler, Wishes};
 use pgdyno_server::{Account, Embedded, EmbeddedOptions, Places, Want};
-
-#[path = "../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
-
-use skipped::skipped;
+use pgdyno_testing::skipped::skipped;
 
 #[test]
 fn it_is_fetched_once_and_runs() {
@@ -45,6 +41,12 @@ fn it_is_fetched_once_and_runs() {
     assert_eq!(cached(&places, PORTABLE_MAJOR), Some(one));
     let again = obtain(&places, PORTABLE_MAJOR, account.as_ref(), || panic!("it is fetched again"));
     assert_eq!(again.unwrap(), two);
+    match obtain(&places, 99, account.as_ref(), || {}) {
+        Err(PortableError::NotOffered { offered, .. }) => {
+            assert!([13, 14, 15, 16, 17, 18].iter().all(|major| offered.contains(major)), "{offered:?}");
+        }
+        other => panic!("PostgreSQL 99 is not published: {other:?}"),
+    }
     let left: Vec<String> = std::fs::read_dir(places.portable())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -55,7 +57,7 @@ fn it_is_fetched_once_and_runs() {
     let test = std::env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).unwrap();
     let options = EmbeddedOptions::new(target.join("examples/private_server"), places);
-    let embedded = Embedded::start(Want::Major(PORTABLE_MAJOR), &options, &mut |_| {}).unwrap();
+    let embedded = Embedded::start(&Want::Major(PORTABLE_MAJOR), &options, &mut |_| {}).unwrap();
     let mut admin = Admin::connect(&embedded.server().connect_options("postgres")).unwrap();
     let version = admin.query_one("SHOW server_version_num").unwrap();
     assert_eq!(&version[..2], PORTABLE_MAJOR.to_string());

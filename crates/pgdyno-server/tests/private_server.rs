@@ -17,12 +17,9 @@ use pgdyno_server::{
     Account, DiskReads, Embedded, EmbeddedError, EmbeddedOptions, Places, SUPERUSER, Sample, Want, capabilities, facts,
     kept, search,
 };
+use pgdyno_testing::postgres;
+use pgdyno_testing::skipped::skipped;
 use rustix::process::{Pid, Signal, kill_process};
-
-#[path = "../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
-
-use skipped::skipped;
 
 /// What takes longer hangs. (A killed owner's server is gone in a fraction of a second, and the supervisor's
 /// harshest way takes 6; a busy machine must not fail a test.)
@@ -47,7 +44,7 @@ fn place() -> (tempfile::TempDir, Places) {
 fn options(places: &Places) -> Option<EmbeddedOptions> {
     let path = std::env::var_os("PATH");
     let account = Account::for_server().unwrap();
-    if search(path.as_deref(), account.as_ref()).usable.is_empty() {
+    if want() == Want::Any && search(path.as_deref(), account.as_ref()).usable.is_empty() {
         skipped("no PostgreSQL is installed here");
         return None;
     }
@@ -56,8 +53,13 @@ fn options(places: &Places) -> Option<EmbeddedOptions> {
     Some(options)
 }
 
+/// The newest one that is installed, or the one that tests are to use.
+fn want() -> Want {
+    postgres::chosen().map_or(Want::Any, Want::Directory)
+}
+
 fn start(options: &EmbeddedOptions) -> Embedded {
-    Embedded::start(Want::Any, options, &mut |_| {}).unwrap()
+    Embedded::start(&want(), options, &mut |_| {}).unwrap()
 }
 
 /// Whether a process runs; one that only waits to be reaped does not.
@@ -104,6 +106,7 @@ struct Owner {
 impl Owner {
     fn start(places: &Places, account: Option<&Account>) -> Self {
         let mut command = Command::new(owner_program());
+        command.envs(postgres::chosen().map(|bin| ("PGDYNO_POSTGRES", bin)));
         if let Some(account) = account {
             command.uid(account.uid).gid(account.gid);
         }
@@ -223,6 +226,7 @@ fn killing_the_owner_while_the_server_starts_leaves_nothing() {
     }
     for step in ["Initialising", "Starting"] {
         let mut owner = Command::new(owner_program())
+            .envs(postgres::chosen().map(|bin| ("PGDYNO_POSTGRES", bin)))
             .arg(places.root())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -275,7 +279,8 @@ fn what_dead_owners_left_is_swept_by_the_next() {
     let dir = owner.data_dir.parent().unwrap();
     assert_eq!(instances(&places), [dir]);
     // Where the system does not end an orphaned postmaster, it still runs.
-    let bindir = &search(std::env::var_os("PATH").as_deref(), None).usable[0].bindir;
+    let installed = || search(std::env::var_os("PATH").as_deref(), None).usable[0].bindir.clone();
+    let bindir = postgres::chosen().unwrap_or_else(installed);
     let mut stray = Command::new(bindir.join("postgres"));
     stray
         .arg("-D")
@@ -359,7 +364,7 @@ fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
         return;
     };
     options.settings = vec![("work_mem".to_owned(), "a lot".to_owned())];
-    let error = Embedded::start(Want::Any, &options, &mut |_| {}).unwrap_err();
+    let error = Embedded::start(&want(), &options, &mut |_| {}).unwrap_err();
     assert!(matches!(error, EmbeddedError::Start { .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("postgres ended while it started"), "{text}");
@@ -368,7 +373,7 @@ fn a_server_that_does_not_start_says_why_and_leaves_nothing() {
 
     options.settings.clear();
     options.supervisor = "/nowhere/pgdyno".into();
-    let error = Embedded::start(Want::Any, &options, &mut |_| {}).unwrap_err();
+    let error = Embedded::start(&want(), &options, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("/nowhere/pgdyno"), "{error}");
     assert!(instances(&places).is_empty());
 }
@@ -434,7 +439,7 @@ fn the_kept_server_stays_goes_on_with_its_data_and_goes() {
     let Some(options) = options(&places) else {
         return;
     };
-    let start = || kept::start(Want::Any, &options, &mut |_| {});
+    let start = || kept::start(&want(), &options, &mut |_| {});
     assert_eq!(kept::status(&places).unwrap(), kept::Status::Absent);
     assert!(matches!(kept::stop(&places, false), Err(kept::KeptError::NotRunning)));
 
@@ -483,7 +488,7 @@ fn a_server_is_probed_and_sampled() {
     let connect_options = embedded.server().connect_options("postgres");
     let mut admin = Admin::connect(&connect_options).unwrap();
     let version = &embedded.server().installation().version;
-    assert_eq!(capabilities(&mut admin).unwrap().major(), version.major);
+    assert_eq!(capabilities(&mut admin, &connect_options).unwrap().major(), version.major);
 
     let facts = facts(&mut admin, &connect_options).unwrap();
     assert!(facts.version.contains(&version.text), "{}", facts.version);
@@ -559,7 +564,7 @@ fn the_kept_server_restarts_with_what_alter_system_wrote_unless_that_cannot_be()
     let (_root, places) = place();
     let Some(options) = options(&places) else { return };
     assert!(matches!(kept::restart(&places), Err(kept::KeptError::NotRunning)));
-    let first = kept::start(Want::Any, &options, &mut |_| {}).unwrap().server;
+    let first = kept::start(&want(), &options, &mut |_| {}).unwrap().server;
     let ask = |server: &pgdyno_server::PrivateServer, sql: &str| {
         Admin::connect(&server.connect_options("postgres")).unwrap().query(sql).unwrap().rows
     };

@@ -7,9 +7,12 @@
 //! Source: PostgreSQL documentation, "Frontend/Backend Protocol", sections "Start-up" and "SASL
 //! Authentication"; RFC 5802, RFC 7677; RFC 5929 section 4 for `tls-server-end-point`.
 
-use postgres_protocol::authentication::{md5_hash, sasl};
+mod scram;
+
+use postgres_protocol::authentication::md5_hash;
 
 use crate::frontend;
+use scram::{Bound, Proven, Scram};
 
 const SCRAM: &str = "SCRAM-SHA-256";
 const SCRAM_PLUS: &str = "SCRAM-SHA-256-PLUS";
@@ -81,12 +84,36 @@ pub enum AuthError {
     /// `require_auth` excludes what the server asks for.
     #[error("server asks for authentication method '{}', which require_auth forbids", .0.name())]
     Forbidden(Method),
+    /// The server offers channel binding over a connection that has none.
+    #[error(
+        "server offers SCRAM-SHA-256-PLUS, which needs TLS, over a connection without TLS: something in between may have \
+         taken TLS away; use sslmode=require or stronger"
+    )]
+    Stripped,
+    /// The server offers channel binding, and its certificate has nothing to bind to.
+    #[error(
+        "server offers SCRAM-SHA-256-PLUS, and the signature of its certificate has no tls-server-end-point hash to bind \
+         to; give the server a certificate signed with ECDSA or RSA (PKCS #1), or use channel_binding=disable"
+    )]
+    Unbindable,
     /// `channel_binding=require`, and it cannot be had.
     #[error("channel_binding=require, but {0}")]
     NotBound(&'static str),
     /// The SCRAM exchange failed: a broken message, or a server that does not know the password either.
     #[error("SCRAM exchange failed: {0}")]
     Scram(String),
+    /// More iterations than anybody has a use for.
+    #[error(
+        "server asks for {0} SCRAM iterations, and more than 10,000,000 are not done: set scram_iterations to less on the \
+         server and give the role its password anew (\\password in psql)"
+    )]
+    Iterations(u32),
+    /// The caller's time was over before all iterations were done.
+    #[error(
+        "the {0} SCRAM iterations that the server asks for took longer than connect_timeout; raise it, or set \
+         scram_iterations to less on the server and give the role its password anew (\\password in psql)"
+    )]
+    OutOfTime(u32),
     /// The server said that all is well before it proved that it knows the password.
     #[error("server ended the SCRAM exchange before it proved that it knows the password")]
     Unproven,
@@ -108,8 +135,8 @@ enum State {
     Start,
     /// The password or its hash is sent.
     Answered,
-    ScramFirst(Box<sasl::ScramSha256>),
-    ScramFinal(Box<sasl::ScramSha256>),
+    ScramFirst(Scram),
+    ScramFinal(Proven),
     ScramProven,
     Finished,
 }
@@ -177,6 +204,20 @@ impl Authenticator {
     /// # Errors
     /// See [`AuthError`]. The connection is then of no more use.
     pub fn answer(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<Progress, AuthError> {
+        self.answer_while(body, out, &mut || true)
+    }
+
+    /// The same. `go_on` is asked about once in a millisecond of computing whether there is still time: a server may ask
+    /// for work.
+    ///
+    /// # Errors
+    /// See [`AuthError`]. The connection is then of no more use.
+    pub fn answer_while(
+        &mut self,
+        body: &[u8],
+        out: &mut Vec<u8>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Progress, AuthError> {
         let (kind, data) = body.split_first_chunk::<4>().ok_or(AuthError::Malformed)?;
         match (i32::from_be_bytes(*kind), &self.state) {
             (0, _) => return self.finish(),
@@ -193,7 +234,7 @@ impl Authenticator {
                 self.state = State::Answered;
             }
             (10, State::Start) => self.start_scram(data, out)?,
-            (11 | 12, _) => self.continue_scram(i32::from_be_bytes(*kind), data, out)?,
+            (11 | 12, _) => self.continue_scram(i32::from_be_bytes(*kind), data, out, go_on)?,
             (2, _) => return Err(AuthError::Unsupported("Kerberos V5".into())),
             (6, _) => return Err(AuthError::Unsupported("SCM credential".into())),
             (7 | 8, _) => return Err(AuthError::Unsupported("GSSAPI".into())),
@@ -231,49 +272,54 @@ impl Authenticator {
         }
         self.permit(Method::ScramSha256)?;
         let plus = offered(SCRAM_PLUS);
-        let (mechanism, binding) = match (&self.binding, self.policy) {
-            (Binding::EndPoint(hash), BindingPolicy::Prefer | BindingPolicy::Require) if plus => {
-                self.bound = true;
-                let binding = sasl::ChannelBinding::tls_server_end_point(hash.clone());
-                (SCRAM_PLUS, binding)
-            }
+        let (mechanism, bound) = match (&self.binding, self.policy) {
             (Binding::NoTls, BindingPolicy::Require) => {
                 return Err(AuthError::NotBound(
                     "the connection has no TLS to bind to; use sslmode=require or stronger over TCP",
                 ));
             }
-            (Binding::Unavailable, BindingPolicy::Require) => {
+            // The server knows that it offered it, and would refuse an exchange without.
+            (Binding::NoTls, _) if plus => return Err(AuthError::Stripped),
+            (Binding::NoTls, _) | (_, BindingPolicy::Disable) => (SCRAM, Bound::Not),
+            (Binding::EndPoint(hash), _) if plus => {
+                self.bound = true;
+                (SCRAM_PLUS, Bound::EndPoint(hash.clone()))
+            }
+            (Binding::Unavailable, BindingPolicy::Require) if plus => {
                 return Err(AuthError::NotBound(
                     "the signature of the server's certificate has no tls-server-end-point hash",
                 ));
             }
-            (_, BindingPolicy::Require) => {
-                return Err(AuthError::NotBound("the server does not offer it"));
-            }
-            _ if !offered(SCRAM) => {
-                return Err(AuthError::Unsupported(format!("SASL {SCRAM_PLUS} alone")));
-            }
-            // "y": we could, and believe that the server cannot. If somebody in between took the offer
-            // away, the server notices by this.
-            (Binding::EndPoint(_), BindingPolicy::Prefer) => (SCRAM, sasl::ChannelBinding::unrequested()),
-            _ => (SCRAM, sasl::ChannelBinding::unsupported()),
+            (Binding::Unavailable, _) if plus => return Err(AuthError::Unbindable),
+            (_, BindingPolicy::Require) => return Err(AuthError::NotBound("the server does not offer it")),
+            // We could, and believe that the server cannot. If somebody in between took the offer away, the server
+            // notices by this.
+            (_, BindingPolicy::Prefer) => (SCRAM, Bound::NotOffered),
         };
-        let scram = sasl::ScramSha256::new(&self.password()?, binding);
-        frontend::sasl_initial_response(out, mechanism, scram.message());
-        self.state = State::ScramFirst(Box::new(scram));
+        if mechanism == SCRAM && !offered(SCRAM) {
+            return Err(AuthError::Unsupported(format!("SASL {SCRAM_PLUS} alone")));
+        }
+        let scram = Scram::new(&self.password()?, bound);
+        frontend::sasl_initial_response(out, mechanism, scram.first().as_bytes());
+        self.state = State::ScramFirst(scram);
         Ok(())
     }
 
-    fn continue_scram(&mut self, kind: i32, data: &[u8], out: &mut Vec<u8>) -> Result<(), AuthError> {
-        let failed = |e: std::io::Error| AuthError::Scram(e.to_string());
+    fn continue_scram(
+        &mut self,
+        kind: i32,
+        data: &[u8],
+        out: &mut Vec<u8>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), AuthError> {
         match (kind, std::mem::replace(&mut self.state, State::Finished)) {
-            (11, State::ScramFirst(mut scram)) => {
-                scram.update(data).map_err(failed)?;
-                frontend::sasl_response(out, scram.message());
-                self.state = State::ScramFinal(scram);
+            (11, State::ScramFirst(scram)) => {
+                let (proven, answer) = scram.prove(data, go_on)?;
+                frontend::sasl_response(out, answer.as_bytes());
+                self.state = State::ScramFinal(proven);
             }
-            (12, State::ScramFinal(mut scram)) => {
-                scram.finish(data).map_err(failed)?;
+            (12, State::ScramFinal(proven)) => {
+                proven.verify(data)?;
                 self.state = State::ScramProven;
             }
             _ => return Err(AuthError::Malformed),
@@ -328,6 +374,10 @@ mod tests {
     impl Server {
         /// Reads the body of a SASLInitialResponse.
         fn new(body: &[u8]) -> (Self, String) {
+            Self::with_iterations(body, 4096)
+        }
+
+        fn with_iterations(body: &[u8], iterations: u32) -> (Self, String) {
             let end = body.iter().position(|&b| b == 0).unwrap();
             let mechanism = String::from_utf8(body[..end].to_vec()).unwrap();
             let message = std::str::from_utf8(&body[end + 5..]).unwrap();
@@ -336,13 +386,13 @@ mod tests {
             let salt = b"0123456789abcdef";
             let mut block = hmac(b"password", &[salt.as_slice(), &[0, 0, 0, 1]].concat());
             let mut salted = block;
-            for _ in 1..4096 {
+            for _ in 1..iterations {
                 block = hmac(b"password", &block);
                 salted.iter_mut().zip(block).for_each(|(s, b)| *s ^= b);
             }
             let this = Self {
                 first_bare: message[at..].to_owned(),
-                first: format!("r={nonce}server,s={},i=4096", STANDARD.encode(salt)),
+                first: format!("r={nonce}server,s={},i={iterations}", STANDARD.encode(salt)),
                 stored_key: Sha256::digest(hmac(&salted, b"Client Key")).into(),
                 server_key: hmac(&salted, b"Server Key"),
                 gs2: message[..at].to_owned(),
@@ -386,7 +436,8 @@ mod tests {
                 "n,,",
                 b"",
             ),
-            (Binding::Unavailable, BindingPolicy::Prefer, "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", SCRAM, "n,,", b""),
+            (Binding::Unavailable, BindingPolicy::Prefer, "SCRAM-SHA-256\0\0", SCRAM, "y,,", b""),
+            (Binding::Unavailable, BindingPolicy::Disable, "SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", SCRAM, "n,,", b""),
             (
                 Binding::EndPoint(b"hash".into()),
                 BindingPolicy::Require,
@@ -425,6 +476,60 @@ mod tests {
         let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer);
         auth.answer(&request(10, b"SCRAM-SHA-256\0\0"), &mut out).unwrap();
         assert_eq!(auth.answer(&request(0, &[]), &mut out), Err(AuthError::Unproven));
+    }
+
+    #[test]
+    fn an_offer_of_binding_that_cannot_be_taken_up_is_refused() {
+        let both = b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+        for (binding, policy, refusal) in [
+            (Binding::NoTls, BindingPolicy::Prefer, AuthError::Stripped),
+            (Binding::NoTls, BindingPolicy::Disable, AuthError::Stripped),
+            (Binding::Unavailable, BindingPolicy::Prefer, AuthError::Unbindable),
+        ] {
+            let mut out = Vec::new();
+            let answered = authenticator(binding, policy).answer(&request(10, both), &mut out);
+            assert_eq!(answered, Err(refusal));
+            assert!(out.is_empty());
+        }
+    }
+
+    #[test]
+    fn iterations_are_done_as_long_as_there_is_time() {
+        let begin = |out: &mut Vec<u8>| {
+            let mut auth = authenticator(Binding::NoTls, BindingPolicy::Prefer);
+            auth.answer(&request(10, b"SCRAM-SHA-256\0\0"), out).unwrap();
+            auth
+        };
+        let mut out = Vec::new();
+        let mut auth = begin(&mut out);
+        let (server, _) = Server::with_iterations(&out[5..], 100_001);
+        out.clear();
+        auth.answer(&request(11, server.first.as_bytes()), &mut out).unwrap();
+        let last = server.finish(&out[5..], b"");
+        auth.answer(&request(12, last.as_bytes()), &mut out).unwrap();
+        assert_eq!(auth.answer(&request(0, &[]), &mut out), Ok(Progress::Done));
+
+        for (iterations, refusal) in [
+            ("0", AuthError::Scram("the server's first message is malformed".into())),
+            ("-1", AuthError::Scram("the server's first message is malformed".into())),
+            ("+1", AuthError::Scram("the server's first message is malformed".into())),
+            ("99999999999", AuthError::Scram("the server's first message is malformed".into())),
+            ("4096,x=y", AuthError::Scram("the server's first message is malformed".into())),
+            ("10000001", AuthError::Iterations(10_000_001)),
+            ("9000000", AuthError::OutOfTime(9_000_000)),
+        ] {
+            let mut out = Vec::new();
+            let mut auth = begin(&mut out);
+            let (server, _) = Server::new(&out[5..]);
+            let first = server.first.replace("i=4096", &format!("i={iterations}"));
+            let mut asked = 0;
+            let mut go_on = || {
+                asked += 1;
+                asked < 5
+            };
+            let answered = auth.answer_while(&request(11, first.as_bytes()), &mut Vec::new(), &mut go_on);
+            assert_eq!(answered, Err(refusal), "{iterations}");
+        }
     }
 
     #[test]

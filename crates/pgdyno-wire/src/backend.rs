@@ -227,8 +227,10 @@ impl std::error::Error for ServerMessage {}
 /// The SQLSTATE of the body of an `E` message, without reading the rest.
 #[must_use]
 pub fn error_code(body: &[u8]) -> SqlState {
+    // As in libpq and in [`ServerMessage::parse`], the last field of a kind counts.
     fields(body)
-        .find(|(field, _)| *field == b'C')
+        .filter(|(field, _)| *field == b'C')
+        .last()
         .map_or_else(SqlState::default, |(_, value)| SqlState::from_bytes(value))
 }
 
@@ -278,6 +280,8 @@ mod tests {
         assert_eq!(error_code(body), SqlState::SERIALIZATION_FAILURE);
         assert!(!error.is_fatal());
         let error = ServerMessage::parse(b"VERROR\0C42703\0Mno column\0p8\0P15\0qSELECT x\0\0");
+        let twice = b"SERROR\0C40001\0C23505\0Mtwice\0\0";
+        assert_eq!(error_code(twice), ServerMessage::parse(twice).code, "the last one counts for both");
         assert_eq!((error.position, error.internal), (Some(15), Some(("SELECT x".to_owned(), Some(8)))));
     }
 

@@ -35,7 +35,7 @@ impl<T> Fifo<T> {
         self.first.as_mut()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<T> {
         let first = self.first.take()?;
         if !self.rest.is_empty() {

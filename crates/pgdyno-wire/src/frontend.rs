@@ -5,7 +5,8 @@
 /// The protocol version 3.0, as it stands in the startup message.
 pub const PROTOCOL_3_0: i32 = 196_608;
 const SSL_REQUEST: i32 = 80_877_103;
-const CANCEL_REQUEST: i32 = 80_877_102;
+/// The code of a request to cancel, which stands where a start has its version.
+pub const CANCEL_REQUEST: i32 = 80_877_102;
 
 /// Appends one message: its type byte, its length, and what `body` appends.
 #[inline]

@@ -80,6 +80,9 @@ pub enum ProtocolError {
     /// A message came that nothing was sent for.
     #[error("server sent message '{}' where none was awaited", *.0 as char)]
     Unexpected(u8),
+    /// One answer begins more COPYs than any statements that a script holds.
+    #[error("server began more than {COPIES_MAX} COPYs in one answer: no statement asks for so many")]
+    Copies,
 }
 
 /// What the caller wants to see of a statement's result.
@@ -101,14 +104,17 @@ struct Expected {
     capture: Capture,
 }
 
+/// COPYs of one answer, each of which has a reply queued: a text of statements may well hold several.
+const COPIES_MAX: u32 = 1_000;
+
 /// A whole message of its kind: there is nothing in it.
 const BIND_COMPLETE: &[u8] = b"2\0\0\0\x04";
 
 /// What was sent between two ReadyForQuery.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    statements: u16,
-    parses: u16,
+    statements: u32,
+    parses: u32,
     /// One text that may hold any number of statements.
     text: bool,
     failed: bool,
@@ -137,6 +143,8 @@ pub struct Session {
     parsing: Fifo<StmtId>,
     groups: Fifo<Group>,
     open: Group,
+    /// COPYs of the answer in progress.
+    copies: u32,
 }
 
 impl Session {
@@ -152,6 +160,7 @@ impl Session {
             parsing: Fifo::new(),
             groups: Fifo::new(),
             open: Group::default(),
+            copies: 0,
         }
     }
 
@@ -421,7 +430,13 @@ impl Session {
                 // CloseComplete, NoData, ParameterDescription, ParameterStatus, notifications,
                 // BackendKeyData: nothing to do.
                 b'3' | b'n' | b't' | b'S' | b'A' | b'K' => continue,
-                b'G' | b'H' | b'W' => Event::Copy { wanted: message.tag != b'H' },
+                b'G' | b'H' | b'W' => {
+                    self.copies += 1;
+                    if self.copies > COPIES_MAX {
+                        return Err(ProtocolError::Copies);
+                    }
+                    Event::Copy { wanted: message.tag != b'H' }
+                }
                 b'd' | b'c' => continue,
                 tag => return Err(ProtocolError::Unexpected(tag)),
             };
@@ -456,6 +471,7 @@ impl Session {
     #[inline]
     fn ready<'a>(&mut self, body: &[u8], used: usize) -> Result<Received<'a>, ProtocolError> {
         let Some(group) = self.groups.pop() else { return Err(ProtocolError::Unexpected(b'Z')) };
+        self.copies = 0;
         let status = tx_status(body);
         // What the group still awaits was skipped by the server after an error (a text of statements ends here in
         // any case); statements whose Parse went unanswered are not prepared.
@@ -615,6 +631,22 @@ mod tests {
     }
 
     #[test]
+    fn a_pipeline_holds_more_statements_than_sixteen_bits_count() {
+        const STATEMENTS: usize = 70_000;
+        let (mut session, mut out) = (Session::new(QueryMode::Extended, 1), Vec::new());
+        let nothing = TextParams { count: 0, encoded: b"" };
+        for _ in 0..STATEMENTS {
+            session.query_params(StmtId(0), b"select 1", nothing, Capture::Nothing, &mut out);
+        }
+        session.sync(&mut out);
+        let one = [msg(b'1', b""), msg(b'2', b""), msg(b'C', b"SELECT 1\0")].concat();
+        let reply = [one.repeat(STATEMENTS), msg(b'Z', b"I")].concat();
+        let seen = drain(&mut session, &reply);
+        assert_eq!((seen.len(), seen.last().map(String::as_str)), (STATEMENTS + 1, Some("ready Idle true")));
+        assert!(session.expected.is_empty() && !session.is_busy());
+    }
+
+    #[test]
     fn a_failed_prepare_is_not_prepared() {
         let (mut session, mut out) = (Session::new(QueryMode::Prepared, 1), Vec::new());
         session.prepare(StmtId(0), b"P_0", b"select nothing", &mut out);
@@ -640,6 +672,23 @@ mod tests {
         session.end_copy(&mut out);
         assert_eq!(out, b"c\0\0\0\x04");
         assert_eq!(drain(&mut session, &msg(b'G', b"\0\0\0")), ["copy"]);
+    }
+
+    #[test]
+    fn copies_without_end_are_an_error_and_parameters_without_end_are_passed_over() {
+        let (mut session, mut out) = (Session::new(QueryMode::Simple, 1), Vec::new());
+        session.query(StmtId(0), b"copy t from stdin\\; copy t from stdin", Capture::Nothing, &mut out);
+        let parameters = msg(b'S', b"application_name\0x\0").repeat(100_000);
+        assert_eq!(drain(&mut session, &parameters), Vec::<String>::new());
+        let copies = msg(b'G', b"\0\0\0").repeat(COPIES_MAX as usize);
+        assert_eq!(drain(&mut session, &copies).len(), COPIES_MAX as usize);
+        assert_eq!(session.receive(&msg(b'G', b"\0\0\0")).unwrap_err(), ProtocolError::Copies);
+        // The next answer begins anew.
+        let (mut session, reply) = (Session::new(QueryMode::Simple, 1), [copies, msg(b'Z', b"I")].concat());
+        for _ in 0..3 {
+            session.query(StmtId(0), b"copy t from stdin", Capture::Nothing, &mut out);
+            assert_eq!(drain(&mut session, &reply).len(), COPIES_MAX as usize + 1);
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! One SQL statement with typed parameters, made ready once for every query mode.
 
+use serde::{Deserialize, Serialize};
+
 use crate::template::Template;
 use crate::{ParamType, Value, Wire, frontend, push_int};
 
 /// How statements are sent: pgbench's `--protocol`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum QueryMode {
     /// One Query message with the values as literals in the text.
     Simple,

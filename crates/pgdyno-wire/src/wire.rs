@@ -1,8 +1,11 @@
 //! In what form statements are sent.
 
+use serde::{Deserialize, Serialize};
+
 /// The messages of the extended protocol around a statement, and the form of its parameters. The simple protocol has one
 /// form only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wire {
     /// As costs server and driver least: numbers in binary with their types declared, and a Describe only where the names
     /// of a result's columns are read.
@@ -21,6 +24,12 @@ impl Wire {
             Self::Native => "native",
             Self::Libpq => "libpq",
         }
+    }
+
+    /// Returns true for the usual form.
+    #[must_use]
+    pub fn is_native(&self) -> bool {
+        *self == Self::Native
     }
 }
 

@@ -9,6 +9,8 @@ pub enum CheckCost {
     Cheap,
     /// Reads large tables whole.
     Expensive,
+    /// Reads the largest table whole, which a run does not wait for: only `pgdyno check` asks it.
+    Heavy,
 }
 
 /// What a check's query must bring.
@@ -21,6 +23,20 @@ pub enum Expect {
     /// what holds of the run's own work while the data may have been brought out of balance before,
     /// by another program or another workload. Not asked after a load.
     UnchangedByRun,
+    /// As [`Expect::UnchangedByRun`]; and as long as pgdyno's data is as it was loaded and driven by the data set's own
+    /// workloads, every column of the only row is 0.
+    ZeroSinceLoad {
+        /// The table that must not have been emptied since the load; else nothing is known of the row.
+        unless_emptied: Option<&'static str>,
+    },
+}
+
+impl Expect {
+    /// Whether the answer before a run is held against the one after it.
+    #[must_use]
+    pub fn is_unchanged_by_run(self) -> bool {
+        self != Self::NoRow
+    }
 }
 
 /// A condition that the data must meet.

@@ -6,6 +6,7 @@
 //! - [`ClientScript`] is what one client does: it draws a transaction and steps through it;
 //! - [`Check`] is a question to the database that shows whether its data is still right;
 //! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
+//! - [`Metric`] is what a workload's runs are known by, beside TPS and latencies;
 //! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
 //!
 //! A new workload is a directory in `pgdyno-workloads` and one line in its registry.
@@ -15,6 +16,8 @@ mod check;
 mod cluster;
 mod copy;
 mod judgement;
+mod metric;
+mod pace;
 mod params;
 mod rng;
 mod scenario;
@@ -22,17 +25,19 @@ mod script;
 mod sql_data;
 mod table;
 
-pub use capabilities::Capabilities;
+pub use capabilities::{Capabilities, Pooling};
 pub use check::{Check, CheckCost, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use judgement::{Figures, Judgement, TxnFigures};
+pub use metric::{Better, Metric, Unit};
+pub use pace::{Arrivals, Pace, Rate};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
 pub use script::{
-    Batch, Begin, ClientContext, ClientId, ClientScript, Next, Note, OnTrouble, Reply, ReplyBuffer, ResultSet,
-    ShellOutcome, Since, Trouble, TxnId, Verdict,
+    Batch, Begin, ClientContext, ClientId, ClientScript, Next, Note, OnTrouble, REPLY_BYTES_MAX, Reply, ReplyBuffer,
+    ResultSet, ShellOutcome, Since, TooMuch, Trouble, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
 pub use table::{Distribution, Maker, Partition, Partitions, Routine, RowCount, RowSource, Table};
@@ -89,8 +94,6 @@ pub struct Txn {
     pub weight: f64,
     /// SELECT, INSERT, UPDATE and DELETE statements in one transaction, for QPS.
     pub queries: u32,
-    /// Whether committed transactions of this kind are counted as NOPM.
-    pub is_new_order: bool,
 }
 
 /// A workload with its parameters bound.
@@ -112,6 +115,10 @@ pub trait Workload: Send + Sync {
     /// Stored procedures and functions.
     fn routines(&self, _caps: &Capabilities) -> Vec<Routine> {
         Vec::new()
+    }
+    /// The schema of the routines, where they are not beside the tables. It holds nothing else.
+    fn routine_schema(&self) -> Option<&'static str> {
+        None
     }
     /// Another program that makes tables of the same names.
     fn other_maker(&self) -> Option<&'static Maker> {
@@ -145,9 +152,13 @@ pub trait Workload: Send + Sync {
     fn read_only_call(&self, _key: i64) -> Option<(Statement, Vec<i64>)> {
         None
     }
-    /// A query for the server's own count of New-Orders, to hold against the client's.
-    fn new_order_count_query(&self) -> Option<&'static str> {
-        None
+    /// Metrics of its own; the first is what its runs are known by.
+    fn metrics(&self) -> &'static [Metric] {
+        &[]
+    }
+    /// Whether its transactions only read, as far as their statements tell: then a standby can run them.
+    fn is_read_only(&self) -> bool {
+        false
     }
     /// SQL that a run starts with, once, such as emptying a history table; each stands alone.
     fn before_run(&self) -> &'static [&'static str] {

@@ -84,6 +84,12 @@ impl Rng {
         -(1.0 - self.unit()).ln() * mean
     }
 
+    /// Normally distributed with mean 0 and variance 1, by Box and Muller.
+    pub fn normal(&mut self) -> f64 {
+        let (radius, angle) = ((-2.0 * (1.0 - self.unit()).ln()).sqrt(), std::f64::consts::TAU * self.unit());
+        radius * angle.cos()
+    }
+
     /// Puts `items` into a random order (Fisher-Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {

@@ -186,14 +186,27 @@ pub struct ResultSet<'a> {
     pub last_row: Option<DataRow<'a>>,
 }
 
-/// What the server sent, kept for the next step.
+/// What the server sent, kept for the next step. Of a result with columns only the last row is kept, and how many there
+/// were; of other rows all are, up to [`REPLY_BYTES_MAX`].
 #[derive(Debug, Default)]
 pub struct ReplyBuffer {
     /// Entries: a type byte, the length of the body, the body.
     entries: Vec<u8>,
     rows: u32,
+    /// Of the result in progress that has columns: where its last row is, and how many there are.
+    last: Option<(usize, u32)>,
 }
 
+/// What one reply may take, in bytes. No transaction that is measured reads as much.
+pub const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// A reply takes more than [`REPLY_BYTES_MAX`]: what came last is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the script keeps what a statement brings, and this brings more than {} MiB: select less", REPLY_BYTES_MAX >> 20)]
+pub struct TooMuch;
+
+/// The last row of a result, after how many there are.
+const LAST_ROW: u8 = b'L';
 const ROW: u8 = b'D';
 const COLUMNS: u8 = b'T';
 const END: u8 = b'C';
@@ -210,28 +223,54 @@ impl ReplyBuffer {
     pub fn clear(&mut self) {
         self.entries.clear();
         self.rows = 0;
+        self.last = None;
     }
 
-    fn keep(&mut self, kind: u8, body: &[u8]) {
-        let [a, b, c, d] = (body.len() as u32).to_le_bytes();
+    /// Begins an entry of so many bytes, if there is room for it.
+    fn begin(&mut self, kind: u8, length: usize) -> Result<(), TooMuch> {
+        if self.entries.len() + length > REPLY_BYTES_MAX {
+            return Err(TooMuch);
+        }
+        let [a, b, c, d] = (length as u32).to_le_bytes();
         self.entries.extend_from_slice(&[kind, a, b, c, d]);
-        self.entries.extend_from_slice(body);
+        Ok(())
     }
 
     /// Keeps a row.
-    pub fn row(&mut self, row: DataRow<'_>) {
-        self.keep(ROW, row.body());
-        self.rows += 1;
+    ///
+    /// # Errors
+    /// Where there is no room for it.
+    pub fn row(&mut self, row: DataRow<'_>) -> Result<(), TooMuch> {
+        let body = row.body();
+        self.rows = self.rows.saturating_add(1);
+        if let Some((at, count)) = &mut self.last {
+            *count = count.saturating_add(1);
+            let (at, count) = (*at, *count);
+            self.entries.truncate(at);
+            self.begin(LAST_ROW, 4 + body.len())?;
+            self.entries.extend_from_slice(&count.to_le_bytes());
+        } else {
+            self.begin(ROW, body.len())?;
+        }
+        self.entries.extend_from_slice(body);
+        Ok(())
     }
 
     /// Keeps the columns of the rows that follow: the body of a RowDescription.
-    pub fn columns(&mut self, body: &[u8]) {
-        self.keep(COLUMNS, body);
+    ///
+    /// # Errors
+    /// Where there is no room for it.
+    pub fn columns(&mut self, body: &[u8]) -> Result<(), TooMuch> {
+        self.begin(COLUMNS, body.len())?;
+        self.entries.extend_from_slice(body);
+        self.last = Some((self.entries.len(), 0));
+        Ok(())
     }
 
     /// Keeps the end of a statement.
     #[inline]
     pub fn end(&mut self) {
+        self.last = None;
         self.entries.extend_from_slice(&[END, 0, 0, 0, 0]);
     }
 
@@ -279,9 +318,10 @@ impl<'a> Reply<'a> {
             for (kind, body) in entries.by_ref() {
                 match kind {
                     COLUMNS => result.columns = Some(column_names(body)),
-                    ROW => {
-                        result.row_count += 1;
-                        result.last_row = Some(DataRow::new(body));
+                    LAST_ROW => {
+                        let (count, row) = body.split_first_chunk::<4>()?;
+                        result.row_count = u32::from_le_bytes(*count);
+                        result.last_row = Some(DataRow::new(row));
                     }
                     _ => return Some(result),
                 }
@@ -430,8 +470,8 @@ mod tests {
     #[test]
     fn kept_rows_come_back_in_order() {
         let mut buffer = ReplyBuffer::new();
-        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01a"));
-        buffer.row(DataRow::new(b"\0\x01\0\0\0\x02bc"));
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01a")).unwrap();
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x02bc")).unwrap();
         let reply = buffer.reply();
         assert_eq!(reply.rows().map(|r| r.text(0).unwrap()).collect::<Vec<_>>(), ["a", "bc"]);
         assert_eq!(reply.first().and_then(|r| r.text(0)), Some("a"));
@@ -441,14 +481,32 @@ mod tests {
     fn results_are_told_apart_by_their_ends() {
         let mut buffer = ReplyBuffer::new();
         buffer.end();
-        buffer.columns(b"\0\x01x\0..................");
-        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01a"));
-        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01b"));
+        buffer.columns(b"\0\x01x\0..................").unwrap();
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01a")).unwrap();
+        buffer.row(DataRow::new(b"\0\x01\0\0\0\x01b")).unwrap();
         buffer.end();
         let results: Vec<_> = buffer.reply().results().collect();
         assert_eq!(results.len(), 2);
         assert!(results[0].columns.is_none() && results[0].last_row.is_none());
         assert_eq!(results[1].columns.as_deref(), Some(&["x".to_owned()][..]));
         assert_eq!((results[1].row_count, results[1].last_row.and_then(|r| r.text(0))), (2, Some("b")));
+    }
+
+    #[test]
+    fn rows_without_end_take_no_memory_without_end() {
+        let body = [&b"\0\x01\0\x0f\x42\x40"[..], &[b'x'; 1_000_000]].concat();
+        let mut buffer = ReplyBuffer::new();
+        buffer.columns(b"\0\x01x\0..................").unwrap();
+        for _ in 0..1_000 {
+            buffer.row(DataRow::new(&body)).unwrap();
+        }
+        assert!(buffer.entries.capacity() < 4 * body.len());
+        buffer.end();
+        assert_eq!(buffer.reply().results().next().map(|result| result.row_count), Some(1_000));
+        // Rows that a workload reads one by one are all kept, as far as there is room.
+        buffer.clear();
+        let kept = (0..).take_while(|_| buffer.row(DataRow::new(&body)).is_ok()).count();
+        assert_eq!(kept, REPLY_BYTES_MAX / (body.len() + 5));
+        assert_eq!(buffer.reply().rows().count(), kept);
     }
 }

@@ -104,6 +104,8 @@ pub struct Table {
     pub foreign_keys: Vec<String>,
     /// Rows right after the load.
     pub rows: RowCount,
+    /// Whether runs add or remove rows; where they do not, there are always as many as were loaded.
+    pub grows: bool,
     /// Bytes of heap and indexes, estimated: larger tables are loaded first.
     pub bytes: u64,
     /// Whether it has partitions, which its DDL creates.
@@ -133,6 +135,22 @@ pub struct Maker {
     pub routines: &'static [&'static str],
     /// The command that drives its data as it is.
     pub drive: &'static str,
+    /// The schema in which the workload's routines are kept apart from its own: the value of parameter
+    /// [`Maker::ROUTINE_SCHEMA`] for its data.
+    pub routine_schema: &'static str,
+    /// Checks that its data is known to break, right after its load or by its runs, each with the reason.
+    pub deviations: &'static [(&'static str, &'static str)],
+}
+
+impl Maker {
+    /// The name of the parameter that says where routines are.
+    pub const ROUTINE_SCHEMA: &'static str = "routine-schema";
+
+    /// Why a check need not hold where this program is at work.
+    #[must_use]
+    pub fn deviation(&self, check: &str) -> Option<&'static str> {
+        self.deviations.iter().find(|(name, _)| *name == check).map(|(_, why)| *why)
+    }
 }
 
 /// A stored procedure or function.

@@ -1,6 +1,6 @@
 //! Every built-in workload by its name. Those that are directories of files are in [`crate::own::embedded`].
 
-use pgdyno_workload::{Meta, ParamError, Params, Workload};
+use pgdyno_workload::{Meta, Metric, ParamError, Params, Workload};
 
 use crate::own::embedded;
 use crate::{noop, pgbench, tproc_c};
@@ -42,6 +42,13 @@ static ALL: [Entry; 5] = [
 #[must_use]
 pub fn all() -> &'static [Entry] {
     &ALL
+}
+
+/// The metrics that workloads declare.
+#[must_use]
+pub fn metrics() -> Vec<&'static Metric> {
+    let built = ALL.iter().filter_map(|entry| build(entry.meta.id, []).ok());
+    built.flat_map(|workload| workload.metrics()).collect()
 }
 
 /// The names of all workloads, those that are directories too.
@@ -132,6 +139,11 @@ mod tests {
             assert!(error.contains(limit) && error.contains(value), "{error}");
         }
         assert!(build("tpcb-like", [("scale", "2619930")]).is_ok());
+    }
+
+    #[test]
+    fn the_metrics_of_all_workloads_are_known_without_their_data() {
+        assert_eq!(metrics().iter().map(|metric| metric.name).collect::<Vec<_>>(), ["nopm"]);
     }
 
     #[test]

@@ -175,7 +175,7 @@ pub(crate) enum Server {
         /// Also listen on 127.0.0.1, with a random password
         #[arg(long)]
         tcp: bool,
-        /// `embedded`, or `embedded:18` for a major version
+        /// `embedded`; `embedded:18` for a major version; `embedded:/path/to/bin` for the PostgreSQL in a directory
         #[arg(long, default_value = "embedded")]
         target: pgdyno_server::Want,
         /// Connections that it is to admit

@@ -1,18 +1,19 @@
 //! Ctrl-C and SIGTERM: the first ends the run cleanly, the second at once.
 
 use std::io::{Read, Write};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use pgdyno_engine::Control;
+use pgdyno_net::{ConnectOptions, Interrupter};
 use pgdyno_pgbench::run::EXIT_INTERRUPTED;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::exit_code::Code;
-use crate::failure::{OrFail, Result};
+use crate::failure::{Failure, OrFail, Result};
 use crate::progress::Progress;
 use crate::{live, signals};
 
@@ -27,15 +28,99 @@ pub(crate) struct Interrupt {
     pub(crate) orphaned: AtomicBool,
     /// Who tells the user; nobody writes over a view.
     pub(crate) progress: OnceLock<Arc<Progress>>,
+    /// How far the run is; where there is none, it never begins.
+    stage: AtomicU8,
+    /// Ends all waiting for the server but the clients' own.
+    waits: Interrupter,
+    /// Ends the waits of what puts things back, with the second signal.
+    last_waits: Interrupter,
 }
 
+/// No client has begun.
+const BEFORE: u8 = 0;
+/// The clients are at work: they end in good order.
+const DRIVING: u8 = 1;
+/// What follows a run is all that is left to end.
+const AFTER: u8 = 2;
+
 impl Interrupt {
+    /// The same options, for connections on which nobody waits any longer after Ctrl-C; while clients drive, after the
+    /// second one.
+    pub(crate) fn options(&self, options: &ConnectOptions) -> ConnectOptions {
+        options.interrupted_by(&self.waits)
+    }
+
+    /// The same options for what puts things back after the first Ctrl-C: nobody waits any longer after the second one.
+    pub(crate) fn last_options(&self, options: &ConnectOptions) -> ConnectOptions {
+        options.interrupted_by(&self.last_waits)
+    }
+
+    /// Ends with the first Ctrl-C, unless clients drive.
+    pub(crate) fn waits(&self) -> &Interrupter {
+        &self.waits
+    }
+
+    /// Ends with the second one.
+    pub(crate) fn last_waits(&self) -> &Interrupter {
+        &self.last_waits
+    }
+
+    /// Does `work`, in which the clients drive.
+    pub(crate) fn driving<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.stage.store(DRIVING, Ordering::Release);
+        let done = work();
+        self.stage.store(AFTER, Ordering::Release);
+        done
+    }
+
+    /// An error of what a signal has ended is no error of the server's.
+    pub(crate) fn blamed<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|failure| match self.waits.is_interrupted() && failure.code() != Code::Interrupted {
+            true => Failure::new(Code::Interrupted, interrupted(&failure.text())),
+            false => failure,
+        })
+    }
+
+    /// The first signal.
+    fn end(&self) {
+        if self.stage.load(Ordering::Acquire) == AFTER {
+            return self.end_at_once();
+        }
+        self.end_cleanly();
+        self.tell("ending; once more to end at once");
+    }
+
+    fn end_cleanly(&self) {
+        self.control.stop();
+        if self.stage.load(Ordering::Acquire) == BEFORE {
+            self.waits.interrupt();
+        }
+    }
+
+    /// The second one.
+    fn end_at_once(&self) {
+        self.at_once.store(true, Ordering::Release);
+        self.kill();
+        self.tell("ending at once");
+    }
+
+    fn kill(&self) {
+        self.control.kill();
+        self.waits.interrupt();
+        self.last_waits.interrupt();
+    }
+
     fn tell(&self, text: &str) {
         match self.progress.get() {
             Some(progress) => progress.ending(text),
             None => drop(writeln!(std::io::stderr(), "\n{text}")),
         }
     }
+}
+
+/// The message of what a signal has ended. Most errors say so themselves.
+fn interrupted(text: &str) -> String {
+    if text.contains("interrupted") { text.to_owned() } else { format!("interrupted: {text}") }
 }
 
 /// Listens from now on. Commands look at what is returned.
@@ -48,15 +133,8 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
         .spawn(move || {
             for (nth, signal) in signals.forever().enumerate() {
                 match nth {
-                    0 => {
-                        listener.control.stop();
-                        listener.tell("ending; once more to end at once");
-                    }
-                    1 => {
-                        listener.at_once.store(true, Ordering::Release);
-                        listener.control.kill();
-                        listener.tell("ending at once");
-                    }
+                    0 => listener.end(),
+                    1 => listener.end_at_once(),
                     // Whatever hangs, a third time is meant: the private server's supervisor cleans up.
                     _ => {
                         live::give_back();
@@ -82,10 +160,10 @@ pub(crate) fn end_with_input(interrupt: &Arc<Interrupt>) -> Result<()> {
             // An input that cannot be read has ended, too.
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             interrupt.orphaned.store(true, Ordering::Release);
-            interrupt.control.stop();
+            interrupt.end_cleanly();
             thread::sleep(ENDING);
             interrupt.at_once.store(true, Ordering::Release);
-            interrupt.control.kill();
+            interrupt.kill();
             thread::sleep(ENDING);
             drop(signal_hook::low_level::emulate_default_handler(SIGTERM));
         })

@@ -3,14 +3,17 @@
 mod named;
 mod server;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pgdyno_net::{ConnectOptions, Env};
-use pgdyno_server::Want;
+use pgdyno_server::{Account, Want, in_directory};
 
 pub(crate) use named::Named;
-pub(crate) use server::{Server, Whose, embedded_options, origin, own_program, places, starting};
+pub(crate) use server::{Server, Whose, embedded_options, meant, named, origin, own_program, places, starting};
 
 use crate::cli::TargetArgs;
 use crate::exit_code::Code;
@@ -49,12 +52,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What `--target` takes, apart from names.
-    pub(crate) fn of(dsn: &str) -> Result<Self> {
+    /// What `--target` takes, apart from names. Directories in it are below `base`.
+    pub(crate) fn of(dsn: &str, base: &Path) -> Result<Self> {
         match dsn {
             "null" => Ok(Self::Null),
             word if word == "embedded" || word.starts_with("embedded:") => {
-                Ok(Self::Embedded(word.parse().or_fail(Code::Start)?))
+                Ok(Self::Embedded(absolute(word.parse().or_fail(Code::Start)?, base)?))
             }
             dsn => given(dsn, &Env::from_process()),
         }
@@ -76,10 +79,19 @@ impl Target {
         let by_name = named.as_ref().filter(|_| args.shown_as.is_none());
         let dsn = by_name.map(|named| named.entry.dsn.as_str()).or(args.target.as_deref());
         let kind = match dsn {
-            Some(dsn) => Kind::of(dsn).map_err(|failure| named::explain(failure, args))?,
+            Some(dsn) => {
+                // A file's directories are relative to it.
+                let base = by_name.and_then(|_| args.config.parent()).unwrap_or(Path::new(""));
+                Kind::of(dsn, base).map_err(|failure| named::explain(failure, args))?
+            }
             None if ConnectOptions::names_a_server(&env) => given("", &env)?,
             None => Kind::Embedded(Want::Any),
         };
+        if let Kind::Embedded(Want::Directory(dir)) = &kind {
+            // Told now: a suite may come to it after hours.
+            let account = Account::for_server().or_fail(Code::Server)?;
+            in_directory(dir, account.as_ref()).or_fail(Code::Start)?;
+        }
         if args.tcp && !matches!(kind, Kind::Embedded(_)) {
             let error = "--tcp is for the private server, and this run has another target";
             return Err(Failure::new(Code::Start, error));
@@ -107,8 +119,7 @@ impl Target {
             (None, Some(named), _) => named.name.clone(),
             (None, None, Kind::None) => "none".to_owned(),
             (None, None, Kind::Null) => "null".to_owned(),
-            (None, None, Kind::Embedded(Want::Any)) => "embedded".to_owned(),
-            (None, None, Kind::Embedded(Want::Major(major))) => format!("embedded:{major}"),
+            (None, None, Kind::Embedded(want)) => want.to_string(),
             (None, None, Kind::Given(options)) => options.to_string(),
         }
     }
@@ -155,7 +166,7 @@ impl Target {
             return Err(Failure::new(Code::Start, error));
         }
         match self.kind {
-            Kind::Embedded(want) => Server::kept(want),
+            Kind::Embedded(want) => Server::kept(&want),
             Kind::None | Kind::Null => Err(Failure::new(Code::Start, "a null server keeps no data")),
             Kind::Given(options) => Ok(Server::given(*options, "given")),
         }
@@ -173,12 +184,33 @@ impl Target {
                 let held = self.shown_as.is_some_and(|name| named || is_private(&name));
                 Ok(Server::given(*options, if held { HELD_BY_SUITE } else { "given" }))
             }
-            Kind::Embedded(want) => Server::private(want, args.tcp, self.settings, clients, progress),
+            Kind::Embedded(want) => Server::private(&want, args.tcp, self.settings, clients, progress),
+        }
+    }
+}
+
+/// A directory as an absolute path; `base` itself may be below the working directory.
+pub(crate) fn absolute(want: Want, base: &Path) -> Result<Want> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+    let base = std::path::absolute(base).or_fail(Code::Start)?;
+    want.absolute(&base, home.as_deref()).or_fail(Code::Start)
+}
+
+/// Says what libpq would warn of, each thing once, however often a command reads its target.
+fn tell(warnings: &[String]) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    for warning in warnings {
+        if said.insert(warning.clone()) {
+            // Where nobody listens, there is nobody to warn.
+            let _ = writeln!(std::io::stderr(), "WARNING: {warning}");
         }
     }
 }
 
 fn given(dsn: &str, env: &Env) -> Result<Kind> {
     let options = ConnectOptions::resolve(dsn, env).or_fail(Code::Start)?;
+    tell(options.warnings());
     Ok(Kind::Given(Box::new(options.with_default_connect_timeout(CONNECT_TIMEOUT))))
 }

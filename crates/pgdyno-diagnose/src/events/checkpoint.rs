@@ -5,6 +5,7 @@
 //! it took, which is reported with its end, too.
 
 use pgdyno_results::{EventRecord, SampleTable};
+use pgdyno_samples::checkpointer;
 
 use crate::facts::Facts;
 use crate::words::number;
@@ -31,11 +32,11 @@ fn looks(table: &SampleTable) -> Vec<Look> {
         let number = |column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
         Some(Look {
             at_s: *at_s,
-            timed: number("num_timed")?,
-            requested: number("num_requested")?,
-            worked_s: (number("write_time_ms")? + number("sync_time_ms")?) / 1e3,
-            buffers: number("buffers_written")?,
-            redo: number("redo_lsn_bytes"),
+            timed: number(checkpointer::NUM_TIMED)?,
+            requested: number(checkpointer::NUM_REQUESTED)?,
+            worked_s: (number(checkpointer::WRITE_TIME_MS)? + number(checkpointer::SYNC_TIME_MS)?) / 1e3,
+            buffers: number(checkpointer::BUFFERS_WRITTEN)?,
+            redo: number(checkpointer::REDO_LSN_BYTES),
         })
     };
     table.rows().iter().filter_map(look).collect()
@@ -134,7 +135,7 @@ impl Checkpoint {
 
 /// The checkpoints of the whole run, warm-up included.
 pub(super) fn events(facts: &Facts<'_>) -> Vec<EventRecord> {
-    let looks = looks(facts.samples.of("checkpointer"));
+    let looks = looks(facts.samples.of(checkpointer::SOURCE));
     let last_s = looks.last().map_or(0.0, |look| look.at_s);
     let event = |checkpoint: &Checkpoint| {
         let why = match (checkpoint.timed, checkpoint.requested) {

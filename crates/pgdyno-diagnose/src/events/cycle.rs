@@ -1,6 +1,7 @@
 //! Whether the window holds what every window of a server in use holds: a checkpoint.
 
 use pgdyno_results::EventRecord;
+use pgdyno_samples::{checkpointer, wal};
 
 use super::checkpoint;
 use crate::facts::Facts;
@@ -18,18 +19,18 @@ pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Strin
     let within = |event: &&EventRecord| event.until_s.is_some_and(|at| (facts.from_s..=facts.until_s).contains(&at));
     let complete = events.iter().filter(within).any(checkpoint::is_complete);
     // Without samples nobody knows; with a checkpoint all is well.
-    if facts.samples.of("checkpointer").is_empty() || complete || facts.seconds() < SHORT_S {
+    if facts.samples.of(checkpointer::SOURCE).is_empty() || complete || facts.seconds() < SHORT_S {
         return None;
     }
     let timeout_s = facts.setting_seconds("checkpoint_timeout")?;
-    let wal = facts.summary.wal_bytes.map(|wal| wal as f64);
-    let wal = wal.or_else(|| Some(facts.rate("wal", "lsn_bytes")? * facts.seconds()))?;
-    if wal < WAL_MIN {
+    let written = facts.summary.wal_bytes.map(|bytes| bytes as f64);
+    let written = written.or_else(|| Some(facts.rate(wal::LSN_BYTES)? * facts.seconds()))?;
+    if written < WAL_MIN {
         return None;
     }
     // The server begins one when the WAL since the last one began is max_wal_size / (1 + checkpoint_completion_target).
     let target = facts.setting("checkpoint_completion_target").and_then(|t| t.parse().ok()).unwrap_or(0.9);
-    let by_wal_s = facts.setting_bytes("max_wal_size").map(|size| size / (1.0 + target) / (wal / facts.seconds()));
+    let by_wal_s = facts.setting_bytes("max_wal_size").map(|size| size / (1.0 + target) / (written / facts.seconds()));
     let cycle_s = by_wal_s.unwrap_or(f64::MAX).min(timeout_s);
     let size = facts.setting_is("max_wal_size").map_or_else(String::new, |is| format!(", {is}"));
     Some(format!(
@@ -37,7 +38,7 @@ pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Strin
          written. The figures leave out what checkpoints cost; measure for at least {} (--time) to have one in them",
         duration(facts.seconds()),
         duration(timeout_s),
-        bytes(wal),
+        bytes(written),
         // A checkpoint takes its share of the time until the next one is due.
         minutes(cycle_s * (1.0 + target))
     ))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{EventRecord, SampleTable};
+use pgdyno_samples::{Column, tables, vacuum};
 
 use super::coverage;
 use crate::facts::Facts;
@@ -19,9 +20,9 @@ const TOO_SHORT: &str = ", too short to be seen at work";
 
 /// All vacuums: those that were seen at work, and those that were too short for that, by the counters of their tables.
 pub(super) fn events(facts: &Facts<'_>) -> Vec<EventRecord> {
-    let mut events = seen(facts.samples.of("vacuum"));
-    let counted = facts.samples.of("tables");
-    for (kind, counter) in [("autovacuum", "autovacuum_count"), ("vacuum", "vacuum_count")] {
+    let mut events = seen(facts.samples.of(vacuum::SOURCE));
+    let counted = facts.samples.of(tables::SOURCE);
+    for (kind, counter) in [("autovacuum", tables::AUTOVACUUM_COUNT), ("vacuum", tables::VACUUM_COUNT)] {
         let short = short(counted, kind, counter, &events);
         events.extend(short);
     }
@@ -39,8 +40,8 @@ fn seen(progress: &SampleTable) -> Vec<EventRecord> {
     let mut last: BTreeMap<String, usize> = BTreeMap::new();
     for (at_s, row) in progress.rows() {
         let cell = |column| progress.cell(row, column).unwrap_or("?");
-        let kind = if matches!(cell("autovacuum"), "true" | "t") { "autovacuum" } else { "vacuum" };
-        let text = text(kind, cell("schema"), cell("table"));
+        let kind = if matches!(cell(vacuum::AUTOVACUUM), "true" | "t") { "autovacuum" } else { "vacuum" };
+        let text = text(kind, cell(vacuum::SCHEMA), cell(vacuum::TABLE));
         let goes_on = last.get(&text).filter(|nth| events[**nth].until_s.is_some_and(|until| at_s - until <= GAP_S));
         match goes_on {
             Some(nth) => events[*nth].until_s = Some(*at_s),
@@ -54,13 +55,13 @@ fn seen(progress: &SampleTable) -> Vec<EventRecord> {
 }
 
 /// Those that the tables' counters tell of and nobody saw: some time between two looks.
-fn short(tables: &SampleTable, kind: &str, counter: &str, seen: &[EventRecord]) -> Vec<EventRecord> {
+fn short(counted: &SampleTable, kind: &str, counter: Column, seen: &[EventRecord]) -> Vec<EventRecord> {
     let mut events = Vec::new();
     let mut before: BTreeMap<String, (f64, u64)> = BTreeMap::new();
-    for (at_s, row) in tables.rows() {
-        let cell = |column| tables.cell(row, column).unwrap_or_default();
+    for (at_s, row) in counted.rows() {
+        let cell = |column| counted.cell(row, column).unwrap_or_default();
         let Ok(count) = cell(counter).parse::<u64>() else { continue };
-        let text = text(kind, cell("schema"), cell("table"));
+        let text = text(kind, cell(tables::SCHEMA), cell(tables::TABLE));
         let Some((then_s, then)) = before.insert(text.clone(), (*at_s, count)) else { continue };
         let at_work = |event: &&EventRecord| {
             event.text == text && event.until_s.is_some_and(|until| until >= then_s - GAP_S) && event.from_s <= *at_s

@@ -1,6 +1,7 @@
 //! Sessions write and extend tables themselves.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::{bgwriter, checkpointer, io};
 
 use super::{try_it, waited};
 use crate::facts::Facts;
@@ -11,13 +12,13 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "writing or extending tables in the clients' own sessions";
     let mut found = waited(facts, "backend-writes", Class::DataWrite, what)?;
     let own = own_writes(facts);
-    let others = [("bgwriter", "buffers_clean"), ("checkpointer", "buffers_written")];
-    let others: f64 = others.iter().filter_map(|(source, column)| facts.rate(source, column)).sum();
+    let others = [bgwriter::BUFFERS_CLEAN, checkpointer::BUFFERS_WRITTEN];
+    let others: f64 = others.iter().filter_map(|column| facts.rate(*column)).sum();
     if let Some(own) = own.filter(|own| *own > 0.0) {
         let share = percent(own / (own + others));
         found.evidence.push(format!("the sessions wrote {} buffers a second themselves, {share} of all", number(own)));
     }
-    let stopped = facts.rate("bgwriter", "maxwritten_clean").filter(|n| *n > 0.0);
+    let stopped = facts.rate(bgwriter::MAXWRITTEN_CLEAN).filter(|n| *n > 0.0);
     found.advice = if let Some(stopped) = stopped {
         found.evidence.push(format!("the background writer stopped at its limit {} times a second", number(stopped)));
         try_it(facts, "a higher bgwriter_lru_maxpages", &["bgwriter_lru_maxpages", "bgwriter_delay"])
@@ -29,8 +30,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 
 /// Buffers that sessions wrote, a second: until 16 the background writer's statistics have them, then those of I/O.
 fn own_writes(facts: &Facts<'_>) -> Option<f64> {
-    let own = [("backend_type", "client backend"), ("object", "relation")];
-    facts.rate("bgwriter", "buffers_backend").or_else(|| facts.rate_where("io", &own, &["context"], "writes"))
+    let own = [(io::BACKEND_TYPE, "client backend"), (io::OBJECT, "relation")];
+    facts.rate(bgwriter::BUFFERS_BACKEND).or_else(|| facts.rate_where(&own, &[io::CONTEXT], io::WRITES))
 }
 
 #[cfg(test)]

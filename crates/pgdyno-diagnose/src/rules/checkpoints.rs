@@ -1,6 +1,7 @@
 //! WAL makes checkpoints due before their time.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::{checkpointer, wal};
 
 use super::{UNKNOWN, try_it};
 use crate::facts::Facts;
@@ -10,8 +11,9 @@ use crate::words::{bytes, duration, number};
 const REQUESTED_MIN: f64 = 2.0;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let in_window = |column| facts.rate("checkpointer", column).map(|rate| rate * facts.seconds());
-    let (requested, timed) = (in_window("num_requested")?.round(), in_window("num_timed")?.round());
+    let in_window = |column| facts.rate(column).map(|rate| rate * facts.seconds());
+    let (requested, timed) =
+        (in_window(checkpointer::NUM_REQUESTED)?.round(), in_window(checkpointer::NUM_TIMED)?.round());
     if requested < REQUESTED_MIN || requested <= timed {
         return None;
     }
@@ -21,8 +23,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         number(timed),
         duration(facts.seconds())
     )];
-    if let Some(wal) = facts.rate("wal", "lsn_bytes") {
-        evidence.push(format!("{} of WAL a second", bytes(wal)));
+    if let Some(bytes_per_s) = facts.rate(wal::LSN_BYTES) {
+        evidence.push(format!("{} of WAL a second", bytes(bytes_per_s)));
     }
     Some(FindingRecord {
         rule: "checkpoints".to_owned(),

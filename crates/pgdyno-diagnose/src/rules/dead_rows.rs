@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::tables;
 
 use super::{UNKNOWN, try_it};
 use crate::facts::Facts;
@@ -25,13 +26,16 @@ struct Table {
 }
 
 /// The tables as they were last seen, with what was counted since they were first seen.
-fn tables(facts: &Facts<'_>) -> Vec<Table> {
-    let samples = facts.samples.of("tables");
+fn at_end(facts: &Facts<'_>) -> Vec<Table> {
+    let samples = facts.samples.of(tables::SOURCE);
     let mut first = BTreeMap::new();
     let mut last = BTreeMap::new();
     for (at, row) in samples.rows() {
         if *at <= facts.until_s + 1.0 {
-            let key = (samples.cell(row, "schema").unwrap_or_default(), samples.cell(row, "table").unwrap_or_default());
+            let key = (
+                samples.cell(row, tables::SCHEMA).unwrap_or_default(),
+                samples.cell(row, tables::TABLE).unwrap_or_default(),
+            );
             first.entry(key).or_insert(row);
             last.insert(key, row);
         }
@@ -41,18 +45,19 @@ fn tables(facts: &Facts<'_>) -> Vec<Table> {
         let grown = |column| Some(number(now, column)? - number(first.get(&key)?, column)?).filter(|n| *n >= 0.0);
         Some(Table {
             name: key.1.to_owned(),
-            dead: number(now, "n_dead_tup")?,
-            live: number(now, "n_live_tup")?,
-            updates: grown("n_tup_upd").unwrap_or_default(),
-            hot: grown("n_tup_hot_upd").unwrap_or_default(),
-            vacuums: grown("autovacuum_count").unwrap_or_default() + grown("vacuum_count").unwrap_or_default(),
+            dead: number(now, tables::N_DEAD_TUP)?,
+            live: number(now, tables::N_LIVE_TUP)?,
+            updates: grown(tables::N_TUP_UPD).unwrap_or_default(),
+            hot: grown(tables::N_TUP_HOT_UPD).unwrap_or_default(),
+            vacuums: grown(tables::AUTOVACUUM_COUNT).unwrap_or_default()
+                + grown(tables::VACUUM_COUNT).unwrap_or_default(),
         })
     };
     last.into_iter().filter_map(table).collect()
 }
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let tables = tables(facts);
+    let tables = at_end(facts);
     let share = |table: &Table| table.dead / (table.dead + table.live);
     let bloated = tables.iter().filter(|table| table.dead >= ROWS_MIN && share(table) >= DEAD);
     let worst = bloated.max_by(|a, b| a.dead.total_cmp(&b.dead))?;

@@ -1,6 +1,7 @@
 //! Most of the WAL is full images of pages, which the first change after a checkpoint writes.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::wal;
 
 use super::{LOOKS_MIN, UNKNOWN, try_it};
 use crate::facts::Facts;
@@ -21,9 +22,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.setting("wal_compression").is_some_and(|value| value != "off") {
         return None;
     }
-    let wal = facts.rate("wal", "wal_bytes").filter(|wal| *wal >= WAL_MIN)?;
-    let images = facts.rate("wal", "wal_fpi")?;
-    let share = (images * PAGE / wal).min(1.0);
+    let written = facts.rate(wal::WAL_BYTES).filter(|written| *written >= WAL_MIN)?;
+    let images = facts.rate(wal::WAL_FPI)?;
+    let share = (images * PAGE / written).min(1.0);
     if share < MOST {
         return None;
     }
@@ -38,7 +39,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             percent(share)
         ),
         weight: weight.clamp(UNKNOWN, 1.0),
-        evidence: vec![format!("{} images a second, in {} of WAL a second", number(images), bytes(wal))],
+        evidence: vec![format!("{} images a second, in {} of WAL a second", number(images), bytes(written))],
         advice: try_it(facts, what, &["max_wal_size", "checkpoint_timeout", "wal_compression"]),
     })
 }

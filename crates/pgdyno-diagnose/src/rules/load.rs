@@ -57,7 +57,8 @@ mod tests {
         run(6.0, 0.5, 30.0).finds_nothing(look);
         Run::new().waits(&[("CPU", "CPU", 7.0)]).finds_nothing(look);
         let mut paced = run(6.0, 0.5, 8.0);
-        paced.record.plan.pace = pgdyno_plan::Pace::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform };
+        paced.record.plan.pace =
+            pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform });
         paced.finds_nothing(look);
     }
 }

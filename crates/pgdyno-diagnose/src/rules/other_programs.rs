@@ -1,6 +1,7 @@
 //! Other programs take CPUs that the server wants.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::machine;
 
 use super::cpu::is_saturated;
 use super::share;
@@ -14,9 +15,9 @@ const LEAST_OF_MACHINE: f64 = 0.05;
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let on_cpu = share(facts, Class::Cpu)?;
     let (cpus, _) = facts.machine.filter(|_| is_saturated(facts) == Some(true))?;
-    let record = facts.record.server_machine.as_ref().and_then(|machine| machine.other_cpus);
+    let record = facts.record.server_machine.as_ref().and_then(|seen| seen.other_cpus);
     let other = record.or_else(|| facts.cpus_of("other"))?;
-    let steal = facts.gauge("machine", "steal_cpus").filter(|steal| *steal > 0.0).unwrap_or_default();
+    let steal = facts.gauge(machine::STEAL_CPUS).filter(|steal| *steal > 0.0).unwrap_or_default();
     let taken = (other + steal) / cpus;
     if taken < LEAST_OF_MACHINE {
         return None;

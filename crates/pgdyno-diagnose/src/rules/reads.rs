@@ -1,6 +1,7 @@
 //! Blocks of tables and indexes are read from outside shared buffers.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::database;
 
 use super::{try_it, waited};
 use crate::facts::Facts;
@@ -9,13 +10,13 @@ use crate::words::{bytes, duration, number, percent};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers")?;
-    let (reads, hits) = (facts.rate("database", "blks_read"), facts.rate("database", "blks_hit"));
+    let (reads, hits) = (facts.rate(database::BLKS_READ), facts.rate(database::BLKS_HIT));
     let sampled = reads.zip(hits).filter(|(reads, hits)| reads + hits > 0.0).map(|(reads, hits)| hits / (reads + hits));
     if let Some(ratio) = facts.summary.cache_hit_ratio.or(sampled) {
         found.evidence.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
     if let Some(reads) = reads.filter(|reads| *reads > 0.0) {
-        let ms = facts.rate("database", "blk_read_time_ms").filter(|ms| *ms > 0.0);
+        let ms = facts.rate(database::BLK_READ_TIME_MS).filter(|ms| *ms > 0.0);
         let each = ms.map_or_else(String::new, |ms| format!(", {} each", duration(ms / 1e3 / reads)));
         found.evidence.push(format!("{} blocks a second from outside{each}", number(reads)));
     }

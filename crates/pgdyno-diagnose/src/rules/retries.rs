@@ -1,6 +1,7 @@
 //! Work is done again after a deadlock or a failed serialization.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::database;
 
 use crate::facts::Facts;
 use crate::words::{number, percent};
@@ -21,7 +22,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let codes = facts.record.errors.iter().filter(|error| matches!(error.sqlstate.as_str(), "40001" | "40P01"));
     evidence
         .extend(codes.map(|error| format!("{} × {}: {}", number(error.count as f64), error.sqlstate, error.message)));
-    if let Some(deadlocks) = facts.rate("database", "deadlocks").filter(|rate| *rate > 0.0) {
+    if let Some(deadlocks) = facts.rate(database::DEADLOCKS).filter(|rate| *rate > 0.0) {
         evidence.push(format!("{} deadlocks a second", number(deadlocks)));
     }
     let isolation = facts.setting_is("default_transaction_isolation").map_or_else(String::new, |is| format!(" ({is})"));

@@ -73,7 +73,8 @@ mod tests {
         Run::new().waits(&[("CPU", "CPU", 6.5)]).finds_nothing(look);
         Run::new().finds_nothing(look);
         let mut paced = idle();
-        paced.record.plan.pace = pgdyno_plan::Pace::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform };
+        paced.record.plan.pace =
+            pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 9.0, arrivals: pgdyno_plan::Arrivals::Uniform });
         paced.finds_nothing(look);
     }
 }

@@ -1,6 +1,7 @@
 //! Transactions wait for each other's rows.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::locks;
 
 use super::waited;
 use crate::facts::Facts;
@@ -18,17 +19,17 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 
 /// The relations on whose locks of some types most sessions waited, and the longest wait, where `locks` has it.
 pub(super) fn where_they_wait(facts: &Facts<'_>, is_one: impl Fn(&str) -> bool) -> Option<String> {
-    let locks = facts.samples.of("locks");
+    let table = facts.samples.of(locks::SOURCE);
     let mut waiting = std::collections::BTreeMap::<&str, f64>::new();
     let mut longest_s: f64 = 0.0;
-    for (at, row) in locks.rows() {
+    for (at, row) in table.rows() {
         let within = (facts.from_s..=facts.until_s).contains(at);
-        if !within || !locks.cell(row, "locktype").is_some_and(&is_one) {
+        if !within || !table.cell(row, locks::LOCKTYPE).is_some_and(&is_one) {
             continue;
         }
-        let number = |column| locks.cell(row, column).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or_default();
-        *waiting.entry(locks.cell(row, "relation").unwrap_or_default()).or_default() += number("waiting");
-        longest_s = longest_s.max(number("longest_wait_s"));
+        let number = |column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or_default();
+        *waiting.entry(table.cell(row, locks::RELATION).unwrap_or_default()).or_default() += number(locks::WAITING);
+        longest_s = longest_s.max(number(locks::LONGEST_WAIT_S));
     }
     let total: f64 = waiting.values().sum();
     if total <= 0.0 {

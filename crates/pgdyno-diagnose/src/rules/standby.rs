@@ -1,6 +1,7 @@
 //! Commits wait for a standby.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::replication;
 
 use super::{try_it, waited};
 use crate::facts::Facts;
@@ -9,14 +10,18 @@ use crate::words::{bytes, duration};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "standby", Class::Standby, "waiting for a standby to confirm commits")?;
-    let mean = |column| facts.samples.of("replication").gauge(column).max(facts.from_s, facts.until_s);
-    let lags = [("write", "write_lag_s"), ("flush", "flush_lag_s"), ("replay", "replay_lag_s")];
+    let mean = |column| facts.samples.of(replication::SOURCE).gauge(column).max(facts.from_s, facts.until_s);
+    let lags = [
+        ("write", replication::WRITE_LAG_S),
+        ("flush", replication::FLUSH_LAG_S),
+        ("replay", replication::REPLAY_LAG_S),
+    ];
     let lags: Vec<_> =
-        lags.iter().filter_map(|(what, column)| Some(format!("{what} {}", duration(mean(column)?)))).collect();
+        lags.iter().filter_map(|(what, column)| Some(format!("{what} {}", duration(mean(*column)?)))).collect();
     if !lags.is_empty() {
         found.evidence.push(format!("largest lags of the standbys together: {}", lags.join(", ")));
     }
-    if let Some(lag) = mean("lag_bytes") {
+    if let Some(lag) = mean(replication::LAG_BYTES) {
         found.evidence.push(format!("they were up to {} behind", bytes(lag)));
     }
     let what = "a nearer standby, or a level that waits for less,";

@@ -1,6 +1,7 @@
 //! Sorts and hashes that do not fit into memory go through temporary files.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::database;
 
 use super::{UNKNOWN, share, try_it, waited};
 use crate::facts::Facts;
@@ -12,7 +13,7 @@ const BYTES_MIN: f64 = 10.0 * 1024.0 * 1024.0;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "temporary files of sorts and hashes";
-    let written = facts.rate("database", "temp_bytes").filter(|n| *n > 0.0);
+    let written = facts.rate(database::TEMP_BYTES).filter(|n| *n > 0.0);
     let mut found = match share(facts, Class::TempFile) {
         Some(_) => waited(facts, "temp-files", Class::TempFile, what)?,
         // The system's cache takes them, and somebody pays for that.
@@ -27,7 +28,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         },
     };
     if let Some(written) = written {
-        let files = facts.rate("database", "temp_files").unwrap_or_default();
+        let files = facts.rate(database::TEMP_FILES).unwrap_or_default();
         found.evidence.push(format!("{} in {} files a second", bytes(written), number(files)));
     }
     found.advice = try_it(facts, "more work_mem", &["work_mem"]);

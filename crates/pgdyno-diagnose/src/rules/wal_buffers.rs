@@ -1,6 +1,7 @@
 //! Sessions wait for room in the WAL buffers.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::wal;
 
 use super::{try_it, waited};
 use crate::facts::Facts;
@@ -9,7 +10,7 @@ use crate::words::number;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "wal-buffers", Class::WalBuffers, "waiting for a place in the WAL buffers")?;
-    let full = facts.rate("wal", "wal_buffers_full").filter(|full| *full > 0.0);
+    let full = facts.rate(wal::WAL_BUFFERS_FULL).filter(|full| *full > 0.0);
     if let Some(full) = full {
         found.evidence.push(format!("the WAL buffers were full {} times a second", number(full)));
         found.advice = try_it(facts, "larger wal_buffers", &["wal_buffers"]);

@@ -1,6 +1,7 @@
 //! Commits wait until WAL is on its disk.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::{database, io, wal};
 
 use super::{try_it, waited};
 use crate::facts::Facts;
@@ -17,11 +18,11 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             number(syncs)
         ));
     }
-    if let (Some(syncs), Some(commits)) = (syncs, facts.rate("database", "xact_commit")) {
+    if let (Some(syncs), Some(commits)) = (syncs, facts.rate(database::XACT_COMMIT)) {
         found.evidence.push(format!("{} commits for each WAL sync", number(commits / syncs)));
     }
-    if let Some(wal) = facts.rate("wal", "lsn_bytes").or(facts.rate("wal", "wal_bytes")) {
-        found.evidence.push(format!("{} of WAL a second", bytes(wal)));
+    if let Some(written) = facts.rate(wal::LSN_BYTES).or(facts.rate(wal::WAL_BYTES)) {
+        found.evidence.push(format!("{} of WAL a second", bytes(written)));
     }
     let what = "a faster disk for pg_wal, or synchronous_commit off where the last moments before a crash may be lost,";
     found.advice = try_it(facts, what, &["synchronous_commit", "wal_sync_method"]);
@@ -31,9 +32,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 /// WAL syncs a second, and the seconds that they took of each, where the server counts them: until 17 beside WAL, then with
 /// other I/O. The time is nothing where the server does not measure it.
 fn syncs(facts: &Facts<'_>) -> (Option<f64>, Option<f64>) {
-    let in_io = |column| facts.rate_where("io", &[("object", "wal")], &["backend_type", "context"], column);
-    let syncs = facts.rate("wal", "wal_sync").or_else(|| in_io("fsyncs"));
-    let ms = facts.rate("wal", "wal_sync_time_ms").or_else(|| in_io("fsync_time_ms"));
+    let in_io = |column| facts.rate_where(&[(io::OBJECT, "wal")], &[io::BACKEND_TYPE, io::CONTEXT], column);
+    let syncs = facts.rate(wal::WAL_SYNC).or_else(|| in_io(io::FSYNCS));
+    let ms = facts.rate(wal::WAL_SYNC_TIME_MS).or_else(|| in_io(io::FSYNC_TIME_MS));
     let positive = |n: &f64| *n > 0.0;
     (syncs.filter(positive), ms.filter(positive).map(|ms| ms / 1e3))
 }

@@ -2,18 +2,25 @@
 
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
-use pgdyno_workload::{Note, OnTrouble, Trouble};
+use pgdyno_workload::{Note, OnTrouble, TooMuch, Trouble};
 
 use super::{Client, Common, Failed, State};
 use crate::Tick;
 use crate::lines::Line;
 use crate::observer::TxOutcome;
 
+/// Stands for the ROLLBACK after an error, which is none of the script's statements.
+const ROLLBACK: StmtId = StmtId(u32::MAX);
 const NO_COPY: &str = "COPY is not possible in a measured transaction";
 
-/// Passes a notice of the server on to the user.
+/// Passes a notice of the server on to the user, unless too many wait for that already.
 #[cold]
 pub(super) fn pass_on(raw: &[u8], common: &mut Common) {
+    let Some(bytes) = common.backlog.admit(raw.len()) else {
+        common.recorder.notice_dropped();
+        return;
+    };
+    common.notice_bytes += bytes;
     common.notes.push(Note::Notice(Box::new(ServerMessage::parse(raw))));
 }
 
@@ -21,16 +28,32 @@ impl Client {
     /// A statement failed.
     #[cold]
     pub(super) fn on_error(&mut self, code: SqlState, raw: &[u8], line: &Line, common: &mut Common) {
-        let stmt = line.session.current();
+        let stmt = Self::current(line);
         self.statement_failed(stmt, common);
         common.errors.note(code, || ServerMessage::parse(raw).to_string());
         self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
     }
 
+    /// A reply is larger than a script may keep: its statement has failed.
+    #[cold]
+    pub(super) fn refuse_reply(&mut self, error: TooMuch, line: &Line, common: &mut Common) {
+        if self.error.is_some() {
+            return;
+        }
+        let stmt = Self::current(line);
+        // As the server says of a result that is too large for it: program_limit_exceeded.
+        let code = SqlState::from_bytes(b"54000");
+        common.errors.note(code, || error.to_string());
+        self.statement_failed(stmt, common);
+        let message = ServerMessage { message: error.to_string(), ..ServerMessage::default() };
+        self.note_error(code, ErrorClass::Script, stmt, message);
+        self.reply.clear();
+    }
+
     /// A COPY began, which no measured client does.
     #[cold]
     pub(super) fn refuse_copy(&mut self, wanted: bool, line: &mut Line, common: &mut Common) {
-        let stmt = line.session.current();
+        let stmt = Self::current(line);
         let code = SqlState::from_bytes(b"0A000");
         common.errors.note(code, || NO_COPY.to_owned());
         self.statement_failed(stmt, common);
@@ -83,7 +106,7 @@ impl Client {
     pub(super) fn on_reply(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.state {
             State::WaitResult => {}
-            State::WaitRollbackResult => return self.choose_retry(now, common),
+            State::WaitRollbackResult => return self.on_rollback(now, common),
             // A pipeline that is still open: its error counts when the script awaits the reply.
             _ => return false,
         }
@@ -114,16 +137,19 @@ impl Client {
                     self.state = State::EndTx(verdict);
                     return true;
                 }
-                line.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, &mut line.out);
-                return false;
             }
         }
-        if self.tx_status != TxStatus::Idle {
-            line.session.query(StmtId(0), b"ROLLBACK", Capture::Nothing, &mut line.out);
-            self.state = State::WaitRollbackResult;
-            return false;
+        if self.tx_status == TxStatus::Idle {
+            return self.choose_retry(now, common);
         }
-        self.choose_retry(now, common)
+        line.session.query(ROLLBACK, b"ROLLBACK", Capture::Nothing, &mut line.out);
+        self.state = State::WaitRollbackResult;
+        false
+    }
+
+    /// The script's statement that the server works on, as far as its answers tell.
+    fn current(line: &Line) -> Option<StmtId> {
+        line.session.current().filter(|stmt| *stmt != ROLLBACK)
     }
 
     /// Tells the script of the error, and gives the client up if it wants that.
@@ -137,6 +163,16 @@ impl Client {
             self.error = Some(error);
         }
         verdict
+    }
+
+    /// The block was rolled back, after an error that the workload wanted or any other.
+    #[cold]
+    fn on_rollback(&mut self, now: Tick, common: &mut Common) -> bool {
+        if let (None, Some(verdict)) = (&self.error, self.finish) {
+            self.state = State::EndTx(verdict);
+            return true;
+        }
+        self.choose_retry(now, common)
     }
 
     /// After an error, outside of any transaction block.
@@ -165,6 +201,7 @@ impl Client {
     /// The connection is gone; a transaction under way has failed.
     pub(crate) fn lose(&mut self, now: Tick, why: &str, line: &Line, common: &mut Common) {
         let was_under_way = self.in_transaction();
+        self.interrupted = matches!(self.state, State::Throttle(_)) && common.pacer.is_open();
         let error = self.error.take();
         // A COPY that was refused is the trouble, not the loss that may come of it within a pipeline.
         let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
@@ -176,7 +213,7 @@ impl Client {
             }
             None => {
                 let said = error.as_ref().map(|e| libpq::error(&e.message, ""));
-                let stmt = error.as_ref().and_then(|e| e.stmt).or(line.session.current());
+                let stmt = error.as_ref().and_then(|e| e.stmt).or(Self::current(line));
                 let trouble = Trouble::Lost { stmt, results: self.results, said: said.as_deref(), why };
                 self.script.on_trouble(&trouble, &mut common.notes)
             }

@@ -5,7 +5,6 @@ use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use pgdyno_measure::Phase;
-use pgdyno_workload::Note;
 
 use super::{Errands, Report, Worker, say_goodbye};
 use crate::Tick;
@@ -28,10 +27,30 @@ impl Worker<'_> {
         }
         self.tell(Report::Lost { why: why.to_owned() });
         if self.timing.reconnect_ns > 0 {
-            let until = Instant::now() + Duration::from_nanos(self.timing.reconnect_ns);
-            let asked = usize::from(self.channels.errands.connect.send(Request { client: i, until }).is_ok());
-            self.reviving += asked;
-            self.awaited += asked;
+            self.reviving += 1;
+            let at = self.backoff.lost(i, now);
+            self.reconnect_at(i, at, now);
+        }
+    }
+
+    /// Has a lost connection made anew at this time, if it has not come yet.
+    fn reconnect_at(&mut self, line: usize, at: Tick, now: Tick) {
+        if at > now {
+            self.backoff.pause(line, at);
+            return;
+        }
+        let left = Duration::from_nanos(self.backoff.until(line).since(now));
+        let request = Request { client: line, until: Some(Instant::now() + left) };
+        self.awaited += usize::from(self.channels.errands.connect.send(request).is_ok());
+    }
+
+    /// Asks for the connections whose pause is over.
+    #[cold]
+    pub(super) fn end_pauses(&mut self, now: Tick) {
+        while let Some(line) = self.backoff.pop_due(now) {
+            if self.phase != Phase::Drain {
+                self.reconnect_at(line, now, now);
+            }
         }
     }
 
@@ -56,9 +75,19 @@ impl Worker<'_> {
                         self.tell(Report::Aborted { worker: self.index });
                     }
                 }
+                Errand::Renew(i) => {
+                    self.disconnect(i, true);
+                    if self.timing.reconnect_ns > 0 && self.phase != Phase::Drain {
+                        let now = self.now();
+                        self.fleet.miss(i, now);
+                        self.reviving += 1;
+                        let at = self.backoff.lost(i, now);
+                        self.reconnect_at(i, at, now);
+                    }
+                }
                 Errand::GivenUp => self.tell(Report::Aborted { worker: self.index }),
                 Errand::Connect(i) => {
-                    let request = Request { client: i, until: Instant::now() };
+                    let request = Request { client: i, until: None };
                     self.awaited += usize::from(self.channels.errands.connect.send(request).is_ok());
                 }
                 Errand::Shell(i) => {
@@ -69,13 +98,9 @@ impl Worker<'_> {
             }
         }
         let notes = self.fleet.take_notes();
-        self.tell_notes(notes);
-    }
-
-    #[inline]
-    fn tell_notes(&self, notes: Vec<Note>) {
         if !notes.is_empty() {
-            self.tell(Report::Notes(notes));
+            let notice_bytes = self.fleet.take_notice_bytes();
+            self.tell(Report::Notes { notes, notice_bytes });
         }
     }
 
@@ -86,28 +111,43 @@ impl Worker<'_> {
             };
             self.awaited -= 1;
             *now = self.now();
+            self.pass_edges(*now);
             match answer {
                 Answer::Shell { client, number, outcome } => {
                     self.fleet.shell_done(client, *now, number, outcome);
                     self.write_client(client, *now);
                 }
                 Answer::Connected { client, link, notes, took_ns } => {
-                    self.tell_notes(notes);
+                    if !notes.is_empty() {
+                        self.tell(Report::Notes { notes, notice_bytes: 0 });
+                    }
                     let was_lost = self.fleet.is_lost(client);
                     self.reviving -= usize::from(was_lost);
                     match link {
                         Ok(_) if was_lost && self.phase == Phase::Drain => {}
+                        // It came too late: no transaction begins any more.
+                        _ if !was_lost && !self.fleet.is_connecting(client) => {}
                         Ok(link) => {
+                            if was_lost {
+                                self.backoff.opened(client, *now);
+                            }
                             self.links[client] = Some(*link);
                             self.fleet.attach(client, *now, took_ns);
                             self.attach(client, *now)?;
                             self.write(client, *now);
                             self.write_handed(*now);
                         }
-                        Err(_) if was_lost => {}
+                        Err(_) if was_lost => {
+                            if let Some(at) = self.backoff.refused(client, *now) {
+                                self.reviving += 1;
+                                self.reconnect_at(client, at, *now);
+                            }
+                        }
                         Err(error) => {
-                            self.fleet.cannot_connect(client);
-                            self.tell(Report::ConnectFailed { client: self.fleet.id(client), error });
+                            self.fleet.cannot_connect(client, *now);
+                            if let Some(error) = error {
+                                self.tell(Report::ConnectFailed { client: self.fleet.id(client), error });
+                            }
                             self.tell(Report::Aborted { worker: self.index });
                         }
                     }

@@ -12,6 +12,7 @@ mod open;
 mod server;
 mod sockets;
 mod truth;
+mod waiting;
 mod watch;
 
 use pgdyno_engine::fleet::Fleet;

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -24,6 +25,9 @@ pub(crate) struct Exchange {
 /// How long the answer to the nth request of a client, from 0, is held back.
 pub(crate) type Delay = dyn Fn(u32, u64) -> Duration + Send + Sync;
 
+/// Keeps the engine's thread from its work after the end of a transaction.
+pub(crate) type Hold = dyn Fn(&TxEnd) + Send + Sync;
+
 /// A server that listens until the test ends.
 pub(crate) struct Server {
     directory: tempfile::TempDir,
@@ -45,6 +49,27 @@ impl Server {
         Self { directory, exchanges }
     }
 
+    /// A server of so many clients that reads a request of each, and then answers all of them, again and again; after each
+    /// round the number of rounds is in the counter.
+    pub(crate) fn answering_all_at_once(clients: usize) -> (Self, Arc<AtomicU64>) {
+        let directory = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
+        let rounds = Arc::new(AtomicU64::new(0));
+        let done = Arc::clone(&rounds);
+        std::thread::spawn(move || {
+            let mut streams: Vec<_> = listener.incoming().flatten().take(clients).filter_map(greet).collect();
+            let mut request = [0; 512];
+            while streams.iter_mut().all(|stream| stream.read(&mut request).is_ok_and(|count| count > 0)) {
+                for stream in &mut streams {
+                    stream.write_all(&answer()).ok()?;
+                }
+                done.fetch_add(1, Ordering::SeqCst);
+            }
+            Some(())
+        });
+        (Self { directory, exchanges: Arc::default() }, rounds)
+    }
+
     /// What it did for a client, in order.
     pub(crate) fn exchanges(&self, client: u32) -> Vec<Exchange> {
         self.exchanges.lock().unwrap().iter().filter(|exchange| exchange.client == client).copied().collect()
@@ -53,6 +78,11 @@ impl Server {
     /// Lets clients ask for their own number again and again; what came of it, and how each transaction ended. `linger` is
     /// how long the engine's thread is kept from its work after each.
     pub(crate) fn drive(&self, spec: RunSpec, linger: Duration) -> (RunOutcome, Vec<TxEnd>) {
+        self.drive_holding(spec, Arc::new(move |_| std::thread::sleep(linger)))
+    }
+
+    /// The same, where the engine's thread comes back from each transaction's end when `hold` does.
+    pub(crate) fn drive_holding(&self, spec: RunSpec, hold: Arc<Hold>) -> (RunOutcome, Vec<TxEnd>) {
         let script = Source { name: "test".to_owned(), text: b"select :client_id;\n".to_vec(), weight: 1 };
         let workload = scripted::build(Spec {
             id: "test".to_owned(),
@@ -71,7 +101,7 @@ impl Server {
         let audience = Audience {
             on_connect: &|_| {},
             on_event: &mut |_| {},
-            observer: &mut |_, _| Some(Box::new(Log { ends: Arc::clone(&ends), linger })),
+            observer: &mut |_, _| Some(Box::new(Log { ends: Arc::clone(&ends), hold: Arc::clone(&hold) })),
         };
         let statements = workload.statements(&Capabilities::default());
         let spec = RunSpec { mode: QueryMode::Simple, measure_ns: None, ..spec };
@@ -84,7 +114,7 @@ impl Server {
 /// Keeps all that it hears.
 struct Log {
     ends: Arc<Mutex<Vec<TxEnd>>>,
-    linger: Duration,
+    hold: Arc<Hold>,
 }
 
 impl Observer for Log {
@@ -92,14 +122,12 @@ impl Observer for Log {
         if let Ok(mut ends) = self.ends.lock() {
             ends.push(*end);
         }
-        if !self.linger.is_zero() {
-            std::thread::sleep(self.linger);
-        }
+        (self.hold)(end);
     }
 }
 
-/// Serves one connection, until it ends.
-fn converse(mut stream: UnixStream, log: &Mutex<Vec<Exchange>>, delay: &Delay) -> Option<()> {
+/// Lets a client in.
+fn greet(mut stream: UnixStream) -> Option<UnixStream> {
     let mut length = [0; 4];
     stream.read_exact(&mut length).ok()?;
     stream.read_exact(&mut vec![0; u32::from_be_bytes(length) as usize - 4]).ok()?;
@@ -108,6 +136,20 @@ fn converse(mut stream: UnixStream, log: &Mutex<Vec<Exchange>>, delay: &Delay) -
     frontend::message(&mut reply, b'K', |out| out.extend_from_slice(&[0; 8]));
     frontend::message(&mut reply, b'Z', |out| out.push(b'I'));
     stream.write_all(&reply).ok()?;
+    Some(stream)
+}
+
+/// What a simple query is answered.
+fn answer() -> Vec<u8> {
+    let mut reply = Vec::new();
+    frontend::message(&mut reply, b'C', |out| frontend::cstr(out, "SELECT 0"));
+    frontend::message(&mut reply, b'Z', |out| out.push(b'I'));
+    reply
+}
+
+/// Serves one connection, until it ends.
+fn converse(stream: UnixStream, log: &Mutex<Vec<Exchange>>, delay: &Delay) -> Option<()> {
+    let mut stream = greet(stream)?;
     let (mut pending, mut buffer, mut nth) = (Vec::new(), [0; 4096], 0);
     loop {
         let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
@@ -119,11 +161,8 @@ fn converse(mut stream: UnixStream, log: &Mutex<Vec<Exchange>>, delay: &Delay) -
             let client = sql.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()?;
             std::thread::sleep(delay(client, nth));
             nth += 1;
-            reply.clear();
-            frontend::message(&mut reply, b'C', |out| frontend::cstr(out, "SELECT 0"));
-            frontend::message(&mut reply, b'Z', |out| out.push(b'I'));
             log.lock().ok()?.push(Exchange { client, read, sent: Instant::now() });
-            stream.write_all(&reply).ok()?;
+            stream.write_all(&answer()).ok()?;
             let used = message.len;
             pending.drain(..used);
         }

@@ -23,7 +23,7 @@ fn tproc_c_meets_every_condition_after_its_load() {
         check(&target, 2, workload.as_ref(), &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
     let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
     assert!(broken.is_empty(), "{broken:#?}");
-    assert_eq!(asked.checks.len(), 9 + 12);
+    assert_eq!(asked.checks.len(), 9 + 13);
     let expected = workload.data_bytes();
     assert!(asked.data_bytes.abs_diff(expected) < expected / 10, "{} of {expected}", asked.data_bytes);
     admin.query("call pgdyno_stock_level(1, 1, 10)").unwrap();

@@ -1,6 +1,7 @@
 //! Copies for one run: made, dropped, found when they were left behind; nothing else is ever dropped.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use pgdyno_load::{Fresh, FreshError, Template};
 use pgdyno_net::{Admin, ConnectOptions};
@@ -121,6 +122,54 @@ fn copies_that_were_left_behind_are_dropped_and_nothing_else() {
     assert_eq!(databases(&mut admin), expected.join(" "));
     drop(watcher);
     drop(live);
+}
+
+#[test]
+fn a_stop_ends_whatever_a_copy_waits_for() {
+    if !server::available("a_stop_ends_whatever_a_copy_waits_for") {
+        return;
+    }
+    let server = Server::start("");
+    server.database("mine");
+    let options = server.options();
+    let mut admin = connect(&options);
+    let left = make(&options, "mine").unwrap();
+    let name = left.name().to_owned();
+    left.remove().unwrap();
+    admin.execute(&format!("create database \"{name}\"")).unwrap();
+    let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+    // The copy that is to be dropped first, and the template itself.
+    for locked in [name.as_str(), "mine"] {
+        let mut other = connect(&options);
+        other.execute(&format!("begin; comment on database \"{locked}\" is 'somebody is at it'")).unwrap();
+        let stop = AtomicBool::new(false);
+        let ended = std::thread::scope(|scope| {
+            let template = Template::find(&options, "mine").unwrap();
+            let making = scope.spawn({
+                let stop = &stop;
+                move || Fresh::make(&template, "next", stop).err()
+            });
+            let mut eventually = |what: &str, holds: &mut dyn FnMut() -> bool| {
+                let deadline = Instant::now() + Duration::from_secs(60);
+                while !holds() && Instant::now() < deadline {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                // Nobody is left to wait for a lock when this fails.
+                assert!(holds() || other.execute("rollback").is_err(), "{what}");
+            };
+            eventually("it waits", &mut || admin.query_one(waiting).unwrap() == "1");
+            stop.store(true, Ordering::Relaxed);
+            eventually("it ends", &mut || making.is_finished());
+            making.join().unwrap()
+        });
+        assert!(matches!(ended, Some(FreshError::Interrupted { .. })), "{ended:?}");
+        assert_eq!(admin.query_one(waiting).unwrap(), "0");
+        other.execute("rollback").unwrap();
+        if locked == name {
+            admin.execute(&format!("drop database \"{name}\"")).unwrap();
+        }
+    }
+    assert_eq!(databases(&mut admin), "mine postgres");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn assert_partial_and_loads_again(target: &ConnectOptions, loaders: usize) {
     let mut admin = connect(target);
     await_alone(&mut admin);
     match state(&mut admin, &sample).unwrap() {
-        DataState::Partial { stamp: Some(stamp), kept: None } => {
+        DataState::Partial { stamp: Some(stamp), kept: None, .. } => {
             assert_eq!((stamp.params.as_str(), stamp.loaded_at), ("scale=1 seed=1", None))
         }
         other => panic!("{other:?}"),

@@ -15,9 +15,10 @@ mod resumed;
 mod sample;
 mod scenario;
 mod server;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
 
+use pgdyno_testing::{postgres, skipped};
+
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,13 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_workload::{Capabilities, Workload};
 
 /// The server of these tests.
-const CAPS: Capabilities = Capabilities { server_version_num: 150_000, distributed_tables: false, cluster: None };
+static CAPS: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
+    server_version_num: postgres::major() * 10_000,
+    distributed_tables: false,
+    cluster: None,
+    standby: false,
+    pooling: None,
+});
 
 /// Nothing may be dropped.
 fn how(loaders: usize) -> LoadOptions {

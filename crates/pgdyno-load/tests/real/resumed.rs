@@ -18,7 +18,7 @@ fn resumable(loaders: usize) -> LoadOptions {
 
 fn kept(admin: &mut Admin, sample: &Sample) -> Option<Kept> {
     match state(admin, sample).unwrap() {
-        DataState::Partial { stamp: Some(_), kept } => kept,
+        DataState::Partial { stamp: Some(_), kept, .. } => kept,
         other => panic!("{other:?}"),
     }
 }
@@ -171,7 +171,18 @@ fn only_a_load_of_the_same_data_goes_on() {
     let (same, other) = (Sample::new(SCALE), Sample::new(&[("scale", "8"), ("seed", "2")]));
     assert!(kept(&mut admin, &same).is_some());
     assert_eq!(kept(&mut admin, &other).unwrap().rows_expected, None);
-    let report = load_with(&target, &other, &how(1)).unwrap();
+    // Rows that are there for good are not thrown away for others.
+    let rows = || connect(&target).query_one("select count(*) from big").unwrap();
+    let before = rows();
+    let error = load_with(&target, &other, &how(1)).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, LoadError::Unfinished { .. }), "{text}");
+    for word in ["`pgdyno load sample --scale 8` goes on", "`pgdyno load sample --scale 8 -D seed=2 --replace` drops"] {
+        assert!(text.contains(word), "{text}");
+    }
+    assert_eq!((rows(), other.written.load(Ordering::Relaxed)), (before, 0));
+    let replace = LoadOptions { replace: true, ..how(1) };
+    let report = load_with(&target, &other, &replace).unwrap();
     assert_eq!((report.rows_kept, other.written.load(Ordering::Relaxed)), (0, 800));
     assert_eq!(admin.query_opt("select to_regclass('pgdyno_load_sample')").unwrap(), None);
     drop_data(&mut admin, &other, false).unwrap();
@@ -179,14 +190,17 @@ fn only_a_load_of_the_same_data_goes_on() {
     // A table that somebody drops, or that is to be replaced, is no part to go on with.
     begin_and_stop(&target, 1, 250);
     await_alone(&mut admin);
-    let report = load_with(&target, &same, &LoadOptions { replace: true, ..how(1) }).unwrap();
+    let report = load_with(&target, &same, &replace).unwrap();
     assert_eq!(report.rows_kept, 0);
     drop_data(&mut admin, &same, false).unwrap();
     begin_and_stop(&target, 1, 250);
     await_alone(&mut admin);
     admin.execute("drop table big").unwrap();
     assert_eq!(kept(&mut admin, &same), None);
-    load_with(&target, &same, &resumable(1)).unwrap();
+    let error = load_with(&target, &same, &resumable(1)).unwrap_err().to_string();
+    assert!(error.contains("damaged: table big is missing;"), "{error}");
+    assert!(error.contains("`pgdyno load sample --scale 8 --replace`"), "{error}");
+    load_with(&target, &same, &LoadOptions { replace: true, ..resumable(1) }).unwrap();
     drop_data(&mut admin, &same, false).unwrap();
 
     // And what is dropped is dropped whole.

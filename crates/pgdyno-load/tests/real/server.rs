@@ -8,20 +8,11 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions};
 
-const BIN: &str = "/usr/lib/postgresql/15/bin";
+use crate::postgres;
+pub(crate) use crate::postgres::{account, available};
+
 /// Each server has its own directory for its socket and listens nowhere else.
 const PORT: u16 = 5432;
-
-/// PostgreSQL refuses to run as root; then it runs as `postgres`, who must own what it writes.
-fn account() -> Option<(u32, u32)> {
-    if !rustix::process::geteuid().is_root() {
-        return None;
-    }
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap();
-    let line = passwd.lines().find(|l| l.starts_with("postgres:")).unwrap();
-    let fields: Vec<_> = line.split(':').collect();
-    Some((fields[2].parse().unwrap(), fields[3].parse().unwrap()))
-}
 
 /// Gives a file to the server's account.
 pub(crate) fn hand_over(path: &Path) {
@@ -32,7 +23,7 @@ pub(crate) fn hand_over(path: &Path) {
 
 /// A program of PostgreSQL, as the account that servers run as.
 pub(crate) fn command(program: &str) -> Command {
-    let mut command = Command::new(Path::new(BIN).join(program));
+    let mut command = Command::new(postgres::program(program));
     if let Some((uid, gid)) = account() {
         command.uid(uid).gid(gid);
     }
@@ -44,15 +35,6 @@ pub(crate) fn command(program: &str) -> Command {
 pub(crate) fn run(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// Whether there is a PostgreSQL to test with; says so if there is none.
-pub(crate) fn available(test: &str) -> bool {
-    let there = Path::new(BIN).join("postgres").exists();
-    if !there {
-        crate::skipped::skipped(&format!("{test}: no PostgreSQL in {BIN}"));
-    }
-    there
 }
 
 /// A running server.
@@ -140,8 +122,13 @@ impl Server {
         run(pgbench.args(["-i", "-q", "-U", "postgres", "-h"]).arg(self.dir()).args(options).arg(database));
     }
 
-    /// `pg_dump` of one database, `pg_restore` into another.
-    pub(crate) fn dump_and_restore(&self, from: &str, to: &str) {
+    /// `pg_dump` of one database, `pg_restore` into another; says so where the pg_dump that there is refuses newer servers.
+    pub(crate) fn dump_and_restore(&self, from: &str, to: &str) -> bool {
+        if postgres::major_of("pg_dump") < postgres::major() {
+            let why = format!("a dump of PostgreSQL {}: no pg_dump of that version", postgres::major());
+            crate::skipped::skipped(&why);
+            return false;
+        }
         let file = self.dir().join("dump");
         let client = |program| {
             let mut command = command(program);
@@ -150,6 +137,7 @@ impl Server {
         };
         run(client("pg_dump").args([from, "-Fc", "-f"]).arg(&file));
         run(client("pg_restore").arg(to).arg(&file));
+        true
     }
 }
 

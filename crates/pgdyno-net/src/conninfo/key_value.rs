@@ -1,6 +1,6 @@
 //! `key=value` connection strings.
 
-use super::{ConninfoError, Values, require_known};
+use super::{ConninfoError, Values, known, require_known};
 
 /// Reads `key = value` pairs: values may stand in single quotes, a backslash takes the next character
 /// as it is.
@@ -16,17 +16,20 @@ pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
         while let Some(c) = chars.next_if(|c| *c != '=' && !c.is_ascii_whitespace()) {
             name.push(c);
         }
+        if name.contains("://") {
+            return Err(ConninfoError::Syntax("a URI must begin with postgresql:// or postgres://".into()));
+        }
         while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
         if chars.next_if_eq(&'=').is_none() {
             return Err(ConninfoError::Syntax(format!(
                 "'=' is missing after {}; write key=value pairs such as \
                  \"host=db1 dbname=bench\", or postgresql://user@host:port/dbname",
                 // What follows a forgotten quote may be part of a password.
-                require_known(&name).map_or_else(|_| "one of its words".to_owned(), |name| format!("'{name}'"))
+                known(&name).map_or_else(|| "one of its words".to_owned(), |name| format!("'{name}'"))
             )));
         }
         while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
-        let key = require_known(&name)?;
+        let key = require_known(&name, !values.holds_a_secret())?;
         values.insert(key, value(key, &mut chars)?);
     }
 }
@@ -85,9 +88,26 @@ mod tests {
 
     #[test]
     fn what_is_malformed_is_refused_without_showing_a_password() {
-        for text in ["bench", "host a", "password='secret", "host=a secret", "=a"] {
+        for text in [
+            "bench",
+            "host a",
+            "password='secret",
+            "host=a secret",
+            "=a",
+            "password=a secret c",
+            "password=a secret=c",
+            "password=a b secret=c",
+            "password='it's secret=c'",
+            "sslpassword=a secret=c",
+            "my.secret=c",
+            "Postgresql://u:secret@h/d?a=b",
+            "postgres:/u:secret@h/d?a=b",
+            "psql://u:secret@h/d",
+        ] {
             let error = read(text).unwrap_err();
             assert!(!error.contains("secret"), "{text}: {error}");
         }
+        let error = read("hots=a password=x").unwrap_err();
+        assert!(error.contains("'hots'") && error.contains("'host'"), "{error}");
     }
 }

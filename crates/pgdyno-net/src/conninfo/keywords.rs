@@ -79,6 +79,13 @@ impl Values {
         self.get(key).filter(|value| !value.is_empty())
     }
 
+    /// Whether a secret is among the values.
+    pub(super) fn holds_a_secret(&self) -> bool {
+        ["password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"]
+            .iter()
+            .any(|key| self.0.contains_key(key))
+    }
+
     /// The later one of two values of a parameter counts.
     pub(super) fn insert(&mut self, key: &'static str, value: String) {
         self.0.insert(key, value);
@@ -88,18 +95,29 @@ impl Values {
         self.0.entry(key).or_insert_with(|| value.to_owned());
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(k, v)| (*k, v.as_str()))
     }
 }
 
 /// The parameter of this name.
-pub(super) fn require_known(name: &str) -> Result<&'static str, ConninfoError> {
-    KEYWORDS
-        .iter()
-        .map(|(known, _)| *known)
-        .find(|known| *known == name)
-        .ok_or_else(|| ConninfoError::UnknownKeyword { name: name.to_owned(), nearest: nearest(name) })
+pub(super) fn known(name: &str) -> Option<&'static str> {
+    KEYWORDS.iter().map(|(known, _)| *known).find(|known| *known == name)
+}
+
+/// The same. Where there is none, `name` is shown only if it can be the name of a parameter and `may_show` says that it is
+/// no piece of a password that was not quoted.
+pub(super) fn require_known(name: &str, may_show: bool) -> Result<&'static str, ConninfoError> {
+    let is_name = name.len() <= 40 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    known(name).ok_or_else(|| match may_show && is_name {
+        true => ConninfoError::UnknownKeyword { name: name.to_owned(), nearest: nearest(name) },
+        false => ConninfoError::Syntax(
+            "what stands before a '=' is no parameter, and is not shown because it may be a piece of a password; write a \
+             value with spaces in single quotes, with a backslash before a quote or backslash in it, and percent-encode \
+             '?', '&', '/', ':', '@' and '%' in the parts of a URI"
+                .into(),
+        ),
+    })
 }
 
 pub(super) fn add_environment(values: &mut Values, env: &Env) {

@@ -19,29 +19,30 @@ struct Entry {
 }
 
 impl PassFile {
-    /// Reads the file, if there is one. The warning says why one that is there was ignored.
+    /// Reads the file, if there is one. The warning says why one that is there was ignored, in libpq's words where libpq
+    /// has any.
     pub(crate) fn read(path: &Path) -> (Self, Option<String>) {
         use std::os::unix::fs::PermissionsExt as _;
         let ignored = |why: &str| {
-            let warning = format!("password file {} is ignored: {why}", path.display());
+            let warning = format!("password file \"{}\" {why}", path.display());
             (Self::default(), Some(warning))
         };
         let Ok(metadata) = std::fs::metadata(path) else {
             return (Self::default(), None);
         };
         if !metadata.is_file() {
-            return ignored("it is not a plain file");
+            return ignored("is not a plain file");
         }
         if metadata.permissions().mode() & 0o077 != 0 {
-            return ignored("group or others may access it; chmod 0600 it");
+            return ignored("has group or world access; permissions should be u=rw (0600) or less");
         }
         match std::fs::read_to_string(path) {
             Ok(text) => (Self::parse(&text), None),
-            Err(error) => ignored(&error.to_string()),
+            Err(error) => ignored(&format!("cannot be read: {error}")),
         }
     }
 
-    fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         Self { entries: text.lines().filter(|line| !line.starts_with('#')).filter_map(entry).collect() }
     }
 
@@ -127,7 +128,7 @@ mod tests {
             let (file, warning) = PassFile::read(&path);
             assert_eq!(file.password("h", 1, "d", "u").is_some(), found, "{mode:o}");
             assert_eq!(warning.is_none(), found, "{mode:o}");
-            assert!(warning.is_none_or(|w| w.contains("chmod 0600") && !w.contains("secret")));
+            assert!(warning.is_none_or(|w| w.contains("u=rw (0600) or less") && !w.contains("secret")));
         }
         assert!(PassFile::read(dir.path()).1.is_some(), "a directory");
     }

@@ -30,7 +30,7 @@ fn files(explicit: Option<PathBuf>, env: &Env) -> Vec<PathBuf> {
     user.into_iter().chain(system.iter().map(|dir| Path::new(dir).join("pg_service.conf"))).collect()
 }
 
-fn section(name: &str, text: &str, path: &Path) -> Result<Option<Values>, ConninfoError> {
+pub(crate) fn section(name: &str, text: &str, path: &Path) -> Result<Option<Values>, ConninfoError> {
     let mut found: Option<Values> = None;
     for (index, line) in text.lines().enumerate() {
         let error = |reason: String| ConninfoError::ServiceFile {
@@ -59,7 +59,7 @@ fn section(name: &str, text: &str, path: &Path) -> Result<Option<Values>, Connin
         if matches!(key, "service" | "servicefile") {
             return Err(error(format!("{key} may not stand inside a service")));
         }
-        let key = require_known(key).map_err(|e| error(e.to_string()))?;
+        let key = require_known(key, true).map_err(|e| error(e.to_string()))?;
         values.insert_if_absent(key, value);
     }
     Ok(found)

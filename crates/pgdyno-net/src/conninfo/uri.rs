@@ -1,6 +1,6 @@
 //! Connection URIs.
 
-use super::{ConninfoError, Values, require_known};
+use super::{ConninfoError, Values, known, require_known};
 
 /// The text after `postgresql://` or `postgres://`.
 fn after_scheme(text: &str) -> Option<&str> {
@@ -29,9 +29,15 @@ pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
         }
         rest = &rest[at + 1..];
     }
+    let authority = rest;
     rest = hosts(rest, &mut values)?;
+    let authority = &authority[..authority.len() - rest.len()];
     if let Some(after) = rest.strip_prefix('/') {
         let end = after.find('?').unwrap_or(after.len());
+        // Of "user:pass/word@host" or "user:p@ss/word@host", what is taken for the host is a piece of the password.
+        if after[..end].contains('@') && (authority.contains(':') || values.get("password").is_some()) {
+            return Err(unencoded());
+        }
         if end > 0 {
             values.insert("dbname", decode("the database", &after[..end])?);
         }
@@ -41,6 +47,14 @@ pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
         parameters(query, &mut values)?;
     }
     Ok(values)
+}
+
+/// A special character of the user's name or the password stands as it is. Nothing of the URI is shown.
+fn unencoded() -> ConninfoError {
+    ConninfoError::Syntax(
+        "a '@' stands where none can be; percent-encode ':', '/', '@', '?' and '%' in a password (%3A, %2F, %40, %3F, %25)"
+            .into(),
+    )
 }
 
 /// Reads the list of hosts and ports; what follows it is returned.
@@ -63,12 +77,20 @@ fn hosts<'a>(mut rest: &'a str, values: &mut Values) -> Result<&'a str, Conninfo
             let end = rest.find([':', '/', '?', ',']).unwrap_or(rest.len());
             let host = &rest[..end];
             rest = &rest[end..];
+            if host.contains('@') {
+                return Err(unencoded());
+            }
             host
         };
         hosts.push(decode("a host", host)?);
         if let Some(after) = rest.strip_prefix(':') {
             let end = after.find(['/', '?', ',']).unwrap_or(after.len());
-            ports.push(decode("a port", &after[..end])?);
+            let port = decode("a port", &after[..end])?;
+            // Before what follows is looked at: after an unencoded '/' in a password, this is its beginning.
+            if !port.is_empty() {
+                crate::host::port(&port)?;
+            }
+            ports.push(port);
             rest = &after[end..];
         } else {
             ports.push(String::new());
@@ -89,12 +111,16 @@ fn hosts<'a>(mut rest: &'a str, values: &mut Values) -> Result<&'a str, Conninfo
 }
 
 fn parameters(query: &str, values: &mut Values) -> Result<(), ConninfoError> {
+    // A '@' may be that of the credentials, with all before it a password.
+    let may_show = !query.contains('@');
+    let mut asked = Values::default();
     for pair in query.split('&') {
         let Some((name, value)) = pair.split_once('=') else {
             return Err(ConninfoError::Syntax("a parameter after '?' has no '='; write '&' in a value as %26".into()));
         };
         let name = decode("a parameter's name", name)?;
         if value.contains('=') {
+            let name = known(&name).unwrap_or("a parameter");
             return Err(ConninfoError::Syntax(format!("the value of {name} holds a '='; write it as %3D")));
         }
         let value = decode("a parameter's value", value)?;
@@ -102,7 +128,10 @@ fn parameters(query: &str, values: &mut Values) -> Result<(), ConninfoError> {
         if name == "ssl" && value == "true" {
             values.insert("sslmode", "require".into());
         } else {
-            values.insert(require_known(&name)?, value);
+            let may_show = may_show && !asked.holds_a_secret();
+            let key = require_known(&name, may_show)?;
+            asked.insert(key, String::new());
+            values.insert(key, value);
         }
     }
     Ok(())
@@ -187,6 +216,18 @@ mod tests {
             ("postgresql://u:secret%@h", "the password"),
             ("postgresql://h/%00", "the database"),
             ("postgresql://h/%ff", "the database"),
+            ("postgresql://u:p@secret@h/d", "percent-encode"),
+            ("postgresql://u:p@secret,h@h/d", "percent-encode"),
+            ("postgresql://u:p@a,secret@h/d", "percent-encode"),
+            ("postgresql://u:secret/word@h/d", "percent-encoded"),
+            ("postgresql://u:secret/word?secret=b@h/d", "percent-encoded"),
+            ("postgresql://u:12/secret@h/d", "percent-encode"),
+            ("postgresql://u:12/a?secret=b@h/d", "percent-encode"),
+            ("postgresql://u:p@secret/word@h/d", "percent-encode"),
+            ("postgresql://u:p@a?secret=b@h/d", "percent-encode"),
+            ("postgresql://h/d?password=a&secret=b", "percent-encode"),
+            ("postgresql://h/d?password=a&secret=b=c", "%3D"),
+            ("postgresql://u:p@h/d?ssl_mode=require", "'sslmode'"),
         ] {
             let error = read(uri).unwrap_err();
             assert!(error.contains(part), "{uri}: {error}");

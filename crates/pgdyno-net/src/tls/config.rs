@@ -4,14 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::client::WebPkiServerVerifier;
-use rustls::crypto::CryptoProvider;
+use rustls::ClientConfig;
+use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
-use rustls::{ClientConfig, RootCertStore};
 
+use super::chain::Chain;
 use super::settings::{FileSetting, Roots, SslMode, TlsSettings};
-use super::verify::{Chain, Verifier};
+use super::verify::Verifier;
 
 /// The name that PostgreSQL's protocol is registered under for ALPN.
 pub(crate) const ALPN: &[u8] = b"postgresql";
@@ -49,8 +49,9 @@ impl TlsConfig {
                 .flatten()
                 .collect();
         let failed = |error: rustls::Error| TlsFileError::Rustls(error.to_string());
-        let verifier =
-            Verifier { chain: chain(settings, &provider)?, algorithms: provider.signature_verification_algorithms };
+        let algorithms = provider.signature_verification_algorithms;
+        let check_name = settings.mode == SslMode::VerifyFull;
+        let verifier = Verifier { chain: chain(settings, algorithms)?, check_name, algorithms };
         let builder = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&versions)
             .map_err(failed)?
@@ -68,7 +69,7 @@ impl TlsConfig {
 
 /// What the server's certificate must chain up to. As libpq has it, a root file that exists is used in
 /// every `sslmode`, and must exist for `verify-ca` and `verify-full`.
-fn chain(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Option<Chain>, TlsFileError> {
+fn chain(settings: &TlsSettings, algorithms: WebPkiSupportedAlgorithms) -> Result<Option<Chain>, TlsFileError> {
     let needs_roots = settings.mode >= SslMode::VerifyCa;
     let trusted = match &settings.roots {
         Roots::System => system_roots()?,
@@ -82,21 +83,7 @@ fn chain(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Optio
         }
         Roots::File(_) | Roots::None => return Ok(None),
     };
-    let mut store = RootCertStore::empty();
-    store.add_parsable_certificates(trusted.iter().cloned());
-    if store.is_empty() {
-        return Err(TlsFileError::Rustls("none of the trusted certificates can be used".into()));
-    }
-    let mut webpki = WebPkiServerVerifier::builder_with_provider(store.into(), provider.clone());
-    let lists = revocations(settings)?;
-    if !lists.is_empty() {
-        webpki = webpki.with_crls(lists).allow_unknown_revocation_status();
-    }
-    Ok(Some(Chain {
-        webpki: webpki.build().map_err(|error| TlsFileError::Rustls(error.to_string()))?,
-        trusted,
-        check_name: settings.mode == SslMode::VerifyFull,
-    }))
+    Chain::new(trusted, &revocations(settings)?, algorithms).map(Some).map_err(TlsFileError::Rustls)
 }
 
 fn system_roots() -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
@@ -108,20 +95,32 @@ fn system_roots() -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
     Ok(found.certs)
 }
 
+/// The revocation lists. With a file or a directory that has none, libpq refuses all servers or verifies nothing,
+/// depending on what is there instead; here that is an error in each case.
 fn revocations(settings: &TlsSettings) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsFileError> {
-    let mut files = Vec::new();
+    let none = |what, path: &Path| TlsFileError::File {
+        what,
+        path: path.to_owned(),
+        reason: "there is no revocation list in PEM in it".into(),
+    };
+    let mut lists = Vec::new();
     if let Some(FileSetting { path, named }) = &settings.revocations
         && (*named || path.exists())
     {
-        files.push(path.clone());
+        lists = read_all("sslcrl", path)?;
+        if lists.is_empty() {
+            return Err(none("sslcrl", path));
+        }
     }
     if let Some(dir) = &settings.revocation_dir {
         let entries = std::fs::read_dir(dir).map_err(|e| unusable("sslcrldir", dir, &e))?;
-        files.extend(entries.flatten().map(|entry| entry.path()).filter(|p| p.is_file()));
-    }
-    let mut lists = Vec::new();
-    for path in files {
-        lists.extend(read_all("sslcrl", &path)?);
+        let before = lists.len();
+        for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()) {
+            lists.extend(read_all("sslcrldir", &path)?);
+        }
+        if lists.len() == before {
+            return Err(none("sslcrldir", dir));
+        }
     }
     Ok(lists)
 }
@@ -154,15 +153,16 @@ fn client_certificate(settings: &TlsSettings) -> Result<Option<Identity>, TlsFil
 fn check_permissions(path: &Path) -> Result<(), TlsFileError> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = std::fs::metadata(path).map_err(|e| unusable("sslkey", path, &e))?;
+    let refuse =
+        |reason: &str| Err(TlsFileError::File { what: "sslkey", path: path.to_owned(), reason: reason.to_owned() });
     let forbidden = if metadata.uid() == 0 { 0o037 } else { 0o077 };
-    if metadata.mode() & forbidden != 0 {
-        return Err(TlsFileError::File {
-            what: "sslkey",
-            path: path.to_owned(),
-            reason: "others may access it; chmod 0600 it".into(),
-        });
+    if !metadata.is_file() {
+        refuse("it is not a plain file")
+    } else if metadata.mode() & forbidden != 0 {
+        refuse("others may access it; chmod 0600 it")
+    } else {
+        Ok(())
     }
-    Ok(())
 }
 
 fn certificates(what: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {

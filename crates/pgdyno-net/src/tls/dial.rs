@@ -1,7 +1,6 @@
 //! Asking a server for TLS, and getting it.
 
-use std::io::{self, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,7 +10,7 @@ use rustls::pki_types::ServerName;
 
 use super::config::ALPN;
 use super::{TlsConfig, TlsStream};
-use crate::address::remaining;
+use crate::transport::{Patient as _, Socket};
 
 /// How to get TLS from one server; kept for cancel requests, which go the same way.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ pub(crate) struct Dialer {
 pub(crate) enum Dialed {
     Tls(Box<TlsStream>),
     /// It does not do TLS; the connection can go on without.
-    Plain(TcpStream),
+    Plain(Socket),
 }
 
 /// Why there is neither.
@@ -65,24 +64,21 @@ impl From<DialError> for io::Error {
 
 impl Dialer {
     /// Asks (unless negotiation is direct) and shakes hands, on a blocking socket.
-    pub(crate) fn dial(&self, mut tcp: TcpStream, deadline: Option<Instant>) -> Result<Dialed, DialError> {
+    pub(crate) fn dial(&self, mut socket: Socket, deadline: Option<Instant>) -> Result<Dialed, DialError> {
         if !self.config.direct {
             let mut out = Vec::new();
             frontend::ssl_request(&mut out);
-            tcp.write_all(&out)?;
-            if let Some(left) = remaining(deadline)? {
-                tcp.set_read_timeout(Some(left))?;
-            }
+            socket.write_all(&out)?;
             // One byte and no more: what follows, if anything, must be TLS.
             let mut answer = [0];
-            match (tcp.read(&mut answer)?, answer[0]) {
+            match (socket.read_by(&mut answer, deadline)?, answer[0]) {
                 (0, _) => return Err(DialError::Closed),
                 (_, b'S') => {}
-                (_, b'N') => return Ok(Dialed::Plain(tcp)),
+                (_, b'N') => return Ok(Dialed::Plain(socket)),
                 (_, b'E') => return Err(DialError::ErrorMessage),
                 (_, first) => {
                     let mut said = vec![first; 64];
-                    let more = tcp.read(&mut said[1..]).unwrap_or(0);
+                    let more = socket.read_by(&mut said[1..], deadline).unwrap_or(0);
                     said.truncate(1 + more);
                     return Err(DialError::Foreign(said));
                 }
@@ -90,7 +86,7 @@ impl Dialer {
         }
         let session =
             ClientConnection::new(Arc::clone(&self.config.client), self.name.clone()).map_err(DialError::Tls)?;
-        let mut stream = TlsStream::new(tcp, session);
+        let mut stream = TlsStream::new(socket, session);
         stream.handshake(deadline)?;
         if self.config.direct && stream.session().alpn_protocol() != Some(ALPN) {
             return Err(DialError::NoAlpn);

@@ -1,26 +1,26 @@
 //! TLS over TCP, blocking or not.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::time::Instant;
 
 use rustls::ClientConnection;
 
 use crate::address::remaining;
+use crate::transport::{Patient as _, Socket};
 
-/// A TLS session and the TCP connection beneath it. It works on a blocking socket and on a non-blocking
+/// A TLS session and the connection beneath it. It works on a blocking socket and on a non-blocking
 /// one alike.
 #[derive(Debug)]
 pub struct TlsStream {
-    pub(crate) tcp: TcpStream,
+    pub(crate) socket: Socket,
     session: ClientConnection,
     /// Decrypted bytes that were not read yet.
     buffered: usize,
 }
 
 impl TlsStream {
-    pub(super) fn new(tcp: TcpStream, session: ClientConnection) -> Self {
-        Self { tcp, session, buffered: 0 }
+    pub(super) fn new(socket: Socket, session: ClientConnection) -> Self {
+        Self { socket, session, buffered: 0 }
     }
 
     pub(crate) fn session(&self) -> &ClientConnection {
@@ -43,14 +43,18 @@ impl TlsStream {
     pub(super) fn handshake(&mut self, deadline: Option<Instant>) -> io::Result<()> {
         while self.session.is_handshaking() || self.session.wants_write() {
             if self.session.wants_write() {
-                self.session.write_tls(&mut self.tcp)?;
+                self.send()?;
                 continue;
             }
             if let Some(left) = remaining(deadline)? {
-                self.tcp.set_read_timeout(Some(left))?;
+                self.socket.set_read_timeout(Some(left))?;
             }
-            if self.receive()? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+            match self.receive() {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => {}
+                // Around again, with the time that is left.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -58,7 +62,7 @@ impl TlsStream {
 
     /// Reads from the socket once and decrypts; how many bytes came.
     fn receive(&mut self) -> io::Result<usize> {
-        let count = self.session.read_tls(&mut self.tcp)?;
+        let count = self.session.read_tls(&mut self.socket)?;
         match self.session.process_new_packets() {
             Ok(state) => {
                 self.buffered = state.plaintext_bytes_to_read();
@@ -66,16 +70,21 @@ impl TlsStream {
             }
             Err(error) => {
                 // The alert tells the peer why; the error is what matters here.
-                drop(self.session.write_tls(&mut self.tcp));
+                drop(self.session.write_tls(&mut self.socket));
                 Err(io::Error::new(io::ErrorKind::InvalidData, error))
             }
         }
     }
 
-    /// Sends what is encrypted, as far as the socket takes it.
+    /// Sends what is encrypted, as far as the socket takes it. A signal does not end it: the caller's bytes are taken
+    /// already, and would be sent twice if it tried again.
     fn send(&mut self) -> io::Result<()> {
         while self.session.wants_write() {
-            self.session.write_tls(&mut self.tcp)?;
+            match self.session.write_tls(&mut self.socket) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

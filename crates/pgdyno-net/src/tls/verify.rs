@@ -1,8 +1,5 @@
 //! Whether a server's certificate will do, by libpq's rules.
 
-use std::sync::Arc;
-
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
     WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key,
@@ -11,21 +8,14 @@ use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, Uni
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
+use super::chain::Chain;
 use super::x509::Certificate;
-
-/// A chain that is to be verified, and perhaps the name.
-#[derive(Debug)]
-pub(super) struct Chain {
-    pub(super) webpki: Arc<WebPkiServerVerifier>,
-    /// The trusted certificates as they are: a self-signed server certificate may be its own root.
-    pub(super) trusted: Vec<CertificateDer<'static>>,
-    pub(super) check_name: bool,
-}
 
 /// libpq's `verify-ca` and `verify-full`, or, without a chain, an encrypted connection to whoever it is.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) chain: Option<Chain>,
+    pub(super) check_name: bool,
     pub(super) algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -35,28 +25,22 @@ impl ServerCertVerifier for Verifier {
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
+        _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(chain) = &self.chain else {
             return Ok(ServerCertVerified::assertion());
         };
-        let fields = Certificate::parse(end_entity).ok_or(Error::InvalidCertificate(CertificateError::BadEncoding))?;
-        let verified = if chain.trusted.iter().any(|cert| cert == end_entity) {
-            if !fields.is_valid_at(now) {
-                return Err(Error::InvalidCertificate(CertificateError::Expired));
+        // The chain is verified before the name, so that a wrong name means a good chain.
+        chain.verify(end_entity, intermediates, now).map_err(Error::InvalidCertificate)?;
+        if self.check_name {
+            let parsed = ParsedCertificate::try_from(end_entity)?;
+            match rustls::client::verify_server_name(&parsed, server_name) {
+                Err(Error::InvalidCertificate(
+                    CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+                )) if Certificate::parse(end_entity).is_some_and(|c| matches_common_name(&c, server_name)) => {}
+                other => other?,
             }
-            ParsedCertificate::try_from(end_entity)
-                .and_then(|cert| rustls::client::verify_server_name(&cert, server_name))
-        } else {
-            // The chain is verified before the name, so that a wrong name means a good chain.
-            chain.webpki.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now).map(drop)
-        };
-        match verified {
-            Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if !chain.check_name || matches_common_name(&fields, server_name) => {}
-            other => other?,
         }
         Ok(ServerCertVerified::assertion())
     }

@@ -8,7 +8,17 @@ use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 const SEQUENCE: u8 = 0x30;
 const OID: u8 = 0x06;
 const OID_COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+const OID_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
 const OID_SUBJECT_ALT_NAME: &[u8] = &[0x55, 0x1d, 0x11];
+const OID_BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+const OID_EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
+/// 1.3.6.1.5.5.7.3.1
+const OID_SERVER_AUTH: &[u8] = &[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01];
+
+/// Bits of keyUsage: digitalSignature, keyEncipherment and keyAgreement; keyCertSign; cRLSign.
+const KEY_FOR_TLS: u8 = 0x80 | 0x20 | 0x08;
+const KEY_CERT_SIGN: u8 = 0x04;
+const KEY_CRL_SIGN: u8 = 0x02;
 /// 1.2.840.113549.1.1: signatures with RSA.
 const OID_PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
 /// 1.2.840.10045.4: signatures with ECDSA.
@@ -16,45 +26,94 @@ const OID_ECDSA: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04];
 
 /// What was found in a certificate; everything is borrowed from its DER form.
 #[derive(Debug)]
-pub(super) struct Certificate<'a> {
+pub(crate) struct Certificate<'a> {
     /// 1 or 3.
     pub(super) version: u8,
+    pub(super) serial: &'a [u8],
+    pub(super) issuer: &'a [u8],
+    pub(super) subject: &'a [u8],
     /// Seconds since 1970, both included.
-    valid: (u64, u64),
+    pub(super) valid: (u64, u64),
     /// The last common name of the subject.
-    pub(super) common_name: Option<&'a str>,
+    pub(crate) common_name: Option<&'a str>,
     /// Whether a subjectAltName of type dNSName or iPAddress is there.
     pub(super) has_alt_names: bool,
+    uses: Uses,
     signature_algorithm: &'a [u8],
     /// The SubjectPublicKeyInfo as a whole.
-    pub(super) public_key: &'a [u8],
+    pub(crate) public_key: &'a [u8],
+}
+
+/// What the extensions allow; `None` where one is absent.
+#[derive(Debug, Default)]
+struct Uses {
+    is_ca: Option<bool>,
+    /// CAs that may stand between this one and a server.
+    path_len: Option<u8>,
+    key: Option<u8>,
+    for_servers: Option<bool>,
 }
 
 impl<'a> Certificate<'a> {
-    pub(super) fn parse(der: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse(der: &'a [u8]) -> Option<Self> {
         let mut outer = Reader(Reader(der).expect(SEQUENCE)?);
         let mut tbs = Reader(outer.expect(SEQUENCE)?);
         let signature_algorithm = Reader(outer.expect(SEQUENCE)?).expect(OID)?;
         let version = match tbs.optional(0xa0) {
-            Some(explicit) => Reader(explicit).expect(0x02)?.last()? + 1,
+            Some(explicit) => Reader(explicit).expect(0x02)?.last()?.checked_add(1)?,
             None => 1,
         };
-        tbs.next()?; // serial number
+        let serial = tbs.expect(0x02)?;
         tbs.next()?; // signature
-        tbs.next()?; // issuer
+        let issuer = tbs.expect(SEQUENCE)?;
         let mut validity = Reader(tbs.expect(SEQUENCE)?);
         let valid = (time(validity.next()?)?, time(validity.next()?)?);
         let subject = tbs.expect(SEQUENCE)?;
         let before = tbs.0;
         tbs.expect(SEQUENCE)?;
         let public_key = &before[..before.len() - tbs.0.len()];
-        let mut has_alt_names = false;
+        let (mut has_alt_names, mut uses) = (false, Uses::default());
         while let Some((tag, content)) = tbs.next() {
             if tag == 0xa3 {
-                has_alt_names = alt_names(content).unwrap_or(false);
+                (has_alt_names, uses) = extensions(content)?;
             }
         }
-        Some(Self { version, valid, common_name: common_name(subject), has_alt_names, signature_algorithm, public_key })
+        Some(Self {
+            version,
+            serial,
+            issuer,
+            subject,
+            valid,
+            common_name: common_name(subject),
+            has_alt_names,
+            uses,
+            signature_algorithm,
+            public_key,
+        })
+    }
+
+    /// Whether it may be shown by a server that does TLS.
+    pub(super) fn may_be_a_server(&self) -> bool {
+        self.uses.for_servers != Some(false) && self.uses.key.is_none_or(|bits| bits & KEY_FOR_TLS != 0)
+    }
+
+    /// Whether it may vouch for a server, or for another CA. Of those that do not say that they are a CA, OpenSSL takes
+    /// version 1, and those that say that their key signs certificates.
+    pub(super) fn may_sign(&self) -> bool {
+        let Uses { is_ca, key, for_servers, .. } = self.uses;
+        key.is_none_or(|bits| bits & KEY_CERT_SIGN != 0)
+            && is_ca.unwrap_or(self.version == 1 || key.is_some())
+            && for_servers != Some(false)
+    }
+
+    /// Whether its revocation lists count.
+    pub(super) fn may_sign_lists(&self) -> bool {
+        self.uses.key.is_none_or(|bits| bits & KEY_CRL_SIGN != 0)
+    }
+
+    /// Whether so many other CAs may stand between it and a server.
+    pub(super) fn may_be_above(&self, cas: usize) -> bool {
+        self.uses.path_len.is_none_or(|most| cas <= usize::from(most))
     }
 
     pub(super) fn is_valid_at(&self, now: UnixTime) -> bool {
@@ -105,19 +164,48 @@ fn common_name(subject: &[u8]) -> Option<&str> {
     found
 }
 
-/// Whether the extensions hold a dNSName or an iPAddress.
-fn alt_names(extensions: &[u8]) -> Option<bool> {
-    let mut extensions = Reader(Reader(extensions).expect(SEQUENCE)?);
+/// Whether the extensions hold a dNSName or an iPAddress, and what they allow.
+fn extensions(content: &[u8]) -> Option<(bool, Uses)> {
+    let mut extensions = Reader(Reader(content).expect(SEQUENCE)?);
+    let (mut has_alt_names, mut uses) = (false, Uses::default());
     while let Some((_, extension)) = extensions.next() {
         let mut fields = Reader(extension);
-        if fields.expect(OID)? != OID_SUBJECT_ALT_NAME {
-            continue;
-        }
+        let oid = fields.expect(OID)?;
         fields.optional(0x01); // critical
-        let mut names = Reader(Reader(fields.expect(0x04)?).expect(SEQUENCE)?);
-        return Some(std::iter::from_fn(|| names.next()).any(|(tag, _)| matches!(tag, 0x82 | 0x87)));
+        let mut value = Reader(fields.expect(0x04)?);
+        match oid {
+            OID_SUBJECT_ALT_NAME => {
+                let mut names = Reader(value.expect(SEQUENCE)?);
+                has_alt_names = std::iter::from_fn(|| names.next()).any(|(tag, _)| matches!(tag, 0x82 | 0x87));
+            }
+            OID_BASIC_CONSTRAINTS => {
+                let mut constraints = Reader(value.expect(SEQUENCE)?);
+                uses.is_ca = Some(constraints.optional(0x01).is_some_and(|value| value != [0]));
+                // More than 127 is as good as no limit.
+                uses.path_len =
+                    constraints.optional(0x02).and_then(|len| <[u8; 1]>::try_from(len).ok()).map(|[len]| len);
+            }
+            // The first byte counts the bits at the end that mean nothing.
+            OID_KEY_USAGE => uses.key = Some(value.expect(0x03)?.get(1).copied().unwrap_or(0)),
+            OID_EXTENDED_KEY_USAGE => {
+                let mut purposes = Reader(value.expect(SEQUENCE)?);
+                let mut all = std::iter::from_fn(|| purposes.next());
+                uses.for_servers = Some(all.any(|(tag, oid)| tag == OID && oid == OID_SERVER_AUTH));
+            }
+            _ => {}
+        }
     }
-    Some(false)
+    Some((has_alt_names, uses))
+}
+
+/// When a revocation list was made, and when the next one comes, in seconds since 1970. `None` where it does not say.
+pub(super) fn list_dates(der: &[u8]) -> Option<(u64, u64)> {
+    let mut outer = Reader(Reader(der).expect(SEQUENCE)?);
+    let mut tbs = Reader(outer.expect(SEQUENCE)?);
+    tbs.optional(0x02); // version
+    tbs.expect(SEQUENCE)?; // signature
+    tbs.expect(SEQUENCE)?; // issuer
+    Some((time(tbs.next()?)?, time(tbs.next()?)?))
 }
 
 /// UTCTime `YYMMDDHHMMSSZ` or GeneralizedTime `YYYYMMDDHHMMSSZ` in seconds since 1970; 0 before that.

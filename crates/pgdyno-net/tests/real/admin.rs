@@ -1,5 +1,6 @@
 //! SQL and COPY against a real server.
 
+use crate::postgres;
 use crate::server::{self, Server};
 use pgdyno_net::AdminError;
 use pgdyno_wire::SqlState;
@@ -13,7 +14,7 @@ fn sql_copy_and_cancel_work_and_their_errors_tell_the_statement() {
     }
     let server = Server::start("", TRUST);
     let mut admin = server.admin();
-    assert_eq!(admin.parameters().server_version_num().map(|v| v / 10_000), Some(15));
+    assert_eq!(admin.parameters().server_version_num().map(|v| v / 10_000), Some(postgres::major()));
 
     assert_eq!(
         admin.execute("create table t (a int primary key, b text); insert into t values (1, 'x'), (2, null)").unwrap(),

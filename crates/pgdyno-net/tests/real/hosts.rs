@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
 use crate::server::{self, Server};
+use crate::{beside, fake};
 use pgdyno_net::{ConnectError, ConnectOptions, Connection, Env};
 
 const TRUST: &str = "local all,replication all trust\nhost all all all trust\n";
@@ -20,7 +21,7 @@ fn error(dsn: &str) -> ConnectError {
 }
 
 /// A peer that reads once, says `answer` to every caller, and closes.
-fn fake(answer: &'static [u8]) -> u16 {
+fn answering(answer: &'static [u8]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -38,10 +39,10 @@ const STARTING: &[u8] = b"E\0\0\0\x38SFATAL\0VFATAL\0C57P03\0Mthe database syste
 
 #[test]
 fn a_peer_that_is_no_postgres_server_is_told_apart() {
-    let http = fake(b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n");
-    let ssh = fake(b"SSH-2.0-OpenSSH_9.2\r\n");
-    let silent = fake(b"");
-    let garbage = fake(b"\x80\x01\x02\xff\xff\xff\xff\xff\xff");
+    let http = answering(b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n");
+    let ssh = answering(b"SSH-2.0-OpenSSH_9.2\r\n");
+    let silent = answering(b"");
+    let garbage = answering(b"\x80\x01\x02\xff\xff\xff\xff\xff\xff");
     for (port, part) in [(http, "HTTP/1.1 400 Bad Request"), (silent, "without an answer"), (garbage, "\\x80")] {
         for sslmode in ["disable", "prefer", "require"] {
             let error = error(&format!("host=127.0.0.1 port={port} sslmode={sslmode}"));
@@ -103,7 +104,7 @@ fn hosts_are_tried_until_one_will_do() {
     let primary = Server::start("", TRUST);
     let standby = Server::standby_of(&primary);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let starting = fake(STARTING);
+    let starting = answering(STARTING);
     let (p, s) = (primary.port, standby.port);
     let peer = |ports: &str, rest: &str| {
         let count = ports.split(',').count();
@@ -143,4 +144,71 @@ fn hosts_are_tried_until_one_will_do() {
     while taken.len() < 2 {
         taken.insert(peer(&format!("{p},{s}"), "load_balance_hosts=random").unwrap());
     }
+}
+
+#[test]
+fn a_host_that_hangs_is_left_for_the_next_one() {
+    if !server::available("hosts that hang") || !beside::available("hosts that hang") {
+        return;
+    }
+    let primary = Server::start("", TRUST);
+    let standby = Server::standby_of(&primary);
+    let hold = |stream: std::net::TcpStream| {
+        // Until the client gives up.
+        let mut stream = stream;
+        while stream.read(&mut [0; 1024]).is_ok_and(|count| count > 0) {}
+    };
+    let silent = fake::serve(hold);
+    let says = move |answer: Vec<u8>| {
+        fake::serve(move |mut stream| {
+            fake::startup(&mut stream);
+            stream.write_all(&answer).unwrap();
+            hold(stream);
+        })
+    };
+    // One lets in and hangs; one hangs when it is asked for its state, which servers before PostgreSQL 14 are.
+    let version = fake::message(b'S', b"server_version\x0013.0\0");
+    let let_in = fake::let_in();
+    let (halfway, unsettled) = (says(fake::request(0, b"")), says([&let_in[..9], &version, &let_in[9..]].concat()));
+    std::thread::scope(|scope| {
+        for (hanging, what) in [(silent, "silent"), (halfway, "halfway"), (unsettled, "unsettled")] {
+            for (attrs, found) in [
+                ("any", primary.port),
+                ("read-write", primary.port),
+                ("primary", primary.port),
+                ("read-only", standby.port),
+                ("standby", standby.port),
+                ("prefer-standby", standby.port),
+            ] {
+                if (what, attrs) == ("unsettled", "any") {
+                    continue;
+                }
+                let ports = format!("{hanging},{},{}", primary.port, standby.port);
+                scope.spawn(move || {
+                    let dsn = format!(
+                        "host=127.0.0.1,127.0.0.1,127.0.0.1 port={ports} dbname=postgres user=postgres \
+                         sslmode=disable connect_timeout=2 target_session_attrs={attrs}"
+                    );
+                    let ours = Connection::open(&resolve(&dsn)).unwrap_or_else(|e| panic!("{what} {attrs}: {e}"));
+                    assert_eq!(ours.peer().port(), found, "{what} {attrs}");
+                    let libpq = beside::libpq(&dsn);
+                    assert_eq!(libpq.value, Some(found.to_string()), "{what} {attrs}: {libpq:?}");
+                });
+            }
+            // Alone, it is a timeout; the connection that is taken waits for its statements without limit.
+            scope.spawn(move || {
+                for attrs in ["read-write", "standby", "prefer-standby"] {
+                    let dsn = format!("host=127.0.0.1 port={hanging} sslmode=disable connect_timeout=1");
+                    let dsn = format!("{dsn} target_session_attrs={attrs}");
+                    if (what, attrs) == ("unsettled", "prefer-standby") {
+                        // The second round takes any.
+                        assert!(Connection::open(&resolve(&dsn)).is_ok());
+                        continue;
+                    }
+                    let text = error(&dsn).to_string();
+                    assert!(text.contains("did not answer within 1 s"), "{what} {attrs}: {text}");
+                }
+            });
+        }
+    });
 }

@@ -3,9 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod admin;
+mod auth;
+mod beside;
+mod fake;
+mod floods;
 mod hosts;
-mod pki;
-#[expect(dead_code, reason = "shared with the tests of other crates")]
-mod server;
-mod skipped;
+mod signals;
+mod silent;
 mod tls;
+mod trust;
+
+use pgdyno_testing::{pki, postgres, server, skipped};

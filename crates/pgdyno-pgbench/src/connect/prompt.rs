@@ -1,22 +1,48 @@
 //! Asking for a password where nobody can read along.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgdyno_net::Secret;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 /// Asks on the terminal of the process, without echo; where there is none, on standard error, and reads standard
 /// input.
 ///
 /// # Errors
-/// When reading or writing fails. The end of the input is an empty password.
-pub fn ask_on_terminal() -> io::Result<Secret> {
+/// When reading or writing fails, or `stop` is set meanwhile. The end of the input is an empty password.
+pub fn ask_on_terminal(stop: &AtomicBool) -> io::Result<Secret> {
     let Ok(terminal) = File::options().read(true).write(true).open("/dev/tty") else {
-        return ask(&mut io::stderr(), &mut io::stdin().lock());
+        return ask(&mut io::stderr(), &mut BufReader::new(Stoppable { input: io::stdin(), stop }));
     };
     let _quiet = Quiet::new(&terminal)?;
-    ask(&mut &terminal, &mut BufReader::new(&terminal))
+    ask(&mut &terminal, &mut BufReader::new(Stoppable { input: &terminal, stop }))
+}
+
+/// An input on which nobody waits once all has to stop.
+struct Stoppable<'a, T> {
+    input: T,
+    stop: &'a AtomicBool,
+}
+
+impl<T: Read + AsFd> Read for Stoppable<'_, T> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let glance = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+        loop {
+            if self.stop.load(Ordering::Acquire) {
+                return Err(io::Error::other("interrupted"));
+            }
+            match poll(&mut [PollFd::new(&self.input, PollFlags::IN)], Some(&glance)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return self.input.read(buf),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
 }
 
 fn ask(to: &mut dyn Write, from: &mut dyn BufRead) -> io::Result<Secret> {

@@ -19,6 +19,7 @@ pub fn refusal(error: &ConnectError) -> String {
             let reason = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
             format!("could not translate host name \"{host}\" to address: {reason}")
         }
+        E::Interrupted { .. } => error.to_string(),
         E::Timeout { peer, .. } => at(peer, "timeout expired"),
         E::Lost { peer, source } if source.kind() == io::ErrorKind::UnexpectedEof => at(peer, libpq::LOST),
         E::Lost { peer, source } => at(peer, &system_text(source)),

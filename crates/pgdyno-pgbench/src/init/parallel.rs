@@ -113,7 +113,7 @@ impl Run<'_> {
                 let (tasks, failure, mut told) = (&tasks, &failure, told.clone());
                 scope.spawn(move || {
                     if let Err(error) = self.worker(tasks, &mut told)
-                        && self.watch.fail()
+                        && self.halt.fail()
                     {
                         *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     }
@@ -131,15 +131,15 @@ impl Run<'_> {
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failure) => Err(failure),
             // Stopped before anything could fail by it.
-            None if self.watch.is_over() => Err(Failure::error("initialization was stopped")),
+            None if self.halt.is_set() => Err(Failure::error("initialization was stopped")),
             None => Ok(()),
         }
     }
 
     fn worker(&self, tasks: &Mutex<VecDeque<Task>>, told: &mut Sender<Told>) -> Result<(), Failure> {
-        let mut session = Session::open(self.target, self.watch)?;
+        let mut session = Session::open(self.target, self.halt)?;
         let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        while let Some(task) = next().filter(|_| !self.watch.is_over()) {
+        while let Some(task) = next().filter(|_| !self.halt.is_set()) {
             match task {
                 Task::Execute(statement) => session.execute(&statement, told)?,
                 Task::Load { table, rows, freeze } => {

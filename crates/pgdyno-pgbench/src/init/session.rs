@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Connection};
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Connection, Halt};
 use pgdyno_workload::CopyBuf;
 
-use super::watch::Watch;
 use super::{Teller, sql};
 use crate::connect::{Failed, refusal};
 use crate::messages::{Failure, Said};
@@ -21,17 +20,17 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(connection: Connection, watch: &Watch<'_>) -> Self {
-        watch.add(connection.cancel_handle());
+    pub(super) fn new(connection: Connection, halt: &Halt<'_>) -> Self {
+        halt.watch_always(connection.cancel_handle());
         let mut admin = Admin::from(connection);
         admin.keep_notices();
         Self { admin }
     }
 
     /// One of several.
-    pub(super) fn open(options: &ConnectOptions, watch: &Watch<'_>) -> Result<Self, Failure> {
+    pub(super) fn open(options: &ConnectOptions, halt: &Halt<'_>) -> Result<Self, Failure> {
         let refused = |error: ConnectError| Failed(refusal(&error)).during("initialization");
-        Connection::open(options).map(|connection| Self::new(connection, watch)).map_err(refused)
+        Connection::open(options).map(|connection| Self::new(connection, halt)).map_err(refused)
     }
 
     /// Runs a statement.
@@ -87,7 +86,7 @@ impl Session {
             buffer.clear();
             write(start..end, &mut buffer);
             copy.write(buffer.bytes()).map_err(|error| match error {
-                AdminError::Lost { .. } => Failure::error("PQputline failed"),
+                AdminError::Lost { .. } | AdminError::Interrupted { .. } => Failure::error("PQputline failed"),
                 error => not_copied(&error, sql),
             })?;
             teller.sent(end - start);
@@ -125,7 +124,7 @@ pub(crate) fn text(error: &AdminError, sql: &str) -> String {
         AdminError::Lost { said: Some(said), .. } => {
             format!("{}\n{}", libpq::error(said, sql), libpq::LOST)
         }
-        AdminError::Lost { .. } => libpq::LOST.to_owned(),
+        AdminError::Lost { .. } | AdminError::Silent { .. } | AdminError::Interrupted { .. } => libpq::LOST.to_owned(),
         AdminError::Garbage { .. } | AdminError::Shape { .. } => error.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! What pgbench asks and does before the clients connect.
 
-use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt};
 
 use crate::connect::{self, Ask};
 use crate::init::session::{notices, text};
@@ -29,10 +29,12 @@ pub(super) fn set_up(
     target: &mut ConnectOptions,
     ask: Ask<'_>,
     io: &mut Io<'_>,
+    halt: &Halt<'_>,
     witness: &mut dyn Witness,
 ) -> Result<SetUp, Failure> {
     let connection = connect::open(target, ask).map_err(|failed| failed.during("setup"))?;
     let (host, port) = (connection.peer().host().to_owned(), connection.peer().port());
+    halt.watch_always(connection.cancel_handle());
     let mut admin = Admin::from(connection);
     admin.keep_notices();
     tell_notices(&mut admin, "", io);
@@ -56,12 +58,12 @@ pub(super) fn set_up(
     if options.vacuum {
         io.raw("starting vacuum...");
         for sql in ["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"] {
-            try_to(&mut admin, sql, io);
+            try_to(&mut admin, sql, halt, io)?;
         }
         io.raw("end.\n");
         if options.vacuum_all {
             io.raw("starting vacuum pgbench_accounts...");
-            try_to(&mut admin, "vacuum analyze pgbench_accounts", io);
+            try_to(&mut admin, "vacuum analyze pgbench_accounts", halt, io)?;
             io.raw("end.\n");
         }
     }
@@ -102,12 +104,16 @@ fn tell_notices(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
     notices(admin, sql).for_each(|notice| io.raw(&notice));
 }
 
-/// What fails here is told, and does not matter.
-fn try_to(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
+/// What fails here is told, and does not matter, unless the user has ended it.
+fn try_to(admin: &mut Admin, sql: &str, halt: &Halt<'_>, io: &mut Io<'_>) -> Result<(), Failure> {
     let done: Result<u64, AdminError> = admin.execute(sql);
+    if halt.is_interrupted() {
+        return Err(Failure::error(format!("{sql} was interrupted")));
+    }
     tell_notices(admin, sql, io);
     if let Err(error) = done {
         io.error(&text(&error, sql));
         io.detail("(ignoring this error and continuing anyway)");
     }
+    Ok(())
 }

@@ -21,7 +21,7 @@ fn started(test: &str) -> Option<(Pgbench, Server)> {
     let server = Server::start("", HBA);
     server
         .admin()
-        .execute("create role locked login password 'sesame'; create role fooled login password 'sesame'; create role out login")
+        .execute("set password_encryption = 'scram-sha-256'; create role locked login password 'sesame'; create role fooled login password 'sesame'; create role out login")
         .unwrap();
     Some((pgbench, server))
 }

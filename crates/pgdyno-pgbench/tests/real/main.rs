@@ -11,9 +11,6 @@ mod errors;
 mod init;
 mod init_jobs;
 mod programs;
-#[expect(dead_code, reason = "shared with the tests of other crates")]
-#[path = "../../../pgdyno-net/tests/real/server.rs"]
-mod server;
 mod side_by_side;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
+
+use pgdyno_testing::{postgres, server, skipped};

@@ -10,6 +10,6 @@ mod log;
 mod progress;
 mod read;
 mod report;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
 mod support;
+
+use pgdyno_testing::{postgres, skipped};

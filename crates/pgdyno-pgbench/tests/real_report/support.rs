@@ -2,39 +2,17 @@
 
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pgdyno_pgbench::log::file_name;
 
+use crate::postgres;
 use crate::skipped::skipped;
-
-/// Where Debian puts programs, and pgbench's major version: the newest that has a server beside it.
-fn installed() -> Option<(PathBuf, u32)> {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
-    let mut found: Vec<(u32, PathBuf)> = versions
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
-        .filter(|(_, bin)| ["pgbench", "initdb", "pg_ctl", "psql"].iter().all(|name| bin.join(name).exists()))
-        .collect();
-    found.sort();
-    found.pop().map(|(version, bin)| (bin, version))
-}
-
-/// PostgreSQL refuses to run as root; then it runs as `postgres`.
-fn account() -> Option<(u32, u32)> {
-    if !rustix::process::geteuid().is_root() {
-        return None;
-    }
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap();
-    let line = passwd.lines().find(|l| l.starts_with("postgres:")).unwrap();
-    let fields: Vec<_> = line.split(':').collect();
-    Some((fields[2].parse().unwrap(), fields[3].parse().unwrap()))
-}
 
 /// A running server and the pgbench of its version; everything ends with this value.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
-    bin: PathBuf,
     /// pgbench's major version.
     pub(crate) version: u32,
 }
@@ -51,15 +29,16 @@ pub(crate) struct Run {
 impl Bench {
     /// Starts a server; `None`, and a count of it, where there is no pgbench.
     pub(crate) fn start(test: &str) -> Option<Self> {
-        let Some((bin, version)) = installed().filter(|(_, version)| *version >= 15) else {
-            skipped(&format!("{test}: no pgbench of version 15 or later in /usr/lib/postgresql"));
+        let there = ["pgbench", "psql"].iter().all(|name| postgres::program(name).exists());
+        if !postgres::available(test) || !there || postgres::major_of("pgbench") < 15 {
+            skipped(&format!("{test}: no pgbench of version 15 or later, or no psql"));
             return None;
-        };
+        }
         let dir = tempfile::Builder::new().prefix("pgdyno").tempdir().unwrap();
-        if let Some((uid, gid)) = account() {
+        if let Some((uid, gid)) = postgres::account() {
             chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }
-        let this = Self { dir, bin, version };
+        let this = Self { dir, version: postgres::major_of("pgbench") };
         this.done(
             this.command("initdb")
                 .args(["-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"])
@@ -73,8 +52,8 @@ impl Bench {
     }
 
     fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(self.bin.join(program));
-        if let Some((uid, gid)) = account() {
+        let mut command = Command::new(postgres::program(program));
+        if let Some((uid, gid)) = postgres::account() {
             command.uid(uid).gid(gid);
         }
         command.env_clear().env("LC_ALL", "C").env("PGUSER", "postgres").env("PGHOST", self.dir.path());

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::fit::{fit, nearest};
 use super::numbers::Numbers;
-use super::{Machine, Mode, Recipe, Size, Variant};
+use pgdyno_wire::QueryMode;
+
+use super::{Machine, Recipe, Size, Variant};
 use crate::mistake;
 use crate::{Cycle, Fitted, Published, RecipePlan, Shortened};
 
@@ -102,8 +104,10 @@ pub struct Expanded {
     pub threads: Option<u16>,
     /// Connections that load.
     pub loaders: Option<u16>,
+    /// Whether the statements before a run (VACUUM, TRUNCATE) are left out.
+    pub no_vacuum: bool,
     /// The query mode.
-    pub mode: Option<Mode>,
+    pub mode: Option<QueryMode>,
     /// The measured window.
     pub time_s: f64,
     /// The warm-up.
@@ -154,6 +158,7 @@ pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, Recipe
         clients: numbers.clients,
         threads: numbers.threads,
         loaders: numbers.loaders,
+        no_vacuum: variant.and_then(|variant| variant.no_vacuum).unwrap_or(recipe.no_vacuum),
         mode: recipe.mode,
         time_s: cut(time_s, LEAST_TIME_S),
         ramp_s: cut(ramp_s, LEAST_RAMP_S),

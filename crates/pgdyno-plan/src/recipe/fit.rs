@@ -25,9 +25,11 @@ pub(super) fn nearest<'a>(
     sizes.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// Scales the numbers from the size's machine to `machine`, and tells the rule and what came of it.
+/// Scales the numbers from the machine that they were made for to `machine`, and tells the rule and what came of it.
 pub(super) fn fit(numbers: &mut Numbers, rule: &Fit, size: &Size, machine: Machine) -> String {
     let mut told = Vec::new();
+    let own_vcpus = rule.made_for.map_or(size.vcpus, |made_for| made_for.vcpus);
+    let own_memory = rule.made_for.map(|made_for| made_for.memory).or(size.memory).unwrap_or_default();
     let base = numbers.clone();
     let grown_by_machine = |by: &str| by == VCPUS || by == MEMORY;
     // Those that follow another number come after it.
@@ -35,11 +37,8 @@ pub(super) fn fit(numbers: &mut Numbers, rule: &Fit, size: &Size, machine: Machi
     for (name, by) in first.into_iter().chain(then) {
         let Some(own) = base.get(name) else { continue };
         let (here, there, unit) = match by.as_str() {
-            VCPUS => (f64::from(machine.vcpus), f64::from(size.vcpus.get()), " vCPUs".to_owned()),
-            MEMORY => {
-                let there = size.memory.unwrap_or_default().0;
-                (gib(machine.memory_bytes), gib(there), " GB".to_owned())
-            }
+            VCPUS => (f64::from(machine.vcpus), f64::from(own_vcpus.get()), " vCPUs".to_owned()),
+            MEMORY => (gib(machine.memory_bytes), gib(own_memory.0), " GB".to_owned()),
             other => {
                 let of = |numbers: &Numbers| numbers.get(other).unwrap_or(1) as f64;
                 (of(numbers), of(&base), format!(" of {other}"))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
 
+use pgdyno_wire::QueryMode;
 use serde::Deserialize;
 
 use super::Value;
@@ -26,7 +27,7 @@ pub struct Recipe {
     #[serde(default)]
     pub ramp: Duration,
     /// The query mode, where it matters.
-    pub mode: Option<Mode>,
+    pub mode: Option<QueryMode>,
     /// Clients, unless a size says otherwise.
     pub clients: Option<NonZeroU32>,
     /// Threads, or jobs, unless a size says otherwise.
@@ -44,6 +45,9 @@ pub struct Recipe {
     /// What a reader should know, such as slips of the document.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Whether the statements before a run (VACUUM, TRUNCATE) are left out, unless a variant says otherwise.
+    #[serde(default)]
+    pub no_vacuum: bool,
     /// The document that it comes from.
     pub source: Source,
     /// What is done to the server and its data around a run.
@@ -54,30 +58,6 @@ pub struct Recipe {
     /// The machines whose numbers it has.
     #[serde(default, rename = "size")]
     pub sizes: Vec<Size>,
-}
-
-/// A query mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// The simple protocol.
-    Simple,
-    /// The extended protocol, parsed each time.
-    Extended,
-    /// Prepared statements.
-    Prepared,
-}
-
-impl Mode {
-    /// As `--mode` has it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Simple => "simple",
-            Self::Extended => "extended",
-            Self::Prepared => "prepared",
-        }
-    }
 }
 
 /// A document.
@@ -138,10 +118,22 @@ impl Steps {
 pub struct Fit {
     /// Whose rule it is, in words.
     pub rule: String,
+    /// The machine that the numbers were made for, where that is not the size's own.
+    pub made_for: Option<MadeFor>,
     /// Which number grows with what: `clients`, `threads`, `loaders` or a parameter with `vcpus`, `memory` or another of
     /// these numbers.
     #[serde(default)]
     pub grows: BTreeMap<String, String>,
+}
+
+/// A machine that numbers were made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MadeFor {
+    /// Its processors.
+    pub vcpus: NonZeroU32,
+    /// Its memory.
+    pub memory: Bytes,
 }
 
 /// The numbers for one machine.
@@ -199,6 +191,8 @@ pub struct Variant {
     pub clients: Option<NonZeroU32>,
     /// Threads, or jobs.
     pub threads: Option<NonZeroU16>,
+    /// Whether the statements before a run (VACUUM, TRUNCATE) are left out, where that differs from the recipe.
+    pub no_vacuum: Option<bool>,
     /// Parameters of the workload, beside the size's.
     #[serde(default)]
     pub params: BTreeMap<String, Value>,

@@ -73,6 +73,18 @@ fn numbers_grow_from_the_nearest_size() {
 }
 
 #[test]
+fn numbers_that_were_made_for_another_machine_grow_from_that_one() {
+    let made_for = "rule = \"our rule\"\nmade_for = { vcpus = 16, memory = \"128GB\" }";
+    let text = SMALL
+        .replace("rule = \"our rule\"", made_for)
+        .replace("memory = \"128GB\"\nparams", "memory = \"104GB\"\nparams");
+    let fit = Some(Machine { vcpus: 16, memory_bytes: 104 << 30 });
+    let run = expand(&read("mine.toml", &text).unwrap(), &Request { fit, ..Request::default() }).unwrap();
+    assert_eq!((run.clients, run.params["scale"].as_str()), (Some(8), "813"));
+    assert!(run.recipe.fitted.unwrap().rule.contains("scale 1000 × 104/128 GB = 813"));
+}
+
+#[test]
 fn times_are_cut_down_to_what_still_shows_something() {
     let short = |text: &str, by| {
         let recipe = read("mine.toml", text).unwrap();
@@ -120,6 +132,7 @@ fn a_variant_counts_before_its_size() {
     assert_eq!((first.recipe.variant.as_str(), first.params["range"].as_str()), ("50M", "50000000"));
     let second = run(Some("100M")).unwrap();
     assert_eq!((second.recipe.published[0].value, second.params["scale"].as_str()), (69892.83, "5000"));
+    assert_eq!((first.no_vacuum, second.no_vacuum), (false, true));
     assert_eq!(
         run(Some("1B")).unwrap_err().to_string(),
         "recipe polardb/ro of size polar.o.x4.large has no variant '1B'; it has 50M, 100M"
@@ -156,7 +169,7 @@ fn mistakes_are_told_with_their_place_or_their_remedy() {
       |
     6 | cleints = 8
       | ^^^^^^^
-    unknown field `cleints`, expected one of `title`, `workload`, `time`, `ramp`, `mode`, `clients`, `threads`, `loaders`, `cached`, `params`, `settings`, `notes`, `source`, `steps`, `fit`, `size`
+    unknown field `cleints`, expected one of `title`, `workload`, `time`, `ramp`, `mode`, `clients`, `threads`, `loaders`, `cached`, `params`, `settings`, `notes`, `no_vacuum`, `source`, `steps`, `fit`, `size`
     did you mean `clients`?
     ");
     for (from, to, words) in [
@@ -199,4 +212,5 @@ fn the_example_of_the_manual_is_a_recipe() {
     let run = expand(&recipe, &Request { size: Some("db16"), variant: Some("large"), ..Request::default() }).unwrap();
     assert_eq!((run.clients, run.params["scale"].as_str(), run.fresh), (Some(64), "4000", true));
     assert!(run.cycle.prewarm && run.from_template.is_none());
+    assert!(recipe.no_vacuum && !run.no_vacuum);
 }

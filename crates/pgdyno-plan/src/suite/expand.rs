@@ -106,12 +106,24 @@ fn cells_of(
             cells.push(Cell {
                 key: format!("{name}{axes}@{target}"),
                 entry,
-                target: target.clone(),
+                target: below(target, base),
                 args: all.clone(),
             });
         }
     }
     Ok(cells)
+}
+
+/// A target of which a relative directory is below `base`.
+fn below(target: &str, base: &str) -> String {
+    match target.strip_prefix("embedded:") {
+        Some(dir)
+            if !base.is_empty() && !dir.starts_with(['/', '~']) && (dir.contains('/') || dir.starts_with('.')) =>
+        {
+            format!("embedded:{base}/{}", dir.trim_start_matches("./"))
+        }
+        _ => target.to_owned(),
+    }
 }
 
 /// Every combination of the axes, the last one changing fastest.
@@ -179,6 +191,21 @@ mod tests {
     }
 
     #[test]
+    fn modes_forms_and_arrivals_are_known_when_the_file_is_read() {
+        assert_eq!(
+            cells(
+                "[[run]]\nwhat = 'noop'\nrate = 10\nwire = 'libpq'\narrivals = 'uniform'\nmatrix.mode = ['simple', 'prepared']"
+            ),
+            [
+                "noop.mode=simple@embedded: noop --rate=10 --arrivals=uniform --wire=libpq --mode=simple",
+                "noop.mode=prepared@embedded: noop --rate=10 --arrivals=uniform --wire=libpq --mode=prepared",
+            ]
+        );
+        let error = read("[[run]]\nwhat = 'noop'\nmode = 'portals'").unwrap_err();
+        assert!(error.contains("line 5") && error.contains("`portals`, expected one of `simple`"), "{error}");
+    }
+
+    #[test]
     fn what_is_run_can_be_an_axis_and_paths_are_relative_to_the_file() {
         assert_eq!(
             cells(
@@ -195,6 +222,21 @@ mod tests {
             cells("[[run]]\nname = 'model'\ntargets = ['a', 'b']\nmatrix.what = ['x', 'y']"),
             ["model.what=x@a: x", "model.what=x@b: x", "model.what=y@a: y", "model.what=y@b: y"]
         );
+    }
+
+    #[test]
+    fn directories_of_private_servers_are_relative_to_the_file() {
+        let suite = read(
+            "[[run]]\nwhat = 'x'\ntargets = ['embedded:./pg17', 'embedded:/opt/pg', 'embedded:~/pg', 'embedded:18']",
+        );
+        let cells: Vec<_> = suite.unwrap().cells.into_iter().map(|cell| (cell.key, cell.target)).collect();
+        let expected = [
+            ("x@embedded:./pg17", "embedded:/base/pg17"),
+            ("x@embedded:/opt/pg", "embedded:/opt/pg"),
+            ("x@embedded:~/pg", "embedded:~/pg"),
+            ("x@embedded:18", "embedded:18"),
+        ];
+        assert_eq!(cells, expected.map(|(key, target)| (key.to_owned(), target.to_owned())));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use pgdyno_wire::{QueryMode, Wire};
+use pgdyno_workload::Arrivals;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
@@ -54,6 +56,24 @@ impl Kind for bool {
 impl Kind for Duration {
     fn value(&self, flag: &str) -> Value {
         plain(flag, format!("{}s", self.seconds()))
+    }
+}
+
+impl Kind for Arrivals {
+    fn value(&self, flag: &str) -> Value {
+        plain(flag, self.name().to_owned())
+    }
+}
+
+impl Kind for QueryMode {
+    fn value(&self, flag: &str) -> Value {
+        plain(flag, self.name().to_owned())
+    }
+}
+
+impl Kind for Wire {
+    fn value(&self, flag: &str) -> Value {
+        plain(flag, self.name().to_owned())
     }
 }
 
@@ -194,6 +214,10 @@ macro_rules! options {
             $($name: Option<Vec<$kind>>,)*
         }
 
+        /// The flags that options of a suite become.
+        #[cfg(test)]
+        pub(super) const FLAGS: &[&str] = &[$($flag),*];
+
         impl Run {
             /// The options that are the same in every cell.
             pub(super) fn fixed(&self) -> Vec<(&'static str, Value)> {
@@ -230,9 +254,9 @@ options! {
     transactions: u64 => "transactions",
     ramp: Duration => "ramp",
     rate: f64 => "rate",
-    arrivals: String => "arrivals",
-    mode: String => "mode",
-    wire: String => "wire",
+    arrivals: Arrivals => "arrivals",
+    mode: QueryMode => "mode",
+    wire: Wire => "wire",
     pin: String => "pin",
     max_tries: u64 => "max-tries",
     latency_limit: Milliseconds => "latency-limit",
@@ -253,6 +277,8 @@ options! {
     no_load: bool => "no-load",
     replace: bool => "replace",
     no_check: bool => "no-check",
+    no_vacuum: bool => "no-vacuum",
+    allow_schema_changes: bool => "allow-schema-changes",
     loaders: u64 => "loaders",
     resumable: bool => "resumable",
     unlogged: bool => "unlogged",
@@ -260,9 +286,33 @@ options! {
     drop_caches: bool => "drop-caches",
     prewarm: bool => "prewarm",
     checkpoint: bool => "checkpoint",
+    latency_percentiles: String => "latency-percentiles",
     log: bool => "log",
     no_samples: bool => "no-samples",
     os_metrics: String => "os-metrics",
     statement_plans: u64 => "statement-plans",
     args: Vec<String> => "",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::OPTIONS;
+
+    #[test]
+    fn a_suite_has_every_option_that_a_plan_keeps() {
+        // A suite provisions a target once for all of its runs, and reaches its private servers by their sockets.
+        let own = ["provision", "tcp"];
+        let kept = OPTIONS.iter().flat_map(|option| option.flags);
+        let missing: Vec<_> = kept.filter(|flag| !FLAGS.contains(flag) && !own.contains(flag)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn the_manual_names_every_option_of_a_suite() {
+        let manual = include_str!("../../../../docs/suites.md");
+        let named = |flag: &str| manual.contains(&flag.replace('-', "_"));
+        let missing: Vec<_> = FLAGS.iter().filter(|flag| !named(flag)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
 }

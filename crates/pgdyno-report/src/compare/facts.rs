@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Arrivals, Cycle, Pace, Plan, ScriptPlan};
+use pgdyno_plan::options::{Bearing, OPTIONS, Value};
+use pgdyno_plan::{Plan, ScriptPlan};
 use pgdyno_results::RunRecord;
 
-use crate::units::{bytes, count, duration, rate};
+use crate::units::{bytes, count};
 
 /// What a fact is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,11 +83,11 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
         }
     };
     let plan = &record.plan;
-    for (name, value) in decisive(plan) {
-        add(Group::Plan, &name, value, true);
+    for (name, value, is_decisive) in subject(plan) {
+        add(Group::Plan, name, value, is_decisive);
     }
-    for (name, value) in beside(plan) {
-        add(Group::Plan, name, value, false);
+    for (name, value, is_decisive) in chosen(plan) {
+        add(Group::Plan, &name, value, is_decisive);
     }
     if let Some(recipe) = &plan.recipe {
         let cut = recipe.shortened.as_ref().map_or_else(String::new, |s| format!("times divided by {}", s.by));
@@ -116,59 +117,36 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
     facts
 }
 
-/// What decides which work a transaction is, on which data, and how much of it is asked for at a time.
-fn decisive(plan: &Plan) -> Vec<(String, String)> {
+/// What is run, on what and where: the value, and whether figures of others are figures of other work.
+fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
     let script = |script: &ScriptPlan| {
         // The same script may be called by another path.
         let name = script.file.rsplit('/').next().unwrap_or(&script.file);
         format!("{name}@{} {:.8}", script.weight, script.sha256)
     };
-    let pace = match plan.pace {
-        Pace::ClosedLoop => "closed loop".to_owned(),
-        Pace::Rate { per_s, arrivals: Arrivals::Poisson } => format!("{}/s, Poisson", rate(per_s)),
-        Pace::Rate { per_s, arrivals: Arrivals::Uniform } => format!("{}/s, uniform", rate(per_s)),
-    };
-    let limit = plan.latency_limit_ms.filter(|_| plan.pace != Pace::ClosedLoop);
-    let mut facts = vec![
-        ("workload".to_owned(), plan.workload.clone()),
-        ("scripts".to_owned(), plan.scripts.iter().map(script).collect::<Vec<_>>().join(", ")),
-        ("scale".to_owned(), count(plan.scale)),
-        ("clients".to_owned(), count(u64::from(plan.clients))),
-        ("connections".to_owned(), plan.connections.map_or_else(String::new, |n| count(u64::from(n)))),
-        ("mode".to_owned(), plan.mode.clone()),
-        ("wire".to_owned(), if plan.wire.is_native() { String::new() } else { "libpq".to_owned() }),
-        ("pace".to_owned(), pace),
-        ("latency limit".to_owned(), limit.map_or_else(String::new, |ms| format!("{ms} ms"))),
-    ];
-    // The seed of the data makes other rows of the same kind; the size is the scale.
-    let told = |name: &str| name != "seed" && name != plan.scale_name;
-    facts.extend(plan.params.iter().filter(|(name, _)| told(name)).map(|(n, v)| (format!("-D {n}"), v.clone())));
-    facts
+    vec![
+        ("workload", plan.workload.clone(), true),
+        ("scripts", plan.scripts.iter().map(script).collect::<Vec<_>>().join(", "), true),
+        ("scale", count(plan.scale), true),
+        ("target", plan.target.clone(), false),
+    ]
 }
 
-/// What else a plan says that may bear on the figures.
-fn beside(plan: &Plan) -> Vec<(&'static str, String)> {
-    let Cycle { restart, drop_caches, prewarm, checkpoint, provision } = plan.cycle;
-    let steps = [
-        (restart, "restart"),
-        (drop_caches, "drop caches"),
-        (prewarm, "prewarm"),
-        (checkpoint, "checkpoint"),
-        (provision, "provision"),
-    ];
-    let steps: Vec<_> = steps.iter().filter(|(done, _)| *done).map(|(_, step)| *step).collect();
-    vec![
-        ("target", plan.target.clone()),
-        ("template", plan.from_template.clone().unwrap_or_default()),
-        ("threads", plan.threads.to_string()),
-        ("pinned to CPUs", plan.pin.clone().unwrap_or_default()),
-        ("time", plan.time_s.map_or_else(String::new, duration)),
-        ("transactions", plan.transactions.map_or_else(String::new, count)),
-        ("ramp", duration(plan.ramp_s)),
-        ("max tries", plan.max_tries.to_string()),
-        ("cycle", steps.join(", ")),
-        ("log", if plan.log { "every transaction".to_owned() } else { String::new() }),
-    ]
+/// The options that bear on the figures, as [`subject`] has it. Settings are among the server's.
+fn chosen(plan: &Plan) -> Vec<(String, String, bool)> {
+    let mut facts = Vec::new();
+    for option in OPTIONS.iter().filter(|option| !option.flags.contains(&"set")) {
+        let bearing = option.bearing(plan);
+        let is_parameter = option.flags.contains(&"param");
+        for Value { name, text } in option.values(plan) {
+            // The seed of the data makes other rows of the same kind; the size is the scale.
+            if bearing == Bearing::None || is_parameter && (name == "seed" || name == plan.scale_name) {
+                continue;
+            }
+            facts.push((if is_parameter { format!("-D {name}") } else { name }, text, bearing == Bearing::Work));
+        }
+    }
+    facts
 }
 
 fn server(record: &RunRecord) -> Vec<(String, String)> {
@@ -179,10 +157,16 @@ fn server(record: &RunRecord) -> Vec<(String, String)> {
             ("version".to_owned(), server.version.clone()),
             ("origin".to_owned(), server.origin.clone()),
             ("place".to_owned(), if server.local { "the driver's machine" } else { "another machine" }.to_owned()),
+            ("standby".to_owned(), if server.standby { "yes" } else { "no" }.to_owned()),
+            ("pooling".to_owned(), server.pooling.clone().unwrap_or_else(|| "none".to_owned())),
             ("TLS".to_owned(), server.tls.clone().unwrap_or_else(|| "off".to_owned())),
             ("data".to_owned(), size),
             ("synchronous standbys".to_owned(), server.synchronous_standbys.map_or_else(String::new, count)),
         ]);
+        if let Some(build) = &server.build {
+            facts.push(("programs".to_owned(), build.bindir.clone()));
+            facts.push(("configure".to_owned(), build.configure.clone()));
+        }
         if let Some(cluster) = &server.cluster {
             let delegated = cluster.delegated.map_or("not shown", |yes| if yes { "yes" } else { "no" });
             facts.extend([

@@ -2,7 +2,9 @@
 
 use pgdyno_measure::compare::{Change, Direction, Estimate, Held, INTERVALS_MIN, Latencies};
 
-use super::{Figure, Metric, Run, Verdict};
+use pgdyno_results::Metric;
+
+use super::{Figure, Run, Verdict};
 
 /// Every figure that both sides have, that of the verdict first.
 pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confidence: f64) -> Vec<Figure> {
@@ -10,15 +12,14 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confiden
         ([base], [new]) => Some((latencies(base), latencies(new))),
         _ => None,
     };
-    let others = Metric::ALL.iter().map(|(_, metric)| *metric).filter(|metric| {
-        // TPM and QPS follow the others: they are shown where they are asked for.
-        *metric != first && !matches!(metric, Metric::Tpm | Metric::Qps)
-    });
+    // TPM and QPS follow the others: they are shown where they are asked for.
+    let of_workloads = Metric::of_workloads(base.iter().chain(&*new).map(|run| &run.record));
+    let others = Metric::comparable(of_workloads).filter(|m| *m != first && !["tpm", "qps"].contains(&m.name()));
     let figure = |metric: Metric| {
-        let values = |side: &[Run]| side.iter().map(|run| metric.of(&run.record)).collect::<Option<Vec<_>>>();
+        let values = |side: &[Run]| side.iter().map(|run| metric.value(&run.record)).collect::<Option<Vec<_>>>();
         let (from, to) = (values(base)?, values(new)?);
         let change = match (&*base, &*new, &latencies) {
-            ([base], [new], Some((from, to))) => of_single_runs(metric, (base, from), (new, to), confidence),
+            ([base], [new], Some((from, to))) => of_single_runs(&metric, (base, from), (new, to), confidence),
             _ => Change::of_runs(&from, &to, confidence),
         };
         let (base, new) = (mean(&from), mean(&to));
@@ -27,19 +28,19 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confiden
             let shift = new / base / c.ratio;
             Change { ratio: c.ratio * shift, low: c.low * shift, high: c.high * shift, ..c }
         });
-        let verdict = change.map_or(Verdict::CannotTell, |change| verdict(&change, metric));
+        let verdict = change.map_or(Verdict::CannotTell, |change| verdict(&change, &metric));
         Some(Figure { metric, base, new, change, verdict })
     };
-    std::iter::once(first).chain(others).filter_map(figure).collect()
+    std::iter::once(first.clone()).chain(others).filter_map(figure).collect()
 }
 
 fn of_single_runs(
-    metric: Metric,
+    metric: &Metric,
     (base, base_latencies): (&Run, &Latencies),
     (new, new_latencies): (&Run, &Latencies),
     confidence: f64,
 ) -> Option<Change> {
-    if let Metric::Percentile(percent) = metric {
+    if let Some(percent) = metric.percentile() {
         return Latencies::change(base_latencies, new_latencies, percent / 100.0, confidence);
     }
     let estimate = |run: &Run| Estimate::of_intervals(&metric.by_interval(&run.series));
@@ -59,7 +60,7 @@ fn mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }
 
-fn verdict(change: &Change, metric: Metric) -> Verdict {
+fn verdict(change: &Change, metric: &Metric) -> Verdict {
     match (change.direction(), metric.is_latency()) {
         (Direction::Unknown, _) => Verdict::NoDifference,
         (Direction::Up, false) | (Direction::Down, true) => Verdict::Faster,
@@ -69,7 +70,7 @@ fn verdict(change: &Change, metric: Metric) -> Verdict {
 
 /// Whether NEW is slower by no more than `loss_max`: less throughput, or more latency. `tried` is how many runs the larger
 /// side has: as many did not decide it, so it takes more.
-pub(super) fn held(change: &Change, metric: Metric, loss_max: f64, confidence: f64, tried: usize) -> Held {
+pub(super) fn held(change: &Change, metric: &Metric, loss_max: f64, confidence: f64, tried: usize) -> Held {
     let held = if metric.is_latency() {
         // Of latencies the inverse is judged: what falls when they rise.
         let Change { ratio, low, high, variance_of_one } = *change;
@@ -86,7 +87,7 @@ pub(super) fn held(change: &Change, metric: Metric, loss_max: f64, confidence: f
 
 /// Why a verdict has no interval to stand on.
 pub(super) fn no_interval(base: &[Run], new: &[Run]) -> String {
-    let few = |run: &&Run| Metric::Tps.by_interval(&run.series).len() < INTERVALS_MIN;
+    let few = |run: &&Run| Metric::tps().by_interval(&run.series).len() < INTERVALS_MIN;
     match base.iter().chain(new).find(few) {
         Some(run) if run.series.intervals.is_empty() => {
             format!(
@@ -97,7 +98,7 @@ pub(super) fn no_interval(base: &[Run], new: &[Run]) -> String {
         Some(run) => format!(
             "{} has {} whole intervals, and an interval of confidence needs {INTERVALS_MIN}; run longer, or several times",
             run.record.id,
-            Metric::Tps.by_interval(&run.series).len()
+            Metric::tps().by_interval(&run.series).len()
         ),
         None => "too few transactions are beyond this percentile, its latencies swing too slowly for so few intervals, or there is no latency.hlog".to_owned(),
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{Comparison, words};
 use crate::Look;
+use crate::metric::value_text;
 
 pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### pgdyno compare: {}\n", comparison.verdict.name())?;
@@ -14,7 +15,7 @@ pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> i
     writeln!(out, "| | BASE | NEW | change | {} interval | |", words::share(comparison.confidence))?;
     writeln!(out, "| --- | ---: | ---: | ---: | ---: | --- |")?;
     for figure in &comparison.figures {
-        let (base, new) = (figure.metric.told(figure.base), figure.metric.told(figure.new));
+        let (base, new) = (value_text(&figure.metric, figure.base), value_text(&figure.metric, figure.new));
         let (change, verdict) = (words::signed(figure.new / figure.base), figure.verdict.name());
         let title = figure.metric.title();
         writeln!(out, "| {title} | {base} | {new} | {change} | {} | {verdict} |", words::interval(figure))?;

@@ -6,6 +6,7 @@ use pgdyno_measure::compare::Held;
 
 use super::{Comparison, Verdict, words};
 use crate::Look;
+use crate::metric::value_text;
 use crate::text::Paint;
 
 /// Values longer than this are cut: the whole is in the JSON.
@@ -67,9 +68,9 @@ fn table(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = vec![["", "BASE", "NEW", "change", title.as_str(), ""].map(str::to_owned)];
     rows.extend(comparison.figures.iter().map(|figure| {
         [
-            figure.metric.title(),
-            figure.metric.told(figure.base),
-            figure.metric.told(figure.new),
+            figure.metric.title().to_owned(),
+            value_text(&figure.metric, figure.base),
+            value_text(&figure.metric, figure.new),
             words::signed(figure.new / figure.base),
             words::interval(figure),
             figure.verdict.name().to_owned(),

@@ -132,7 +132,7 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
             untold.join(", ")
         ));
     }
-    let is_scheduled = all().any(|record| matches!(record.plan.pace, Pace::Rate { .. }));
+    let is_scheduled = all().any(|record| matches!(record.plan.pace, Pace::Rate(_)));
     if is_scheduled && !metric.is_latency() {
         notes.push(
             "there is a rate: throughput is what was offered, as long as the server keeps up; compare latencies with \

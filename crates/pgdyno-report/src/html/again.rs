@@ -1,34 +1,38 @@
 //! The command line that a plan stands for.
 
-use pgdyno_plan::{Arrivals, LoadChoice, Pace, Plan};
+use pgdyno_plan::Plan;
+use pgdyno_plan::options::{self, Bearing, RunOption};
 use pgdyno_results::RunRecord;
 
-/// The arguments that make the same plan again, `pgdyno` first. What a run took from its surroundings, such as a password,
-/// is not among them.
+/// Returns the arguments that make the same plan again, `pgdyno` first. What a run took from its surroundings, such as a
+/// password, is not among them.
 #[must_use]
 pub fn command_line(record: &RunRecord) -> Vec<String> {
     let plan = &record.plan;
-    let mut line = Line(vec!["pgdyno".to_owned(), "run".to_owned()]);
+    let mut line = vec!["pgdyno".to_owned(), "run".to_owned()];
     match plan.recipe.as_ref().filter(|recipe| recipe.departures.is_empty()) {
         Some(recipe) => {
-            line.word(&recipe.name);
+            line.push(recipe.name.clone());
             match &recipe.fitted {
-                Some(_) => line.word("--fit"),
-                None => line.option("--size", &recipe.size),
+                Some(_) => line.push("--fit".to_owned()),
+                None => line.extend(["--size".to_owned(), recipe.size.clone()]),
             }
             if !recipe.variant.is_empty() {
-                line.option("--variant", &recipe.variant);
+                line.extend(["--variant".to_owned(), recipe.variant.clone()]);
             }
             if let Some(cut) = &recipe.shortened {
-                line.word(&format!("--short={}", cut.by));
+                line.push(format!("--short={}", cut.by));
             }
+            // The recipe says the rest.
+            line.extend(options::arguments(plan, |option: &RunOption| option.bearing(plan) == Bearing::None));
         }
-        None => explicit(plan, &mut line),
+        None => {
+            line.extend(what(plan));
+            line.extend(options::arguments(plan, |_| true));
+        }
     }
-    target(record, &mut line);
-    around(plan, &mut line);
-    line.option("--random-seed", &plan.seed.to_string());
-    line.0
+    line.extend(target(record));
+    line
 }
 
 /// The arguments as a POSIX shell takes them.
@@ -41,108 +45,26 @@ pub(super) fn shell(arguments: &[String]) -> String {
     arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-struct Line(Vec<String>);
-
-impl Line {
-    fn word(&mut self, word: &str) {
-        self.0.push(word.to_owned());
+/// What is run: a workload, a directory, or scripts with their weights.
+fn what(plan: &Plan) -> Vec<String> {
+    if let Some(directory) = &plan.directory {
+        return vec![directory.clone()];
     }
-
-    fn option(&mut self, name: &str, value: &str) {
-        self.word(name);
-        self.word(value);
-    }
-
-    fn given<T: ToString>(&mut self, name: &str, value: Option<T>) {
-        if let Some(value) = value {
-            self.option(name, &value.to_string());
-        }
-    }
-
-    fn flag(&mut self, name: &str, wanted: bool) {
-        if wanted {
-            self.word(name);
-        }
-    }
-}
-
-/// What is run and how it is driven, word for word.
-fn explicit(plan: &Plan, line: &mut Line) {
     if plan.scripts.is_empty() {
-        line.word(&plan.workload);
+        return vec![plan.workload.clone()];
     }
-    for script in &plan.scripts {
-        let weight = if plan.scripts.len() > 1 { format!("@{}", script.weight) } else { String::new() };
-        line.word(&format!("{}{weight}", script.file));
-    }
-    for (name, value) in &plan.params {
-        match name.as_str() {
-            "warehouses" => line.option("-w", value),
-            "scale" => line.option("-s", value),
-            _ => line.option("-D", &format!("{name}={value}")),
-        }
-    }
-    line.option("-c", &plan.clients.to_string());
-    line.given("--connections", plan.connections);
-    line.option("-j", &plan.threads.to_string());
-    line.given("-T", plan.time_s);
-    line.given("-t", plan.transactions);
-    line.option("--ramp", &plan.ramp_s.to_string());
-    line.option("-M", &plan.mode);
-    if !plan.wire.is_native() {
-        line.option("--wire", "libpq");
-    }
-    if let Some(cpus) = &plan.pin {
-        line.word(&format!("--pin={cpus}"));
-    }
-    if let Pace::Rate { per_s, arrivals } = plan.pace {
-        line.option("-R", &per_s.to_string());
-        if arrivals == Arrivals::Uniform {
-            line.option("--arrivals", "uniform");
-        }
-    }
-    if plan.max_tries != 1 {
-        line.option("--max-tries", &plan.max_tries.to_string());
-    }
-    line.given("-L", plan.latency_limit_ms);
-    if plan.reconnect_s > 0.0 {
-        line.option("--reconnect", &plan.reconnect_s.to_string());
-    }
-    line.flag("--restart", plan.cycle.restart);
-    line.flag("--drop-caches", plan.cycle.drop_caches);
-    line.flag("--prewarm", plan.cycle.prewarm);
-    line.flag("--checkpoint", plan.cycle.checkpoint);
-    line.flag("--provision", plan.cycle.provision);
-    for (name, value) in &plan.settings {
-        line.option("--set", &format!("{name}={value}"));
-    }
+    let weight = |weight| if plan.scripts.len() > 1 { format!("@{weight}") } else { String::new() };
+    plan.scripts.iter().map(|script| format!("{}{}", script.file, weight(script.weight))).collect()
 }
 
-fn target(record: &RunRecord, line: &mut Line) {
-    match (&record.target, record.plan.target.as_str()) {
-        (Some(target), _) => line.option("--target", &target.name),
+fn target(record: &RunRecord) -> Vec<String> {
+    let name = match (&record.target, record.plan.target.as_str()) {
+        (Some(target), _) => &target.name,
         // A workload without a server takes no target.
-        (None, "none") => {}
-        (None, target) => line.option("--target", target),
-    }
-}
-
-/// The data before the run, and what is written of it.
-fn around(plan: &Plan, line: &mut Line) {
-    if !plan.scale_name.is_empty() {
-        line.option("--loaders", &plan.loaders.to_string());
-    }
-    line.flag("--resumable", plan.resumable);
-    line.flag("--unlogged", plan.unlogged);
-    line.flag("--replace", plan.load == LoadChoice::Always);
-    line.flag("--no-load", plan.load == LoadChoice::Never);
-    line.given("--from-template", plan.from_template.as_ref());
-    line.flag("--no-check", !plan.checks && !plan.scale_name.is_empty());
-    if !plan.percentiles.is_empty() {
-        let list: Vec<_> = plan.percentiles.iter().map(f64::to_string).collect();
-        line.word(&format!("--latency-percentiles={}", list.join(",")));
-    }
-    line.flag("--log", plan.log);
+        (None, "none") => return Vec::new(),
+        (None, target) => target,
+    };
+    vec!["--target".to_owned(), name.to_owned()]
 }
 
 #[cfg(test)]
@@ -161,7 +83,7 @@ mod tests {
         assert_eq!(
             shell(&command_line(&record())),
             "pgdyno run tproc-c -D all-warehouses=false -D call=procedure -D seed=1 -w 1 -c 2 -j 1 -T 12 --ramp 1 \
-             -M prepared --target embedded --loaders 2 --random-seed 2867917161118594"
+             -M prepared --max-tries 1 --loaders 2 --random-seed 2867917161118594 --target embedded"
         );
     }
 
@@ -176,7 +98,7 @@ mod tests {
             ..Default::default()
         });
         let line = shell(&command_line(&record));
-        assert!(line.starts_with("pgdyno run alloydb/tpcc-full --fit --short=20 --target embedded"), "{line}");
+        assert!(line.starts_with("pgdyno run alloydb/tpcc-full --fit --short=20 --random-seed "), "{line}");
         record.plan.recipe.iter_mut().for_each(|recipe| recipe.departures.push("-c 3".to_owned()));
         assert!(shell(&command_line(&record)).starts_with("pgdyno run tproc-c "));
     }

@@ -2,6 +2,7 @@
 
 use super::markup::Html;
 use crate::compare::{Comparison, Figure, Side, Verdict, words};
+use crate::metric::value_text;
 
 /// The picture of a change reaches at most so far from no change, as a share.
 const REACH_MAX: f64 = 1.0;
@@ -46,8 +47,8 @@ fn changes(comparison: &Comparison, html: &mut Html) {
     html.raw("</tr></thead><tbody>\n");
     for figure in &comparison.figures {
         let ratio = figure.new / figure.base;
-        html.raw("<tr><th scope=\"row\">").text(&figure.metric.title()).raw("</th>");
-        let (base, new) = (figure.metric.told(figure.base), figure.metric.told(figure.new));
+        html.raw("<tr><th scope=\"row\">").text(figure.metric.title()).raw("</th>");
+        let (base, new) = (value_text(&figure.metric, figure.base), value_text(&figure.metric, figure.new));
         for cell in [base, new, words::signed(ratio)] {
             html.raw("<td class=\"n\">").text(&cell).raw("</td>");
         }

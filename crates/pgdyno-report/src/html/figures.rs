@@ -4,39 +4,32 @@ use pgdyno_results::{RunRecord, Status};
 
 use super::ReportRun;
 use super::markup::Html;
+use crate::metric::{Headline, headline};
 use crate::steady;
-use crate::text::headline;
 use crate::units::{ms, percent};
 
-/// What a figure of [`headline`] means; docs/metrics.md has the formulas.
-fn meaning(name: &str) -> &'static str {
-    match name {
-        "NOPM" => "committed New-Orders a minute",
-        "TPM" => "commits and rollbacks a minute, as the server counts them",
-        "TPM (client)" => "transactions a minute, as the client counts them",
-        "TPS" => "committed transactions a second",
-        "QPS" => "SELECT, INSERT, UPDATE and DELETE statements a second",
-        "ms mean" => "response time, the arithmetic mean",
-        "ms p99" => "response time that 99 of 100 are not above",
-        _ => "",
-    }
-}
-
-/// What else stands among the headlines: name, value and meaning.
-fn more(record: &RunRecord) -> Vec<(&'static str, String, &'static str)> {
+/// What else stands among the headlines.
+fn more(record: &RunRecord) -> Vec<Headline> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let mut more = Vec::new();
+    let figure = |name: &str, value: String, meaning: &str| Headline {
+        name: name.to_owned(),
+        value,
+        meaning: meaning.to_owned(),
+    };
     if let Some(latency) = &summary.response_latency_ns {
-        more.push(("ms max", ms(latency.max), "response time, the longest"));
+        more.push(figure("ms max", ms(latency.max), "response time, the longest"));
     }
     if summary.failed > 0 {
-        more.push(("failed", percent(summary.failed_share()), "transactions that failed for good"));
+        more.push(figure("failed", percent(summary.failed_share()), "transactions that failed for good"));
     }
     if let Some(ratio) = summary.cache_hit_ratio {
-        more.push(("from shared buffers", percent(ratio), "block reads that needed no read of the operating system"));
+        let meaning = "block reads that needed no read of the operating system";
+        more.push(figure("from shared buffers", percent(ratio), meaning));
     }
     if let Some(cpu) = summary.server_cpu_percent {
-        more.push(("server CPU", format!("{cpu:.0} %"), "of all CPUs of its machine, all programs together"));
+        let meaning = "of all CPUs of its machine, all programs together";
+        more.push(figure("server CPU", format!("{cpu:.0} %"), meaning));
     }
     more
 }
@@ -50,34 +43,32 @@ pub(super) fn figures(runs: &[ReportRun], html: &mut Html) {
 }
 
 fn tiles(record: &RunRecord, html: &mut Html) {
-    let known = headline(record).into_iter().map(|(name, value)| (name, value, meaning(name)));
     html.raw("<dl class=\"tiles\">\n");
-    for (name, value, meaning) in known.chain(more(record)) {
+    for Headline { name, value, meaning } in headline(record).into_iter().chain(more(record)) {
         // `ms p99` is a p99 in milliseconds.
-        let (name, unit) = name.strip_prefix("ms ").map_or((name, ""), |name| (name, " ms"));
+        let (name, unit) = name.strip_prefix("ms ").map_or((name.as_str(), ""), |name| (name, " ms"));
         html.raw("<div><dt>").text(name).raw("</dt><dd><b>").text(&value).text(unit).raw("</b><small>");
-        html.text(meaning).raw("</small></dd></div>\n");
+        html.text(&meaning).raw("</small></dd></div>\n");
     }
     html.raw("</dl>\n");
 }
 
 fn table(runs: &[ReportRun], html: &mut Html) {
-    let of = |run: &ReportRun| -> Vec<(&'static str, String)> {
-        let more = more(&run.record).into_iter().map(|(name, value, _)| (name, value));
-        headline(&run.record).into_iter().chain(more).collect()
-    };
+    let of =
+        |run: &ReportRun| -> Vec<Headline> { headline(&run.record).into_iter().chain(more(&run.record)).collect() };
     let all: Vec<_> = runs.iter().map(of).collect();
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in all.iter().flatten() {
-        if !names.contains(name) {
-            names.push(name);
+    for figure in all.iter().flatten() {
+        if !names.contains(&figure.name.as_str()) {
+            names.push(&figure.name);
         }
     }
     let columns: Vec<_> =
         [("run", false), ("status", false)].into_iter().chain(names.iter().map(|n| (*n, true))).collect();
-    let row = |(run, figures): (&ReportRun, &Vec<(&str, String)>)| {
-        let value =
-            |name: &&str| figures.iter().find(|(known, _)| known == name).map_or("–".to_owned(), |f| f.1.clone());
+    let row = |(run, figures): (&ReportRun, &Vec<Headline>)| {
+        let value = |name: &&str| {
+            figures.iter().find(|figure| figure.name == *name).map_or("–".to_owned(), |figure| figure.value.clone())
+        };
         let first = [run.name.clone(), run.record.status.name().to_owned()];
         first.into_iter().chain(names.iter().map(value)).collect()
     };

@@ -2,24 +2,24 @@
 
 use std::collections::HashMap;
 
+use pgdyno_results::Metric;
 use serde_json::{Value, json};
 
 use super::ReportRun;
 use super::data::significant;
 use super::markup::Html;
-use crate::compare::Metric;
 use crate::scaling::Scaling;
 
 /// Percentiles in the chart of response times.
-const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
+const PERCENTILES: [&str; 3] = ["p50", "p95", "p99"];
 
 /// The metrics of the charts: the scaling's own, and response times.
 pub(super) fn metrics(scaling: &Scaling) -> Vec<Vec<Metric>> {
-    let own = scaling.metric;
-    let throughput = if own.is_latency() { Metric::Tps } else { own };
-    let mut percentiles: Vec<Metric> = PERCENTILES.into_iter().map(Metric::Percentile).collect();
-    if own.is_latency() && !percentiles.contains(&own) {
-        percentiles.push(own);
+    let own = &scaling.metric;
+    let throughput = if own.is_latency() { Metric::tps() } else { own.clone() };
+    let mut percentiles: Vec<Metric> = PERCENTILES.into_iter().filter_map(Metric::common).collect();
+    if own.is_latency() && !percentiles.contains(own) {
+        percentiles.push(own.clone());
     }
     vec![vec![throughput], percentiles]
 }
@@ -61,7 +61,7 @@ pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
         .map(|p| p.linear.map_or(Value::Null, |linear| told(linear * first.points[0].mean)))
         .collect();
     Some(json!({
-        "title": title, "unit": if is_latency { "ms".to_owned() } else { first.metric.title() },
+        "title": title, "unit": if is_latency { "ms".to_owned() } else { first.metric.title().to_owned() },
         "axis": first.axis.title(), "logarithmic": is_latency,
         "lines": lines.iter().map(line).collect::<Vec<_>>(), "proportion": proportion,
     }))

@@ -5,7 +5,7 @@ use pgdyno_results::{GrowthRecord, RunRecord, ServerRecord};
 use super::ReportRun;
 use super::again::{command_line, shell};
 use super::markup::Html;
-use crate::text::{line_of_drive, line_of_server};
+use crate::text::{line_of_drive, line_of_place, line_of_server};
 use crate::units::{bytes, duration, percent};
 
 /// What makes a commit durable, or not.
@@ -41,6 +41,9 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
     }
     fact("driven by", &line_of_drive(record));
     fact("server", &line_of_server(record));
+    if let Some(line) = line_of_place(record) {
+        fact("connected to", &line);
+    }
     target(record, &mut fact);
     let client = &record.client;
     let busiest = client.thread_busy.iter().copied().reduce(f64::max);
@@ -52,6 +55,9 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
     let machine = format!("{}, {} CPUs, {}, {}", client.cpu, client.cpus, bytes(client.memory_bytes), client.os);
     fact("driver", &format!("{machine}{busy}{waiting}"));
     if let Some(server) = &record.server {
+        if let Some(build) = &server.build {
+            fact("build", &format!("{}, configured with {}", build.bindir, build.configure));
+        }
         fact("durability", &durability(server));
         fact("encryption", server.tls.as_deref().unwrap_or("none: the clients' connections are not encrypted"));
     }

@@ -1,6 +1,7 @@
 //! Statements as the server counts them: the difference of `pg_stat_statements` over the measured window.
 
 use pgdyno_results::{SampleTable, Samples};
+use pgdyno_samples::{Column, statements};
 
 use super::markup::Html;
 use crate::units::{bytes, count, percent};
@@ -12,8 +13,8 @@ const STATEMENTS_MAX: usize = 25;
 const TEXT_MAX: usize = 400;
 
 pub(super) fn statements(samples: &Samples, html: &mut Html) {
-    let table = samples.of("statements");
-    let time = |row: &[String]| number(table, row, "total_exec_time_ms").unwrap_or(0.0);
+    let table = samples.of(statements::SOURCE);
+    let time = |row: &[String]| number(table, row, statements::TOTAL_EXEC_TIME_MS).unwrap_or(0.0);
     let all: f64 = table.rows().iter().map(|(_, row)| time(row)).sum();
     if all <= 0.0 {
         return;
@@ -32,7 +33,7 @@ pub(super) fn statements(samples: &Samples, html: &mut Html) {
     rows.sort_by(|a, b| time(b).total_cmp(&time(a)));
     for row in rows.iter().take(STATEMENTS_MAX) {
         let share = time(row) / all;
-        html.raw("<tr><td><code>").text(&text(table.cell(row, "query").unwrap_or("?"))).raw("</code>");
+        html.raw("<tr><td><code>").text(&text(table.cell(row, statements::QUERY).unwrap_or("?"))).raw("</code>");
         html.raw("<svg class=\"bar\" aria-hidden=\"true\"><rect height=\"6\" rx=\"2\" width=\"");
         html.text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg></td><td class=\"n\">").text(&percent(share));
         for cell in figures(table, row) {
@@ -46,7 +47,7 @@ pub(super) fn statements(samples: &Samples, html: &mut Html) {
     }
 }
 
-fn number(table: &SampleTable, row: &[String], column: &str) -> Option<f64> {
+fn number(table: &SampleTable, row: &[String], column: Column) -> Option<f64> {
     table.cell(row, column)?.parse().ok()
 }
 
@@ -62,15 +63,16 @@ fn text(query: &str) -> String {
 fn figures(table: &SampleTable, row: &[String]) -> [String; 8] {
     let of = |column| number(table, row, column);
     let whole = |column| of(column).map_or_else(|| "–".to_owned(), |n: f64| count(n.max(0.0) as u64));
-    let ratio = of("shared_blks_hit").zip(of("shared_blks_read")).filter(|(hit, read)| hit + read > 0.0);
+    let ratio =
+        of(statements::SHARED_BLKS_HIT).zip(of(statements::SHARED_BLKS_READ)).filter(|(hit, read)| hit + read > 0.0);
     [
-        whole("calls"),
-        of("mean_exec_time_ms").map_or_else(|| "–".to_owned(), |ms| format!("{ms:.3}")),
-        whole("rows"),
+        whole(statements::CALLS),
+        of(statements::MEAN_EXEC_TIME_MS).map_or_else(|| "–".to_owned(), |ms| format!("{ms:.3}")),
+        whole(statements::ROWS),
         ratio.map_or_else(|| "–".to_owned(), |(hit, read)| percent(hit / (hit + read))),
-        whole("shared_blks_read"),
-        whole("shared_blks_dirtied"),
-        whole("temp_blks_written"),
-        of("wal_bytes").map_or_else(|| "–".to_owned(), |n| bytes(n.max(0.0) as u64)),
+        whole(statements::SHARED_BLKS_READ),
+        whole(statements::SHARED_BLKS_DIRTIED),
+        whole(statements::TEMP_BLKS_WRITTEN),
+        of(statements::WAL_BYTES).map_or_else(|| "–".to_owned(), |n| bytes(n.max(0.0) as u64)),
     ]
 }

@@ -3,6 +3,8 @@
 use pgdyno_results::{RunRecord, StatementRecord};
 
 use super::markup::{Column, Html};
+use crate::guide::published_row;
+use crate::metric::server_counts;
 use crate::text::{latency_columns, latency_rows};
 use crate::units::{bytes, count, duration, ms, percent};
 
@@ -22,23 +24,13 @@ pub(super) fn tables(record: &RunRecord, html: &mut Html) {
 
 /// What a document has published beside what was measured; never as a pass mark.
 fn published(record: &RunRecord, html: &mut Html) {
-    let (Some(recipe), Some(summary)) = (&record.plan.recipe, &record.summary) else { return };
+    let Some(recipe) = record.plan.recipe.as_ref().filter(|_| record.summary.is_some()) else { return };
     if recipe.published.is_empty() {
         return;
     }
-    let latency = summary.response_latency_ns.as_ref();
-    let measured = |metric: &str| match metric {
-        "tps" => Some(summary.tps),
-        "nopm" => summary.nopm,
-        "tpm" => summary.tpm,
-        "qps" => Some(summary.qps),
-        "latency_ms_mean" => latency.map(|l| l.mean / 1e6),
-        "latency_ms_stddev" => latency.map(|l| l.stddev / 1e6),
-        _ => None,
-    };
-    let figure = |value: f64| if value >= 1000.0 { count(value.round() as u64) } else { format!("{value:.3}") };
     let row = |p: &pgdyno_plan::Published| {
-        vec![p.metric.clone(), figure(p.value), measured(&p.metric).map_or("–".to_owned(), figure), p.note.clone()]
+        let [name, measured, published] = published_row(record, p);
+        vec![name, published, measured, p.note.clone()]
     };
     html.heading("Published and measured").raw("<p>").text(&recipe.source).raw(", on ").text(&recipe.machine);
     html.raw(". Another machine: a figure to look at, not one to reach.</p>\n");
@@ -73,6 +65,8 @@ fn facts(record: &RunRecord) -> Vec<String> {
     fact(s.retried, "tried more than once");
     fact(s.retries, "tries after the first");
     fact(s.skipped, "arrivals skipped");
+    let longest = duration(s.still_waiting_s_max.unwrap_or_default());
+    fact(s.still_waiting, &format!("still waiting at the end, for up to {longest}; in no latency"));
     fact(s.late, "above the latency limit");
     for (class, n) in &s.failed_by_class {
         fact(*n, &format!("failed: {class}"));
@@ -81,10 +75,10 @@ fn facts(record: &RunRecord) -> Vec<String> {
     fact(s.cancelled_in_flight, "cancelled at the end");
     let tallies = record.tallies.iter().map(|tally| format!("{}: {}", tally.name, count(tally.count)));
     facts.extend(tallies);
-    if let (Some(server), Some(client)) = (s.new_orders_by_server, s.new_orders_by_client) {
+    for (counted, client, server) in server_counts(record) {
         let verdict = if server == client { "the same" } else { "NOT the same" };
         let (client, server) = (count(client), count(server));
-        facts.push(format!("New-Orders of the whole run: {client} by the client, {server} by the server: {verdict}"));
+        facts.push(format!("{counted} of the whole run: {client} by the client, {server} by the server: {verdict}"));
     }
     if let Some(wal) = s.wal_bytes {
         facts.push(format!("WAL in the measured window: {}", bytes(wal)));
@@ -159,10 +153,11 @@ fn checks(record: &RunRecord, html: &mut Html) {
     }
     html.heading("Checks of the data");
     for set in &record.checks {
-        let broken: Vec<_> = set.checks.iter().filter(|check| !check.holds).collect();
+        let broken: Vec<_> = set.checks.iter().filter(|check| !check.passes()).collect();
         let (all, broken_count) = (set.checks.len(), broken.len());
         if broken.is_empty() {
-            html.raw("<p class=\"good all\">").text(&format!("{}: all {all} hold", set.when)).raw("</p>\n");
+            let text = format!("{}: {}", set.when, crate::text::all_pass(set));
+            html.raw("<p class=\"good all\">").text(&text).raw("</p>\n");
         } else {
             html.raw("<p class=\"bad all\">")
                 .text(&format!("{}: {broken_count} of {all} are broken", set.when))
@@ -175,7 +170,11 @@ fn checks(record: &RunRecord, html: &mut Html) {
     }
     let all = record.checks.iter().flat_map(|set| set.checks.iter().map(move |check| (set, check)));
     let row = |(set, c): (&pgdyno_results::CheckSet, &pgdyno_results::CheckRecord)| {
-        let holds = if c.holds { "holds" } else { "BROKEN" };
+        let holds = match (c.holds, &c.known) {
+            (true, _) => "holds",
+            (false, Some(_)) => "known",
+            (false, None) => "BROKEN",
+        };
         vec![set.when.clone(), c.name.clone(), c.condition.clone(), holds.to_owned(), format!("{:.2}", c.seconds)]
     };
     let columns = [("when", false), ("check", false), ("condition", false), ("", false), ("s", true)];

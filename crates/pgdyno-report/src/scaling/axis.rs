@@ -1,6 +1,6 @@
 //! What grows from run to run.
 
-use pgdyno_plan::Pace;
+use pgdyno_plan::{Pace, Rate};
 use pgdyno_results::RunRecord;
 
 use crate::compare::{Difference, Group};
@@ -82,7 +82,7 @@ impl Axis {
             Self::Threads => whole(plan.threads as u64),
             Self::Scale => whole(plan.scale),
             Self::Rate => match plan.pace {
-                Pace::Rate { per_s, .. } => Ok(Place { label: rate(per_s), at: Some(per_s) }),
+                Pace::Rate(Rate { per_s, .. }) => Ok(Place { label: rate(per_s), at: Some(per_s) }),
                 Pace::ClosedLoop => Err("has no rate".to_owned()),
             },
             Self::Vcpus => whole(u64::from(vcpus(record).ok_or_else(|| {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{Point, Scaling};
 use crate::Look;
+use crate::metric::value_text;
 
 /// The drawing's size in pixels.
 const SIZE: (f64, f64) = (760.0, 460.0);
@@ -39,12 +40,12 @@ pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Res
          height=\"{height}\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222222\">"
     )?;
     writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>")?;
-    let (metric, axis) = (escaped(&scaling.metric.title()), escaped(scaling.axis.title()));
+    let (metric, axis) = (escaped(scaling.metric.title()), escaped(scaling.axis.title()));
     writeln!(out, "<text x=\"{left}\" y=\"32\" font-size=\"18\" font-weight=\"bold\">{metric} by {axis}</text>")?;
 
     let mut value = 0.0;
     while value <= most * 1.001 {
-        let (at, told) = (y(value), if value > 0.0 { scaling.metric.told(value) } else { "0".to_owned() });
+        let (at, told) = (y(value), if value > 0.0 { value_text(&scaling.metric, value) } else { "0".to_owned() });
         writeln!(out, "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>")?;
         writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{told}</text>", left - 8.0, at + 4.0)?;
         value += step;

@@ -8,6 +8,7 @@ use pgdyno_results::table::quoted;
 
 use super::{Point, Scaling};
 use crate::Look;
+use crate::metric::value_text;
 use crate::text::Paint;
 use crate::units::percent;
 
@@ -28,7 +29,7 @@ pub(super) fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
     }
     let times = |ratio: f64| format!("{ratio:.2}×");
     let row = |point: &Point| {
-        let [mean, min, max] = [point.mean, point.min, point.max].map(|value| scaling.metric.told(value));
+        let [mean, min, max] = [point.mean, point.min, point.max].map(|value| value_text(&scaling.metric, value));
         let mut row = vec![point.label.clone(), point.runs.to_string(), mean, min, max, times(point.ratio)];
         if linear {
             row.push(point.linear.map_or_else(String::new, times));

@@ -60,9 +60,29 @@ pub struct CheckRecord {
     pub condition: String,
     /// Whether it holds.
     pub holds: bool,
+    /// Why it need not hold: what another program that made or drove the data is known to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
     /// How long it took.
     pub seconds: f64,
     /// The first rows that break it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<String>,
+}
+
+impl CheckRecord {
+    /// Whether the data is as it can be: the condition holds, or is known not to.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.holds || self.known.is_some()
+    }
+}
+
+impl CheckSet {
+    /// Names of the conditions that are known not to hold.
+    #[must_use]
+    pub fn known(&self) -> Vec<&str> {
+        let known = self.checks.iter().filter(|check| !check.holds && check.known.is_some());
+        known.map(|check| check.name.as_str()).collect()
+    }
 }

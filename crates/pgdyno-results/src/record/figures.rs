@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_measure::{Percentiles, Steadiness, Verdict};
+use pgdyno_workload::{Better, Unit};
 use serde::{Deserialize, Serialize};
 
 /// Figures of a latency distribution, in nanoseconds, to three digits.
@@ -57,6 +58,56 @@ pub struct PercentileRecord {
     pub latency_ns: u64,
 }
 
+impl LatencyRecord {
+    /// The percentile of this many percent, where it was recorded.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> Option<u64> {
+        let usual = [(50.0, self.p50), (90.0, self.p90), (95.0, self.p95), (99.0, self.p99), (99.9, self.p99_9)];
+        let asked = self.percentiles.iter().map(|p| (p.percent, p.latency_ns));
+        usual.into_iter().chain(asked).find(|(known, _)| *known == percent).map(|(_, ns)| ns)
+    }
+}
+
+/// A metric of the measured window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricRecord {
+    /// Its value.
+    pub value: f64,
+    /// The unit of the value: `1/s`, `1/min`, `ns` or `%`.
+    pub unit: Unit,
+    /// Which way is better: `higher`, `lower` or `neither`.
+    pub better: Better,
+    /// Present where the workload declares the metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadMetricRecord>,
+}
+
+/// What a workload says of its own metric.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadMetricRecord {
+    /// Its name in reports: `NOPM`.
+    pub title: String,
+    /// One line of explanation.
+    pub meaning: String,
+    /// Whether runs of the workload are known by it.
+    pub headline: bool,
+    /// The names of the transactions that it counts.
+    pub transactions: Vec<String>,
+    /// Their name in the plural: `New-Orders`.
+    pub counted: String,
+    /// How many of them the server's own tables count over the whole run, to hold against the client's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_server: Option<u64>,
+    /// The client's count of the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_client: Option<u64>,
+}
+
+/// Absent where it is 0: records of 0.1.0 read and write as before.
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 /// The figures of the measured window. Each formula stands in docs/metrics.md.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -89,6 +140,15 @@ pub struct Summary {
     pub skipped: u64,
     /// Transactions above the latency limit.
     pub late: u64,
+    /// Transactions that were due and had not begun when the run ended. They are in no latency.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub still_waiting: u64,
+    /// How long the one of these that was due first had waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_waiting_s_max: Option<f64>,
+    /// Notices of the server that were dropped because they came faster than they could be passed on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notices_dropped: u64,
     /// Connections lost.
     pub connections_lost: u64,
     /// Connections made anew.

@@ -13,8 +13,20 @@ pub struct ServerRecord {
     pub version_num: u32,
     /// How it was reached or made: `private, from /usr/lib/postgresql/15/bin`, `given`.
     pub origin: String,
+    /// Which build it is, where it tells: only superusers may ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildRecord>,
+    /// Where the clients connected, to which database and as whom; absent in records of pgdyno 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<PlaceRecord>,
     /// Whether it runs on the driver's machine, as far as that can be told.
     pub local: bool,
+    /// Whether it is a standby.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub standby: bool,
+    /// For how long a pooler between driver and server hands out a connection: `session` or `transaction`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooling: Option<String>,
     /// TLS version and cipher of the clients' connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<String>,
@@ -39,6 +51,41 @@ pub struct ServerRecord {
     /// The nodes, where the server spreads tables over nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
+}
+
+/// A build of PostgreSQL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildRecord {
+    /// The directory of its programs.
+    pub bindir: String,
+    /// The options that `configure` was given, as `pg_config --configure` prints them.
+    pub configure: String,
+}
+
+/// Where clients connect. Never a password.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceRecord {
+    /// Name or address of the host, or the directory of the server's socket.
+    pub host: String,
+    /// The port, a socket's too.
+    pub port: u16,
+    /// The database.
+    pub database: String,
+    /// The role.
+    pub user: String,
+    /// Whether it is a standby, which only reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub standby: bool,
+}
+
+/// `database bench, user ann, host db1, port 5432`.
+impl std::fmt::Display for PlaceRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, port, database, user, standby } = self;
+        let what = if host.starts_with(['/', '@']) { "socket in" } else { "host" };
+        let standby = if *standby { ", a standby" } else { "" };
+        write!(f, "database {database}, user {user}, {what} {host}, port {port}{standby}")
+    }
 }
 
 /// The nodes of a server that spreads tables over nodes (Citus).

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use pgdyno_samples::{Column, Source};
+
 use super::{AT, DIRECTORY};
 use crate::error::{StoreError, io_error};
 
@@ -60,7 +62,17 @@ pub fn read_samples(directory: &Path) -> Result<Samples, StoreError> {
 impl Samples {
     /// What was seen of `source`; an empty table where nothing was.
     #[must_use]
-    pub fn of(&self, source: &str) -> &SampleTable {
+    pub fn of(&self, source: Source) -> &SampleTable {
+        self.named(source.name)
+    }
+
+    /// What was seen of the source that declares a column; an empty table where nothing was.
+    #[must_use]
+    pub fn of_column(&self, column: Column) -> &SampleTable {
+        self.named(column.source)
+    }
+
+    fn named(&self, source: &str) -> &SampleTable {
         static NOTHING: SampleTable = SampleTable { columns: Vec::new(), rows: Vec::new() };
         self.tables.get(source).unwrap_or(&NOTHING)
     }
@@ -129,19 +141,19 @@ impl SampleTable {
         &self.rows
     }
 
-    fn column(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column == name)
+    fn place(&self, column: Column) -> Option<usize> {
+        self.columns.iter().position(|known| known == column.name)
     }
 
     /// The cell of a row in a column; none where it is empty, or there is no such column.
     #[must_use]
-    pub fn cell<'a>(&self, row: &'a [String], column: &str) -> Option<&'a str> {
-        row.get(self.column(column)?).map(String::as_str).filter(|cell| !cell.is_empty())
+    pub fn cell<'a>(&self, row: &'a [String], column: Column) -> Option<&'a str> {
+        row.get(self.place(column)?).map(String::as_str).filter(|cell| !cell.is_empty())
     }
 
     /// The values of `column` as they are: added up over the rows of one look, none where no row has one.
     #[must_use]
-    pub fn gauge(&self, column: &str) -> Points {
+    pub fn gauge(&self, column: Column) -> Points {
         let mut points = Points::default();
         for (at_s, row) in &self.rows {
             let value: Option<f64> = self.cell(row, column).and_then(|cell| cell.parse().ok());
@@ -161,9 +173,9 @@ impl SampleTable {
     /// Rows are told apart by the columns in `keys`, and their growth is added up. Where one has shrunk, the counters were
     /// reset in between, and nothing is known of that span.
     #[must_use]
-    pub fn rate(&self, keys: &[&str], column: &str) -> Points {
+    pub fn rate(&self, keys: &[Column], column: Column) -> Points {
         let key = |row: &[String]| -> Vec<String> {
-            keys.iter().map(|key| self.cell(row, key).unwrap_or_default().to_owned()).collect()
+            keys.iter().map(|key| self.cell(row, *key).unwrap_or_default().to_owned()).collect()
         };
         let mut points = Points::default();
         let mut before: Option<(f64, BTreeMap<Vec<String>, f64>)> = None;
@@ -186,7 +198,7 @@ impl SampleTable {
 
     /// The table's rows by the value of `key`, each a table of its own with the same columns.
     #[must_use]
-    pub fn by(&self, key: &str) -> BTreeMap<String, Self> {
+    pub fn by(&self, key: Column) -> BTreeMap<String, Self> {
         let mut tables: BTreeMap<String, Self> = BTreeMap::new();
         for (at_s, row) in &self.rows {
             let value = self.cell(row, key).unwrap_or_default().to_owned();
@@ -216,6 +228,8 @@ impl Points {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_samples::{locks, processes, statements};
+
     use super::*;
     use crate::SampleFiles;
 
@@ -235,10 +249,10 @@ mod tests {
         assert_eq!(files.failure(), None);
         let samples = read_samples(directory.path()).unwrap();
         assert_eq!(samples.sources().collect::<Vec<_>>(), ["statements"]);
-        let table = samples.of("statements");
+        let table = samples.of(statements::SOURCE);
         assert_eq!(table.rows()[0], (-0.5, vec!["select 1,\n\"a\"".to_owned(), "10".to_owned()]));
-        assert_eq!(table.cell(&table.rows()[1].1, "calls"), None);
-        assert!(samples.of("locks").is_empty());
+        assert_eq!(table.cell(&table.rows()[1].1, statements::CALLS), None);
+        assert!(samples.of(locks::SOURCE).is_empty());
     }
 
     #[test]
@@ -250,7 +264,7 @@ mod tests {
 
     fn table(rows: &[(f64, &str, &str)]) -> SampleTable {
         let rows = rows.iter().map(|(at, key, n)| (*at, vec![(*key).to_owned(), (*n).to_owned()])).collect();
-        SampleTable::new(&["kind", "n"], rows)
+        SampleTable::new(&["kind", "count"], rows)
     }
 
     #[test]
@@ -263,20 +277,20 @@ mod tests {
             (3.0, "a", "1"),
             (4.0, "a", "3"),
         ]);
-        let rate = t.rate(&["kind"], "n");
+        let rate = t.rate(&[processes::KIND], processes::COUNT);
         assert_eq!((rate.at_s, rate.values), (vec![2.0, 3.0, 4.0], vec![Some(2.0), None, Some(2.0)]));
         // One that is new has begun from nothing.
         let t = table(&[(0.0, "a", "1"), (1.0, "a", "1"), (1.0, "c", "9")]);
-        assert_eq!(t.rate(&["kind"], "n").values, [Some(9.0)]);
+        assert_eq!(t.rate(&[processes::KIND], processes::COUNT).values, [Some(9.0)]);
     }
 
     #[test]
     fn a_gauge_is_the_sum_of_a_look() {
         let t = table(&[(0.0, "a", "1"), (0.0, "b", "2"), (1.0, "a", "")]);
-        let gauge = t.gauge("n");
+        let gauge = t.gauge(processes::COUNT);
         assert_eq!(gauge.values, [Some(3.0), None]);
         assert_eq!((gauge.mean(0.0, 1.0), gauge.max(0.0, 1.0), gauge.mean(0.5, 1.0)), (Some(3.0), Some(3.0), None));
-        assert_eq!(t.by("kind")["b"].gauge("n").values, [Some(2.0)]);
-        assert_eq!(t.gauge("other").values, [None, None]);
+        assert_eq!(t.by(processes::KIND)["b"].gauge(processes::COUNT).values, [Some(2.0)]);
+        assert_eq!(t.gauge(processes::CPUS).values, [None, None]);
     }
 }

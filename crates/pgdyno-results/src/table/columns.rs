@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Pace, RecipePlan, SuitePlan};
+use pgdyno_plan::{Pace, Rate, RecipePlan, SuitePlan};
 use serde_json::Value;
 
 use super::{Cell, Column, Kind};
@@ -25,10 +25,10 @@ pub const EXPORT: &[Column] = &[
     count("server_version", |r| r.server.as_ref().map(|server| u64::from(server.version_num)).into()),
     count("clients", |r| u64::from(r.plan.clients).into()),
     count("threads", |r| (r.plan.threads as u64).into()),
-    text("mode", |r| r.plan.mode.as_str().into()),
+    text("mode", |r| r.plan.mode.name().into()),
     number("rate_per_s", |r| match r.plan.pace {
         Pace::ClosedLoop => Cell::Missing,
-        Pace::Rate { per_s, .. } => Cell::Number(per_s),
+        Pace::Rate(Rate { per_s, .. }) => Cell::Number(per_s),
     }),
     number("duration_s", |r| figure(r, |s| Some(s.duration_s))),
     number("tps", |r| figure(r, |s| Some(s.tps))),

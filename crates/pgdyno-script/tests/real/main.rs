@@ -8,5 +8,5 @@ mod expressions;
 mod malformed;
 #[expect(clippy::disallowed_methods, reason = "a real server is waited for")]
 mod pgbench;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
+
+use pgdyno_testing::{postgres, skipped};

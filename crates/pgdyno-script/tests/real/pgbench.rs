@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::postgres;
 use crate::skipped::skipped;
 
 /// Where Debian puts PostgreSQL's programs, by version.
@@ -75,23 +76,18 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one of pgbench's version; says that the test is skipped if there is none.
+    /// Starts one; says that the test is skipped if there is none.
     pub(crate) fn start(pgbench: &Pgbench, test: &str) -> Option<Self> {
-        if !pgbench.bin.join("initdb").exists() {
-            skipped(&format!("{test}: no server in {}", pgbench.bin.display()));
+        if !postgres::available(test) {
             return None;
         }
-        let account = unprivileged();
-        if rustix::process::geteuid().is_root() && account.is_none() {
-            skipped(&format!("{test}: we are root, and there is no user postgres to run a server as"));
-            return None;
-        }
+        let account = postgres::account();
         let dir = tempfile::tempdir().unwrap();
         if let Some((uid, gid)) = account {
             std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).unwrap();
         }
         let command = |program: &str| {
-            let mut command = Command::new(pgbench.bin.join(program));
+            let mut command = Command::new(postgres::program(program));
             if let Some((uid, gid)) = account {
                 command.uid(uid).gid(gid);
             }
@@ -141,15 +137,4 @@ impl Drop for Server {
         }
         drop(self.child.wait());
     }
-}
-
-/// The unprivileged user, when we are root: PostgreSQL refuses to run as root.
-fn unprivileged() -> Option<(u32, u32)> {
-    if !rustix::process::geteuid().is_root() {
-        return None;
-    }
-    let passwd = std::fs::read_to_string("/etc/passwd").ok()?;
-    let line = passwd.lines().find(|l| l.starts_with("postgres:"))?;
-    let mut fields = line.split(':').skip(2);
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use pgdyno_report::units;
-use pgdyno_results::RunRecord;
+use pgdyno_results::{Metric, RunRecord};
 
 use crate::store::Listed;
 
@@ -85,12 +85,11 @@ impl Column {
     }
 
     fn number(self, record: &RunRecord) -> Option<f64> {
-        let summary = record.summary.as_ref();
         match self {
             Self::Clients => Some(f64::from(record.plan.clients)),
-            Self::Tps => summary.map(|summary| summary.tps),
-            Self::Nopm => summary.and_then(|summary| summary.nopm),
-            Self::P99 => summary.and_then(|s| s.response_latency_ns.as_ref()).map(|latency| latency.p99 as f64),
+            Self::Tps | Self::Nopm | Self::P99 => {
+                Metric::named(self.name(), std::iter::once(record)).and_then(|metric| metric.value(record))
+            }
             _ => None,
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use pgdyno_report::units;
-use pgdyno_results::{Latest, RunRecord, SampleTable, TimelineInterval, read_latest};
+use pgdyno_results::{Latest, Metric, RunRecord, SampleTable, TimelineInterval, read_latest};
+use pgdyno_samples::{Column, Source, machine, processes, waits};
 use serde_json::{Map, Value, json};
 
 use super::run;
@@ -13,7 +14,7 @@ use crate::Run;
 const SPAN_S: f64 = 900.0;
 
 /// Sources that are drawn.
-const SOURCES: [&str; 3] = ["waits", "machine", "processes"];
+const SOURCES: [Source; 3] = [waits::SOURCE, machine::SOURCE, processes::SOURCE];
 
 /// What is new of a run after the moment `since_s`, in seconds since the clients began; the last minutes without one.
 ///
@@ -63,33 +64,36 @@ fn what(record: &RunRecord) -> String {
 }
 
 /// A name and a value.
-type Figure = (&'static str, String);
+type Figure = (String, String);
 
 /// What is to be seen at a glance: the last interval of a run that goes on, the whole window of one that does not.
 fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
     let mut figures = Vec::new();
-    let latencies = |ns: [u64; 4]| ["p50 ms", "p95 ms", "p99 ms", "max ms"].into_iter().zip(ns.map(units::ms));
+    let latencies =
+        |ns: [u64; 4]| ["p50 ms", "p95 ms", "p99 ms", "max ms"].map(str::to_owned).into_iter().zip(ns.map(units::ms));
     match (&latest.last, &record.summary) {
         (Some(last), _) if goes_on => {
-            figures.push(("TPS", units::rate(last.committed as f64 / length(last))));
+            figures.push(("TPS".to_owned(), units::rate(last.committed as f64 / length(last))));
             figures.extend(last.response_ns.into_iter().flat_map(latencies));
-            figures.push(("under way", units::count(last.in_flight)));
+            figures.push(("under way".to_owned(), units::count(last.in_flight)));
         }
         (_, Some(summary)) if !goes_on => {
-            figures.push(("TPS", units::rate(summary.tps)));
-            figures.extend(summary.nopm.map(|nopm| ("NOPM", units::grouped(nopm))));
+            figures.push(("TPS".to_owned(), units::rate(summary.tps)));
+            for metric in Metric::of_workload(record) {
+                figures.extend(metric.value(record).map(|value| (metric.title().to_owned(), units::grouped(value))));
+            }
             let latency = summary.response_latency_ns.as_ref().map(|l| [l.p50, l.p95, l.p99, l.max]);
             figures.extend(latency.into_iter().flat_map(latencies));
-            figures.push(("failed", units::count(summary.failed)));
+            figures.push(("failed".to_owned(), units::count(summary.failed)));
         }
         _ => {}
     }
     if goes_on {
-        figures.extend(record.summary.as_ref().map(|summary| ("TPS, window", units::rate(summary.tps))));
-        let machine = latest.samples.of("machine");
-        let last = |column| machine.gauge(column).values.last().copied().flatten();
-        let cpus = last("busy_cpus").zip(last("cpus").filter(|cpus| *cpus > 0.0));
-        figures.extend(cpus.map(|(busy, cpus)| ("server's CPUs", units::percent(busy / cpus))));
+        figures.extend(record.summary.as_ref().map(|summary| ("TPS, window".to_owned(), units::rate(summary.tps))));
+        let table = latest.samples.of(machine::SOURCE);
+        let last = |column| table.gauge(column).values.last().copied().flatten();
+        let cpus = last(machine::BUSY_CPUS).zip(last(machine::CPUS).filter(|cpus| *cpus > 0.0));
+        figures.extend(cpus.map(|(busy, cpus)| ("server's CPUs".to_owned(), units::percent(busy / cpus))));
     }
     figures
 }
@@ -119,10 +123,10 @@ fn charts(latest: &Latest) -> Vec<Value> {
         ),
         chart("Response time", "ms", "logarithmic", each(intervals, percentiles)),
         chart("Trouble", "a second", "lines", each(intervals, trouble)),
-        chart("Wait events of active sessions", "sessions", "areas", waits(latest.samples.of("waits"))),
+        chart("Wait events of active sessions", "sessions", "areas", waits(latest.samples.of(waits::SOURCE))),
     ];
-    let processes = latest.samples.of("processes");
-    let cpu = if processes.is_empty() { machine(latest.samples.of("machine")) } else { by_kind(processes) };
+    let kinds = latest.samples.of(processes::SOURCE);
+    let cpu = if kinds.is_empty() { machine(latest.samples.of(machine::SOURCE)) } else { by_kind(kinds) };
     charts.push(chart("CPU of the server's machine", "CPUs", "areas", cpu));
     charts
 }
@@ -168,25 +172,27 @@ fn sums(table: &SampleTable, named: impl Fn(&[String]) -> Option<(String, f64)>)
 fn waits(table: &SampleTable) -> Rows {
     let number = |row: &[String], column| table.cell(row, column)?.parse::<f64>().ok();
     sums(table, |row| {
-        let (kind, event) = (table.cell(row, "wait_event_type")?, table.cell(row, "wait_event")?);
-        let looks = number(row, "looks").filter(|looks| *looks > 0.0)?;
+        let (kind, event) = (table.cell(row, waits::WAIT_EVENT_TYPE)?, table.cell(row, waits::WAIT_EVENT)?);
+        let looks = number(row, waits::LOOKS).filter(|looks| *looks > 0.0)?;
         let name = if kind == event { kind.to_owned() } else { format!("{kind}: {event}") };
-        Some((name, number(row, "samples")? / looks))
+        Some((name, number(row, waits::SAMPLES)? / looks))
     })
 }
 
 /// CPUs by kind of process.
 fn by_kind(table: &SampleTable) -> Rows {
-    sums(table, |row| Some((table.cell(row, "kind")?.to_owned(), table.cell(row, "cpus")?.parse().ok()?)))
+    sums(table, |row| {
+        Some((table.cell(row, processes::KIND)?.to_owned(), table.cell(row, processes::CPUS)?.parse().ok()?))
+    })
 }
 
 /// CPUs by what they did, where nobody sees the processes.
 fn machine(table: &SampleTable) -> Rows {
-    let kinds = ["user_cpus", "system_cpus", "iowait_cpus", "steal_cpus"];
+    let kinds = [machine::USER_CPUS, machine::SYSTEM_CPUS, machine::IOWAIT_CPUS, machine::STEAL_CPUS];
     let mut rows = Rows::new();
     for (at_s, row) in table.rows() {
-        let value = |kind: &str| table.cell(row, kind)?.parse::<f64>().ok();
-        let named = |kind: &str| Some((kind.trim_end_matches("_cpus").to_owned(), json!(value(kind)?)));
+        let value = |column| table.cell(row, column)?.parse::<f64>().ok();
+        let named = |column: Column| Some((column.name.trim_end_matches("_cpus").to_owned(), json!(value(column)?)));
         rows.insert(moment(*at_s), kinds.into_iter().filter_map(named).collect());
     }
     rows

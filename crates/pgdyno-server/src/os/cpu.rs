@@ -47,8 +47,9 @@ impl CpuTimes {
             return Err(malformed());
         };
         let cpus = stat.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu ")).count();
-        let interrupts = irq + softirq;
-        Ok(Self { cpus: cpus.max(1) as u32, user: user + nice, system, interrupts, idle, iowait, steal })
+        // Another machine's kernel says so: a sum that is too large is no reason to stop.
+        let (interrupts, user) = (irq.saturating_add(softirq), user.saturating_add(nice));
+        Ok(Self { cpus: cpus.max(1) as u32, user, system, interrupts, idle, iowait, steal })
     }
 
     /// Where the CPUs were since an earlier look; `None` where the kernel counted nothing, as some sandboxes do.
@@ -57,7 +58,7 @@ impl CpuTimes {
         let grown = |of: fn(&Self) -> u64| of(self).saturating_sub(of(earlier));
         let times =
             [grown(|t| t.user), grown(|t| t.system), grown(|t| t.interrupts), grown(|t| t.iowait), grown(|t| t.steal)];
-        let ticks = times.iter().sum::<u64>() + grown(|t| t.idle);
+        let ticks = times.iter().fold(grown(|t| t.idle), |sum, time| sum.saturating_add(*time));
         if ticks == 0 {
             return None;
         }

@@ -45,7 +45,8 @@ impl Disks {
             let fields: Vec<&str> = line.split_whitespace().collect();
             let [_, _, name, ref counts @ ..] = fields[..] else { return Err(malformed()) };
             let count = |nth: usize| counts.get(nth).and_then(|count| count.parse::<u64>().ok()).ok_or_else(malformed);
-            let disk = Disk { read_bytes: count(2)? * SECTOR, written_bytes: count(6)? * SECTOR, busy_ms: count(9)? };
+            let bytes = |nth: usize| Ok(count(nth)?.saturating_mul(SECTOR));
+            let disk = Disk { read_bytes: bytes(2)?, written_bytes: bytes(6)?, busy_ms: count(9)? };
             if !NOT_DISKS.iter().any(|prefix| name.starts_with(prefix)) {
                 disks.insert(name.to_owned(), disk);
             }

@@ -40,8 +40,8 @@ impl Interfaces {
     pub(crate) fn since(&self, earlier: &Self, seconds: f64) -> (f64, f64) {
         let both = self.interfaces.iter().filter_map(|(name, now)| Some((now, earlier.interfaces.get(name)?)));
         let grown = both.map(|(now, then)| (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1)));
-        let (received, sent) = grown.fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
-        (received as f64 / seconds, sent as f64 / seconds)
+        let (received, sent) = grown.fold((0.0, 0.0), |sum, more| (sum.0 + more.0 as f64, sum.1 + more.1 as f64));
+        (received / seconds, sent / seconds)
     }
 }
 

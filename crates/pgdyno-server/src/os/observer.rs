@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use pgdyno_samples::machine;
+
 use super::cpu::{CpuTimes, CpuUse};
 use super::disk::Disks;
 use super::kind::{DRIVER, KERNEL, OTHER};
@@ -66,32 +68,29 @@ impl Reading {
         let used = self.cpu.since(&before.cpu);
         let cpus = |of: fn(&CpuUse) -> f64| used.as_ref().map(|used| format!("{:.3}", of(used)));
         let bytes = |bytes: u64| Some(bytes.to_string());
-        let mut row = vec![
-            Some(self.cpu.cpus.to_string()),
-            cpus(CpuUse::busy),
-            cpus(|used| used.user),
-            cpus(|used| used.system),
-            cpus(|used| used.iowait),
-            cpus(|used| used.steal),
-            used.as_ref().map(|used| format!("{:.1}", used.busy() / used.cpus * 100.0)),
-            bytes(self.memory.total_bytes),
-            self.memory.available_bytes.and_then(bytes),
-            self.memory.dirty_bytes.and_then(bytes),
-        ];
+        let mut row = vec![None; machine::SOURCE.columns.len()];
+        let mut set = |column, cell| row[machine::SOURCE.place(column)] = cell;
+        set(machine::CPUS, Some(self.cpu.cpus.to_string()));
+        set(machine::BUSY_CPUS, cpus(CpuUse::busy));
+        set(machine::USER_CPUS, cpus(|used| used.user));
+        set(machine::SYSTEM_CPUS, cpus(|used| used.system));
+        set(machine::IOWAIT_CPUS, cpus(|used| used.iowait));
+        set(machine::STEAL_CPUS, cpus(|used| used.steal));
+        set(machine::CPU_PERCENT, used.as_ref().map(|used| format!("{:.1}", used.busy() / used.cpus * 100.0)));
+        set(machine::MEMORY_BYTES, bytes(self.memory.total_bytes));
+        set(machine::AVAILABLE_BYTES, self.memory.available_bytes.and_then(bytes));
+        set(machine::DIRTY_BYTES, self.memory.dirty_bytes.and_then(bytes));
         if seconds > 0.0 {
             let disks = self.disks.since(&before.disks, seconds);
             let (received, sent) = self.net.since(&before.net, seconds);
             let whole = |n: f64| Some(format!("{n:.0}"));
-            row.extend([
-                whole(disks.read_bytes_per_s),
-                whole(disks.write_bytes_per_s),
-                Some(format!("{:.3}", disks.busy)),
-            ]);
-            row.extend([whole(received), whole(sent)]);
-        } else {
-            row.resize(MACHINE_COLUMNS.len() - 1, None);
+            set(machine::DISK_READ_BYTES_PER_S, whole(disks.read_bytes_per_s));
+            set(machine::DISK_WRITE_BYTES_PER_S, whole(disks.write_bytes_per_s));
+            set(machine::DISK_BUSY, Some(format!("{:.3}", disks.busy)));
+            set(machine::NET_RECEIVE_BYTES_PER_S, whole(received));
+            set(machine::NET_SEND_BYTES_PER_S, whole(sent));
         }
-        row.push(Some(format!("{:.2}", self.load)));
+        set(machine::LOAD_1MIN, Some(format!("{:.2}", self.load)));
         row
     }
 }

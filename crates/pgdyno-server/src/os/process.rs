@@ -6,6 +6,10 @@ use std::io::Read;
 /// More than a line of `/proc/PID/stat` can have: 52 numbers and a name.
 const LONGEST: usize = 2048;
 
+/// More CPU time than a process can have used, 300 years of it: the sum over all processes is a number still, whatever a
+/// machine says.
+const TICKS_MAX: u64 = 1 << 40;
+
 /// What is known of a process. Source: proc_pid_stat(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
@@ -33,8 +37,8 @@ impl Process {
         Some(Self {
             pid: pid.trim().parse().ok()?,
             parent: fields.get(1)?.parse().ok()?,
-            own_ticks: number(11)?.saturating_add(number(12)?),
-            reaped_ticks: reaped(13)?.saturating_add(reaped(14)?),
+            own_ticks: number(11)?.saturating_add(number(12)?).min(TICKS_MAX),
+            reaped_ticks: reaped(13)?.saturating_add(reaped(14)?).min(TICKS_MAX),
             started: number(19)?,
         })
     }

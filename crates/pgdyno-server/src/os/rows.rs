@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use pgdyno_samples::machine::{BUSY_CPUS, CPU_PERCENT, CPUS, SOURCE};
+
 use super::MACHINE_COLUMNS;
 
 /// The column with the moment of a row: RFC 3339, or seconds since 1970.
@@ -85,6 +87,10 @@ impl Rows {
 /// What there is to say of a column that is not known.
 fn complaint(name: &str) -> String {
     let shown: String = name.chars().take(40).collect();
+    // A line of garbage is a long name, and like none.
+    if shown.len() < name.len() {
+        return format!("column {shown:?} is not known");
+    }
     let distance = |known: &str| strsim::damerau_levenshtein(&name.to_lowercase(), known);
     let near = MACHINE_COLUMNS.iter().chain([&AT]).map(|known| (distance(known), *known)).min();
     match near.filter(|(distance, known)| *distance <= known.len().div_ceil(3)) {
@@ -115,8 +121,7 @@ fn row(
         }
     }
     // CPU in percent and in CPUs say the same.
-    let nth = |name: &str| MACHINE_COLUMNS.iter().position(|column| *column == name).unwrap_or_default();
-    let [all, busy, percent] = ["cpus", "busy_cpus", "cpu_percent"].map(nth);
+    let [all, busy, percent] = [CPUS, BUSY_CPUS, CPU_PERCENT].map(|column| SOURCE.place(column));
     values[all] = values[all].or(cpus);
     if let Some(cpus) = values[all].filter(|cpus| *cpus > 0.0) {
         values[busy] = values[busy].or(values[percent].map(|percent| percent / 100.0 * cpus));

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use pgdyno_net::{Admin, AdminError};
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
 use super::kind::told;
 use super::process::Process;
-use crate::ask::{ask, first};
+use crate::facts::ask::{ask, first};
 use crate::process::is_postmaster_of;
 
 /// A session on the server, which leads to the server's processes. It must last until they are found.
@@ -53,6 +53,22 @@ impl ServerSession {
         let is_its = self.data_directory.as_ref().is_none_or(|data| is_postmaster_of(postmaster, Path::new(data)));
         (is_its && self.is(&title_of(&title))).then_some(postmaster)
     }
+}
+
+/// Whether the server that `admin` is connected to by `options` runs on this machine: its processes are seen here. A loopback
+/// address or a socket alone says nothing, since it may be a tunnel's, or lead into a container.
+///
+/// # Errors
+/// Only when the connection is lost.
+pub fn is_here(admin: &mut Admin, options: &ConnectOptions) -> Result<bool, AdminError> {
+    if !options.is_local() {
+        return Ok(false);
+    }
+    // Other systems have no /proc to look at.
+    Ok(cfg!(not(target_os = "linux"))
+        || admin
+            .promptly("where its processes are", ServerSession::of)?
+            .is_some_and(|session| session.postmaster_here().is_some()))
 }
 
 /// A title, as `/proc/PID/cmdline` has it: one argument, and what may follow the NUL after it.

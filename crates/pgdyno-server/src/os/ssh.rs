@@ -126,7 +126,7 @@ pub(crate) fn watch(
 }
 
 /// A look from its texts.
-fn digested(texts: ProcTexts) -> Look {
+pub(super) fn digested(texts: ProcTexts) -> Look {
     let processes = texts.processes.as_ref().map(|lines| lines.lines().filter_map(Process::parse).collect());
     let title = |line: &str| {
         let (pid, title) = line.split_once(' ')?;
@@ -138,7 +138,7 @@ fn digested(texts: ProcTexts) -> Look {
 
 /// The lines of the shell, put together to looks.
 #[derive(Debug, Default)]
-struct Stream {
+pub(super) struct Stream {
     texts: ProcTexts,
     /// The text that lines belong to; none before the first look, where a host may have greeted us.
     name: Option<String>,
@@ -146,7 +146,7 @@ struct Stream {
 
 impl Stream {
     /// Takes a line; the last one of a look completes it.
-    fn take(&mut self, line: &str) -> Option<ProcTexts> {
+    pub(super) fn take(&mut self, line: &str) -> Option<ProcTexts> {
         match (line.strip_prefix(NAMES), &self.name) {
             (Some(END), _) => {
                 self.name = None;

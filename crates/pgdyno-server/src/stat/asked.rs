@@ -37,17 +37,17 @@ impl Asked {
     ) -> Result<Self, AdminError> {
         let mut sources = Vec::new();
         for source in SOURCES {
-            if notes.has_left_out(source.name) {
+            if notes.has_left_out(source.of.name) {
                 continue;
             }
             let tried = match source.sql(&scene) {
                 None => continue,
-                Some(Ok(sql)) => try_out(session, source.name, &sql)?,
+                Some(Ok(sql)) => try_out(session, source.of.name, &sql)?,
                 Some(Err(why)) => Err(why),
             };
             match tried {
                 Ok(text) => sources.push((source, text)),
-                Err(why) => notes.leave_out(source.name, why),
+                Err(why) => notes.leave_out(source.of.name, why),
             }
         }
         let waits = match try_out(session, waits::NAME, &waits::sql())? {
@@ -127,8 +127,8 @@ impl Asked {
                     break;
                 }
                 Err(error) => {
-                    self.sources.retain(|(asked, _)| asked.name != source.name);
-                    notes.leave_out(source.name, format!("it could not be looked at any more: {}", refusal(&error)));
+                    self.sources.retain(|(asked, _)| asked.of.name != source.of.name);
+                    notes.leave_out(source.of.name, format!("it could not be looked at any more: {}", refusal(&error)));
                 }
             }
         }
@@ -137,13 +137,13 @@ impl Asked {
 
     /// What one source has shown, and whether its counters have been reset since.
     fn frame(&mut self, source: &'static Source, at: Instant, rows: Rows, notes: &mut Notes) -> Frame {
-        let last = self.last.insert(source.name, rows.rows.clone());
+        let last = self.last.insert(source.of.name, rows.rows.clone());
         if last.is_some_and(|last| source.was_reset(&last, &rows.rows)) {
-            let name = source.name;
+            let name = source.of.name;
             let text = format!("the counters of {name} were reset: what they counted across that moment is not known");
             notes.note(at, "reset", text);
         }
-        Frame { source: source.name, at, columns: source.names, rows: rows.rows }
+        Frame { source: source.of.name, at, columns: source.of.names, rows: rows.rows }
     }
 }
 

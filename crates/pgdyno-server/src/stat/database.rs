@@ -1,31 +1,9 @@
 //! `pg_stat_database` of the database that is measured.
 
-use super::source::{Column, Every, From, STATS_RESET, Source, counter, names, value};
+use super::source::{Every, From, Source};
 
-const COLUMNS: [Column; 17] = [
-    counter("xact_commit"),
-    counter("xact_rollback"),
-    counter("blks_read"),
-    counter("blks_hit"),
-    counter("tup_returned"),
-    counter("tup_fetched"),
-    counter("tup_inserted"),
-    counter("tup_updated"),
-    counter("tup_deleted"),
-    counter("conflicts"),
-    counter("temp_files"),
-    counter("temp_bytes"),
-    counter("deadlocks"),
-    counter("blk_read_time_ms").as_sql("blk_read_time"),
-    counter("blk_write_time_ms").as_sql("blk_write_time"),
-    value("numbackends"),
-    STATS_RESET,
-];
+/// The row of the database that the session is in.
+pub(crate) const FROM: &str = "pg_stat_database WHERE datname = current_database()";
 
-pub(super) const SOURCE: Source = Source {
-    name: "database",
-    every: Every::Second,
-    columns: &COLUMNS,
-    names: &names(&COLUMNS),
-    from: |_| From::Sql("pg_stat_database WHERE datname = current_database()"),
-};
+pub(crate) const SOURCE: Source =
+    Source { of: pgdyno_samples::database::SOURCE, every: Every::Second, loses_rows: false, from: |_| From::Sql(FROM) };

@@ -23,6 +23,8 @@ pub struct Wishes {
     pub plans: usize,
     /// Whether the database is pgdyno's own, so that an extension may be made in it.
     pub owns_database: bool,
+    /// Whether a pooler hands out the server's connections transaction by transaction: then nothing is prepared.
+    pub is_pooled: bool,
 }
 
 /// Samples one server.
@@ -74,6 +76,9 @@ impl Sampler {
     /// Opens a session, gets to know the server, and prepares what is asked of it; why not, in words.
     fn enter(&mut self) -> Result<(), String> {
         let mut session = Session::open(&self.options, self.spent).map_err(|error| error.to_string())?;
+        if self.wishes.is_pooled {
+            session.forgets();
+        }
         let settled = self.settle(&mut session);
         self.spent = session.cost();
         let asked = settled.map_err(|error| error.to_string())?.ok_or("the server does not tell what it is")?;

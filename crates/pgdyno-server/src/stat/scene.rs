@@ -6,7 +6,7 @@ use super::session::Session;
 
 /// What is known of the server and of the role that looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scene {
+pub(crate) struct Scene {
     /// `server_version_num`.
     pub(super) version: u32,
     pub(super) role: String,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Rows};
 
-use crate::backend::LocalBackend;
+use crate::facts::backend::LocalBackend;
 
 /// The name that the server shows for it.
 const APPLICATION_NAME: &str = "pgdyno sampler";

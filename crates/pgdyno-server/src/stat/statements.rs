@@ -4,42 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pgdyno_net::AdminError;
+use pgdyno_samples::statements::{COUNTERS, SOURCE};
 
 use super::scene::Scene;
 use super::session::Session;
 use crate::Frame;
 
-pub(super) const NAME: &str = "statements";
-const NAMES: [&str; 12] = [
-    "queryid",
-    "query",
-    "calls",
-    "total_exec_time_ms",
-    "mean_exec_time_ms",
-    "rows",
-    "shared_blks_hit",
-    "shared_blks_read",
-    "shared_blks_dirtied",
-    "shared_blks_written",
-    "temp_blks_written",
-    "wal_bytes",
-];
+pub(super) const NAME: &str = SOURCE.name;
 
 /// How many statements are kept.
 const MOST: usize = 100;
 
-/// Counters of a statement: the first is its calls, the second its time.
-const COUNTERS: [&str; 9] = [
-    "calls",
-    "total_exec_time",
-    "rows",
-    "shared_blks_hit",
-    "shared_blks_read",
-    "shared_blks_dirtied",
-    "shared_blks_written",
-    "temp_blks_written",
-    "wal_bytes",
-];
+/// Places in [`COUNTERS`].
 const CALLS: usize = 0;
 const TIME: usize = 1;
 
@@ -70,7 +46,8 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Takes one. The texts stay where they are: to read them costs most.
     pub(super) fn take(session: &mut Session, place: &str, scene: &Scene) -> Result<Option<Self>, AdminError> {
-        let sums: Vec<_> = COUNTERS.iter().map(|counter| format!("sum({counter})")).collect();
+        let sums: Vec<_> =
+            COUNTERS.iter().filter_map(|counter| Some(format!("sum({})", counter.sql(scene.version)?))).collect();
         let sql = format!(
             "SELECT {} queryid, {} FROM {place}(false) WHERE queryid IS NOT NULL \
              AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY queryid",
@@ -97,6 +74,10 @@ impl Snapshot {
     /// What was counted since `before`, the weightiest first; none where the counters were reset in between.
     fn since(&self, before: &Self) -> Option<Vec<(&str, Counted)>> {
         if self.reset != before.reset {
+            return None;
+        }
+        // PostgreSQL 13 does not tell of a reset: statements that are gone do.
+        if self.reset.is_none() && before.by_query.keys().any(|query| !self.by_query.contains_key(query)) {
             return None;
         }
         let mut grown = Vec::new();
@@ -155,7 +136,7 @@ pub(super) fn frame(
         Some(cells.into_iter().map(Some).collect())
     };
     let rows = grown.iter().filter_map(row).take(MOST).collect();
-    Ok(Some(Frame { source: NAME, at, columns: &NAMES, rows }))
+    Ok(Some(Frame { source: NAME, at, columns: SOURCE.names, rows }))
 }
 
 #[cfg(test)]
@@ -187,5 +168,7 @@ mod tests {
         assert_eq!(snapshot(&[("1", 11.0, 101.0)], "y").since(&before), None);
         // PostgreSQL 13 does not tell of a reset, and its counters do.
         assert_eq!(snapshot(&[("1", 9.0, 90.0)], "x").since(&before), None);
+        let silent = |entries: &[_]| Snapshot { reset: None, ..snapshot(entries, "") };
+        assert_eq!(silent(&[("2", 1.0, 1.0)]).since(&silent(&[("1", 10.0, 100.0)])), None);
     }
 }

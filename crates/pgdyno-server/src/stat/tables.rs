@@ -1,34 +1,14 @@
 //! `pg_stat_user_tables`, and how large tables and their indexes are.
 
-use super::source::{Column, Every, From, Source, names, value};
+use super::source::{Every, From, Source};
 
 /// A look at one table takes some tens of microseconds.
 const MOST: u64 = 500;
 
-const COLUMNS: [Column; 16] = [
-    value("schema").as_sql("schemaname"),
-    value("table").as_sql("relname"),
-    value("n_live_tup"),
-    value("n_dead_tup"),
-    value("n_tup_ins"),
-    value("n_tup_upd"),
-    value("n_tup_hot_upd"),
-    value("n_tup_del"),
-    value("seq_scan"),
-    value("idx_scan"),
-    value("vacuum_count"),
-    value("autovacuum_count"),
-    value("analyze_count"),
-    value("autoanalyze_count"),
-    value("heap_bytes").as_sql("pg_relation_size(relid)"),
-    value("index_bytes").as_sql("pg_indexes_size(relid)"),
-];
-
 pub(super) const SOURCE: Source = Source {
-    name: "tables",
+    of: pgdyno_samples::tables::SOURCE,
     every: Every::TenSeconds,
-    columns: &COLUMNS,
-    names: &names(&COLUMNS),
+    loses_rows: true,
     from: |scene| match scene.tables {
         ..=MOST => From::Sql("pg_stat_user_tables"),
         tables => {

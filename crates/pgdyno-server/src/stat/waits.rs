@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use pgdyno_samples::waits::SOURCE;
+
 use super::scene::Scene;
 use crate::Frame;
 
-pub(super) const NAME: &str = "waits";
-const NAMES: [&str; 5] = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+pub(super) const NAME: &str = SOURCE.name;
 
 /// The kind of sessions that clients have.
 const CLIENT: &str = "client backend";
@@ -72,7 +73,7 @@ impl Looks {
         let row = |(keys, samples): ([String; 3], u64)| {
             keys.into_iter().chain([samples.to_string(), looks.to_string()]).map(Some).collect()
         };
-        Some(Frame { source: NAME, at, columns: &NAMES, rows: seen.into_iter().map(row).collect() })
+        Some(Frame { source: NAME, at, columns: SOURCE.names, rows: seen.into_iter().map(row).collect() })
     }
 }
 

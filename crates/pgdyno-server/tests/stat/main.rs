@@ -3,13 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 
 mod meanwhile;
-#[path = "../../../pgdyno-net/tests/real/server.rs"]
-#[expect(dead_code, reason = "shared with the tests of other crates")]
-mod server;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
 mod sources;
 mod statements;
+
+use pgdyno_testing::{postgres, server};
 
 use std::time::{Duration, Instant};
 

@@ -2,6 +2,7 @@
 
 use pgdyno_server::stat::{Sampler, Wishes};
 
+use crate::postgres;
 use crate::server::Server;
 use crate::{cell, frame, number, server, until};
 
@@ -9,9 +10,19 @@ use crate::{cell, frame, number, server, until};
 fn a_reset_is_noticed_once_for_each_view_that_it_was_of() {
     let Some(server) = server("a reset", "") else { return };
     let mut admin = server.admin();
+    // Before PostgreSQL 15 there is nothing to reset until something was counted.
+    let counted = "SELECT stats_reset IS NOT NULL FROM pg_stat_database WHERE datname = current_database()";
+    while postgres::major() < 15 && admin.query_one(counted).unwrap() != "t" {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
     let mut sampler = Sampler::begin(&server.options(), Wishes::default());
     sampler.look();
-    admin.execute("SELECT pg_stat_reset(), pg_stat_reset_shared('bgwriter')").unwrap();
+    let checkpointer = if postgres::major() >= 17 { ", pg_stat_reset_shared('checkpointer')" } else { "" };
+    admin.execute(&format!("SELECT pg_stat_reset(), pg_stat_reset_shared('bgwriter'){checkpointer}")).unwrap();
+    if postgres::major() < 15 {
+        // The process that collects statistics then has to hear of it first.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+    }
     let before = number(frame(&sampler.look(), "database").unwrap(), "xact_commit");
     sampler.look();
     let sampled = sampler.end();

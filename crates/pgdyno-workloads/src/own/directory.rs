@@ -99,6 +99,7 @@ impl Directory {
     pub fn build(&self, params: &Params, driver: Box<dyn Workload>) -> Result<Box<dyn Workload>, OwnError> {
         let values = params.iter().collect();
         let mut checks = self.checks(&values)?;
+        let mut keeps_rules = false;
         let data = match &self.source {
             Source::Files(texts) => Data::Sql(sql_data(texts, &values)?),
             Source::Tables(tables) => {
@@ -107,11 +108,13 @@ impl Directory {
                     what: format!("data: {error}"),
                 };
                 let workload = tables.build(params).map_err(wrong)?;
-                checks.splice(..0, tables.checks(&*workload));
+                let kept = tables.checks(&*workload);
+                keeps_rules = kept.len() == workload.checks().len();
+                checks.splice(..0, kept);
                 Data::BuiltIn(workload)
             }
         };
-        Ok(Box::new(Own { meta: self.meta, params: params.clone(), data, checks, driver }))
+        Ok(Box::new(Own { meta: self.meta, params: params.clone(), data, checks, keeps_rules, driver }))
     }
 
     fn checks(&self, values: &BTreeMap<&str, &str>) -> Result<Vec<Check>, OwnError> {

@@ -10,12 +10,12 @@ use pgdyno_workload::{Check, CheckCost, Expect};
 use super::script::Builtin;
 
 pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
-    let check = |name, condition, cost, sql: &str| Check {
+    let check = |name, condition, cost, expect, sql: &str| Check {
         name,
         condition,
         sql: sql.to_owned(),
         parts: None,
-        expect: Expect::UnchangedByRun,
+        expect,
         cost,
     };
     let branches_and_tellers = match builtin {
@@ -23,6 +23,7 @@ pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
             "branches-tellers-history",
             "sum(bbalance), sum(tbalance) and sum(history.delta) grow alike",
             CheckCost::Cheap,
+            Expect::UnchangedByRun,
             "select b.sum - h.sum as branches_minus_history, t.sum - h.sum as tellers_minus_history \
              from (select coalesce(sum(bbalance), 0) as sum from pgbench_branches) b, \
              (select coalesce(sum(tbalance), 0) as sum from pgbench_tellers) t, \
@@ -32,6 +33,7 @@ pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
             "branches-tellers",
             "sum(bbalance) and sum(tbalance) stay as they are",
             CheckCost::Cheap,
+            Expect::UnchangedByRun,
             "select b.sum as branches, t.sum as tellers \
              from (select coalesce(sum(bbalance), 0) as sum from pgbench_branches) b, \
              (select coalesce(sum(tbalance), 0) as sum from pgbench_tellers) t",
@@ -40,9 +42,19 @@ pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
     vec![
         branches_and_tellers,
         check(
+            "tellers-branches",
+            "sum(tbalance) = sum(bbalance)",
+            CheckCost::Cheap,
+            Expect::ZeroSinceLoad { unless_emptied: None },
+            "select (select coalesce(sum(tbalance), 0) from pgbench_tellers) \
+             - (select coalesce(sum(bbalance), 0) from pgbench_branches) as tellers_minus_branches",
+        ),
+        check(
             "accounts-history",
             "sum(abalance) grows by sum(history.delta)",
             CheckCost::Expensive,
+            // A run begins by emptying it.
+            Expect::ZeroSinceLoad { unless_emptied: Some("pgbench_history") },
             "select a.sum - h.sum as accounts_minus_history \
              from (select coalesce(sum(abalance), 0) as sum from pgbench_accounts) a, \
              (select coalesce(sum(delta), 0) as sum from pgbench_history) h",

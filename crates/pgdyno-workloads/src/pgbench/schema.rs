@@ -37,7 +37,12 @@ pub(super) fn tables(layout: Layout) -> Vec<Table> {
     let indexed = if history_indexes { &HISTORY_INDEXED[..] } else { &[] };
     let index = |column: &&str| format!("create index pgbench_history_{column}_idx on pgbench_history ({column})");
     vec![
-        Table { indexes: indexed.iter().map(index).collect(), bytes: history_bytes(history_indexes), ..history },
+        Table {
+            indexes: indexed.iter().map(index).collect(),
+            bytes: history_bytes(history_indexes),
+            grows: true,
+            ..history
+        },
         table(
             "pgbench_tellers",
             "create table pgbench_tellers(tid int not null, bid int, tbalance int, \
@@ -109,6 +114,7 @@ fn table(name: &'static str, ddl: String, rows: u64, keyed: Option<(&'static str
         indexes,
         foreign_keys: Vec::new(),
         rows: RowCount::Exact(rows),
+        grows: false,
         bytes: bytes(rows),
         partitions: Partitions::None,
         distribution: None,

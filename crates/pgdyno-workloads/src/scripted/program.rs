@@ -7,6 +7,9 @@ use pgdyno_script::{Kind, Names, Script, Value, Variables};
 use super::seeds::Seeds;
 use super::{Manner, PgbenchManner, Spec};
 
+/// Variables that have a value without a script's help.
+pub(super) const AUTOMATIC: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
+
 /// What all clients share.
 pub(super) struct Program {
     pub(super) scripts: Vec<Script>,
@@ -23,8 +26,7 @@ pub(super) struct Program {
 
 impl Program {
     pub(super) fn new(scripts: Vec<Script>, mut names: Names, spec: &Spec, seeds: &Seeds) -> Self {
-        let automatic = [b"scale".as_slice(), b"client_id", b"random_seed", b"default_seed"];
-        let [scale, _, random_seed, default_seed] = automatic.map(|name| names.slot(name));
+        let [scale, _, random_seed, default_seed] = AUTOMATIC.map(|name| names.slot(name.as_bytes()));
         let defines: Vec<_> = spec.defines.iter().map(|(name, text)| (names.slot(name.as_bytes()), text)).collect();
         let mut variables = Variables::new(&Arc::new(names));
         variables.set_value(scale, Value::Int(spec.scale as i64));

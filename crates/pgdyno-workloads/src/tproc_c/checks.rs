@@ -1,4 +1,4 @@
-//! The twelve consistency conditions of clause 3.3.2, each as a query for the rows that break it.
+//! The twelve consistency conditions of clause 3.3.2 and three more, each as a query for the rows that break it.
 //!
 //! All are set-based: each large table is read at most twice and joined by hash or merge, so the cost grows
 //! with the data and no faster. What reads large tables can be asked for some warehouses at a time: they are found by
@@ -36,7 +36,7 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
 
 /// Districts without any undelivered order have no row in new_order; the clauses say that conditions 2
 /// and 3 do not concern them.
-const CONDITIONS: [Condition; 12] = [
+const CONDITIONS: [Condition; 15] = [
     Condition {
         clause: "3.3.2.1",
         holds: "w_ytd = sum(d_ytd) of the warehouse's districts",
@@ -175,5 +175,35 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
               WHERE ol_delivery_d IS NOT NULL AND {range:o_w_id} AND {range:ol_w_id}
               GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
  WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
+    },
+    // Not of the clauses, but what follows from them and from the rows of clause 4.3.3.1.
+    Condition {
+        clause: "orders",
+        holds: "rows in orders of the district = d_next_o_id - 1",
+        cost: CheckCost::Expensive,
+        sql: "SELECT d_w_id, d_id, d_next_o_id, coalesce(o.rows, 0) AS orders_rows
+  FROM (SELECT d_w_id, d_id, d_next_o_id FROM district WHERE {range:d_w_id}) AS d
+  FULL JOIN (SELECT o_w_id AS d_w_id, o_d_id AS d_id, count(*) AS rows
+               FROM orders WHERE {range:o_w_id} GROUP BY o_w_id, o_d_id) AS o USING (d_w_id, d_id)
+ WHERE d_next_o_id - 1 IS DISTINCT FROM o.rows",
+    },
+    // New-Order leaves 10 to 100 (clause 2.4.2.2); HammerDB's may leave less.
+    Condition {
+        clause: "stock-quantity",
+        holds: "s_quantity is between 1 and 100",
+        cost: CheckCost::Heavy,
+        sql: "SELECT s_w_id, s_i_id, s_quantity FROM stock WHERE s_quantity NOT BETWEEN 1 AND 100",
+    },
+    // Of the orders that were loaded the stock knows nothing. s_order_cnt starts again at 0 after 32767.
+    Condition {
+        clause: "stock-sold",
+        holds: "sum(s_ytd) and sum(s_order_cnt) of the warehouse are those of its lines in orders after 3000",
+        cost: CheckCost::Heavy,
+        sql: "SELECT w_id, ytd AS sum_s_ytd, quantity AS sum_ol_quantity, order_cnt AS sum_s_order_cnt, lines
+  FROM (SELECT s_w_id AS w_id, sum(s_ytd) AS ytd, sum(s_order_cnt) AS order_cnt FROM stock GROUP BY s_w_id) AS s
+  FULL JOIN (SELECT ol_supply_w_id AS w_id, sum(ol_quantity) AS quantity, count(*) AS lines
+               FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_supply_w_id) AS l USING (w_id)
+ WHERE coalesce(ytd, 0) <> coalesce(quantity, 0)
+    OR (coalesce(order_cnt, 0) - coalesce(lines, 0)) % 32768 <> 0",
     },
 ];

@@ -40,12 +40,7 @@ impl Profile {
     pub(super) fn txns(self, call: Call) -> Vec<Txn> {
         Kind::ALL
             .into_iter()
-            .map(|kind| Txn {
-                name: kind.name(),
-                weight: f64::from(self.share(kind)),
-                queries: call.queries(kind),
-                is_new_order: kind == Kind::NewOrder,
-            })
+            .map(|kind| Txn { name: kind.name(), weight: f64::from(self.share(kind)), queries: call.queries(kind) })
             .collect()
     }
 
@@ -142,6 +137,5 @@ mod tests {
                 ("stock-level", 4.35)
             ]
         );
-        assert!(Profile::Spec.txns(Call::Client).iter().filter(|k| k.is_new_order).count() == 1);
     }
 }

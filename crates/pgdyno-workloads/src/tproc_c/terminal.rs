@@ -104,7 +104,7 @@ mod tests {
     fn a_restart_sends_the_same_inputs() {
         let mut terminal = terminal(Profile::Spec, Waits::Off);
         while terminal.begin().txn != Kind::NewOrder.id() {}
-        let statements = Call::Procedure.statements();
+        let statements = Call::Procedure.statements(None);
         let send = |terminal: &mut Terminal| {
             let mut session = pgdyno_wire::Session::new(pgdyno_wire::QueryMode::Simple, statements.len());
             let mut out = Vec::new();

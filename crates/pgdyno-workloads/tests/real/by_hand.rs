@@ -189,6 +189,6 @@ impl Form {
             let inputs = inputs.map(|n| n.to_string()).join(", ");
             return int_of(&self.call(sql, "stock_level", &inputs).unwrap()[0], 0);
         }
-        int_of(&self.send(sql, "SELECT count", &inputs.map(Value::Int4))[0], 0)
+        int_of(&self.send(sql, "WITH next", &inputs.map(Value::Int4))[0], 0)
     }
 }

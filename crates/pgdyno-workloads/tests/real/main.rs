@@ -5,12 +5,13 @@
 mod by_hand;
 mod pgbench;
 mod registry;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
 #[expect(clippy::disallowed_methods, reason = "a real server is waited for")]
 mod support;
 mod tproc_c;
 mod tproc_c_concurrency;
 mod tproc_c_defects;
 mod tproc_c_forms;
+mod tproc_c_plans;
 mod tproc_c_procedures;
+
+use pgdyno_testing::postgres;

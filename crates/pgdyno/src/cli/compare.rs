@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use pgdyno_report::compare::Metric;
 use pgdyno_report::scaling::Axis;
+use pgdyno_results::Metric;
+use pgdyno_workloads::registry;
 
 use super::OutArgs;
 
@@ -23,10 +24,10 @@ pub(crate) struct CompareArgs {
     /// End with exit code 20 where NEW is shown to be slower by more than this: 3%
     #[arg(long, value_name = "PERCENT", value_parser = loss)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// The figure of the verdict: tps, nopm, tpm, qps, p50, p90, p95, p99, p99.9 [default: nopm where there is one, else
-    /// tps]
+    /// The figure of the verdict: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm
+    /// [default: the workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
-    pub(crate) metric: Option<Metric>,
+    pub(crate) metric: Option<String>,
     /// How many of a hundred intervals are to hold the truth
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
@@ -53,9 +54,10 @@ pub(crate) struct ScalingArgs {
     /// workload
     #[arg(long, value_parser = axis)]
     pub(crate) axis: Axis,
-    /// The figure: tps, nopm, tpm, qps, p50, p90, p95, p99, p99.9 [default: nopm where there is one, else tps]
+    /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
+    /// workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
-    pub(crate) metric: Option<Metric>,
+    pub(crate) metric: Option<String>,
     /// How it is written
     #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "json", "svg", "html"])]
     pub(crate) format: String,
@@ -66,9 +68,15 @@ pub(crate) struct ScalingArgs {
     pub(crate) out: OutArgs,
 }
 
-fn metric(name: &str) -> Result<Metric, String> {
-    let names = Metric::ALL.map(|(name, _)| name).join(", ");
-    Metric::named(name).ok_or_else(|| format!("the figures are {names}"))
+/// The name of a metric by which runs can be compared.
+fn metric(name: &str) -> Result<String, String> {
+    let of_workloads = registry::metrics().into_iter().map(Metric::declared);
+    let known: Vec<_> = Metric::comparable(of_workloads).map(|metric| metric.name().to_owned()).collect();
+    if known.iter().any(|known| known == name) {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("the figures are {}", known.join(", ")))
+    }
 }
 
 fn axis(text: &str) -> Result<Axis, String> {

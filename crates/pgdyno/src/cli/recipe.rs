@@ -10,7 +10,7 @@ pub(crate) struct RecipeArgs {
     /// The variant of a recipe's size, where it has several
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
-    /// Scale a recipe's numbers to this server's processors and memory, by the guide's own rule
+    /// Scale a recipe's numbers to this server's processors and memory, by the recipe's rule
     #[arg(long)]
     pub(crate) fit: bool,
     /// Divide a recipe's times [default: by 20]; record and reports say so

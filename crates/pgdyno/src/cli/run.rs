@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use pgdyno_plan::SuitePlan;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, FromArgMatches as _};
+use pgdyno_engine::RATE_MAX_PER_S;
+use pgdyno_plan::{Arrivals, SuitePlan};
 
 use super::{CycleArgs, RecipeArgs, TargetArgs, WatchArgs};
 
@@ -43,6 +45,13 @@ pub(crate) struct RunArgs {
     /// Do not check the data before and after
     #[arg(long)]
     pub(crate) no_check: bool,
+    /// Neither VACUUM nor empty the history before the run, where the workload does so (pgbench's workloads)
+    #[arg(short = 'n', long)]
+    pub(crate) no_vacuum: bool,
+    /// Run although indexes, keys, routines or the like differ from what was loaded: the record and the report list the
+    /// differences
+    #[arg(long)]
+    pub(crate) allow_schema_changes: bool,
     /// Percentiles of the latencies that reports show beside the usual ones, up to ten, above 0 up to 100
     #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "50,95,99", value_parser = percentiles)]
     pub(crate) latency_percentiles: Option<Percentiles>,
@@ -55,6 +64,15 @@ pub(crate) struct RunArgs {
     /// No progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl RunArgs {
+    /// The arguments of a command line that says nothing.
+    pub(crate) fn bare() -> Result<Self, clap::Error> {
+        let nothing: [&str; 0] = [];
+        let command = Self::augment_args(clap::Command::new("run")).no_binary_name(true);
+        Self::from_arg_matches(&command.try_get_matches_from(nothing)?)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -148,11 +166,11 @@ pub(crate) struct DriveArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) ramp: Option<f64>,
     /// Transactions a second over all clients, on a schedule (open loop)
-    #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = positive)]
+    #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = rate)]
     pub(crate) rate: Option<f64>,
     /// How the arrivals of --rate are spread
-    #[arg(long, value_name = "HOW", default_value = "poisson", value_parser = ["poisson", "uniform"], requires = "rate")]
-    pub(crate) arrivals: String,
+    #[arg(long, value_name = "HOW", default_value = "poisson", value_parser = arrivals(), requires = "rate")]
+    pub(crate) arrivals: Arrivals,
     /// Query mode: simple, extended or prepared [default: prepared; simple for scripts]
     #[arg(short = 'M', long, value_name = "MODE")]
     pub(crate) mode: Option<pgdyno_wire::QueryMode>,
@@ -160,9 +178,10 @@ pub(crate) struct DriveArgs {
     /// with libpq send them
     #[arg(long, value_name = "FORM", default_value = "native")]
     pub(crate) wire: pgdyno_wire::Wire,
-    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit
-    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 1)]
-    pub(crate) max_tries: u32,
+    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit [default: 1000 for built-in
+    /// workloads, 1 for your own scripts]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    pub(crate) max_tries: Option<u32>,
     /// Milliseconds above which a transaction counts as late; with --rate, later ones are skipped
     #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = positive)]
     pub(crate) latency_limit: Option<f64>,
@@ -208,9 +227,32 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|n| *n > 0.0 && n.is_finite()).ok_or_else(|| "write a number above 0".to_owned())
 }
 
+/// Parses `--arrivals`; help and completion list its values.
+fn arrivals() -> impl TypedValueParser<Value = Arrivals> {
+    PossibleValuesParser::new(Arrivals::ALL.map(Arrivals::name)).try_map(|name| name.parse::<Arrivals>())
+}
+
+/// Transactions a second.
+fn rate(text: &str) -> Result<f64, String> {
+    let per_s = positive(text)?;
+    match per_s > RATE_MAX_PER_S {
+        true => {
+            Err("write a rate of at most 1e9: the schedule has room for one transaction in each nanosecond".to_owned())
+        }
+        false => Ok(per_s),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_is_above_0_and_fits_into_the_schedule() {
+        assert_eq!((rate("0.5"), rate("1e9")), (Ok(0.5), Ok(1e9)));
+        assert!(["0", "-1", "inf", "nan", "1e99"].iter().all(|wrong| rate(wrong).is_err()));
+        assert!(rate("1e10").unwrap_err().contains("at most 1e9"));
+    }
 
     #[test]
     fn percentiles_are_numbers_up_to_100_and_at_most_ten() {

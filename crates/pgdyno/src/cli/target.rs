@@ -4,8 +4,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
-    /// A libpq URI or key=value string; a name in pgdyno.toml; `embedded` or `embedded:18` for a private server; `null` for one that
-    /// only answers [default: the PG* environment, else a private server]
+    /// A libpq URI or key=value string; a name in pgdyno.toml; `embedded`, `embedded:18` or `embedded:/path/to/bin` for a private
+    /// server; `null` for one that only answers [default: the PG* environment, else a private server]
     #[arg(long, value_name = "TARGET")]
     pub(crate) target: Option<String>,
     /// The file with the targets that have names

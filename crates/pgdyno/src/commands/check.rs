@@ -4,7 +4,7 @@ mod isolation;
 
 use std::sync::atomic::AtomicBool;
 
-use pgdyno_load::{Baseline, Moment};
+use pgdyno_load::{Baseline, DataState, Moment, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_report::units;
 use pgdyno_results::CheckSet;
@@ -13,32 +13,58 @@ use pgdyno_workload::{Capabilities, Workload};
 use crate::cli::{CheckArgs, DataArgs, WorkloadArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt;
-use crate::life::choice::{Choice, Crew};
+use crate::interrupt::{self, Interrupt};
 use crate::life::data;
 use crate::life::loaded::loaded;
+use crate::life::reach;
+use crate::life::stage::is_null;
+use crate::life::workload_source::{ClientSetup, WorkloadSource};
 use crate::progress::Progress;
-use crate::target::{Server, Target};
+use crate::target::{Server, Target, named};
 
 pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
-    let args = &check.data;
     let interrupt = interrupt::listen()?;
-    let choice = Choice::read(&args.workload)?;
-    let workload = choice.build(&args.workload, None, None, &Crew::NOBODY)?;
-    let place = Place::reach(args, &*workload)?;
+    interrupt.blamed(carry_out(check, &interrupt))
+}
+
+fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
+    let args = &check.data;
+    let source = WorkloadSource::read(&args.workload)?;
+    let workload = source.build(&args.workload, None, None, &ClientSetup::NONE)?;
+    let place = Place::reach(args, &*workload, interrupt)?;
     let mut admin = place.admin()?;
-    let workload = place.as_loaded(&mut admin, &args.workload, &choice, &*workload)?;
+    let workload = place.as_loaded(&mut admin, &args.workload, &source, &*workload)?;
     let stop = interrupt.control.stop_flag();
-    let site = place.site(stop);
+    let access = place.access(stop);
     let mut codes = Vec::new();
     if check.isolation {
-        codes.push(isolation::scenarios(&site, &mut admin, &*workload, check.isolation_level)?);
-        codes.push(isolation::durability(&site, &Target::resolve(&args.target)?, &*workload, stop)?);
+        reach::admit_change(access.caps, "check --isolation")?;
+        reach::admit_sessions(access.caps, "check --isolation")?;
+        // Their own sessions end in good order on a signal: cancelled and rolled back, so that none waits on.
+        let plain = data::DataAccess { options: place.plain(), ..access };
+        let tested = isolation::scenarios(&plain, &mut place.admin()?, &*workload, check.isolation_level);
+        codes.push(interrupt.blamed(tested).map_err(rolled_back)?);
+        codes.push(isolation::durability(&access, &Target::resolve(&args.target)?, &*workload, stop)?);
     }
-    let (set, noted) = data::check(&site, &*workload, Moment::AtRest, "as it is")?;
+    let (set, noted) = data::check(&access, &*workload, Moment::InFull, "as it is")?;
+    if let Some(why) = noted.schema_unknown() {
+        let text = line(Verdict::Skipped, SCHEMA, None, SCHEMA_CONDITION, &[why.to_owned()]);
+        super::print(text.as_bytes())?;
+    }
     codes.push(print_set(&set)?);
     super::print(note(&*workload, &noted).as_bytes())?;
     Ok(codes.into_iter().find(|code| *code != Code::Success).unwrap_or(Code::Success))
+}
+
+/// Says what became of the isolation tests when a signal ended them.
+fn rolled_back(failure: Failure) -> Failure {
+    let text = failure.text();
+    match failure.code() {
+        Code::Interrupted if !text.contains("rolled back") => {
+            Failure::new(Code::Interrupted, format!("{text}; what was under way is cancelled and rolled back"))
+        }
+        _ => failure,
+    }
 }
 
 /// What only a run can prove: the figures that it must leave as they are.
@@ -62,18 +88,32 @@ pub(super) struct Place {
 
 impl Place {
     /// Reaches the database of a given server, or of the private one that is kept.
-    pub(super) fn reach(args: &DataArgs, workload: &dyn Workload) -> Result<Self> {
+    pub(super) fn reach(args: &DataArgs, workload: &dyn Workload, interrupt: &Interrupt) -> Result<Self> {
         if !workload.meta().has_data() {
             return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta().id)));
         }
         let progress = Progress::new(args.quiet);
         let server = Target::resolve(&args.target)?.reach(&args.target)?;
-        let Some(options) = server.options.clone() else {
+        let Some(options) = server.options.as_ref().map(|options| interrupt.options(options)) else {
             return Err(Failure::new(Code::Start, "there is no server to reach"));
         };
         let mut admin = Admin::connect(&options).or_fail(Code::Start)?;
-        let caps = pgdyno_server::capabilities(&mut admin).or_fail(Code::Start)?;
+        if is_null(&admin) {
+            return Err(Failure::new(Code::Start, format!("{options} is a null server, which keeps no data")));
+        }
+        progress.note(&format!("target: {}", named(&mut admin, &options, &server.origin)?));
+        let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
         Ok(Self { server, options, caps, progress })
+    }
+
+    /// What its server can do.
+    pub(super) fn caps(&self) -> &Capabilities {
+        &self.caps
+    }
+
+    /// How the server is reached by who sees to signals himself.
+    fn plain(&self) -> &ConnectOptions {
+        self.server.options.as_ref().unwrap_or(&self.options)
     }
 
     /// A connection.
@@ -86,26 +126,43 @@ impl Place {
         &self,
         admin: &mut Admin,
         args: &WorkloadArgs,
-        choice: &Choice,
+        source: &WorkloadSource,
         workload: &dyn Workload,
     ) -> Result<Box<dyn Workload>> {
         match loaded(admin, workload)? {
-            Some(loaded) if loaded.complete => choice.build(args, None, Some(&loaded), &Crew::NOBODY),
+            Some(loaded) if loaded.complete => {
+                if let Some(maker) = loaded.maker {
+                    self.progress.note(&format!("data loaded by {maker}"));
+                }
+                let workload = source.build(args, None, Some(&loaded), &ClientSetup::NONE)?;
+                data::admit_size(admin, &*workload)?;
+                Ok(workload)
+            }
             partial => {
                 let id = workload.meta().id;
-                let what = if partial.is_some() { "an unfinished load" } else { "no data" };
+                if let DataState::Partial { damage, .. } = pgdyno_load::state(admin, workload).or_fail(Code::Load)?
+                    && !damage.is_empty()
+                {
+                    let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
+                    let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
+                    return Err(Failure::new(Code::Check, error).hint(hint));
+                }
+                let (what, does) = match partial {
+                    Some(_) => ("an unfinished load", "goes on with it"),
+                    None => ("no data", "loads it"),
+                };
                 let error = format!("{} holds {what} of {id}", self.options);
-                Err(Failure::new(Code::Start, error).hint(format!("`pgdyno load {id}` loads it")))
+                Err(Failure::new(Code::Start, error).hint(format!("`pgdyno load {id}` {does}")))
             }
         }
     }
 
     /// For the steps of the life cycle.
-    pub(super) fn site<'a>(&'a self, stop: &'a AtomicBool) -> data::Site<'a> {
+    pub(super) fn access<'a>(&'a self, stop: &'a AtomicBool) -> data::DataAccess<'a> {
         for note in &self.server.notes {
             self.progress.warn(note);
         }
-        data::Site { options: &self.options, caps: &self.caps, progress: &self.progress, stop }
+        data::DataAccess { options: &self.options, caps: &self.caps, progress: &self.progress, stop }
     }
 }
 
@@ -114,6 +171,8 @@ impl Place {
 enum Verdict {
     Holds,
     Broken,
+    /// Another program is known to leave it so.
+    Known,
     Skipped,
 }
 
@@ -122,6 +181,7 @@ fn line(verdict: Verdict, name: &str, seconds: Option<f64>, condition: &str, not
     let verdict = match verdict {
         Verdict::Holds => "holds  ",
         Verdict::Broken => "BROKEN ",
+        Verdict::Known => "known  ",
         // The widest word takes its room from the name.
         Verdict::Skipped => "skipped ",
     };
@@ -138,8 +198,13 @@ fn line(verdict: Verdict, name: &str, seconds: Option<f64>, condition: &str, not
 pub(super) fn print_set(set: &CheckSet) -> Result<Code> {
     let mut text = String::new();
     for check in &set.checks {
-        let verdict = if check.holds { Verdict::Holds } else { Verdict::Broken };
-        text += &line(verdict, &check.name, Some(check.seconds), &check.condition, &check.violations);
+        let verdict = match (check.holds, &check.known) {
+            (true, _) => Verdict::Holds,
+            (false, Some(_)) => Verdict::Known,
+            (false, None) => Verdict::Broken,
+        };
+        let notes: Vec<_> = check.known.iter().chain(&check.violations).cloned().collect();
+        text += &line(verdict, &check.name, Some(check.seconds), &check.condition, &notes);
     }
     super::print(text.as_bytes())?;
     Ok(if data::holds(set) { Code::Success } else { Code::Check })

@@ -7,7 +7,7 @@ use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, c
 use pgdyno_report::{Look, html};
 use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
 
-use super::report::{PAGE, put};
+use super::report::{PAGE, admit, put};
 use crate::cli::CompareArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -20,11 +20,16 @@ const PAGE_FILE: &str = "compare.html";
 pub(crate) type Named = (PathBuf, RunRecord);
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
+    admit(args.output.as_ref())?;
     let results = &args.out.out;
     let sides = [records(results, &args.base)?, records(results, &args.new)?];
     let named = (args.format == PAGE).then(|| sides.clone());
-    let wish =
-        Wish { metric: args.metric, confidence: args.confidence, loss_max: args.fail_if_slower, anyway: args.anyway };
+    let wish = Wish {
+        metric: args.metric.clone(),
+        confidence: args.confidence,
+        loss_max: args.fail_if_slower,
+        anyway: args.anyway,
+    };
     let [base, new] = with_intervals(results, sides)?;
     let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
     match named {

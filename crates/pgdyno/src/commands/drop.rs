@@ -5,7 +5,9 @@ use pgdyno_load::drop_data;
 use crate::cli::DropArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::life::choice::{Choice, Crew};
+use crate::interrupt::{self, Interrupt};
+use crate::life::reach;
+use crate::life::workload_source::{ClientSetup, WorkloadSource};
 
 use super::check::Place;
 
@@ -17,8 +19,15 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
             Failure::new(Code::Start, error).hint("name the workload whose data is to go: `pgdyno drop tpcb-like`")
         );
     }
-    let workload = Choice::read(&args.data.workload)?.build(&args.data.workload, None, None, &Crew::NOBODY)?;
-    let place = Place::reach(&args.data, &*workload)?;
+    let interrupt = interrupt::listen()?;
+    interrupt.blamed(carry_out(args, &interrupt))
+}
+
+fn carry_out(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
+    let workload =
+        WorkloadSource::read(&args.data.workload)?.build(&args.data.workload, None, None, &ClientSetup::NONE)?;
+    let place = Place::reach(&args.data, &*workload, interrupt)?;
+    reach::admit_change(place.caps(), "drop")?;
     let mut admin = place.admin()?;
     let dropped = drop_data(&mut admin, &*workload, args.force).or_fail(Code::Load)?;
     let names = [dropped.relations, dropped.routines].concat();

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use pgdyno_results::table;
+use pgdyno_results::{admit_file, table};
 
 use super::list::selected;
 use crate::cli::ExportArgs;
@@ -14,6 +14,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {
         return Err(Failure::new(Code::Start, "Parquet is no text for a terminal").hint("name a file with -o FILE"));
     }
+    args.output.as_deref().map_or(Ok(()), admit_file).or_fail(Code::Start)?;
     let write = table::format(&args.format)
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     let progress = Progress::new(false);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pgdyno_report::units;
-use pgdyno_results::{RECORD, RunRecord, StoreError, list_runs, read_record};
+use pgdyno_results::{Metric, RECORD, RunRecord, StoreError, list_runs, read_record};
 use pgdyno_workload::Meta;
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
@@ -102,8 +102,10 @@ fn line(record: &RunRecord) -> String {
     words.push(record.summary.as_ref().map_or_else(
         || "nothing measured".to_owned(),
         |summary| {
-            let nopm = summary.nopm.map_or_else(String::new, |n| format!("{} NOPM, ", units::grouped(n)));
-            format!("{nopm}{} TPS", units::rate(summary.tps))
+            let own = Metric::of_workload(record).into_iter();
+            let own = own
+                .filter_map(|metric| Some(format!("{} {}, ", units::grouped(metric.value(record)?), metric.title())));
+            format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
         },
     ));
     format!("{:<11} {}", record.status.name(), words.join(" · "))

@@ -5,22 +5,35 @@ use pgdyno_load::Moment;
 use crate::cli::LoadArgs;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
-use crate::interrupt;
-use crate::life::choice::{Choice, Crew};
+use crate::interrupt::{self, Interrupt};
 use crate::life::data;
-use crate::life::manner::LoadManner;
+use crate::life::loaded::stamped;
+use crate::life::loading::LoadSettings;
+use crate::life::workload_source::{ClientSetup, WorkloadSource};
 
 use super::check::{Place, print_set};
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    let workload = Choice::read(&args.data.workload)?.build(&args.data.workload, None, None, &Crew::NOBODY)?;
-    let place = Place::reach(&args.data, &*workload)?;
-    let site = place.site(interrupt.control.stop_flag());
+    interrupt.blamed(carry_out(args, &interrupt))
+}
+
+fn carry_out(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
+    let source = WorkloadSource::read(&args.data.workload)?;
+    let workload = source.build(&args.data.workload, None, None, &ClientSetup::NONE)?;
+    let place = Place::reach(&args.data, &*workload, interrupt)?;
+    // What was loaded or begun counts where the arguments leave it open.
+    let there = stamped(&mut place.admin()?, &*workload)?;
+    let workload = source.build(&args.data.workload, None, there.as_ref(), &ClientSetup::NONE)?;
+    let access = place.access(interrupt.control.stop_flag());
     if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
-        site.progress.note(&note);
+        access.progress.note(&note);
     }
-    data::load(&site, &*workload, &LoadManner::asked(&args.loading).options(args.replace || args.force, args.force))?;
-    let (set, _) = data::check(&site, &*workload, Moment::AfterLoad, "after the load")?;
+    data::load(
+        &access,
+        &*workload,
+        &LoadSettings::asked(&args.loading).options(args.replace || args.force, args.force),
+    )?;
+    let (set, _) = data::check(&access, &*workload, Moment::AfterLoad, "after the load")?;
     print_set(&set)
 }

@@ -40,7 +40,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         time_seed: now.as_micros() as u64,
         strong_seed: &strong_seed,
         max_open_files: pgdyno_engine::max_open_files(),
-        ask: &mut connect::ask_on_terminal,
+        ask: &mut || connect::ask_on_terminal(control.stop_flag()),
         listen: &mut || interrupt::listen_as_pgbench(&control, &caught),
         control: &control,
     };

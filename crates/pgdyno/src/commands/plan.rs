@@ -1,25 +1,34 @@
-//! `pgdyno plan`: every step of a run, and nothing done.
+//! `pgdyno plan`: every step of a run, and nothing done. What a given server holds is looked at.
 
+use std::time::Duration;
+
+use pgdyno_net::Admin;
 use pgdyno_plan::RecipePlan;
+use pgdyno_workload::Workload;
 
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::Result;
-use crate::life::choice::Choice;
-use crate::life::choose;
-use crate::life::guide;
+use crate::life::loaded::{Loaded, loaded};
+use crate::life::recipe_args;
+use crate::life::resolve::{self, Draft};
+use crate::life::stage::is_null;
+use crate::target::Target;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let (args, recipe) = guide::apply(args)?;
+    let (args, recipe) = recipe_args::apply(args)?;
     let args = &args;
-    let choice = Choice::read(&args.workload)?;
-    let target = choose::target(args, &choice)?;
-    let mut crew = choose::crew(args, &choice, &target)?;
-    let workload = choice.build(&args.workload, Some(choose::default_size(args)), None, &crew)?;
-    choose::settle(args, &*workload, target.is_local(), &mut crew)?;
-    let mut plan = choose::plan(args, &choice, &*workload, &target, &crew)?;
-    plan.recipe = recipe;
-    let mut text = format!("plan {} of {}\n", choose::hash(&plan), plan.workload);
+    let Draft { source, target, mut setup, workload, mut plan } = resolve::draft(args, recipe)?;
+    let seen = if args.from_template.is_some() { Look::Nothing } else { look(&target, &*workload) };
+    let (workload, unseen) = match seen {
+        Look::Nothing => (workload, None),
+        Look::Unreachable(why) => (workload, Some(why)),
+        Look::Loaded(loaded) => (resolve::fit(args, &source, &loaded, target.is_local(), &mut setup, &mut plan)?, None),
+    };
+    let mut text = format!("plan {} of {}\n", resolve::hash(&plan), plan.workload);
+    if let Some(place) = target.given().map(ToString::to_string).filter(|place| *place != plan.target) {
+        text += &format!("    target {}: {place}\n", plan.target);
+    }
     for line in plan.recipe.iter().flat_map(pgdyno_report::guide::lines) {
         text += &format!("    {line}\n");
     }
@@ -34,14 +43,51 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     for (name, value) in &plan.params {
         text += &format!("    {name} = {value}\n");
     }
+    let before_run = workload.before_run();
+    if !before_run.is_empty() && !plan.no_vacuum {
+        text += &format!(
+            "before the run: {} (left out on a standby, where the role may not, and with --no-vacuum)\n",
+            before_run.join("; ")
+        );
+    }
     if let Some(recipe) = &plan.recipe {
         text += &of_recipe(recipe)?;
+    }
+    if let Some(why) = unseen {
+        text += &format!("note: what the target holds is not known: {why}\n");
     }
     for advice in workload.advice(plan.clients) {
         text += &format!("warning: {advice}\n");
     }
     super::print(text.as_bytes())?;
     Ok(Code::Success)
+}
+
+/// A server that lets nobody in for so long is left out of the plan.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// So is one that does not say for so long what it holds.
+const ANSWERING: Duration = Duration::from_secs(10);
+
+/// What a look at the target brought.
+enum Look {
+    /// There is no data of the workload's kind, or no server yet.
+    Nothing,
+    Loaded(Loaded),
+    Unreachable(String),
+}
+
+/// Looks at what a given server holds. Only reads.
+fn look(target: &Target, workload: &dyn Workload) -> Look {
+    let Some(options) = target.given().filter(|_| workload.meta().has_data()) else { return Look::Nothing };
+    match Admin::connect(&options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING)) {
+        Err(error) => Look::Unreachable(error.to_string()),
+        Ok(admin) if is_null(&admin) => Look::Nothing,
+        Ok(mut admin) => match loaded(&mut admin, workload) {
+            Ok(Some(loaded)) if loaded.complete => Look::Loaded(loaded),
+            Ok(_) => Look::Nothing,
+            Err(failure) => Look::Unreachable(failure.text()),
+        },
+    }
 }
 
 /// What the document says beside the numbers.
@@ -51,7 +97,7 @@ fn of_recipe(recipe: &RecipePlan) -> Result<String> {
         let figures = pgdyno_report::guide::figures(&recipe.published);
         text += &format!("published for {}: {figures}\n", recipe.machine);
     }
-    let document = guide::recipe(&recipe.name)?;
+    let document = recipe_args::recipe(&recipe.name)?;
     let size = document.sizes.iter().filter(|size| size.name == recipe.size);
     for note in document.notes.iter().chain(size.flat_map(|size| &size.notes)) {
         text += &format!("note: {note}\n");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::html;
-use pgdyno_results::{find_run, read_record};
+use pgdyno_results::{admit_file, find_run, read_record};
 
 use crate::cli::ReportArgs;
 use crate::exit_code::Code;
@@ -13,7 +13,11 @@ use crate::life::page;
 /// The format that needs more than the record, and whose place is a file.
 pub(super) const PAGE: &str = "html";
 
+/// What to do where a file cannot be written.
+const ELSEWHERE: &str = "name another place with -o FILE, or -o - for standard output";
+
 pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
+    admit(args.output.as_ref())?;
     let path = find_run(&args.out.out, &args.run).or_fail(Code::Start)?;
     let record = read_record(&path).or_fail(Code::Start)?;
     if args.format == PAGE {
@@ -34,6 +38,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     put(&bytes, args.output.as_ref())
 }
 
+/// Whether the file that is named can be written: asked before anything is read.
+pub(super) fn admit(file: Option<&PathBuf>) -> Result<()> {
+    let Some(file) = file.filter(|file| file.as_os_str() != "-") else { return Ok(()) };
+    admit_file(file).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))
+}
+
 /// To standard output, or to a file, whose path is printed then.
 pub(super) fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else {
@@ -42,7 +52,7 @@ pub(super) fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
     };
     std::fs::write(file, bytes).map_err(|e| {
         let error = format!("failed to write the report to {}: {e}", file.display());
-        Failure::new(Code::Start, error).hint("name another place with -o FILE, or -o - for standard output")
+        Failure::new(Code::Start, error).hint(ELSEWHERE)
     })?;
     super::print(format!("{}\n", file.display()).as_bytes())?;
     Ok(Code::Success)

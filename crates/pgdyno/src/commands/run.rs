@@ -10,17 +10,16 @@ use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::{self, Interrupt};
-use crate::life::choice::Choice;
-use crate::life::choose;
-use crate::life::guide;
 use crate::life::page;
+use crate::life::recipe_args;
 use crate::life::record::Recording;
+use crate::life::resolve::{self, Draft};
 use crate::life::run::Run;
 use crate::life::verdict::End;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let (args, recipe) = guide::apply(args)?;
+    let (args, recipe) = recipe_args::apply(args)?;
     let args = &args;
     let interrupt = interrupt::listen()?;
     if args.until_eof {
@@ -29,21 +28,15 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let progress = Arc::new(Progress::new(args.quiet).full_screen(!args.watch.no_live));
     // Set once, a moment after it was made.
     let _ = interrupt.progress.set(Arc::clone(&progress));
-    let choice = Choice::read(&args.workload)?;
-    let target = choose::target(args, &choice)?;
-    let mut crew = choose::crew(args, &choice, &target)?;
-    let (size, local) = (Some(choose::default_size(args)), target.is_local());
-    let workload = choice.build(&args.workload, size, None, &crew)?;
-    choose::settle(args, &*workload, local, &mut crew)?;
-    let mut plan = choose::plan(args, &choice, &*workload, &target, &crew)?;
-    plan.recipe = recipe;
+    let Draft { source, target, setup, workload, plan } = resolve::draft(args, recipe)?;
     admit_files(plan.links(), &progress)?;
     pgdyno_results::admit(&args.out.out).or_fail(Code::Start)?;
+    resolve::admit_json(args)?;
 
-    let named = target.named.clone();
-    let mut run = Run { args, choice, crew, local, workload, plan, named, interrupt: &interrupt, progress: &progress };
+    let (named, local) = (target.named.clone(), target.is_local());
+    let mut run = Run { args, source, setup, local, workload, plan, named, interrupt: &interrupt, progress: &progress };
     let mut recording = None;
-    let lived = run.live(target, &mut recording);
+    let lived = interrupt.blamed(run.carry_out(target, &mut recording));
     match recording {
         Some(recording) => conclude(lived, recording, &interrupt, args, &progress),
         // It came to nothing that would be worth a record.
@@ -70,6 +63,8 @@ fn conclude(
     let orphaned = interrupt.orphaned.load(Ordering::Acquire) && status == Status::Failed;
     let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
     let troubles = recording.end(status, reason, code, args.json.as_deref());
+    // What was measured stands, in what could be written; whoever looks for the rest is told by the exit code.
+    let code = if troubles.is_empty() || code != Code::Success { code } else { Code::Run };
     progress.clear();
     if recording.record.summary.is_some() {
         print_report(&recording)?;

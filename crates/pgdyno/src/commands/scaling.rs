@@ -6,7 +6,7 @@ use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
 use pgdyno_report::{Look, html};
 use pgdyno_results::{RunRecord, find_runs, read_record};
 
-use super::report::{PAGE, put};
+use super::report::{PAGE, admit, put};
 use crate::cli::ScalingArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -16,6 +16,7 @@ use crate::life::page::with_timeline;
 const PAGE_FILE: &str = "scaling.html";
 
 pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
+    admit(args.output.as_ref())?;
     let mut named = Vec::new();
     for names in &args.runs {
         for path in find_runs(&args.out.out, names).or_fail(Code::Start)? {
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
         }
     }
     let records = named.iter().map(|(_, record)| record.clone()).collect();
-    let scaling = scaling(records, &args.axis, args.metric).or_fail(Code::Start)?;
+    let scaling = scaling(records, &args.axis, args.metric.as_deref()).or_fail(Code::Start)?;
     if args.format == PAGE {
         return page(&scaling, named, args);
     }

@@ -7,11 +7,11 @@ use crate::cli::{RunArgs, SearchArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
-use crate::life::choice::Choice;
-use crate::life::{choose, guide};
+use crate::life::workload_source::WorkloadSource;
+use crate::life::{recipe_args, resolve};
 use crate::progress::Progress;
 use crate::search::arguments::Common;
-use crate::search::{Hunt, MAX_CLIENTS, Task};
+use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use crate::target::{Kind, Server, Target};
 
 /// Arguments of a run that the search gives its runs itself, or keeps for itself.
@@ -21,11 +21,11 @@ const DEFAULT_TIME_S: f64 = 10.0;
 
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
-    let (run, _) = guide::apply(args.run)?;
+    let (run, _) = recipe_args::apply(args.run)?;
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(run.quiet);
-    let choice = Choice::read(&run.workload)?;
-    let target = choose::target(&run, &choice)?;
+    let source = WorkloadSource::read(&run.workload)?;
+    let target = resolve::target(&run, &source)?;
     admit(&run.out.out).or_fail(Code::Start)?;
     let (name, started) = (target.name(), Timestamp::now());
     let has_settings = !target.settings.is_empty();
@@ -39,17 +39,22 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
         let links =
-            if args.by == "clients" { args.max.unwrap_or(MAX_CLIENTS) as u32 } else { links(&run, &choice, &target)? };
+            if args.by == "clients" { args.max.unwrap_or(MAX_CLIENTS) as u32 } else { links(&run, &source, &target)? };
         let server = target.bring_up(&run.target, links, &progress)?;
+        server.announce(&progress)?;
         given.extend(reached(&server, &name)?);
         if has_settings {
             given.push("--done=settings=given to the private server at its start".to_owned());
         }
         without.push("target");
         _server = Some(server);
+    } else if target.given().is_some() {
+        let mut server = target.bring_up(&run.target, 0, &progress)?;
+        server.options = server.options.as_ref().map(|options| interrupt.options(options));
+        interrupt.blamed(server.announce(&progress))?;
     }
 
-    let suite = run_id(started, &choice.name(), 0);
+    let suite = run_id(started, &source.name(), 0);
     // A run's name tells time, workload and salt; the workload is what is left between them.
     let workload = suite.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map_or("", |(name, _)| name);
     let suite = format!("search-{workload}");
@@ -73,17 +78,17 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         interrupt: &interrupt,
         progress: &progress,
     };
-    let record = SearchRecord::begin(id, started, choice.name(), name, &args.by);
-    let mut hunt = Hunt::begin(task, record, suite)?;
-    let ended = hunt.go();
+    let record = SearchRecord::begin(id, started, source.name(), name, &args.by);
+    let mut search = SearchRun::begin(task, record, suite)?;
+    let ended = search.go();
     let render = pgdyno_report::search::format(&args.format)
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     if ended.is_ok() {
         let mut bytes = Vec::new();
-        render(&hunt.record, &mut bytes).or_fail(Code::Start)?;
+        render(&search.record, &mut bytes).or_fail(Code::Start)?;
         super::print(&bytes)?;
     }
-    progress.note(&format!("record: {}", hunt.path().display()));
+    progress.note(&format!("record: {}", search.path().display()));
     ended
 }
 
@@ -114,11 +119,9 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
 }
 
 /// Connections that each run will open.
-fn links(run: &RunArgs, choice: &Choice, target: &Target) -> Result<u32> {
-    let mut crew = choose::crew(run, choice, target)?;
-    let workload = choice.build(&run.workload, Some(choose::default_size(run)), None, &crew)?;
-    choose::settle(run, &*workload, target.is_local(), &mut crew)?;
-    Ok(crew.links())
+fn links(run: &RunArgs, source: &WorkloadSource, target: &Target) -> Result<u32> {
+    let (setup, _) = resolve::settled(run, source, target, resolve::default_size(run))?;
+    Ok(setup.links())
 }
 
 /// What tells a run of the private server that the search holds.

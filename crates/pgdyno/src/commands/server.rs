@@ -1,6 +1,7 @@
 //! `pgdyno server`: the private server that stays, and the null server.
 
 use std::io::Read;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ pub(crate) fn run(action: Server) -> Result<Code> {
         Server::Start { tcp, target, connections, settings } => {
             let options = target::embedded_options(connections, tcp, settings)?;
             let progress = Progress::new(false);
-            let started = kept::start(target, &options, &mut target::starting(&progress)).or_fail(Code::Server)?;
+            let want = target::meant(&target::absolute(target, Path::new(""))?)?;
+            let started = kept::start(&want, &options, &mut target::starting(&progress)).or_fail(Code::Server)?;
             for warning in &started.warnings {
                 progress.warn(&warning.to_string());
             }

@@ -178,7 +178,7 @@ fn carry_out(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], det
     })?;
     let view = View::new(&progress, &execution, detached);
     let runner = Runner { execution, suite, drafts, interrupt: &interrupt, progress: &progress, view, cells };
-    let outcome = runner.carry_out()?;
+    let outcome = interrupt.blamed(runner.carry_out())?;
     let table = report::text(&outcome.execution.state, &outcome.standings);
     super::print(format!("\n{table}").as_bytes())?;
     Ok(runner::verdict(&outcome.execution, &outcome.standings))

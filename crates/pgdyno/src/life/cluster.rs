@@ -37,7 +37,7 @@ pub(crate) fn settle(
     }
     match mode {
         None => {
-            plan.mode = QueryMode::Simple.name().to_owned();
+            plan.mode = QueryMode::Simple;
             progress.note("query mode simple: a CALL with bound parameters is never sent to the node of its rows");
             Ok(())
         }

@@ -9,24 +9,27 @@ use pgdyno_report::units;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::target::Server;
 
-/// The template of the plan, where it has one.
-pub(crate) fn template(server: &Server, plan: &Plan) -> Result<Option<Template>> {
+/// The template of the plan, where it has one. A copy of it is dropped even after the first Ctrl-C.
+pub(crate) fn template(server: &Server, plan: &Plan, interrupt: &Interrupt) -> Result<Option<Template>> {
     let (Some(options), Some(name)) = (&server.options, &plan.from_template) else { return Ok(None) };
     let hint = "--from-template takes the name of a database on the target's server; without a name it copies the \
                 target's own";
-    match Template::find(options, name) {
+    match Template::find(&interrupt.options(options), name) {
         Err(error @ FreshError::Absent { .. }) => Err(Failure::new(Code::Start, error).hint(hint)),
-        found => found.map(Some).or_fail(Code::Start),
+        found => {
+            found.map(|template| Some(template.reached(|beside| interrupt.last_options(beside)))).or_fail(Code::Start)
+        }
     }
 }
 
 /// A connection to look at the template or, where it admits nobody, at the server beside it.
-pub(crate) fn look(template: &Template) -> Result<Admin> {
+pub(crate) fn look(template: &Template, interrupt: &Interrupt) -> Result<Admin> {
     let options = template.options().unwrap_or_else(|| template.beside().clone());
-    Admin::connect(&options).or_fail(Code::Start)
+    Admin::connect(&interrupt.options(&options)).or_fail(Code::Start)
 }
 
 /// Makes the copy for the run of this name.

@@ -4,22 +4,25 @@ use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
     Baseline, CheckError, CheckProgress, DataState, Kept, LoadError, LoadOptions, LoadReport, Moment, Progress as Step,
-    refresh_routines,
+    SCHEMA, Stamp, refresh_routines,
 };
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::LoadChoice;
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
+use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, Workload};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::life::manner::{self, LoadManner};
+use crate::life::foreign;
+use crate::life::loading::{self, LoadSettings};
+use crate::life::reach;
 use crate::progress::Progress;
 
 /// The server, and what goes on beside it.
 #[derive(Clone, Copy)]
-pub(crate) struct Site<'a> {
+pub(crate) struct DataAccess<'a> {
     pub(crate) options: &'a ConnectOptions,
     pub(crate) caps: &'a Capabilities,
     pub(crate) progress: &'a Progress,
@@ -31,17 +34,18 @@ pub(crate) struct Site<'a> {
 pub(crate) struct Provided {
     /// The record of the load, where there was one.
     pub(crate) load: Option<LoadRecord>,
-    /// Whether another program made the data: what is wrong with it is not the run's doing.
-    pub(crate) foreign: bool,
+    /// The other program that loaded the data, where one did: what is wrong with it is not the run's doing.
+    pub(crate) maker: Option<&'static str>,
 }
 
 /// Sees to it that the data is there as `choice` wants it.
 pub(crate) fn provide(
-    site: &Site<'_>,
+    access: &DataAccess<'_>,
     admin: &mut Admin,
     workload: &dyn Workload,
     choice: LoadChoice,
-    manner: LoadManner,
+    loading: LoadSettings,
+    schema_may_differ: bool,
 ) -> Result<Provided> {
     let meta = workload.meta();
     if !meta.has_data() {
@@ -49,50 +53,32 @@ pub(crate) fn provide(
     }
     let (name, asked) = (meta.scale_name, workload.scale());
     let state = pgdyno_load::state(admin, workload).or_fail(Code::Load)?;
-    let wrong_size = |there: u64| {
-        let error = format!("the database holds data of {name} {there}, and {name} {asked} is asked for");
-        Failure::new(Code::Load, error).hint(format!(
-            "leave --{name} out to use what is there, or load anew with --replace, or drop it first with `pgdyno drop {}`",
-            meta.id
-        ))
-    };
+    if let (DataState::Foreign { scale: None, .. }, LoadChoice::IfMissing | LoadChoice::Never) = (&state, choice) {
+        foreign::whole(access, admin, workload)?;
+    }
     match (state, choice) {
         (DataState::Complete(_), LoadChoice::IfMissing | LoadChoice::Never) => {
-            // The data is right; procedures of an older pgdyno may not be.
-            refresh_routines(admin, workload, site.caps).or_fail(Code::Load)?;
+            match workload.routine_schema() {
+                None => own_routines(access, admin, workload, schema_may_differ)?,
+                Some(schema) => foreign::place(access, admin, workload, schema)?,
+            }
             return Ok(Provided::default());
         }
         (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
-            let whose = maker.unwrap_or("another program");
             if scale != asked {
-                let error =
-                    format!("the database holds data of {whose} of {name} {scale}, and {name} {asked} is asked for");
-                let hint = format!("leave --{name} out to drive what is there, or name another database in --target");
-                return Err(Failure::new(Code::Load, error).hint(hint));
+                return Err(other_size_of_another(name, scale, asked, maker));
             }
-            drivable(admin, workload, site.caps, maker)?;
+            foreign::whole(access, admin, workload)?;
             let size = units::count(scale);
-            let but = maker.map_or(String::new(), |maker| format!(" but by {maker}"));
-            site.progress
-                .note(&format!("the data was not loaded by pgdyno{but}; it is driven as it is, {name} {size}"));
-            return Ok(Provided { load: None, foreign: true });
-        }
-        (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => {
-            if stamp.scale != asked && meta.is_size_loaded() {
-                return Err(wrong_size(stamp.scale));
+            let whose = maker.unwrap_or("another program");
+            access.progress.note(&format!("data loaded by {whose} is driven as it is, {name} {size}"));
+            match workload.routine_schema() {
+                None => foreign::drivable(access, admin, workload, maker)?,
+                Some(schema) => foreign::place(access, admin, workload, schema)?,
             }
-            let error = match workload.sql_data() {
-                None => format!(
-                    "{} asks for data with other parameters or of another version: the database holds {stamp}",
-                    meta.id
-                ),
-                Some(_) => format!(
-                    "{} or its parameters have changed since it was loaded: the database holds {stamp}",
-                    meta.id
-                ),
-            };
-            return Err(Failure::new(Code::Load, error).hint("load anew with --replace"));
+            return Ok(Provided { load: None, maker: Some(whose) });
         }
+        (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(workload, &stamp)),
         (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
             let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
             let hint = format!("leave --no-load out, or `pgdyno load {}` first", meta.id);
@@ -102,20 +88,97 @@ pub(crate) fn provide(
             let error = format!("the data of {} is incomplete: a load was interrupted at {}", meta.id, far(rows, all));
             return Err(Failure::new(Code::Load, error).hint("leave --no-load out to go on with it"));
         }
+        (DataState::Partial { damage, .. }, LoadChoice::Never) if !damage.is_empty() => {
+            let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
+            return Err(Failure::new(Code::Load, error).hint(format!(
+                "restore that, or drop what is left and load anew with `pgdyno load {} --replace`",
+                meta.id
+            )));
+        }
         (DataState::Partial { .. }, LoadChoice::Never) => {
-            let error = format!("the data of {} is incomplete: a load was never finished, or a table is gone", meta.id);
+            let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
             return Err(Failure::new(Code::Load, error).hint("leave --no-load out to load anew"));
         }
-        (DataState::Partial { kept: None | Some(Kept { rows_expected: None, .. }), .. }, LoadChoice::IfMissing) => {
-            let why = "by a load that was never finished or a table that is gone";
-            site.progress.note(&format!("the data is incomplete, {why}: loading anew"));
+        (DataState::Partial { kept: None, ref damage, .. }, LoadChoice::IfMissing) if damage.is_empty() => {
+            access.progress.note(
+                "a load was never finished, and what it left cannot be gone on with and holds nothing of use: loading anew",
+            );
         }
         // What is foreign and has no size that can be read is refused by the load itself.
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
         | (_, LoadChoice::Always) => {}
     }
-    let record = load(site, workload, &manner.options(choice == LoadChoice::Always, false))?;
-    Ok(Provided { load: Some(record), foreign: false })
+    let record = load(access, workload, &loading.options(choice == LoadChoice::Always, false))?;
+    Ok(Provided { load: Some(record), maker: None })
+}
+
+/// Installs pgdyno's routines where those of an older version are there. What somebody changed by hand stays.
+fn own_routines(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    schema_may_differ: bool,
+) -> Result<()> {
+    let changed = changed_routines(admin, workload, access.caps)?;
+    if changed.is_empty() {
+        refresh_routines(admin, workload, access.caps).or_fail(Code::Load)?;
+    } else if !schema_may_differ {
+        let error = format!("routines of {} were changed by hand: {}", workload.meta().id, changed.join("; "));
+        return Err(Failure::new(Code::Check, error).hint(
+            "drop them, and the next run installs its own; or measure them as they are with --allow-schema-changes",
+        ));
+    }
+    Ok(())
+}
+
+/// Routines that are not those that pgdyno has installed.
+fn changed_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>> {
+    let differences = pgdyno_load::differences(admin, workload, caps).or_fail(Code::Load)?.unwrap_or_default();
+    let changed = differences.iter().filter(|difference| difference.part.is_routine() && difference.is.is_some());
+    Ok(changed.map(ToString::to_string).collect())
+}
+
+/// Refuses a size or parameters that are not those of the data, as a run does.
+pub(crate) fn admit_size(admin: &mut Admin, workload: &dyn Workload) -> Result<()> {
+    let meta = workload.meta();
+    match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
+        DataState::Other(stamp) => Err(other(workload, &stamp)),
+        DataState::Foreign { scale: Some(scale), maker } if scale != workload.scale() => {
+            Err(other_size_of_another(meta.scale_name, scale, workload.scale(), maker))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The refusal of another program's data of another size.
+fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> Failure {
+    let whose = maker.unwrap_or("another program");
+    let error = format!("the database holds data of {whose} of {name} {there}, and {name} {asked} is asked for");
+    let hint = format!("leave --{name} out to drive what is there, or name another database in --target");
+    Failure::new(Code::Load, error).hint(hint)
+}
+
+/// The refusal of complete data of ours that is not what is asked for.
+pub(crate) fn other(workload: &dyn Workload, found: &Stamp) -> Failure {
+    let meta = workload.meta();
+    let (name, asked) = (meta.scale_name, workload.scale());
+    if found.scale != asked && meta.is_size_loaded() {
+        let there = found.scale;
+        let error = format!("the database holds data of {name} {there}, and {name} {asked} is asked for");
+        return Failure::new(Code::Load, error).hint(format!(
+            "leave --{name} out to use what is there, or load anew with --replace, or drop it first with `pgdyno drop {}`",
+            meta.id
+        ));
+    }
+    let error = match workload.sql_data() {
+        None => {
+            format!("{} asks for data with other parameters or of another version: the database holds {found}", meta.id)
+        }
+        Some(_) => {
+            format!("{} or its parameters have changed since it was loaded: the database holds {found}", meta.id)
+        }
+    };
+    Failure::new(Code::Load, error).hint("load anew with --replace")
 }
 
 /// `205,999,000 of 500,000,000 rows`.
@@ -123,42 +186,11 @@ fn far(rows: u64, all: u64) -> String {
     format!("{} of {} rows", units::count(rows), units::count(all))
 }
 
-/// Whether data of another program can be driven: routines that it lacks cannot be called.
-fn drivable(
-    admin: &mut Admin,
-    workload: &dyn Workload,
-    caps: &Capabilities,
-    maker: Option<&'static str>,
-) -> Result<()> {
-    for routine in workload.routines(caps) {
-        let sql = format!("select to_regprocedure({})", pgdyno_net::quote::literal(routine.signature));
-        if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
-            let meta = workload.meta();
-            let name = routine.signature.split('(').next().unwrap_or(routine.signature);
-            let whose = maker.unwrap_or("another program");
-            let error = format!(
-                "the tables of {} were made by {whose}, and the database lacks pgdyno's routine {name}()",
-                meta.id
-            );
-            let hint = match workload.other_maker().filter(|known| maker == Some(known.name)) {
-                Some(maker) => format!(
-                    "drive them with `{}`, which needs nothing more in the database, or name another database in --target",
-                    maker.drive
-                ),
-                None => {
-                    format!("name another database in --target, or replace them with `pgdyno load {} --force`", meta.id)
-                }
-            };
-            return Err(Failure::new(Code::Load, error).hint(hint));
-        }
-    }
-    Ok(())
-}
-
 /// Loads.
-pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadRecord> {
+pub(crate) fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadRecord> {
     let meta = workload.meta();
-    site.progress.note(&match workload.sql_data() {
+    reach::admit_load(access.caps, meta.id)?;
+    access.progress.note(&match workload.sql_data() {
         None => format!(
             "loading {} with {} {}, about {}",
             meta.id,
@@ -174,16 +206,17 @@ pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) 
     let heard = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             if rows_kept > 0 {
-                site.progress.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
+                access.progress.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
             }
-            site.progress.load_begins(rows_expected, rows_kept);
+            access.progress.load_begins(rows_expected, rows_kept);
         }
-        Step::Phase(phase) => site.progress.loading(&phase.to_string()),
-        Step::Table { name, rows, .. } => site.progress.loaded(name, rows),
-        Step::Step { phase, done, total } => site.progress.step(&phase.to_string(), done, total),
+        Step::Dropped(what) => access.progress.note(&format!("dropped what was there: {what}")),
+        Step::Phase(phase) => access.progress.loading(&phase.to_string()),
+        Step::Table { name, rows, .. } => access.progress.loaded(name, rows),
+        Step::Step { phase, done, total } => access.progress.step(&phase.to_string(), done, total),
     };
-    let loaded = pgdyno_load::load(site.options, workload, site.caps, how, &heard, site.stop);
-    site.progress.clear();
+    let loaded = pgdyno_load::load(access.options, workload, access.caps, how, &heard, access.stop);
+    access.progress.clear();
     let report = loaded.map_err(|error| {
         let code = match &error {
             LoadError::Interrupted | LoadError::Suspended => Code::Interrupted,
@@ -193,10 +226,10 @@ pub(crate) fn load(site: &Site<'_>, workload: &dyn Workload, how: &LoadOptions) 
         Failure::new(code, error)
     })?;
     for note in &report.notes {
-        site.progress.note(note);
+        access.progress.note(note);
     }
     let rows: u64 = report.tables.iter().map(|t| t.rows).sum();
-    site.progress.note(&format!(
+    access.progress.note(&format!(
         "loaded {} rows, {}, in {}{}",
         units::count(rows),
         units::bytes(report.data_bytes),
@@ -234,57 +267,49 @@ fn record(report: &LoadReport) -> LoadRecord {
 /// Checks the data, over as many connections as a load takes by default. A Ctrl-C cancels what the server is doing for
 /// it.
 pub(crate) fn check(
-    site: &Site<'_>,
+    access: &DataAccess<'_>,
     workload: &dyn Workload,
     moment: Moment<'_>,
     when: &str,
 ) -> Result<(CheckSet, Baseline)> {
-    site.progress.note(&format!("checking the data {when}"));
-    site.progress.checks_begin();
-    let heard = |step: &CheckProgress<'_>| site.progress.checking(step.check, step.done, step.total, step.share);
-    let connections = manner::default_loaders();
-    let checked = pgdyno_load::check(site.options, connections, workload, site.caps, moment, &heard, site.stop);
-    site.progress.clear();
+    access.progress.note(&format!("checking the data {when}"));
+    access.progress.checks_begin();
+    let heard = |step: &CheckProgress<'_>| access.progress.checking(step.check, step.done, step.total, step.share);
+    let connections = loading::default_loaders();
+    let checked = pgdyno_load::check(access.options, connections, workload, access.caps, moment, &heard, access.stop);
+    access.progress.clear();
     let report = checked.map_err(|error| {
         let code = match &error {
             CheckError::Interrupted { .. } => Code::Interrupted,
             CheckError::Connect(_) => Code::Start,
-            CheckError::Failed { .. } => Code::Check,
+            CheckError::Failed { .. } | CheckError::Schema(_) => Code::Check,
         };
         Failure::new(code, error)
     })?;
-    let checks = report
-        .checks
-        .into_iter()
-        .map(|c| {
-            let more = c.more.then(|| "and more".to_owned());
-            CheckRecord {
-                name: c.name,
-                condition: c.condition,
-                holds: c.holds,
-                seconds: c.seconds,
-                violations: c.violations.into_iter().chain(more).collect(),
-            }
-        })
-        .collect();
+    let record = |c: pgdyno_load::CheckResult| {
+        let more = c.more.then(|| "and more".to_owned());
+        CheckRecord {
+            name: c.name,
+            condition: c.condition,
+            holds: c.holds,
+            known: None,
+            seconds: c.seconds,
+            violations: c.violations.into_iter().chain(more).collect(),
+        }
+    };
+    let mut checks: Vec<_> = report.checks.into_iter().map(record).collect();
+    foreign::mark_known(access, workload, &mut checks)?;
+    if let Moment::AtRest | Moment::InFull = moment
+        && let Some(shape) = foreign::shape(access, workload)?
+    {
+        checks.insert(0, shape);
+    }
     Ok((CheckSet { when: when.to_owned(), checks }, report.baseline))
 }
 
-/// Whether every check of a set holds.
+/// Whether every check of a set holds, or is known not to.
 pub(crate) fn holds(set: &CheckSet) -> bool {
-    set.checks.iter().all(|check| check.holds)
-}
-
-/// What is wrong with another program's data before a run, as warnings: the run is not to blame for it, and these
-/// conditions are not asked again after it.
-pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
-    let warning = |c: &CheckRecord| {
-        format!(
-            "the data, which pgdyno did not load, breaks condition {} before the run, so it says nothing after it: {}",
-            c.name, c.condition
-        )
-    };
-    set.checks.iter().filter(|c| !c.holds).map(warning).collect()
+    set.checks.iter().all(CheckRecord::passes)
 }
 
 /// The failure that broken data is, before a run.
@@ -292,15 +317,25 @@ pub(crate) fn broken(set: &CheckSet) -> Failure {
     let lines: Vec<String> = set
         .checks
         .iter()
-        .filter(|c| !c.holds)
+        .filter(|c| !c.passes())
         .map(|c| format!("\n  {}: {}\n    {}", c.name, c.condition, c.violations.join("\n    ")))
         .collect();
     Failure::new(Code::Check, format!("the data is broken {}:{}", set.when, lines.concat()))
-        .hint("load it anew with --replace, or drive it all the same with --no-check")
+        .hint(match set.checks.iter().all(|c| c.holds || c.name == SCHEMA) {
+            true => {
+                "undo the changes, load it anew with --replace, or measure it as it is with --allow-schema-changes: the \
+                 record says so"
+            }
+            false => "load it anew with --replace, or drive it all the same with --no-check",
+        })
 }
 
 /// Refuses a run that cannot connect all of its clients, and so many `watchers` of its own, before anything is loaded.
 pub(crate) fn admit(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
+    admin.promptly("how many connections it has", |admin| admit_clients(admin, clients, watchers))
+}
+
+fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
     let setting = |admin: &mut Admin, name: &str| -> Option<u32> {
         admin.query_opt(&format!("select current_setting('{name}', true)")).ok()??.parse().ok()
     };
@@ -335,10 +370,30 @@ pub(crate) fn number(admin: &mut Admin, sql: &str) -> Option<u64> {
     admin.query_opt(sql).ok().flatten()?.parse().ok()
 }
 
-/// What a run begins with.
-pub(crate) fn before_run(admin: &mut Admin, workload: &dyn Workload) -> Result<()> {
-    for sql in workload.before_run() {
-        admin.execute(sql).or_fail(Code::Start)?;
+/// Does what a run begins with. Returns what was left out, in sentences: all of it on a standby, and what the role may
+/// not.
+pub(crate) fn before_run(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>> {
+    let statements = workload.before_run();
+    if caps.standby && !statements.is_empty() {
+        return Ok(vec![format!(
+            "the server is a standby, so this was left out before the run: {}",
+            statements.join("; ")
+        )]);
     }
-    Ok(())
+    admin.keep_notices();
+    // Those that came while the connection began are told by the clients' connections.
+    admin.take_notices();
+    let mut left_out = Vec::new();
+    for sql in statements {
+        match admin.execute(sql) {
+            Err(error) if error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) => {
+                left_out.push(format!("left out before the run: {error} (--no-vacuum leaves it out without a word)"));
+            }
+            done => drop(done.or_fail(Code::Start)?),
+        }
+        // VACUUM passes over what the role may not with a warning.
+        let warnings = admin.take_notices().into_iter().filter(|notice| notice.severity == "WARNING");
+        left_out.extend(warnings.map(|warning| format!("before the run, {sql}: {}", warning.message)));
+    }
+    Ok(left_out)
 }

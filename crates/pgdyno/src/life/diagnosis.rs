@@ -4,7 +4,7 @@ use pgdyno_diagnose::diagnose;
 use pgdyno_results::{RECORD, StoreError};
 
 use super::record::Recording;
-use super::seen::Seen;
+use super::run_files::RunFiles;
 use crate::progress::Progress;
 
 /// Reads the intervals and the samples back, which the page of the run is made of, too, and fills in events, findings and
@@ -21,7 +21,7 @@ pub(crate) fn add(recording: &mut Recording, progress: &Progress) {
 }
 
 fn read_and_add(recording: &mut Recording, progress: &Progress) -> Result<(), StoreError> {
-    let seen = Seen::read(&recording.path().join(RECORD), &recording.record, recording.path())?;
+    let seen = RunFiles::read(&recording.path().join(RECORD), &recording.record, recording.path())?;
     let record = &mut recording.record;
     let diagnosis = diagnose(record, &seen.timeline, &seen.samples);
     recording.seen = Some(seen);

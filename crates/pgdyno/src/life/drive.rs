@@ -3,15 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use pgdyno_engine::{
-    Arrivals, Audience, Backend, Control, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec, run,
-};
+use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::{Pace, Plan};
+use pgdyno_plan::Plan;
 use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
-use pgdyno_wire::Wire;
 use pgdyno_workload::{Capabilities, Note, Workload};
 
 use super::journal::Journal;
@@ -44,7 +41,7 @@ pub(crate) struct Driven {
 }
 
 /// What the clients drive.
-pub(crate) struct Opponent<'a> {
+pub(crate) struct DrivenServer<'a> {
     pub(crate) caps: &'a Capabilities,
     /// How it is reached, where it is a server at all.
     pub(crate) options: Option<&'a ConnectOptions>,
@@ -65,23 +62,10 @@ fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         clients: plan.clients,
         connections: plan.connections,
         threads: plan.threads,
-        // The plan's mode came from a parsed one.
-        mode: plan.mode.parse().unwrap_or_default(),
-        wire: match plan.wire {
-            pgdyno_plan::Wire::Native => Wire::Native,
-            pgdyno_plan::Wire::Libpq => Wire::Libpq,
-        },
+        mode: plan.mode,
+        wire: plan.wire,
         pin,
-        rate: match plan.pace {
-            Pace::ClosedLoop => None,
-            Pace::Rate { per_s, arrivals } => Some(Rate {
-                per_s,
-                arrivals: match arrivals {
-                    pgdyno_plan::Arrivals::Poisson => Arrivals::Poisson,
-                    pgdyno_plan::Arrivals::Uniform => Arrivals::Uniform,
-                },
-            }),
-        },
+        rate: plan.pace.rate(),
         rules: Rules {
             max_tries: plan.max_tries,
             latency_limit_ns: plan.latency_limit_ms.map(|ms| (ms * 1e6) as u64),
@@ -189,12 +173,12 @@ fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
 pub(crate) fn drive(
     plan: &Plan,
     workload: &dyn Workload,
-    opponent: Opponent<'_>,
+    driven: DrivenServer<'_>,
     control: &Control,
     progress: &Progress,
     recording: &mut Recording,
 ) -> Result<Driven> {
-    let Opponent { caps, options, sampler, is_watched, is_private, machines } = opponent;
+    let DrivenServer { caps, options, sampler, is_watched, is_private, machines } = driven;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
@@ -203,6 +187,7 @@ pub(crate) fn drive(
         machines,
         is_private,
         is_distributed: caps.distributed_tables,
+        is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
     });
     let pin = pinning::cpus(plan.pin.as_deref(), plan.threads)?;
     recording.record.client.pinned.clone_from(&pin);
@@ -269,10 +254,13 @@ pub(crate) fn drive(
     })?;
     let after = samples.settle();
     let own = watched.as_ref().map_or(0, |watched| watched.transactions);
+    // Sessions behind a pooler outlive the clients: what they have not reported yet is missing, and what the pooler does
+    // between two clients counts, too.
+    let whole = between(samples.before.as_ref(), after.as_ref()).filter(|_| caps.pooling.is_none());
     Ok(Driven {
         outcome,
         window: between(samples.window.0.as_ref(), samples.window.1.as_ref()),
-        whole: between(samples.before.as_ref(), after.as_ref()).map(|work| work.without(own)),
+        whole: whole.map(|work| work.without(own)),
         disk_reads: samples.reads,
         watched,
     })

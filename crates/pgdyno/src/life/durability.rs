@@ -13,7 +13,7 @@ use pgdyno_workloads::registry;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::life::data;
-use crate::life::manner::{LoadManner, default_loaders};
+use crate::life::loading::{LoadSettings, default_loaders};
 use crate::progress::Progress;
 use crate::target::{embedded_options, starting};
 
@@ -35,7 +35,7 @@ pub(crate) struct Outcome {
     pub(crate) seconds: f64,
 }
 
-/// Starts a private server of the version and with the settings of `like`, loads the smallest data of the workload,
+/// Starts a private server of the same programs and with the settings of `like`, loads the smallest data of the workload,
 /// drives it, kills it, and starts it again. It is gone afterwards, as every private server is.
 pub(crate) fn test(
     like: &PrivateServer,
@@ -48,18 +48,18 @@ pub(crate) fn test(
     let meta = workload.meta();
     let settings = like.settings().iter().map(|s| (s.name.clone(), s.value.clone())).collect();
     let options = embedded_options(CLIENTS + OWN_CONNECTIONS, false, settings)?;
-    let want = Want::Major(like.installation().version.major);
+    let want = Want::Directory(like.installation().bindir.clone());
     progress.note("durability: a private server of its own is loaded, driven and killed");
-    let mut server = Embedded::start(want, &options, &mut starting(progress)).or_fail(Code::Server)?;
+    let mut server = Embedded::start(&want, &options, &mut starting(progress)).or_fail(Code::Server)?;
     let reach = |server: &Embedded| server.server().connect_options("postgres");
 
     let workload = registry::build(meta.id, [(meta.scale_name, "1")]).or_fail(Code::Start)?;
     let target = reach(&server);
     let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
-    let caps = capabilities(&mut admin).or_fail(Code::Server)?;
-    let site = data::Site { options: &target, caps: &caps, progress, stop };
+    let caps = capabilities(&mut admin, &target).or_fail(Code::Server)?;
+    let access = data::DataAccess { options: &target, caps: &caps, progress, stop };
     let loaders = default_loaders();
-    data::load(&site, &*workload, &LoadManner::of(loaders).options(false, false))?;
+    data::load(&access, &*workload, &LoadSettings::of(loaders).options(false, false))?;
     let shown = SETTINGS.map(|name| format!("{name}={}", admin.query_one(&format!("show {name}")).unwrap_or_default()));
     drop(admin);
 
@@ -73,7 +73,7 @@ pub(crate) fn test(
 
     let target = reach(&server);
     let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
-    let site = data::Site { options: &target, ..site };
+    let access = data::DataAccess { options: &target, ..access };
     let (mut found, all) = lost(&mut admin, test, &told).or_fail(Code::Check)?;
     let acknowledged = told.acknowledged.len();
     if all > 0 {
@@ -82,7 +82,7 @@ pub(crate) fn test(
     if acknowledged == 0 {
         found.push("none was acknowledged, so nothing is proven".to_owned());
     }
-    let (set, _) = data::check(&site, &*workload, Moment::AtRest, "after the crash")?;
+    let (set, _) = data::check(&access, &*workload, Moment::InFull, "after the crash")?;
     for check in set.checks.iter().filter(|check| !check.holds) {
         found.push(format!("{} {} is broken: {}", check.name, check.condition, check.violations.join("; ")));
     }
@@ -101,7 +101,7 @@ pub(crate) fn test(
 /// What sessions that were to meet, or to be killed, failed of.
 pub(crate) fn failure(error: ScenarioError) -> Failure {
     let code = match error {
-        ScenarioError::Interrupted => Code::Interrupted,
+        ScenarioError::Interrupted | ScenarioError::NotRestored(_) => Code::Interrupted,
         ScenarioError::Connect(_) | ScenarioError::Thread(_) => Code::Start,
         ScenarioError::Refused(_) => Code::Check,
     };

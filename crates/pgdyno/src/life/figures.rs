@@ -1,11 +1,11 @@
 //! From what a run brought to its record: the same for `pgdyno run` and for the drop-in for pgbench.
 
 use pgdyno_engine::{Clock, RunOutcome};
-use pgdyno_measure::{Totals, TxnPart, broken_identities, level_changes, steadiness, warm_up};
+use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_results::{
-    ClientRecord, ErrorRecord, LevelChangeRecord, Names, RuleRecord, RunRecord, ServerRecord, SteadyRecord, Summary,
-    TallyRecord,
+    BuildRecord, ClientRecord, ErrorRecord, LevelChangeRecord, Names, PlaceRecord, RuleRecord, RunRecord, ServerRecord,
+    SteadyRecord, Summary, TallyRecord, TxnName,
 };
 use pgdyno_server::Machine;
 use pgdyno_wire::ErrorClass;
@@ -16,13 +16,18 @@ pub(crate) fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
     let statements = workload.statements(caps);
     Names {
         counted_queries: (0..statements.len()).filter(|nth| workload.is_counted_query(*nth)).collect(),
-        txns: workload.txns().iter().map(|t| (t.name.to_owned(), t.weight, t.queries, t.is_new_order)).collect(),
+        txns: workload
+            .txns()
+            .iter()
+            .map(|t| TxnName { name: t.name.to_owned(), weight: t.weight, queries: t.queries })
+            .collect(),
         statements: statements
             .iter()
             .enumerate()
             .map(|(nth, s)| (s.sql().to_owned(), workload.txn_of_statement(nth)))
             .collect(),
         classes: ErrorClass::ALL.iter().map(|class| class.name()).collect(),
+        metrics: workload.metrics(),
     }
 }
 
@@ -41,6 +46,18 @@ pub(crate) fn client() -> ClientRecord {
         clock_step_ns: clock.step_ns,
         timer_ns: clock.timer_ns,
         ..ClientRecord::default()
+    }
+}
+
+/// Where `admin` is connected to by `options`.
+pub(crate) fn place(admin: &Admin, options: &ConnectOptions) -> PlaceRecord {
+    let server = admin.server();
+    PlaceRecord {
+        host: server.host().to_owned(),
+        port: server.port(),
+        database: options.dbname().to_owned(),
+        user: options.user().to_owned(),
+        standby: false,
     }
 }
 
@@ -64,7 +81,14 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
         version: facts.version.clone(),
         version_num: facts.server_version_num,
         origin: origin.to_owned(),
+        build: facts
+            .build
+            .as_ref()
+            .map(|build| BuildRecord { bindir: build.bindir.clone(), configure: build.configure.clone() }),
+        place: Some(PlaceRecord { standby: facts.in_recovery == Some(true), ..place(admin, options) }),
         local: facts.is_local,
+        standby: facts.in_recovery.unwrap_or_default(),
+        pooling: None,
         tls: facts.tls.as_ref().map(|tls| format!("{} {}", tls.version, tls.cipher)),
         settings: values(false),
         settings_changed: values(true),
@@ -98,7 +122,8 @@ pub(crate) fn judge(record: &mut RunRecord, workload: &dyn Workload, window: &To
 
 /// Every identity that does not hold, in words.
 pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
-    outcome.phases().iter().flat_map(|totals| broken_identities(totals, txn_names)).map(|b| b.to_string()).collect()
+    let of_phases = outcome.phases().into_iter().flat_map(|totals| broken_identities(totals, txn_names));
+    of_phases.chain(broken_schedule(&outcome.phases())).map(|b| b.to_string()).collect()
 }
 
 /// What the engine's threads say of themselves.
@@ -137,6 +162,10 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
     if let Some(summary) = &mut record.summary {
         summary.connect_s = outcome.connect_ns as f64 / 1e9;
         summary.cancelled_in_flight = outcome.cancelled_in_flight as u64;
+        summary.notices_dropped = outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();
+        let waiting = || outcome.phases().into_iter().map(|totals| &totals.part).filter(|part| part.still_waiting > 0);
+        summary.still_waiting = waiting().map(|part| part.still_waiting).sum();
+        summary.still_waiting_s_max = waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9);
         steady(summary, tps);
     }
 }

@@ -26,7 +26,7 @@ impl Journal {
     /// A log in this directory.
     pub(crate) fn open(directory: &Path, plan: &Plan) -> Result<Self> {
         let accounting = Accounting {
-            throttled: matches!(plan.pace, Pace::Rate { .. }),
+            throttled: matches!(plan.pace, Pace::Rate(_)),
             max_tries: plan.max_tries,
             ..Accounting::default()
         };

@@ -2,7 +2,7 @@
 
 use pgdyno_load::{DataState, Stamp};
 use pgdyno_net::Admin;
-use pgdyno_workload::Workload;
+use pgdyno_workload::{Maker, Workload};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -15,12 +15,24 @@ pub(crate) struct Loaded {
     pub(crate) complete: bool,
     /// Parameters that shaped it, where pgdyno loaded it.
     pub(crate) params: Vec<(String, String)>,
+    /// Parameters of a run on it, where they are not the usual ones.
+    pub(crate) of_run: Vec<(&'static str, &'static str)>,
+    /// The program that loaded it, where that is not pgdyno.
+    pub(crate) maker: Option<&'static str>,
 }
 
 impl Loaded {
+    /// Data of another program. Where it is the one that the workload knows, nothing of its own is replaced.
+    fn of_another(size: u64, maker: Option<&'static str>, workload: &dyn Workload) -> Self {
+        let known = workload.other_maker().filter(|known| maker == Some(known.name));
+        let of_run = known.map(|known| (Maker::ROUTINE_SCHEMA, known.routine_schema)).into_iter().collect();
+        let maker = Some(maker.unwrap_or("another program"));
+        Self { size, complete: true, params: Vec::new(), of_run, maker }
+    }
+
     fn of(stamp: &Stamp, complete: bool) -> Self {
         let params = stamp.load_params().map(|(name, value)| (name.to_owned(), value)).collect();
-        Self { size: stamp.scale, complete, params }
+        Self { size: stamp.scale, complete, params, of_run: Vec::new(), maker: None }
     }
 }
 
@@ -32,8 +44,16 @@ pub(crate) fn loaded(admin: &mut Admin, workload: &dyn Workload) -> Result<Optio
     }
     Ok(match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
         DataState::Complete(stamp) | DataState::Other(stamp) => Some(Loaded::of(&stamp, true)),
-        DataState::Foreign { scale, .. } => scale.map(|size| Loaded { size, complete: true, params: Vec::new() }),
-        DataState::Partial { stamp: Some(stamp), kept } => kept.map(|_| Loaded::of(&stamp, false)),
-        DataState::Absent | DataState::Partial { .. } => None,
+        DataState::Foreign { scale, maker } => scale.map(|size| Loaded::of_another(size, maker, workload)),
+        DataState::Partial { stamp: Some(stamp), .. } => Some(Loaded::of(&stamp, false)),
+        DataState::Absent | DataState::Partial { stamp: None, .. } => None,
+    })
+}
+
+/// The same of data that pgdyno loaded: what another program made is no measure for a load.
+pub(crate) fn stamped(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<Loaded>> {
+    Ok(match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
+        DataState::Foreign { .. } => None,
+        _ => loaded(admin, workload)?,
     })
 }

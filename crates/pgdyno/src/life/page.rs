@@ -6,7 +6,7 @@ use pgdyno_report::html::{self, ReportRun};
 use pgdyno_results::{RECORD, RunRecord, write_whole};
 
 use super::record::Recording;
-use super::seen::Seen;
+use super::run_files::RunFiles;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
@@ -16,11 +16,11 @@ pub(crate) const FILE: &str = "report.html";
 /// A run with its intervals, latencies and samples. Its record is at `path`; where the rest is not beside it, it is in the
 /// run directory in `results`.
 pub(crate) fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
-    let seen = Seen::read(path, &record, results).or_fail(Code::Start)?;
+    let seen = RunFiles::read(path, &record, results).or_fail(Code::Start)?;
     with_latencies(record, seen)
 }
 
-fn with_latencies(record: RunRecord, Seen { timeline, samples }: Seen) -> Result<ReportRun> {
+fn with_latencies(record: RunRecord, RunFiles { timeline, samples }: RunFiles) -> Result<ReportRun> {
     let mut run = ReportRun { samples, ..ReportRun::new(record, timeline) };
     run.timeline.each_latency(|line| run.latencies.add(&line)).or_fail(Code::Start)?;
     Ok(run)

@@ -11,7 +11,7 @@ use pgdyno_pgbench::Witness;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::Ran;
-use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Pace, Plan, ScriptPlan, WatchPlan, Wire};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire};
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
@@ -22,7 +22,7 @@ use sha2::Digest as _;
 
 use crate::interrupt::Caught;
 
-use super::{choose, drive, figures, warnings};
+use super::{drive, figures, resolve, warnings};
 
 /// Writes down one benchmark, if its options say where to.
 #[derive(Default)]
@@ -121,14 +121,14 @@ impl Recorder {
         let warmup = jiff::SignedDuration::from_secs_f64(plan.ramp_s);
         let outcome = &ran.outcome;
         let names = figures::names(&ran.workload, &Capabilities::default());
-        let txns: Vec<&str> = names.txns.iter().map(|(name, ..)| name.as_str()).collect();
+        let txns: Vec<&str> = names.txns.iter().map(|kind| kind.name.as_str()).collect();
         // What the report counts, so that the two agree: what ended after the time was up is in both.
         let window = ran.counted();
         let measured = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
         let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
         let (status, reason) = verdict(ran, &figures::broken(outcome, &txns), window.part.all().completed());
         let id = run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64);
-        let hash = choose::hash(&plan);
+        let hash = resolve::hash(&plan);
         let mut record = RunRecord {
             status,
             reason,
@@ -162,6 +162,7 @@ impl Recorder {
             scale_name: if knows_scale { "scale".to_owned() } else { String::new() },
             scale: ran.scale,
             data_bytes_estimated: 0,
+            data_from: None,
             target: self.target.clone(),
             from_template: None,
             recipe: None,
@@ -171,18 +172,19 @@ impl Recorder {
             load: LoadChoice::Never,
             resumable: false,
             unlogged: false,
+            allow_schema_changes: false,
+            tcp: false,
+            directory: None,
             loaders: 0,
             checks: false,
+            no_vacuum: !options.vacuum,
             clients: options.clients,
             connections: None,
             threads: options.threads as usize,
             pin: None,
-            mode: options.protocol.name().to_owned(),
+            mode: options.protocol,
             wire: Wire::Libpq,
-            pace: match options.rate_tps {
-                None => Pace::ClosedLoop,
-                Some(per_s) => Pace::Rate { per_s, arrivals: Arrivals::Poisson },
-            },
+            pace: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }).into(),
             ramp_s: options.warmup_s.unwrap_or_default(),
             time_s,
             transactions,

@@ -9,9 +9,9 @@ use pgdyno_plan::Plan;
 use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, run_id, summarize};
 use pgdyno_workload::{Capabilities, Workload};
 
-use super::choose;
 use super::figures::{client, names};
-use super::seen::Seen;
+use super::resolve;
+use super::run_files::RunFiles;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
@@ -26,7 +26,7 @@ const WHOLE_S: f64 = 0.5;
 pub(crate) struct Recording {
     pub(crate) record: RunRecord,
     /// What its files tell, once they were read back.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<RunFiles>,
     directory: RunDir,
     names: Names,
     /// The measured window so far.
@@ -43,9 +43,9 @@ impl Recording {
         let (now, clock) = (Timestamp::now(), SystemTime::now());
         let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
         let names = names(workload, &Capabilities::default());
-        let txns: Vec<String> = names.txns.iter().map(|(name, ..)| name.clone()).collect();
+        let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
-        let mut record = RunRecord::begin(id, now, plan.clone(), choose::hash(plan), client());
+        let mut record = RunRecord::begin(id, now, plan.clone(), resolve::hash(plan), client());
         record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
@@ -61,7 +61,7 @@ impl Recording {
     /// What was to be done has become known better since the record began.
     pub(crate) fn settle(&mut self, plan: &Plan, workload: &dyn Workload) {
         self.record.plan = plan.clone();
-        self.record.plan_hash = choose::hash(plan);
+        self.record.plan_hash = resolve::hash(plan);
         self.names = names(workload, &Capabilities::default());
     }
 
@@ -114,7 +114,7 @@ impl Recording {
 
     /// Names of the transactions, in the order of the counters.
     pub(crate) fn txn_names(&self) -> Vec<&str> {
-        self.names.txns.iter().map(|(name, ..)| name.as_str()).collect()
+        self.names.txns.iter().map(|kind| kind.name.as_str()).collect()
     }
 
     /// Writes the end: the record, the line in `results.csv`, and `json` if it is wanted. What cannot be

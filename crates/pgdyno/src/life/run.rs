@@ -3,20 +3,21 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use pgdyno_net::Admin;
+use pgdyno_net::{Admin, Interrupter};
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_results::CycleRecord;
 use pgdyno_workload::Workload;
 
-use super::choice::{Choice, Crew};
 use super::cycle::{self, Around};
 use super::loaded::loaded;
 use super::lock::TargetLock;
+use super::reach;
 use super::record::Recording;
 use super::settings::{self, Changed, Restored};
 use super::stage::{Stage, is_null};
 use super::verdict::End;
-use super::{choose, cluster, copies, data};
+use super::workload_source::{ClientSetup, WorkloadSource};
+use super::{cluster, copies, data, resolve};
 use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -27,8 +28,8 @@ use crate::target::{Named, Server, Target, Whose};
 /// What is to be run, and all that is known of it.
 pub(crate) struct Run<'a> {
     pub(crate) args: &'a RunArgs,
-    pub(crate) choice: Choice,
-    pub(crate) crew: Crew,
+    pub(crate) source: WorkloadSource,
+    pub(crate) setup: ClientSetup,
     /// Whether client and server share the machine.
     pub(crate) local: bool,
     pub(crate) workload: Box<dyn Workload>,
@@ -50,20 +51,20 @@ impl Run<'_> {
     ///
     /// # Errors
     /// When the run could not begin or broke off.
-    pub(crate) fn live(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+    pub(crate) fn carry_out(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
         let done = &self.args.cycle.done;
         if !is_prepared(&self.plan) && done.is_empty() {
-            return self.live_on(target, recording);
+            return self.run_on_target(target, recording);
         }
         let mut evidence: Vec<_> =
             done.iter().map(|(step, what)| cycle::record(step, true, what, Instant::now())).collect();
         let recorded = self.begun(recording)?;
         recorded.note_steps(&mut evidence);
         if !self.plan.cycle.provision || self.is_done("provision") {
-            return self.live_on(target, recording);
+            return self.run_on_target(target, recording);
         }
         let stop = self.interrupt.control.stop_flag();
-        let made = self.around(recorded, stop).provision(&mut evidence);
+        let made = self.around(recorded, stop, self.interrupt.waits()).provision(&mut evidence);
         recorded.note_steps(&mut evidence);
         let found = made.and_then(|dsn| match dsn {
             Some(dsn) => target.provisioned(&dsn),
@@ -73,27 +74,34 @@ impl Run<'_> {
         let (lived, place) = match found {
             Ok(target) => {
                 let place = target.given().cloned();
-                (self.live_on(target, recording), place)
+                (self.run_on_target(target, recording), place)
             }
             Err(failure) => (Err(failure), None),
         };
         let recorded = self.begun(recording)?;
-        let torn = self.around(recorded, &self.interrupt.at_once).teardown(place.as_ref(), &mut evidence);
+        let at_once = (&self.interrupt.at_once, self.interrupt.last_waits());
+        let torn = self.around(recorded, at_once.0, at_once.1).teardown(place.as_ref(), &mut evidence);
         recorded.note_steps(&mut evidence);
         self.aftermath(lived, torn, recorded)
     }
 
     /// On a target that is there, or can be started.
-    fn live_on(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+    fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
         let mut server = target.bring_up(&self.args.target, self.plan.links(), self.progress)?;
         let plain = server.options.clone();
+        // Nothing is to be put back yet: the first signal ends a wait for the server.
+        server.options = plain.as_ref().map(|options| self.interrupt.options(options));
+        server.announce(self.progress)?;
+        self.admit(&server)?;
+        server.options.clone_from(&plain);
         let mut changed = Changed::default();
         let lived = self
             .recover(&mut server, recording)
             .and_then(|()| self.prepare(&mut server, &mut changed, recording))
-            .and_then(|()| self.live_in(&mut server, recording));
+            .and_then(|()| self.run_on_server(&mut server, recording));
         // Sessions with the run's settings may be what the server refuses.
-        let Some(restored) = plain.as_ref().and_then(|options| changed.restore(options)) else { return lived };
+        let last = plain.as_ref().map(|options| self.interrupt.last_options(options));
+        let Some(restored) = last.and_then(|options| changed.restore(&options)) else { return lived };
         server.options = plain;
         let recorded = self.begun(recording)?;
         let restored = self.put_back(&mut server, restored, "", recorded);
@@ -101,6 +109,18 @@ impl Run<'_> {
             setting.restored = Some(restored.is_ok());
         }
         self.aftermath(lived, restored, recorded)
+    }
+
+    /// Refuses what cannot be on this server, before anything is done to it.
+    fn admit(&mut self, server: &Server) -> Result<()> {
+        if server.whose() != Whose::Given {
+            return Ok(());
+        }
+        let Some(mut admin) = server.admin()?.filter(|admin| !is_null(admin)) else { return Ok(()) };
+        let Some(options) = &server.options else { return Ok(()) };
+        let caps = pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?;
+        reach::admit_run(&caps, &*self.workload, &self.plan)?;
+        reach::settle(&caps, self.args.drive.mode, &mut self.plan, self.progress)
     }
 
     /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
@@ -128,14 +148,15 @@ impl Run<'_> {
         Ok(recording.insert(begun))
     }
 
-    /// Who does what around this run; `stop` ends it.
-    fn around<'a>(&'a self, recording: &'a Recording, stop: &'a AtomicBool) -> Around<'a> {
+    /// Who does what around this run; `stop` and `waits` end it.
+    fn around<'a>(&'a self, recording: &'a Recording, stop: &'a AtomicBool, waits: &'a Interrupter) -> Around<'a> {
         Around {
             named: self.named.as_ref(),
             target: &self.plan.target,
             directory: recording.path(),
             progress: self.progress,
             stop,
+            waits,
         }
     }
 
@@ -143,7 +164,8 @@ impl Run<'_> {
     fn recover(&self, server: &mut Server, recording: &mut Option<Recording>) -> Result<()> {
         let Some(options) = server.options.clone().filter(|_| server.whose() != Whose::Ours) else { return Ok(()) };
         let mut notes = Vec::new();
-        let left = settings::recover(&options, &mut |note| notes.push(note))?;
+        let last = self.interrupt.last_options(&options);
+        let left = settings::recover(&self.interrupt.options(&options), &last, &mut |note| notes.push(note))?;
         server.notes.append(&mut notes);
         let Some((who, restored)) = left else { return Ok(()) };
         let recorded = self.begun(recording)?;
@@ -169,11 +191,12 @@ impl Run<'_> {
         let mut names = String::new();
         let outcome = restored.and_then(|restored| {
             names = restored.names.join(", ");
-            let around = self.around(recording, &self.interrupt.at_once);
+            let around = self.around(recording, &self.interrupt.at_once, self.interrupt.last_waits());
             if restored.restart {
                 around.restart(server, &mut evidence)?;
             }
-            server.options.as_ref().map_or(Ok(()), |options| restored.finish(options))
+            let options = server.options.as_ref().map(|options| self.interrupt.last_options(options));
+            options.map_or(Ok(()), |options| restored.finish(&options))
         });
         let what = match &outcome {
             Ok(()) => format!("{names} as before{why}"),
@@ -210,7 +233,7 @@ impl Run<'_> {
         let (Some(options), false) = (&server.options, self.plan.settings.is_empty()) else { return Ok(()) };
         let from_start = server.whose() == Whose::Ours || self.is_done("settings");
         let way = |name: &str| if from_start { ("start".to_owned(), None) } else { changed.way(name) };
-        let (records, verdict) = settings::verify(options, &self.plan.settings, way);
+        let (records, verdict) = settings::verify(&self.interrupt.options(options), &self.plan.settings, way);
         recorded.record.settings_set = records;
         verdict
     }
@@ -227,7 +250,8 @@ impl Run<'_> {
         recording: &Recording,
         evidence: &mut Vec<CycleRecord>,
     ) -> Result<()> {
-        let around = self.around(recording, self.interrupt.control.stop_flag());
+        let interrupt = self.interrupt;
+        let around = self.around(recording, interrupt.control.stop_flag(), interrupt.waits());
         let cycle = self.plan.cycle;
         let restart = cycle.restart && !self.is_done("restart");
         let drop_caches = cycle.drop_caches && !self.is_done("drop-caches");
@@ -236,7 +260,8 @@ impl Run<'_> {
             && server.whose() != Whose::Ours
             && let Some(options) = &server.options
         {
-            *changed = settings::change(options, &self.plan.settings, &self.plan.target, around.can_restart(server))?;
+            let ways = settings::Ways { first: interrupt.options(options), last: interrupt.last_options(options) };
+            *changed = settings::change(&ways, &self.plan.settings, &self.plan.target, around.can_restart(server))?;
         }
         if restart || changed.wants_restart() {
             around.restart(server, evidence)?;
@@ -250,7 +275,8 @@ impl Run<'_> {
 
     /// Drops what pgdyno has loaded, once it is known how large that was.
     fn drop_data(&mut self, server: &Server) -> Result<Option<CycleRecord>> {
-        let Some(mut admin) = server.admin()? else { return Ok(None) };
+        let Some(options) = &server.options else { return Ok(None) };
+        let mut admin = Admin::connect(&self.interrupt.options(options)).or_fail(Code::Start)?;
         let began = Instant::now();
         self.fit_to_loaded(&mut admin)?;
         let dropped = pgdyno_load::drop_data(&mut admin, &*self.workload, false).or_fail(Code::Load)?;
@@ -261,28 +287,33 @@ impl Run<'_> {
     /// What is loaded decides where the arguments do not.
     fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
         if let Some(loaded) = loaded(admin, &*self.workload)? {
-            let size = Some(choose::default_size(self.args));
-            self.workload = self.choice.build(&self.args.workload, size, Some(&loaded), &self.crew)?;
-            choose::settle(self.args, &*self.workload, self.local, &mut self.crew)?;
-            choose::fit(&mut self.plan, &*self.workload, &self.crew);
+            self.workload =
+                resolve::fit(self.args, &self.source, &loaded, self.local, &mut self.setup, &mut self.plan)?;
         }
         Ok(())
     }
 
     /// On a server that is as it is wanted: from what is loaded to the last check.
-    fn live_in(&mut self, server: &mut Server, recording: &mut Option<Recording>) -> Result<End> {
-        let template = copies::template(server, &self.plan)?;
+    fn run_on_server(&mut self, server: &mut Server, recording: &mut Option<Recording>) -> Result<End> {
+        // What was copied must be dropped, whatever comes.
+        let template = copies::template(server, &self.plan, self.interrupt)?;
+        server.options = server.options.as_ref().map(|options| self.interrupt.options(options));
         let mut admin = match &template {
             None => server.admin()?,
-            Some(template) => Some(copies::look(template)?),
+            Some(template) => Some(copies::look(template, self.interrupt)?),
         };
         if let Some(admin) = admin.as_mut().filter(|admin| !is_null(admin)) {
             if template.as_ref().is_none_or(|template| template.options().is_some()) {
                 self.fit_to_loaded(admin)?;
             }
-            // One that counts at both ends of the window, and one that looks at all else.
-            data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
-            let caps = pgdyno_server::capabilities(admin).or_fail(Code::Start)?;
+            let options = template.as_ref().map_or(server.options.as_ref(), |template| Some(template.beside()));
+            let caps = options.map(|options| pgdyno_server::capabilities(admin, options)).transpose();
+            let caps = caps.or_fail(Code::Start)?.unwrap_or_default();
+            // A pooler has more clients than connections.
+            if caps.pooling.is_none() {
+                // One that counts at both ends of the window, and one that looks at all else.
+                data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
+            }
             cluster::settle(&caps, &*self.workload, self.args.drive.mode, &mut self.plan, self.progress)?;
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
             if self.plan.suite.is_none()
@@ -309,8 +340,8 @@ impl Run<'_> {
             progress: self.progress,
             recording,
             os_metrics: os_metrics.as_ref(),
-            foreign: false,
+            maker: None,
         };
-        stage.live(server, admin, template.as_ref())
+        stage.carry_out(server, admin, template.as_ref())
     }
 }

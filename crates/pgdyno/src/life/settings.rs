@@ -14,7 +14,7 @@ use pgdyno_net::{Admin, ConnectOptions, quote};
 use pgdyno_plan::mistake::nearest;
 use pgdyno_results::SettingRecord;
 
-pub(crate) use change::{Changed, Restored, change, recover};
+pub(crate) use change::{Changed, Restored, Ways, change, recover};
 use same::Shown;
 
 use crate::exit_code::Code;
@@ -55,13 +55,12 @@ struct Asked {
 /// What `pg_settings` shows of these settings, by their names in lower case.
 fn shown<'a>(admin: &mut Admin, names: impl Iterator<Item = &'a String>) -> Result<BTreeMap<String, Shown>> {
     let names: Vec<_> = names.map(|name| quote::literal(name)).collect();
-    let rows = admin
-        .query(&format!(
-            "select name, setting, coalesce(unit, ''), vartype, current_setting(name), context from pg_settings \
-             where lower(name) = any (array[{}]::text[])",
-            names.join(", ")
-        ))
-        .or_fail(Code::Start)?;
+    let sql = format!(
+        "select name, setting, coalesce(unit, ''), vartype, current_setting(name), context from pg_settings \
+         where lower(name) = any (array[{}]::text[])",
+        names.join(", ")
+    );
+    let rows = admin.promptly("its settings", |admin| admin.query(&sql)).or_fail(Code::Start)?;
     let shown = |row: Vec<Option<String>>| {
         let [name, setting, unit, vartype, value, context] =
             <[Option<String>; 6]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);

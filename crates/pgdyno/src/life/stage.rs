@@ -1,21 +1,26 @@
 //! A run from the load to the last check.
 
+use std::time::Duration;
+
 use pgdyno_engine::Ended;
-use pgdyno_load::{Baseline, Fresh, Moment, Template};
+use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
-use pgdyno_results::{CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status};
+use pgdyno_results::{
+    CheckRecord, CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status, note_counts, note_metrics,
+};
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Metric, Workload};
 
 use super::cluster;
 use super::copies;
 use super::cycle::warm;
-use super::data::{self, Site};
+use super::data::{self, DataAccess};
 use super::diagnosis;
-use super::drive::{self, Driven, Opponent};
+use super::drive::{self, Driven, DrivenServer};
 use super::figures;
-use super::manner::LoadManner;
+use super::foreign;
+use super::loading::LoadSettings;
 use super::record::Recording;
 use super::verdict::{self, End};
 use super::{warnings, watch};
@@ -24,6 +29,11 @@ use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::target::{Server, Whose};
+
+/// How long the server may take to say what it has counted.
+const SAMPLING: Duration = Duration::from_secs(5);
+/// How long it may take to show that it is still there.
+const ANSWERING: Duration = Duration::from_secs(10);
 
 /// Whether the server is a null server, wherever it came from.
 pub(crate) fn is_null(admin: &Admin) -> bool {
@@ -39,13 +49,13 @@ pub(crate) struct Stage<'a> {
     pub(crate) recording: &'a mut Recording,
     /// How the server's machine is looked at, where that is said.
     pub(crate) os_metrics: Option<&'a OsMetrics>,
-    /// Whether another program made the data.
-    pub(crate) foreign: bool,
+    /// The other program that loaded the data, where one did.
+    pub(crate) maker: Option<&'static str>,
 }
 
 impl Stage<'_> {
     /// From the load to the last check. What is found out stands in the record at once.
-    pub(crate) fn live(
+    pub(crate) fn carry_out(
         &mut self,
         server: &mut Server,
         admin: Option<Admin>,
@@ -53,7 +63,7 @@ impl Stage<'_> {
     ) -> Result<End> {
         let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
             let caps = Capabilities::default();
-            let nobody = Opponent {
+            let nobody = DrivenServer {
                 caps: &caps,
                 options: None,
                 sampler: None,
@@ -67,24 +77,25 @@ impl Stage<'_> {
         if is_null(&admin) {
             return self.against_nobody(&options);
         }
-        let caps = pgdyno_server::capabilities(&mut admin).or_fail(Code::Start)?;
+        let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
         self.recording.server_can(self.workload, &caps);
         let Some(template) = template else {
             self.provide(&options, &mut admin, &caps)?;
-            return self.live_in(&options, &mut admin, &caps, server);
+            return self.run_on_server(&options, &mut admin, &caps, server);
         };
-        let there = template.options();
+        let there = template.options().map(|options| self.interrupt.options(&options));
         if let Some(there) = &there {
             self.provide(there, &mut admin, &caps)?;
         }
         // A database can be copied only while nobody is connected to it.
         drop(admin);
         let fresh = self.copy(template)?;
-        let lived = Admin::connect(&fresh.options()).or_fail(Code::Start).and_then(|mut admin| {
+        let options = self.interrupt.options(&fresh.options());
+        let lived = Admin::connect(&options).or_fail(Code::Start).and_then(|mut admin| {
             if there.is_none() {
-                self.provide(&fresh.options(), &mut admin, &caps)?;
+                self.provide(&options, &mut admin, &caps)?;
             }
-            self.live_in(&fresh.options(), &mut admin, &caps, server)
+            self.run_on_server(&options, &mut admin, &caps, server)
         });
         self.progress.note(&format!("dropping {}", fresh.name()));
         if let Err(error) = fresh.remove() {
@@ -96,11 +107,16 @@ impl Stage<'_> {
 
     /// Sees to the data.
     fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
-        let site = Site { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
-        let manner = LoadManner::planned(self.plan);
-        let provided = data::provide(&site, admin, self.workload, self.plan.load, manner)?;
+        let access = DataAccess { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let loading = LoadSettings::planned(self.plan);
+        let provided =
+            data::provide(&access, admin, self.workload, self.plan.load, loading, self.plan.allow_schema_changes)?;
         self.recording.record.load = provided.load;
-        self.foreign = provided.foreign;
+        self.maker = provided.maker;
+        self.recording.record.data_from = match provided.maker {
+            Some(maker) => Some(maker.to_owned()),
+            None => pgdyno_load::loaded_by(admin, self.workload).or_fail(Code::Load)?,
+        };
         Ok(())
     }
 
@@ -118,40 +134,85 @@ impl Stage<'_> {
     }
 
     /// In the database with the data: from the first check to the last one.
-    fn live_in(
+    fn run_on_server(
         &mut self,
         options: &ConnectOptions,
         admin: &mut Admin,
         caps: &Capabilities,
         server: &mut Server,
     ) -> Result<End> {
-        let site = Site { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let access = DataAccess { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
         let fresh = self.recording.record.load.is_some();
-        self.recording.record.server = Some(server_record(admin, options, server)?);
+        let pooling = caps.pooling.map(|pooling| pooling.name().to_owned());
+        self.recording.record.server = Some(ServerRecord { pooling, ..server_record(admin, options, server)? });
+        self.note_pooler(caps);
         self.describe_cluster(options, admin, caps)?;
         let sizes = self.table_sizes(admin, caps);
-        data::before_run(admin, self.workload)?;
-        let baseline = if self.plan.checks { self.check_before(&site, fresh)? } else { None };
+        if !self.plan.no_vacuum {
+            for warning in data::before_run(admin, self.workload, caps)? {
+                self.progress.warn(&warning);
+                self.recording.record.warnings.push(warning);
+            }
+        }
+        let baseline = if self.plan.checks { self.check_before(&access, fresh)? } else { None };
+        if !self.plan.checks {
+            let differences = pgdyno_load::differences(admin, self.workload, caps).or_fail(Code::Check)?;
+            self.warn_of_schema(differences.unwrap_or_default().iter());
+        }
         self.warm(admin, caps)?;
-        let orders_before = self.new_orders(admin);
+        let counted_before = self.server_counts(admin);
 
         let is_private = server.whose() != Whose::Given;
         // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
-        let sampler = (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
+        let mut sampler =
+            (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
+        if let Some(sampler) = &mut sampler {
+            // It is asked while the clients are at work: a silent server must not hold up their end.
+            sampler.wait_at_most(Some(SAMPLING)).or_fail(Code::Start)?;
+        }
         let machines = Machines {
             local: options.is_local(),
             // Without it the machine is seen all the same, only its processes are not.
             session: ServerSession::of(admin).ok().flatten(),
             os_metrics: self.os_metrics.cloned(),
         };
-        let opponent = Opponent { caps, options: Some(options), sampler, is_watched: true, is_private, machines };
-        let driven = self.drive(opponent)?;
+        let driven = DrivenServer { caps, options: Some(options), sampler, is_watched: true, is_private, machines };
+        let driven = self.drive(driven)?;
         let mut end = self.conclude(&driven, server.death());
-        if !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
-            self.look_back(&site, admin, orders_before, baseline.as_ref(), &driven, &mut end);
+        let answers = self.still_answers(admin);
+        if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
+            self.look_back(&access, admin, &counted_before, baseline.as_ref(), &driven, &mut end);
         }
         self.note_growth(admin, caps, &sizes);
         Ok(end)
+    }
+
+    /// What a reader must know of the pooler that the figures are measured through.
+    fn note_pooler(&mut self, caps: &Capabilities) {
+        let Some(pooling) = caps.pooling else { return };
+        let sessions = match pooling.keeps_sessions() {
+            true => "; each client, and each connection of pgdyno's own, needs one of its connections to the server",
+            false => "",
+        };
+        let warning = format!(
+            "a pooler stands before the server ({} pooling): its work is in the latencies, and TPM is left out, for sessions \
+             of the server outlive the clients{sessions}",
+            pooling.name()
+        );
+        self.progress.warn(&warning);
+        self.recording.record.warnings.push(warning);
+    }
+
+    /// Whether the server still answers after the run. Where it does not, nobody waits long for it again.
+    fn still_answers(&mut self, admin: &mut Admin) -> bool {
+        let asked = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
+        let patience = if asked { None } else { Some(SAMPLING) };
+        if !asked {
+            let warning = "the server does not answer any more: the data was not looked at after the run";
+            self.progress.warn(warning);
+            self.recording.record.warnings.push(warning.to_owned());
+        }
+        admin.wait_at_most(patience).is_ok() && asked
     }
 
     /// Fills the caches and writes a checkpoint, where the plan wants that.
@@ -208,11 +269,13 @@ impl Stage<'_> {
     }
 
     /// Drives, and notes down what was seen meanwhile.
-    fn drive(&mut self, opponent: Opponent<'_>) -> Result<Driven> {
+    fn drive(&mut self, driven: DrivenServer<'_>) -> Result<Driven> {
         let txns = self.workload.txns().iter().map(|txn| txn.name.to_owned()).collect();
         self.progress.drive_begins(self.plan, txns);
         let control = &self.interrupt.control;
-        let mut driven = drive::drive(self.plan, self.workload, opponent, control, self.progress, self.recording)?;
+        let mut driven = self
+            .interrupt
+            .driving(|| drive::drive(self.plan, self.workload, driven, control, self.progress, self.recording))?;
         if let Some(watched) = driven.watched.take() {
             watch::note(watched, &mut self.recording.record, self.progress);
         }
@@ -228,7 +291,7 @@ impl Stage<'_> {
             ..ServerRecord::default()
         });
         let caps = Capabilities::default();
-        let nobody = Opponent {
+        let nobody = DrivenServer {
             caps: &caps,
             options: Some(options),
             sampler: None,
@@ -240,9 +303,9 @@ impl Stage<'_> {
         Ok(self.conclude(&driven, None))
     }
 
-    fn check_before(&mut self, site: &Site<'_>, fresh: bool) -> Result<Option<Baseline>> {
+    fn check_before(&mut self, access: &DataAccess<'_>, fresh: bool) -> Result<Option<Baseline>> {
         if fresh {
-            let (set, _) = data::check(site, self.workload, Moment::AfterLoad, "after the load")?;
+            let (set, _) = data::check(access, self.workload, Moment::AfterLoad, "after the load")?;
             self.note_checks(&set);
             if !data::holds(&set) {
                 return Err(data::broken(&set));
@@ -250,16 +313,36 @@ impl Stage<'_> {
         }
         // What was checked a moment ago needs no second look, only what the run must not change.
         let moment = if fresh { Moment::BeforeRun } else { Moment::AtRest };
-        let (set, baseline) = data::check(site, self.workload, moment, "before the run")?;
+        let (set, baseline) = data::check(access, self.workload, moment, "before the run")?;
         self.note_checks(&set);
-        if !data::holds(&set) && !self.foreign {
-            return Err(data::broken(&set));
+        let allowed = |check: &CheckRecord| self.plan.allow_schema_changes && check.name == SCHEMA;
+        match self.maker {
+            None if set.checks.iter().any(|check| !check.passes() && !allowed(check)) => {
+                return Err(data::broken(&set));
+            }
+            Some(maker) => foreign::unlike(&set, maker).map_or(Ok(()), Err)?,
+            None => {}
         }
-        for warning in data::broken_before(&set) {
+        self.warn_of_schema(baseline.differences().iter());
+        if let Some(why) = baseline.schema_unknown() {
+            let warning = format!("the schema was not checked: {why}");
+            self.progress.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        for warning in foreign::broken_before(&set) {
             self.progress.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
         Ok(Some(baseline))
+    }
+
+    /// What is measured is not what was loaded: the record says so.
+    fn warn_of_schema<'d>(&mut self, differences: impl Iterator<Item = &'d Difference>) {
+        for difference in differences {
+            let warning = format!("the schema differs from what was loaded: {difference}");
+            self.progress.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
     }
 
     /// A moment at which nothing was asked is no line in the record.
@@ -269,8 +352,10 @@ impl Stage<'_> {
         }
     }
 
-    fn new_orders(&self, admin: &mut Admin) -> Option<u64> {
-        data::number(admin, self.workload.new_order_count_query()?)
+    /// The server's own counts of what the workload's metrics count, in their order.
+    fn server_counts(&self, admin: &mut Admin) -> Vec<Option<u64>> {
+        let count = |metric: &Metric| data::number(admin, metric.server_count?);
+        self.workload.metrics().iter().map(count).collect()
     }
 
     /// Fills in the figures, and says how the run ended.
@@ -294,6 +379,7 @@ impl Stage<'_> {
                 summary.wal_bytes = work.wal_bytes;
             }
         }
+        note_metrics(record);
         let more = warnings::from_figures(record, outcome, self.plan);
         record.warnings.extend(more);
         // A null server answers anything: what it answers is no transaction.
@@ -305,41 +391,46 @@ impl Stage<'_> {
         end
     }
 
-    /// After the run: is the data right, and did the server see the same New-Orders?
+    /// Holds the server's own count of what a metric counts against the clients'.
+    fn compare_counts(&mut self, metric: &Metric, by_server: u64, driven: &Driven, end: &mut End) {
+        let outcome = &driven.outcome;
+        let kinds = self.workload.txns();
+        let by_client: u64 = outcome
+            .phases()
+            .iter()
+            .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
+            .filter(|(_, kind)| metric.transactions.contains(&kind.name))
+            .map(|(txn, _)| txn.committed)
+            .sum();
+        note_counts(&mut self.recording.record, metric.name, by_server, by_client);
+        // A cancelled transaction may have been committed a moment before.
+        let unknown = outcome.cancelled_in_flight as u64 + outcome.measured.part.lost;
+        if by_server.abs_diff(by_client) > unknown && end.status == Status::Complete {
+            *end = End {
+                status: Status::Invalid,
+                reason: Some(format!(
+                    "the server's tables count {by_server} {} and the client {by_client}; does another program drive the same tables?",
+                    metric.counted
+                )),
+                code: Code::Run,
+            };
+        }
+    }
+
+    /// After the run: is the data right, and does the server count what the clients count?
     fn look_back(
         &mut self,
-        site: &Site<'_>,
+        access: &DataAccess<'_>,
         admin: &mut Admin,
-        orders_before: Option<u64>,
+        counted_before: &[Option<u64>],
         baseline: Option<&Baseline>,
         driven: &Driven,
         end: &mut End,
     ) {
-        if let (Some(before), Some(after)) = (orders_before, self.new_orders(admin)) {
-            let outcome = &driven.outcome;
-            let kinds = self.workload.txns();
-            let by_client: u64 = outcome
-                .phases()
-                .iter()
-                .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
-                .filter(|(_, kind)| kind.is_new_order)
-                .map(|(txn, _)| txn.committed)
-                .sum();
-            let by_server = after.saturating_sub(before);
-            if let Some(summary) = &mut self.recording.record.summary {
-                summary.new_orders_by_client = Some(by_client);
-                summary.new_orders_by_server = Some(by_server);
-            }
-            // A cancelled transaction may have been committed a moment before.
-            let unknown = outcome.cancelled_in_flight as u64 + outcome.measured.part.lost;
-            if by_server.abs_diff(by_client) > unknown && end.status == Status::Complete {
-                *end = End {
-                    status: Status::Invalid,
-                    reason: Some(format!(
-                        "the server's tables count {by_server} New-Orders and the client {by_client}; does another program drive the same tables?"
-                    )),
-                    code: Code::Run,
-                };
+        let counted_after = self.server_counts(admin);
+        for ((metric, before), after) in self.workload.metrics().iter().zip(counted_before).zip(counted_after) {
+            if let (Some(before), Some(after)) = (*before, after) {
+                self.compare_counts(metric, after.saturating_sub(before), driven, end);
             }
         }
         if let Some(server) = &mut self.recording.record.server {
@@ -352,8 +443,8 @@ impl Stage<'_> {
             return;
         }
         // The first Ctrl-C ended the run, not the check that follows it.
-        let site = Site { stop: &self.interrupt.at_once, ..*site };
-        match data::check(&site, self.workload, baseline.map_or(Moment::AtRest, Moment::AfterRun), "after the run") {
+        let access = DataAccess { stop: &self.interrupt.at_once, ..*access };
+        match data::check(&access, self.workload, baseline.map_or(Moment::AtRest, Moment::AfterRun), "after the run") {
             Ok((set, _)) => {
                 if !data::holds(&set) {
                     *end = End {

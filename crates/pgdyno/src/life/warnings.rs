@@ -4,7 +4,7 @@ mod driver;
 mod machines;
 
 use pgdyno_engine::RunOutcome;
-use pgdyno_plan::{Pace, Plan};
+use pgdyno_plan::{Pace, Plan, Rate};
 use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
 
@@ -20,7 +20,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     // Without a server, or with a null one, the driver is what is measured.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     warnings.extend(driver::judge(&record.client, summary, real));
-    if let Pace::Rate { per_s, .. } = plan.pace {
+    if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
         let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
         if achieved < ACHIEVED {
             warnings.push(format!(

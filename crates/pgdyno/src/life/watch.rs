@@ -36,11 +36,13 @@ pub(crate) struct Subject<'a> {
     pub(crate) is_private: bool,
     /// Whether it spreads tables over nodes, of which it is one.
     pub(crate) is_distributed: bool,
+    /// Whether a pooler hands out its connections transaction by transaction.
+    pub(crate) is_pooled: bool,
 }
 
 impl Subject<'_> {
     fn wishes(&self) -> Wishes {
-        Wishes { plans: self.plan.statement_plans as usize, owns_database: self.is_private }
+        Wishes { plans: self.plan.statement_plans as usize, owns_database: self.is_private, is_pooled: self.is_pooled }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pgdyno_measure::search::Seen;
-use pgdyno_plan::{Arrivals, Pace};
+use pgdyno_plan::{Arrivals, Pace, Rate};
 use pgdyno_report::units;
 use pgdyno_results::{INTERVALS, RunRecord, SearchPoint, Status, Summary};
 
@@ -71,7 +71,7 @@ fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
 
 /// How far an open loop fell behind its schedule.
 fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
-    let Pace::Rate { per_s, arrivals } = record.plan.pace else { return None };
+    let Pace::Rate(Rate { per_s, arrivals }) = record.plan.pace else { return None };
     let expected = per_s * summary.duration_s;
     let chance = match arrivals {
         Arrivals::Poisson => DEVIATIONS / expected.max(1.0).sqrt(),
@@ -156,7 +156,7 @@ mod tests {
     fn record() -> RunRecord {
         let text = include_str!("../../../../fixtures/runs/v1/run.json");
         let mut record: RunRecord = serde_json::from_str(text).unwrap();
-        record.plan.pace = Pace::Rate { per_s: 1000.0, arrivals: Arrivals::Uniform };
+        record.plan.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Uniform });
         let summary = record.summary.as_mut().unwrap();
         (summary.committed, summary.rolled_back, summary.failed, summary.duration_s) = (10_000, 0, 0, 10.0);
         (summary.late, summary.skipped) = (0, 0);
@@ -197,7 +197,7 @@ mod tests {
             (Seen::Overloaded, Some("98.5 % of the offered rate were achieved"))
         );
         // What chance does to Poisson arrivals is none.
-        record.plan.pace = Pace::Rate { per_s: 1000.0, arrivals: Arrivals::Poisson };
+        record.plan.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Poisson });
         assert!(judged(&record, "", "max < 1h").overload.is_none());
         record.summary.as_mut().unwrap().skipped = 150;
         assert!(judged(&record, "", "max < 1h").overload.is_some_and(|why| why.contains("1.5 %")));

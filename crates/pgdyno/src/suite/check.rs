@@ -6,16 +6,15 @@ use std::path::Path;
 use clap::Parser as _;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
-use pgdyno_plan::{Cycle, Plan};
+use pgdyno_plan::{Cycle, Plan, targets};
 use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
 use crate::cli::{Cli, Command, RunArgs, TargetArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::life::choice::Choice;
-use crate::life::choose;
-use crate::life::guide;
+use crate::life::recipe_args;
+use crate::life::resolve;
 use crate::target::{Kind, Target};
 
 /// What a cell's run will do.
@@ -82,22 +81,17 @@ pub(crate) fn target_args(target: &str, config: &Path) -> Vec<String> {
 }
 
 fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
-    if holds_password(&cell.target) {
+    if targets::holds_password(&cell.target) {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
     let args = parse(cell, config)?;
-    let (args, recipe) = guide::apply(args)?;
-    let choice = Choice::read(&args.workload)?;
-    let target = choose::target(&args, &choice)?;
+    let (args, recipe) = recipe_args::apply(args)?;
+    resolve::admit_json(&args)?;
+    let resolve::Draft { target, workload, plan, .. } = resolve::draft(&args, recipe)?;
     if args.target.tcp {
         return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
     }
-    let mut crew = choose::crew(&args, &choice, &target)?;
-    let workload = choice.build(&args.workload, Some(choose::default_size(&args)), None, &crew)?;
-    choose::settle(&args, &*workload, target.is_local(), &mut crew)?;
-    let mut plan = choose::plan(&args, &choice, &*workload, &target, &crew)?;
-    plan.recipe = recipe;
     Ok(Draft { cycle: plan.cycle, settings: plan.settings.clone(), plan, workload, target, args: args.target })
 }
 
@@ -117,26 +111,9 @@ fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
     }
 }
 
-/// Whether a connection string has a password in it, which the list of processes would show.
-pub(super) fn holds_password(target: &str) -> bool {
-    let authority = target.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default();
-    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
-    user.contains(':') || target.replace(' ', "").contains("password=")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_are_found_in_both_kinds_of_connection_strings() {
-        for dsn in ["host=a password=b", "host=a password = b", "postgresql://u:p@h/d", "postgres://h/d?password=p"] {
-            assert!(holds_password(dsn), "{dsn}");
-        }
-        for dsn in ["host=a user=b", "postgresql://u@h:5432/d", "embedded:18", "passfile"] {
-            assert!(!holds_password(dsn), "{dsn}");
-        }
-    }
 
     #[test]
     fn recipes_are_told_from_workloads_and_paths() {

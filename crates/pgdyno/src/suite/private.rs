@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_net::quote;
+use pgdyno_net::{Admin, quote};
 use pgdyno_plan::Cycle;
 use pgdyno_results::CycleRecord;
 
 use super::check::Draft;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
 use crate::life::cycle;
 use crate::progress::Progress;
 use crate::target::{Server, Target};
@@ -35,6 +36,7 @@ impl Privates {
         draft: &Draft,
         links: u32,
         progress: &Progress,
+        interrupt: &Interrupt,
     ) -> Result<Vec<String>> {
         let mut evidence = Vec::new();
         let held = match self.held.remove(target) {
@@ -47,6 +49,7 @@ impl Privates {
             }
             None => {
                 let server = Target::resolve(&draft.args)?.bring_up(&draft.args, links, progress)?;
+                server.announce(progress)?;
                 let mut held = Held { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {
                     evidence.push(done("restart", "started for this run: its own caches are cold"));
@@ -63,7 +66,7 @@ impl Privates {
         }
         // A server that could not be brought there is not kept: the next run gets a new one.
         let held = self.held.entry(target.to_owned()).or_insert(held);
-        reach(target, &held.server, draft, &evidence)
+        reach(target, &held.server, draft, &evidence, interrupt)
     }
 
     /// Forgets servers that have died; says why.
@@ -92,10 +95,17 @@ fn done(step: &str, what: &str) -> CycleRecord {
 }
 
 /// The arguments by which a run reaches the server, in a database for data like its own.
-fn reach(target: &str, server: &Server, draft: &Draft, evidence: &[CycleRecord]) -> Result<Vec<String>> {
-    let (Some(options), Some(mut admin)) = (&server.options, server.admin()?) else {
+fn reach(
+    target: &str,
+    server: &Server,
+    draft: &Draft,
+    evidence: &[CycleRecord],
+    interrupt: &Interrupt,
+) -> Result<Vec<String>> {
+    let Some(options) = &server.options else {
         return Err(Failure::new(Code::Server, "the private server has no address"));
     };
+    let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;
     let options = if draft.workload.meta().has_data() {
         let name = format!("pgdyno_{}", pgdyno_load::identity(&*draft.workload));
         let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(&name));

@@ -4,7 +4,7 @@
 use pgdyno_plan::RecipePlan;
 use pgdyno_report::units;
 use pgdyno_results::table::quoted;
-use pgdyno_results::{RunRecord, Summary};
+use pgdyno_results::{Metric, RunRecord, Unit};
 
 use super::execution::State;
 use super::standing::Done;
@@ -17,30 +17,20 @@ struct Row<'a> {
     complete: Vec<&'a RunRecord>,
     failed: Vec<&'a Done>,
     planned: usize,
-    /// The name of the figure, and one of each complete run.
-    metric: &'static str,
+    /// The metric, and its value in each complete run.
+    metric: Metric,
     figures: Vec<f64>,
     published: Option<f64>,
 }
 
-/// The figures that a summary has and documents publish.
-fn figure(summary: &Summary, metric: &str) -> Option<f64> {
-    match metric {
-        "nopm" => summary.nopm,
-        "tpm" => summary.tpm,
-        "tps" => Some(summary.tps),
-        "qps" => Some(summary.qps),
-        _ => None,
-    }
-}
-
-/// The figure that is shown of a run: the first that its document publishes, else NOPM, else TPS.
-fn metric(record: &RunRecord) -> &'static str {
-    const NAMES: [&str; 4] = ["nopm", "tpm", "tps", "qps"];
+/// The metric that is shown of a run: the first rate that its document publishes, else what runs of its workload are known
+/// by.
+fn metric(record: &RunRecord) -> Metric {
     let published = record.plan.recipe.iter().flat_map(|recipe| &recipe.published);
-    let mut known = published.filter_map(|one| NAMES.into_iter().find(|name| *name == one.metric));
-    let own = if record.summary.as_ref().is_some_and(|summary| summary.nopm.is_some()) { "nopm" } else { "tps" };
-    known.next().unwrap_or(own)
+    let mut rates = published
+        .filter_map(|one| Metric::published(&one.metric, Some(record)))
+        .filter(|metric| matches!(metric.unit(), Unit::PerSecond | Unit::PerMinute));
+    rates.next().unwrap_or_else(|| Metric::headline(std::iter::once(record)))
 }
 
 fn rows<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<Row<'a>> {
@@ -58,8 +48,8 @@ fn row<'a>(key: &'a str, state: &'a State, standings: &'a [Option<Done>]) -> Row
     let (failed, complete): (Vec<&Done>, Vec<&Done>) = own().flatten().partition(|done| done.failure.is_some());
     let complete: Vec<&RunRecord> = complete.into_iter().map(|done| &done.record).collect();
     let first = complete.first().copied().or_else(|| failed.first().map(|done| &done.record));
-    let metric = first.map_or("tps", metric);
-    let value = |record: &&RunRecord| record.summary.as_ref().and_then(|summary| figure(summary, metric));
+    let metric = first.map_or_else(Metric::tps, metric);
+    let value = |record: &&RunRecord| metric.value(record);
     let published =
         first.and_then(|record| record.plan.recipe.as_ref()).into_iter().flat_map(|recipe| &recipe.published);
     Row {
@@ -69,8 +59,8 @@ fn row<'a>(key: &'a str, state: &'a State, standings: &'a [Option<Done>]) -> Row
         complete,
         failed,
         planned: own().count(),
+        published: published.into_iter().find(|one| one.metric == metric.name()).map(|one| one.value),
         metric,
-        published: published.into_iter().find(|one| one.metric == metric).map(|one| one.value),
     }
 }
 
@@ -102,7 +92,7 @@ fn cells(row: &Row<'_>) -> [String; 7] {
         row.key.to_owned(),
         row.ran.clone(),
         format!("{} of {}", row.complete.len(), row.planned),
-        row.metric.to_uppercase(),
+        row.metric.title().to_owned(),
         or_dash(mean.map(units::rate)),
         or_dash(spread.map(|share| format!("± {}", units::percent(share)))),
         or_dash(row.published.map(units::rate)),
@@ -163,7 +153,7 @@ pub(crate) fn csv(state: &State, standings: &[Option<Done>]) -> String {
             row.planned.to_string(),
             row.complete.len().to_string(),
             row.failed.len().to_string(),
-            row.metric.to_owned(),
+            row.metric.name().to_owned(),
             number(mean),
             number(spread),
             number(row.published),

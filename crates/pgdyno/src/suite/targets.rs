@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
-use pgdyno_net::{Admin, ConnectOptions, Env};
+use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::suite::{Provision, Suite};
-use pgdyno_plan::targets::{Hook, Targets as File};
+use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
 
 use super::check::{self, Draft};
 use super::execution::{Execution, State};
@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::life::hooks;
 use crate::life::lock::TargetLock;
 use crate::progress::Progress;
+use crate::target::named;
 
 /// The targets, while a suite goes on.
 pub(super) struct Targets<'a> {
@@ -62,8 +63,14 @@ impl<'a> Targets<'a> {
             if targets.hook(&cell.target, |hooks| &hooks.provision).is_some() {
                 continue;
             }
-            match Admin::connect(options) {
-                Ok(_) => targets.lock(options, state)?,
+            match Admin::connect(&interrupt.options(options)) {
+                Ok(mut admin) => {
+                    if !targets.locks.contains_key(&options.to_string()) {
+                        progress.note(&format!("target {}: {}", cell.target, named(&mut admin, options, "given")?));
+                    }
+                    targets.lock(options, state)?;
+                }
+                Err(error @ ConnectError::Interrupted { .. }) => return Err(error).or_fail(Code::Start),
                 Err(error) => progress.warn(&format!("{} cannot be reached now: {error}", cell.target)),
             }
         }
@@ -73,11 +80,11 @@ impl<'a> Targets<'a> {
     fn lock(&mut self, options: &ConnectOptions, state: &State) -> Result<()> {
         match self.locks.entry(options.to_string()) {
             Entry::Vacant(free) => {
-                free.insert(TargetLock::take(options, &format!("suite {}", state.name()))?);
+                free.insert(TargetLock::take(options, &format!("suite {}", state.name()), self.interrupt)?);
                 Ok(())
             }
             // A restart of the server has taken it away.
-            Entry::Occupied(mut held) => held.get_mut().retake(options),
+            Entry::Occupied(mut held) => held.get_mut().retake(options, self.interrupt),
         }
     }
 
@@ -88,7 +95,7 @@ impl<'a> Targets<'a> {
         if draft.is_private() {
             let same = self.suite.cells.iter().zip(drafts).filter(|(other, _)| other.target == *target);
             let links = same.map(|(_, draft)| draft.plan.links()).max().unwrap_or_default();
-            return self.privates.ready(target, draft, links, self.progress);
+            return self.privates.ready(target, draft, links, self.progress, self.interrupt);
         }
         if let Some(hook) = self.hook(target, |hooks| &hooks.provision).cloned()
             && !execution.state.provisioned.contains_key(target)
@@ -173,7 +180,7 @@ impl<'a> Targets<'a> {
         let made = hooks::provision(hook, &dir, &env, self.interrupt.control.stop_flag());
         let (_, dsn) = made.map_err(|failed| failed.1)?;
         match dsn {
-            Some(dsn) if check::holds_password(&dsn) => {
+            Some(dsn) if holds_password(&dsn) => {
                 let error = format!("the connection string that provisioning {target} gave holds a password");
                 Err(Failure::new(Code::Start, error).hint("put it into ~/.pgpass, and leave it out of `dsn=`"))
             }

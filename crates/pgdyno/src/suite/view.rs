@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pgdyno_report::units;
+use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
@@ -64,9 +65,9 @@ pub(crate) fn ending(done: &Done) -> String {
     } else {
         record.status.name()
     };
-    let figure = record.summary.as_ref().map_or_else(String::new, |summary| match summary.nopm {
-        Some(nopm) => format!(", {} NOPM", units::grouped(nopm)),
-        None => format!(", {} TPS", units::rate(summary.tps)),
+    let metric = Metric::headline(std::iter::once(record));
+    let figure = record.summary.as_ref().map_or_else(String::new, |_| {
+        format!(", {} {}", units::rate(metric.value(record).unwrap_or_default()), metric.title())
     });
     let took = done.seconds().map_or_else(String::new, |seconds| format!(", {}", units::duration(seconds)));
     let why = done.failure.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));

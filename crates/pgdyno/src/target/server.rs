@@ -7,14 +7,18 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
+use pgdyno_results::PlaceRecord;
 use pgdyno_server::{Embedded, EmbeddedOptions, Origin, Places, PrivateServer, Progress as Start, Want, kept};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::figures;
 use crate::progress::Progress;
 
 /// The database of a private server that is used.
 pub(super) const PRIVATE_DATABASE: &str = "postgres";
+/// Names the directory of the PostgreSQL that `embedded` means.
+const DEFAULT_BUILD: &str = "PGDYNO_POSTGRES";
 /// Connections of a run beside its clients: for probes, loading and checks.
 const OWN_CONNECTIONS: u32 = 16;
 
@@ -65,13 +69,12 @@ impl Server {
 
     /// One that is there.
     pub(super) fn given(options: ConnectOptions, origin: &str) -> Self {
-        let notes = options.warnings().to_vec();
-        Self { options: Some(options), origin: origin.to_owned(), notes, hold: Hold::Nothing }
+        Self { options: Some(options), origin: origin.to_owned(), notes: Vec::new(), hold: Hold::Nothing }
     }
 
     /// The private server that is kept, for single steps: the data of a temporary one would go with it.
-    pub(super) fn kept(want: Want) -> Result<Self> {
-        running(want)?.map(Self::of_kept).ok_or_else(|| {
+    pub(super) fn kept(want: &Want) -> Result<Self> {
+        running(&meant(want)?)?.map(Self::of_kept).ok_or_else(|| {
             Failure::new(Code::Start, "no target is given, and no private server runs that could keep the data")
                 .hint("give --target, or start one that stays with `pgdyno server start`")
         })
@@ -88,13 +91,14 @@ impl Server {
 
     /// The private server that is kept where it fits, else one that is started with these settings.
     pub(super) fn private(
-        want: Want,
+        want: &Want,
         tcp: bool,
         settings: BTreeMap<String, String>,
         clients: u32,
         progress: &Progress,
     ) -> Result<Self> {
-        match (running(want)?, running(Want::Any)?) {
+        let want = &meant(want)?;
+        match (running(want)?, running(&Want::Any)?) {
             // The password for its TCP is stored nowhere.
             (Some(server), _) if !tcp => return Ok(Self::of_kept(server)),
             (_, Some(_)) => progress.note("the kept private server is not what is asked for: starting another one"),
@@ -140,6 +144,21 @@ impl Server {
     /// A connection for what is not measured.
     pub(crate) fn admin(&self) -> Result<Option<Admin>> {
         self.options.as_ref().map(Admin::connect).transpose().or_fail(Code::Start)
+    }
+
+    /// Says which database of which server this is, before anything is done there.
+    ///
+    /// # Errors
+    /// When the server lets us in and does not answer.
+    pub(crate) fn announce(&self, progress: &Progress) -> Result<()> {
+        let options = self.options.as_ref().filter(|_| !matches!(self.hold, Hold::Null { .. }));
+        let Some(options) = options else { return Ok(()) };
+        // Whoever needs the server next tells why it cannot be reached.
+        progress.note(&match Admin::connect(options) {
+            Ok(mut admin) => format!("target: {}", named(&mut admin, options, &self.origin)?),
+            Err(_) => format!("target: {options} ({})", self.origin),
+        });
+        Ok(())
     }
 
     /// Whose it is.
@@ -209,13 +228,34 @@ impl Drop for Server {
     }
 }
 
+/// The server that `admin` is connected to by `options`, in words: `PostgreSQL 15.14 (given), database bench, user ann,
+/// host db1, port 5432`.
+///
+/// # Errors
+/// When the connection is lost, or the server does not answer.
+pub(crate) fn named(admin: &mut Admin, options: &ConnectOptions, origin: &str) -> Result<String> {
+    let version = admin.parameters().get("server_version").and_then(|version| version.split(' ').next());
+    // A pooler, or a server that is none of PostgreSQL's, may not say.
+    let version = version.map_or_else(|| "a server".to_owned(), |version| format!("PostgreSQL {version}"));
+    let standby = pgdyno_server::is_standby(admin).or_fail(Code::Start)?.unwrap_or_default();
+    let place = PlaceRecord { standby, ..figures::place(admin, options) };
+    Ok(format!("{version} ({origin}), {place}"))
+}
+
 /// The private server that is kept, where it runs and is what is wanted.
-fn running(want: Want) -> Result<Option<PrivateServer>> {
-    let fits = |server: &PrivateServer| want == Want::Any || want == Want::Major(server.installation().version.major);
+fn running(want: &Want) -> Result<Option<PrivateServer>> {
     Ok(match kept::status(&places()?).or_fail(Code::Server)? {
-        kept::Status::Running(server) if fits(&server) => Some(server),
+        kept::Status::Running(server) if want.is(server.installation()) => Some(server),
         _ => None,
     })
+}
+
+/// What is wanted where nothing but a private server is: the one that `PGDYNO_POSTGRES` names, if it is set.
+pub(crate) fn meant(want: &Want) -> Result<Want> {
+    match std::env::var_os(DEFAULT_BUILD).filter(|dir| !dir.is_empty()) {
+        Some(dir) if *want == Want::Any => super::absolute(Want::Directory(dir.into()), Path::new("")),
+        _ => Ok(want.clone()),
+    }
 }
 
 /// How a private server of this process is reached.

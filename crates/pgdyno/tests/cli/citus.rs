@@ -7,6 +7,7 @@ use std::time::Duration;
 use pgdyno_net::Admin;
 use rustix::process::Signal;
 
+use crate::postgres;
 use crate::program::{Home, Ran, Run, Running, eventually};
 use crate::samples::column;
 use crate::server::{self, Server};
@@ -20,6 +21,11 @@ const TRUST: &str = "local all all trust\nhost all all all trust\n";
 /// Whether the server's library directory has Citus; says so where it has not.
 fn available(test: &str) -> bool {
     if !server::available(test) {
+        return false;
+    }
+    // Debian's pg_config knows nothing of another PostgreSQL.
+    if !postgres::bin().join("pg_config").exists() {
+        skipped(&format!("{test}: no Citus for the PostgreSQL in {}", postgres::bin().display()));
         return false;
     }
     let told = server::command("pg_config").arg("--pkglibdir").stderr(Stdio::inherit()).output().unwrap();

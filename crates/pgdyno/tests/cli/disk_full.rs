@@ -147,8 +147,11 @@ fn the_clients_own_full_disk_does_not_spoil_a_run() {
     running.until_it_says("progress:", 1);
     disk.fill();
     // The figures are on the terminal, and what was written before is whole.
-    let ran =
-        running.end().ok().prints(&["TPS", "record: "]).says(&["warning: failed to write", "run.json: No space left"]);
+    let ran = running
+        .end()
+        .ended(2)
+        .prints(&["TPS", "record: "])
+        .says(&["warning: failed to write", "run.json: No space left"]);
     assert!(!ran.stderr.contains("error:"), "{}", ran.stderr);
     ran.says(&["warning: there is no page of this run"]);
     let directory = std::fs::read_dir(disk.path()).unwrap().map(|e| e.unwrap().path()).find(|path| path.is_dir());

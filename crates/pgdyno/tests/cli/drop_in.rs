@@ -221,3 +221,13 @@ fn signals_are_taken_as_users_of_pgbench_are_used_to() {
     let script = "\"$0\" \"$@\" 2>&1 >pgbench.out | head -n 1";
     Running::new(in_shell(script, "-n -T 600 -P 1 -f ok.sql")).end().ended(0).prints(&["progress:"]);
 }
+
+#[test]
+fn a_pipeline_of_seventy_thousand_statements_is_one_transaction() {
+    let Some(place) = Place::new("-M extended", "", TRUST) else { return };
+    let pipeline = format!("\\startpipeline\n{}\\endpipeline\n", "select 1;\n".repeat(70_000));
+    place.write("long.sql", &pipeline);
+    let ran = place.pgbench("-n -M extended -c 2 -j 2 -t 2 -f long.sql").ok();
+    assert_eq!(reported(&ran, "number of transactions actually processed: "), 4);
+    assert_eq!(reported(&ran, "number of failed transactions: "), 0);
+}

@@ -1,12 +1,12 @@
 //! The life cycle on a PostgreSQL that somebody else runs: ways to reach it, what is refused, other programs' data.
 
-use std::path::Path;
 use std::time::Duration;
 
 use pgdyno_net::{Admin, ConnectOptions};
 
 use crate::pki::{Pki, write_key};
-use crate::program::{Home, Ran, Running, eventually, finish};
+use crate::postgres;
+use crate::program::{Home, Ran, Running, assert_nowhere, eventually, finish};
 use crate::server::{self, Server};
 
 pub(crate) const TRUST: &str = "local all all trust\nhost all all all trust\n";
@@ -27,6 +27,25 @@ impl Place {
             server: Server::start(conf, hba),
             database: "postgres",
         })
+    }
+
+    /// Restarts the server, which offers TLS from then on, with a certificate for this machine.
+    pub(crate) fn offer_tls(&mut self) -> Pki {
+        let pki = Pki::new();
+        pki.issue("server", "server", &["localhost", "127.0.0.1"], |_| {});
+        for name in ["server.crt", "server.key", "ca.crt"] {
+            let path = self.server.dir().join(name);
+            write_key(&path, &std::fs::read_to_string(pki.path(name)).unwrap());
+            server::hand_over(&path);
+        }
+        let conf =
+            "ssl = on\nssl_cert_file = '%/server.crt'\nssl_key_file = '%/server.key'\nssl_ca_file = '%/ca.crt'\n";
+        let file = self.server.dir().join("data/postgresql.conf");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text + &conf.replace('%', self.server.dir().to_str().unwrap())).unwrap();
+        self.server.crash();
+        self.server.restart();
+        pki
     }
 
     /// The same with another database.
@@ -70,36 +89,11 @@ impl Place {
     }
 }
 
-/// No file under `path` holds `text`.
-fn assert_nowhere(text: &str, path: &Path) {
-    for entry in std::fs::read_dir(path).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            assert_nowhere(text, &path);
-        } else {
-            let bytes = std::fs::read(&path).unwrap();
-            assert!(!bytes.windows(text.len()).any(|window| window == text.as_bytes()), "{}", path.display());
-        }
-    }
-}
-
 #[test]
 fn a_run_over_tls_and_scram_names_them_and_never_the_password() {
-    let conf = "ssl = on\nssl_cert_file = '%/server.crt'\nssl_key_file = '%/server.key'\nssl_ca_file = '%/ca.crt'\n";
     let hba = "local all postgres trust\nhostssl all bench all scram-sha-256\n";
     let Some(mut place) = Place::new("TLS and SCRAM", "", hba) else { return };
-    let pki = Pki::new();
-    pki.issue("server", "server", &["localhost", "127.0.0.1"], |_| {});
-    for name in ["server.crt", "server.key", "ca.crt"] {
-        let path = place.server.dir().join(name);
-        write_key(&path, &std::fs::read_to_string(pki.path(name)).unwrap());
-        server::hand_over(&path);
-    }
-    let file = place.server.dir().join("data/postgresql.conf");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text + &conf.replace('%', place.server.dir().to_str().unwrap())).unwrap();
-    place.server.crash();
-    place.server.restart();
+    let pki = place.offer_tls();
     let quoted = PASSWORD.replace('\'', "''");
     place.execute(&format!("set password_encryption = 'scram-sha-256'; create role bench login password '{quoted}'"));
     place.execute("create database bench owner bench");
@@ -216,8 +210,8 @@ fn it_is_reached_as_libpq_would_and_refusals_name_the_host_and_the_remedy() {
 #[test]
 fn pgbench_drives_our_data_and_we_drive_its() {
     let Some(place) = Place::new("pgbench's data", "", TRUST) else { return };
-    if !Path::new(server::BIN).join("pgbench").exists() {
-        crate::skipped::skipped(&format!("pgbench's data: no pgbench in {}", server::BIN));
+    if !postgres::program("pgbench").exists() {
+        crate::skipped::skipped("pgbench's data: no pgbench");
         return;
     }
     let pgbench = |database: &str, args: &[&str]| {
@@ -236,11 +230,11 @@ fn pgbench_drives_our_data_and_we_drive_its() {
     pgbench("theirs", &["-i", "-q", "-s", "2"]).ok();
     for workload in ["tpcb-like", "simple-update", "select-only"] {
         let args = ["run", workload, "-c", "2", "-t", "20", "--target", &target("theirs")];
-        place.home.run(&args).ok().says(&["not loaded by pgdyno", "scale 2"]);
+        place.home.run(&args).ok().says(&["data loaded by another program is driven as it is", "scale 2"]);
         let run = place.home.runs().pop().unwrap();
         assert_eq!((run.number("/plan/scale"), run.number("/summary/committed")), (2.0, 40.0));
         assert!(run.record.get("load").is_none());
-        assert_eq!(run.checks_that_hold(), ["after the run"]);
+        assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
     }
     // It is nobody's to replace without being told so.
     let refused = |args: &[&str], words: &[&str]| {
@@ -327,10 +321,156 @@ fn tables_that_pgdyno_did_not_make_stay() {
     for args in ["run tproc-c -w 1 --replace", "load tproc-c -w 1", "drop tproc-c"] {
         place.run(args).ended(11).says(&["table warehouse in schema public was not loaded by pgdyno", "--force"]);
     }
+    let target = format!("in schema public of postgres@{}", place.server.dir().display());
     for args in ["run tproc-c -w 1", "run tproc-c", "run tproc-c --no-load"] {
-        place.run(args).ended(11).says(&["another program", "pgdyno_new_order()", "--target", "--force"]);
+        let words = ["another program made table warehouse", "district, customer, history", "--target", "--force"];
+        let ran = place.run(args).ended(11).says(&words);
+        assert!(ran.stderr.contains("in schema public of "), "{target}: {}", ran.stderr);
     }
     assert_eq!((place.ask("select contents from warehouse"), place.tables()), ("treasure".to_owned(), "1".to_owned()));
-    place.run("load tproc-c -w 1 --force").ok();
+    place.run("load tproc-c -w 1 --force").ok().says(&["dropped what was there: table warehouse"]);
     assert_eq!(place.ask("select count(*) from warehouse"), "1");
+
+    // Whoever is not the owner is told what is refused, and why.
+    place.execute(
+        "create role app login; grant all on schema public to app; grant select on all tables in schema public to app",
+    );
+    let as_app = place.target().replace("user=postgres", "user=app");
+    let words =
+        ["failed to drop table customer, ", "must be owner of", "only the owner or a superuser", "nothing was dropped"];
+    place.home.run(&["drop", "tproc-c", "--force", "--target", &as_app]).ended(11).says(&words);
+    place.execute("alter role app set search_path = nowhere");
+    for args in [&["load", "tproc-c"][..], &["check", "tproc-c"], &["run", "tproc-c", "-t", "1"], &["drop", "tproc-c"]]
+    {
+        let args = [args, &["--target", &as_app]].concat();
+        place.home.run(&args).ended(11).says(&["no schema of the search_path exists", "nowhere"]);
+    }
+}
+
+/// What is damaged is told table by table, and nothing is loaded over it.
+#[test]
+fn damaged_data_is_told_and_not_replaced_unasked() {
+    let Some(place) = Place::new("damaged data", "", TRUST) else { return };
+    place.run("load tpcb-like -s 2").ok();
+    place.execute("alter table pgbench_tellers rename to kept");
+    let damaged = ["damaged: table pgbench_tellers is missing", "`pgdyno load tpcb-like --scale 2 --replace`"];
+    for args in ["load tpcb-like", "load tpcb-like -s 1", "run tpcb-like -t 1", "run tpcb-like -s 1 -t 1"] {
+        place.run(args).ended(11).says(&damaged);
+    }
+    place.run("run tpcb-like --no-load -t 1").ended(11).says(&["damaged: table pgbench_tellers is missing"]);
+    assert_eq!(place.ask("select count(*) from pgbench_accounts"), "200000");
+    place.execute("alter table kept rename to pgbench_tellers");
+    place.run("check tpcb-like").ok();
+    place.execute("create table kept as table pgdyno_stamp; delete from pgdyno_stamp");
+    for args in ["load tpcb-like", "run tpcb-like -t 1"] {
+        place.run(args).ended(11).says(&["damaged: the row of pgdyno_stamp that says what the data is, is missing"]);
+    }
+    place.execute("insert into pgdyno_stamp table kept");
+    place.run("check tpcb-like").ok();
+    for option in ["-s 1", "-s 3"] {
+        place.run(&format!("check tpcb-like {option}")).ended(11).says(&["holds data of scale 2"]);
+    }
+    // A load that says nothing of the size takes the one that is there.
+    place.run("load tpcb-like --replace").ok();
+    assert_eq!(place.ask("select count(*) from pgbench_accounts"), "200000");
+}
+
+/// An index that somebody dropped is no accident that a figure hides, nor one that forbids the run.
+#[test]
+fn a_changed_schema_is_refused_or_stands_in_the_record() {
+    let Some(place) = Place::new("a changed schema", "", TRUST) else { return };
+    place.run("load tproc-c -w 1").ok();
+    place.execute("drop index customer_i2");
+    let missing = "index customer_i2 of customer is missing";
+    place.run("run tproc-c -c 1 -T 1 --ramp 0").ended(12).says(&[missing, "--allow-schema-changes"]);
+    for option in ["--allow-schema-changes", "--no-check"] {
+        let args = format!("run tproc-c -c 1 -T 1 --ramp 0 {option}");
+        place.run(&args).ok().says(&["the schema differs from what was loaded", missing]).prints(&[missing]);
+        let run = place.home.runs().pop().unwrap();
+        assert!(run.record["warnings"].to_string().contains(missing), "{}", run.record["warnings"]);
+    }
+    place.execute("create unique index customer_i2 on customer (c_w_id, c_d_id, c_last, c_first, c_id)");
+    place.run("run tproc-c -c 1 -T 1 --ramp 0").ok();
+
+    // A routine that is gone is installed again; one that somebody has changed is his.
+    let source = "select md5(prosrc) from pg_proc where proname = 'pgdyno_delivery'";
+    let ours = place.ask(source);
+    place.execute("drop procedure pgdyno_delivery");
+    place.run("run tproc-c -c 1 -T 1 --ramp 0").ok();
+    place.run("check tproc-c").ok();
+    assert_eq!(place.ask(source), ours);
+    place.execute(
+        "update pg_proc set prosrc = replace(prosrc, 'BEGIN', 'BEGIN PERFORM 1;') where proname = 'pgdyno_delivery'",
+    );
+    let changed = place.ask(source);
+    place.run("run tproc-c -c 1 -T 1 --ramp 0").ended(12).says(&["pgdyno_delivery", "changed by hand"]);
+    place
+        .run("run tproc-c -c 1 -T 1 --ramp 0 --allow-schema-changes")
+        .ok()
+        .says(&["is not the one that was installed"]);
+    assert_eq!(place.ask(source), changed);
+}
+
+/// The stamp of 0.1.0 keeps no schema: a check says that it holds nothing against it.
+#[test]
+fn an_old_stamp_leaves_the_schema_unchecked_and_is_told() {
+    let Some(place) = Place::new("an old stamp", "", TRUST) else { return };
+    place.run("load tproc-c -w 1").ok();
+    place.execute(
+        "alter table pgdyno_stamp drop column layout; update pgdyno_stamp set pgdyno = '0.1.0'; drop index customer_i2",
+    );
+    let why = "pgdyno 0.1.0 loaded the data, and its stamp keeps no schema to hold this one against; \
+               `pgdyno load tproc-c --warehouses 1 --replace` loads it anew with one";
+    let ran = place.run("check tproc-c").ok().prints(&["skipped schema ", why, "holds  rows of item "]);
+    assert!(!ran.stdout.contains("holds  schema "), "{}", ran.stdout);
+    place.run("run tproc-c -c 1 -t 5").ok().says(&["the schema was not checked", why]).prints(&[why]);
+    let run = place.home.the_run();
+    assert!(run.record["warnings"].to_string().contains(why), "{}", run.record["warnings"]);
+
+    place.run("load tproc-c --warehouses 1 --replace").ok();
+    place.run("check tproc-c").ok().prints(&["holds  schema "]);
+    place.execute("drop index customer_i2");
+    place.run("check tproc-c").ended(12).prints(&["BROKEN schema ", "index customer_i2 of customer is missing"]);
+}
+
+#[test]
+fn a_password_file_that_others_may_read_is_told_in_libpqs_words_once() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let Some(place) = Place::new("a password file that others may read", "", TRUST) else { return };
+    let program = crate::postgres::program("psql");
+    if !program.exists() {
+        return crate::skipped::skipped("a password file that others may read: no psql");
+    }
+    let file = place.home.join(".pgpass");
+    std::fs::write(&file, "*:*:*:*:geheim\n").unwrap();
+    let port = place.server.port.to_string();
+    let psql = || {
+        let mut command = std::process::Command::new(&program);
+        command.args(["-XAtc", "select 1", "-h", "127.0.0.1", "-p", &port, "-U", "postgres", "postgres"]);
+        command.env_clear().env("HOME", place.home.path()).env("LC_ALL", "C");
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let target = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
+    for (mode, warns) in [(0o644, true), (0o640, true), (0o600, false)] {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let warning = psql();
+        assert_eq!(warning.contains("group or world access"), warns, "{warning}");
+        let url = target.as_str();
+        for args in [
+            &["plan", "select-only", "--target", url][..],
+            &["load", "select-only", "--replace", "--target", url],
+            &["check", "select-only", "--target", url],
+            &["run", "select-only", "-T", "1", "--quiet", "--target", url],
+            &["pgbench", "-i", "-q", url],
+            &["pgbench", "-n", "-S", "-c", "3", "-t", "1", url],
+            &["drop", "select-only", "--target", url],
+        ] {
+            let ran = place.home.run(args);
+            let told: String =
+                ran.stderr.lines().filter(|l| l.contains("assword file")).map(|l| format!("{l}\n")).collect();
+            assert_eq!(told, warning, "{mode:o} {args:?}: {}", ran.stderr);
+            assert!(!ran.stdout.contains("assword file"), "{mode:o} {args:?}: {}", ran.stdout);
+        }
+    }
 }

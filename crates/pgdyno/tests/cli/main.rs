@@ -4,8 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod browser;
+mod builds;
 mod citus;
 mod compare;
+mod corruption;
 mod cycle;
 mod diagnosis;
 mod disk_full;
@@ -19,26 +21,28 @@ mod machines;
 mod no_server;
 mod notices;
 mod null_server;
+mod outputs;
 mod own;
-#[path = "../../../pgdyno-net/tests/real/pki.rs"]
-mod pki;
+mod place;
+mod pooler;
 mod private_server;
 mod program;
 mod pty;
+mod read_only;
 mod recipes;
 mod report;
+mod resets;
 mod results;
+mod retries;
 mod samples;
 mod search;
 mod serve;
-#[path = "../../../pgdyno-net/tests/real/server.rs"]
-#[expect(dead_code, reason = "shared with the tests of other crates")]
-mod server;
-#[path = "../../../pgdyno-net/tests/real/skipped.rs"]
-mod skipped;
+mod signals;
 mod suites;
 mod targets;
 mod terminals;
 mod tproc_c;
 mod tproc_c_data;
 mod trouble;
+
+use pgdyno_testing::{pki, postgres, server, skipped};

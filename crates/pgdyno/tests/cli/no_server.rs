@@ -69,7 +69,7 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
         ("run --target port=nine", &["a port is not a number between 1 and 65535"]),
         ("run --target sslmode=maybe", &["sslmode", "maybe", "verify-full"]),
         ("run --target embedded:banana", &["embedded:banana", "'embedded:18'"]),
-        ("run --target embedded:9", &["embedded:9", "12 or newer"]),
+        ("run --target embedded:9", &["embedded:9", "13 or newer"]),
         ("run --target null --set jit=off", &["--set", "private server"]),
         ("run --set primary_conninfo=password=geheim", &["setting primary_conninfo holds a password"]),
         ("run --set jit", &["'jit'", "NAME=VALUE"]),
@@ -186,14 +186,15 @@ fn the_record_goes_where_it_is_wanted() {
     home.run(&["run", "noop", "-t", "5", "--json", "out.json"]).ok();
     assert_eq!(json(&home.join("out.json")), home.the_run().record);
 
-    // That it cannot be written there does not spoil the run.
-    let ran = home.run(&["run", "noop", "-t", "5", "--json", "/nowhere/out.json"]).ok();
-    ran.says(&["warning:", "/nowhere/out.json"]).prints(&["TPS", "record: "]);
+    // That it cannot be written there is told before anything is measured.
+    let ran = home.run(&["run", "noop", "-t", "5", "--json", "/nowhere/out.json"]).ended(1);
+    ran.says(&["failed to write /nowhere/out.json", "--json"]);
+    assert_eq!(home.runs().len(), 1);
 
     // Nor is a record of a newer pgdyno written over.
     let newer = r#"{"format_version": 999}"#;
     std::fs::write(home.join("newer.json"), newer).unwrap();
-    home.run(&["run", "noop", "-t", "5", "--json", "newer.json"]).ok().says(&["newer.json", "999"]);
+    home.run(&["run", "noop", "-t", "5", "--json", "newer.json"]).ended(1).says(&["newer.json", "999"]);
     assert_eq!(std::fs::read_to_string(home.join("newer.json")).unwrap(), newer);
 }
 

@@ -2,6 +2,8 @@
 
 use crate::given_server::{Place, TRUST};
 use crate::own::write;
+use crate::postgres;
+use crate::skipped::skipped;
 
 const SHOUT: &str = "begin;
 begin;
@@ -37,6 +39,9 @@ fn each_kind_is_told_once_and_counted() {
 
 #[test]
 fn what_the_server_says_to_clients_that_connect_is_told_too() {
+    if postgres::major() < 15 {
+        return skipped("notices of connections: no PostgreSQL before 15 warns of another version of collations");
+    }
     let Some(place) = Place::new("notices of connections", "", TRUST) else { return };
     write(&place.home, ".", &[("one.sql", "select 1;\n")]);
     place.execute("update pg_database set datcollversion = 'another' where datname = 'postgres'");

@@ -1,6 +1,6 @@
 //! Driving a server that only answers: what the engine itself does and can.
 
-use crate::program::{Home, Run, finish};
+use crate::program::{Home, PATIENCE, Run, eventually, finish};
 
 /// Runs against the null server and returns the record.
 fn drive(home: &Home, args: &[&str]) -> Run {
@@ -37,6 +37,21 @@ fn a_number_of_transactions_is_kept_to_the_one_in_every_query_mode() {
         let home = Home::new();
         home.run(&["run", workload, "--target", "null", "-c", "3", "-t", "50", "-q"]).ok();
         assert_eq!(home.the_run().number("/summary/committed"), 150.0, "{workload}");
+    }
+}
+
+#[test]
+fn a_null_server_that_somebody_else_runs_keeps_no_data_and_is_asked_for_none() {
+    let home = Home::new();
+    let sockets = home.join("sockets");
+    std::fs::create_dir(&sockets).unwrap();
+    let _server = home.start(&["server", "null", "--socket-dir", sockets.to_str().unwrap()]);
+    eventually("it answers", PATIENCE, || sockets.join(".s.PGSQL.5432").exists());
+    let target = format!("host={} user=u dbname=d", sockets.display());
+    home.run(&["plan", "tproc-c", "-w", "1", "--target", &target]).ok();
+    home.run(&["run", "tproc-c", "-w", "1", "-t", "5", "-q", "--target", &target]).ok();
+    for command in ["load", "check", "drop"] {
+        home.run(&[command, "tproc-c", "--target", &target]).ended(1).says(&["is a null server, which keeps no data"]);
     }
 }
 
@@ -78,6 +93,17 @@ fn a_rate_is_kept() {
         let run = drive(&home, &["-c", "8", "-R", "2000", "--arrivals", arrivals, "-t", "20"]);
         assert_eq!(run.number("/summary/committed"), 160.0);
     }
+}
+
+/// Far more than a connection can do: whoever waits at the end is in the record and in the report.
+#[test]
+fn what_still_waits_at_the_end_is_told() {
+    let home = Home::new();
+    let args = ["run", "select-only", "--target", "null", "-c", "8", "--connections", "1", "-R", "1000000", "-T", "1"];
+    home.run(&args).ok().prints(&["still waiting at the end, for up to"]);
+    let run = home.the_run();
+    assert_ne!(run.text("/status"), "invalid");
+    assert!(run.number("/summary/still_waiting") > 0.0 && run.number("/summary/still_waiting_s_max") > 0.0);
 }
 
 #[test]

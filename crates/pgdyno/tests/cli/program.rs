@@ -74,6 +74,7 @@ impl Home {
     fn as_user<S: AsRef<OsStr>>(&self, mut command: Command, args: impl IntoIterator<Item = S>) -> Command {
         command.args(args).env_clear().env("HOME", self.path()).env("XDG_CACHE_HOME", self.join("cache"));
         command.env("LC_ALL", "C").envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.envs(crate::postgres::chosen().map(|bin| ("PGDYNO_POSTGRES", bin)));
         command.current_dir(self.path()).stdin(Stdio::null());
         if let Some((uid, gid)) = self.account {
             command.uid(uid).gid(gid);
@@ -320,6 +321,19 @@ impl Run {
 pub(crate) fn json(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// No file under `path` holds `text`.
+pub(crate) fn assert_nowhere(text: &str, path: &Path) {
+    for entry in std::fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_nowhere(text, &path);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!bytes.windows(text.len()).any(|window| window == text.as_bytes()), "{}", path.display());
+        }
+    }
 }
 
 /// Waits until it is so.

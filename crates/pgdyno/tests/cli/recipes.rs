@@ -138,15 +138,30 @@ fn what_the_user_says_counts_and_is_told() {
         "note: it was warm",
     ]);
     plan("--size small -c 3 -s 5 --set jit=on -M prepared -t 7 --rate 9 -D cold=1").prints(&[
-        "scale 5 (the recipe: 8); cold 1; setting jit = on (the recipe: off); 3 clients (the recipe: 4); \
-         7 transactions of each client (the recipe: 90 s); 9 transactions a second (the recipe: as fast as the server \
-         answers)",
+        "cold 1; scale 5 (the recipe: 8); clients 3 (the recipe: 4); length 7 transactions of each client (the recipe: \
+         90 s); ",
+        "query mode prepared (the recipe: simple); pace 9/s, Poisson (the recipe: closed loop); jit on (the recipe: off)",
         "7 transactions of each client: 3 clients",
         "query mode prepared",
         "scale = 5",
         "hot = 3",
     ]);
     plan("--fit --set shared_buffers=8GB").prints(&["scale 8 × 32/8 GB = 32", "scale = 32"]);
+}
+
+#[test]
+fn a_variant_says_whether_a_run_begins_with_vacuum() {
+    let home = Home::new();
+    let plan = |args: &str| {
+        let args = format!("plan polardb/rw --size polar.o.x4.large {args}");
+        home.run(&args.split_whitespace().collect::<Vec<_>>()).ok()
+    };
+    let (before, none) = ("before the run: vacuum pgbench_branches", "neither VACUUM nor TRUNCATE before the run");
+    let first = plan("").prints(&[before]);
+    assert!(!first.stdout.contains(none), "{}", first.stdout);
+    let second = plan("--variant 100M").prints(&[none]);
+    assert!(!second.stdout.contains(before) && !second.stdout.contains("departs"), "{}", second.stdout);
+    plan("-n").prints(&["departs from the recipe: no vacuum"]);
 }
 
 #[test]
@@ -203,7 +218,7 @@ fn a_fitted_and_short_run_tells_the_guide_beside_what_was_measured() {
         "recipe alloydb/tpcb-full, size 2vcpu: Google Cloud",
         "scale 500 × 0.06/16 GB = 2",
         "times divided by 20 (the guide: 3,900 s)",
-        "departs from the recipe: 2 clients (the recipe: ",
+        "departs from the recipe: clients 2 (the recipe: ",
         "21,750",
         "published for AlloyDB, 16 vCPU, 128 GB",
         "cached: 100 % of the data is meant to fit; ",
@@ -238,4 +253,29 @@ fn reports_of_a_record_have_the_published_figures() {
     let report = |format: &str| home.run(&["report", "run.json", "--format", format]).ok().stdout;
     insta::assert_snapshot!("recipe_in_text", report("text"));
     insta::assert_snapshot!("recipe_in_markdown", report("markdown"));
+}
+
+#[test]
+fn a_local_address_counts_as_this_machine_only_where_the_server_is_seen_here() {
+    let Some(place) = crate::given_server::Place::new("--fit on a local server", "", crate::given_server::TRUST) else {
+        return;
+    };
+    let fit = |dsn: &str| place.home.run(&["plan", "alloydb/tpcb-full", "--fit", "--target", dsn]);
+    let port = place.server.port;
+    for dsn in [place.target(), format!("host=127.0.0.1 port={port} user=postgres dbname=postgres")] {
+        fit(&dsn).ok().prints(&["fitted to"]);
+    }
+    // A role that may not know where the data is.
+    place.execute("create role reader login");
+    fit(&format!("host=127.0.0.1 port={port} user=reader dbname=postgres")).ok().prints(&["fitted to"]);
+    // What answers here, and has no processes here, as at the end of a tunnel.
+    let sockets = place.home.join("sockets");
+    std::fs::create_dir(&sockets).unwrap();
+    let _tunnel = place.home.start(&["server", "null", "--socket-dir", sockets.to_str().unwrap()]);
+    crate::program::eventually("it answers", std::time::Duration::from_secs(30), || {
+        sockets.join(".s.PGSQL.5432").exists()
+    });
+    let refused = fit(&format!("host={} user=postgres dbname=postgres", sockets.display())).ended(1);
+    refused.says(&["its processes are not seen here", "[target.NAME]", "vcpus = 16"]);
+    fit("host=127.0.0.1 port=1 user=postgres dbname=postgres").ended(1).says(&["it cannot be asked"]);
 }

@@ -1,10 +1,10 @@
 //! Suites: what becomes of their runs when something goes wrong, and that nothing is lost, repeated or mistaken.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use pgdyno_testing::random::Random;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::disk_full::Disk;
@@ -93,16 +93,13 @@ impl Drop for Detached {
     }
 }
 
-fn random_below(limit: u64) -> u64 {
-    std::hash::RandomState::new().build_hasher().finish() % limit
-}
-
 #[test]
 fn a_suite_that_is_killed_at_ten_random_moments_ends_with_exactly_its_six_runs() {
     let home = Home::new();
     let file = file(&home, &suite(3, SHORT));
     let temporary = home.join("tmp");
     std::fs::create_dir(&temporary).unwrap();
+    let mut random = Random::new();
     for kill in 0..10 {
         let mut command = match executions(&home).is_empty() {
             true => home.command(["suite", "run", &file]),
@@ -111,7 +108,7 @@ fn a_suite_that_is_killed_at_ten_random_moments_ends_with_exactly_its_six_runs()
         // Null servers that are killed leave their directories.
         command.env("TMPDIR", &temporary);
         let running = Running::new(command);
-        std::thread::sleep(Duration::from_millis(random_below(900)));
+        std::thread::sleep(Duration::from_millis(random.below(900)));
         let below = descendants(running.pid());
         // Dropping it is kill -9. Every other time all of it goes, as when a machine does.
         drop(running);
@@ -416,7 +413,7 @@ fn with_postgres(test: &str) -> Option<Home> {
 fn a_private_server_is_kept_for_all_runs_and_loads_once() {
     let Some(home) = with_postgres("a suite on a private server") else { return };
     let text = "name = 'private'\nrepetitions = 2\ntargets = ['embedded']\n[[run]]\nwhat = 'tpcb-like'\nclients = 2\n\
-                time = '500ms'\nramp = '0s'\nmatrix.scale = [1, 2]\n";
+                time = '2s'\nramp = '0s'\nmatrix.scale = [1, 2]\n";
     run(&home, text).ok().says(&["4 of 4 runs complete"]).prints(&["tpcb-like scale 1, 2 clients", "PostgreSQL"]);
     let runs = home.runs();
     assert_eq!(runs.len(), 4);
@@ -491,6 +488,7 @@ fn a_suite_on_a_private_server_survives_kills_as_well() {
     let text = "name = 'killed'\ntargets = ['embedded']\nrepetitions = 2\n[[run]]\nwhat = 'simple-update'\nscale = 1\n\
                 clients = 1\ntransactions = 50\nrate = 50\n";
     let file = file(&home, text);
+    let mut random = Random::new();
     for kill in 0..3 {
         let running = match executions(&home).is_empty() {
             true => home.start(&["suite", "run", &file]),
@@ -501,7 +499,7 @@ fn a_suite_on_a_private_server_survives_kills_as_well() {
             0 => {
                 eventually("a run is measured", PATIENCE, || home.runs().iter().any(|run| !run.intervals().is_empty()))
             }
-            _ => std::thread::sleep(Duration::from_millis(random_below(4000))),
+            _ => std::thread::sleep(Duration::from_millis(random.below(4000))),
         }
         drop(running);
     }
@@ -537,7 +535,7 @@ fn a_second_suite_on_the_same_target_is_refused_with_the_name_of_the_first() {
     let mut first: Running = place.home.start(&["suite", "run", &file(&place.home, &text)]);
     first.until_it_says("1 of 1 runs to do", 1);
     let second = place.home.join("second.toml");
-    std::fs::write(&second, text.replace("'first'", "'second'").replace("1h", "200ms")).unwrap();
+    std::fs::write(&second, text.replace("'first'", "'second'").replace("1h", "2s")).unwrap();
     let mut command = place.home.command(["suite", "run", second.to_str().unwrap()]);
     command.stdin(std::process::Stdio::null());
     finish(command).ended(1).says(&["suite first-"]);

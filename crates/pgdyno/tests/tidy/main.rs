@@ -18,12 +18,32 @@ const EDGES: &[(&str, &[&str])] = &[
     ("measure", &["wire"]),
     ("engine", &["measure", "net", "poll", "wire", "workload"]),
     ("load", &["net", "wire", "workload"]),
-    ("server", &["net", "workload"]),
-    ("plan", &[]),
-    ("results", &["measure", "plan"]),
-    ("diagnose", &["plan", "results"]),
-    ("report", &["measure", "plan", "results"]),
-    ("serve", &["report", "results"]),
+    ("samples", &[]),
+    ("server", &["net", "samples", "workload"]),
+    ("plan", &["wire", "workload"]),
+    ("results", &["measure", "plan", "samples", "workload"]),
+    ("diagnose", &["plan", "results", "samples"]),
+    ("report", &["measure", "plan", "results", "samples"]),
+    ("serve", &["report", "results", "samples"]),
+    (
+        "fuzz",
+        &[
+            "net",
+            "null",
+            "plan",
+            "report",
+            "results",
+            "samples",
+            "script",
+            "serve",
+            "server",
+            "wire",
+            "workload",
+            "workloads",
+        ],
+    ),
+    // Of tests only: no crate may have it but as a dev-dependency.
+    ("testing", &["net"]),
     ("pgbench", &["engine", "measure", "net", "script", "wire", "workload", "workloads"]),
 ];
 
@@ -84,4 +104,15 @@ fn markdown(directory: &Path, pages: &mut Vec<PathBuf>) {
             pages.push(path);
         }
     }
+}
+
+#[test]
+fn a_module_with_parts_is_a_file_beside_its_folder() {
+    let listed = Command::new("git").args(["ls-files", "crates"]).current_dir(root()).output();
+    // Sources without their history, as in a package, are as they were when they had one.
+    let Some(listed) = listed.ok().filter(|output| output.status.success()) else { return };
+    let files = String::from_utf8(listed.stdout).unwrap();
+    // Cargo would take a file beside the folder for a benchmark of its own.
+    let wrong: Vec<_> = files.lines().filter(|file| file.ends_with("/mod.rs") && !file.contains("/benches/")).collect();
+    assert!(wrong.is_empty(), "write foo.rs beside foo/, not foo/mod.rs: {wrong:?}");
 }

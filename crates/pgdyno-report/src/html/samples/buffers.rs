@@ -1,6 +1,7 @@
 //! Shared buffers: what they answered, and who wrote them out.
 
 use pgdyno_results::{Points, SampleTable, Samples};
+use pgdyno_samples::{bgwriter, checkpointer, database, io};
 
 use super::super::chart::Chart;
 use super::layers::Layers;
@@ -11,8 +12,8 @@ const WRITERS_MAX: usize = 5;
 
 /// The share of block reads that needed no read of the operating system.
 pub(super) fn hits(samples: &Samples) -> Option<Chart> {
-    let table = samples.of("database");
-    let (hit, read) = (table.rate(&[], "blks_hit"), table.rate(&[], "blks_read"));
+    let table = samples.of(database::SOURCE);
+    let (hit, read) = (table.rate(&[], database::BLKS_HIT), table.rate(&[], database::BLKS_READ));
     let share = |(hit, read): (&Option<f64>, &Option<f64>)| {
         let (hit, read) = ((*hit)?, (*read)?);
         (hit + read > 0.0).then(|| 100.0 * hit / (hit + read))
@@ -30,10 +31,10 @@ pub(super) fn hits(samples: &Samples) -> Option<Chart> {
 
 /// Buffers that were written out, by who wrote them.
 pub(super) fn writers(samples: &Samples) -> Option<Chart> {
-    let io = samples.of("io");
-    let mut layers = match io.is_empty() {
+    let table = samples.of(io::SOURCE);
+    let mut layers = match table.is_empty() {
         true => by_counters(samples),
-        false => by_io(io),
+        false => by_io(table),
     };
     layers.sort_by(|a, b| a.name.cmp(&b.name));
     drawn(Chart {
@@ -47,12 +48,12 @@ pub(super) fn writers(samples: &Samples) -> Option<Chart> {
 }
 
 /// By `pg_stat_io`: relations only, WAL has its own chart.
-fn by_io(io: &SampleTable) -> Vec<super::Series> {
-    let mut layers = Layers::at(io.rows().iter().map(|(at_s, _)| *at_s));
-    for (backend, table) in io.by("backend_type") {
-        for (object, table) in table.by("object") {
+fn by_io(all: &SampleTable) -> Vec<super::Series> {
+    let mut layers = Layers::at(all.rows().iter().map(|(at_s, _)| *at_s));
+    for (backend, table) in all.by(io::BACKEND_TYPE) {
+        for (object, table) in table.by(io::OBJECT) {
             if object != "wal" {
-                layers.add_all(&backend, &table.rate(&["context"], "writes"));
+                layers.add_all(&backend, &table.rate(&[io::CONTEXT], io::WRITES));
             }
         }
     }
@@ -61,12 +62,12 @@ fn by_io(io: &SampleTable) -> Vec<super::Series> {
 
 /// By the counters of servers that have no `pg_stat_io`.
 fn by_counters(samples: &Samples) -> Vec<super::Series> {
-    let (checkpointer, bgwriter) = (samples.of("checkpointer"), samples.of("bgwriter"));
-    let rows = checkpointer.rows().iter().chain(bgwriter.rows());
+    let (of_checkpointer, of_bgwriter) = (samples.of(checkpointer::SOURCE), samples.of(bgwriter::SOURCE));
+    let rows = of_checkpointer.rows().iter().chain(of_bgwriter.rows());
     let mut layers = Layers::at(rows.map(|(at_s, _)| *at_s));
-    layers.add_all("checkpointer", &checkpointer.rate(&[], "buffers_written"));
-    layers.add_all("background writer", &bgwriter.rate(&[], "buffers_clean"));
-    layers.add_all("client backend", &bgwriter.rate(&[], "buffers_backend"));
+    layers.add_all("checkpointer", &of_checkpointer.rate(&[], checkpointer::BUFFERS_WRITTEN));
+    layers.add_all("background writer", &of_bgwriter.rate(&[], bgwriter::BUFFERS_CLEAN));
+    layers.add_all("client backend", &of_bgwriter.rate(&[], bgwriter::BUFFERS_BACKEND));
     layers.series(WRITERS_MAX, "others")
 }
 

@@ -1,6 +1,7 @@
 //! What Citus counts.
 
 use pgdyno_results::Samples;
+use pgdyno_samples::citus;
 
 use super::super::chart::Chart;
 use super::layers::Layers;
@@ -11,10 +12,10 @@ const COUNTERS_MAX: usize = 6;
 
 /// The counters of `citus_stat_counters` that moved most.
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
-    let table = samples.of("citus");
+    let table = samples.of(citus::SOURCE);
     let mut layers = Layers::at(table.rows().iter().map(|(at_s, _)| *at_s));
-    for counter in table.columns().iter().filter(|column| *column != "stats_reset") {
-        layers.add_all(&counter.replace('_', " "), &table.rate(&[], counter));
+    for counter in citus::SOURCE.columns {
+        layers.add_all(&counter.name.replace('_', " "), &table.rate(&[], *counter));
     }
     let mut series = layers.series(COUNTERS_MAX, "");
     // A sum of counters of different things means nothing.

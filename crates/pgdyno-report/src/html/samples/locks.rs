@@ -1,6 +1,7 @@
 //! Who waits for locks, and how long.
 
 use pgdyno_results::Samples;
+use pgdyno_samples::{database, locks};
 
 use super::super::chart::{Chart, Ink};
 use super::layers::Layers;
@@ -11,20 +12,20 @@ const LOCKS_MAX: usize = 3;
 
 /// Moments of this source and, as it has rows only where anybody waits, of another beside them.
 fn moments(samples: &Samples) -> impl Iterator<Item = f64> {
-    let rows = samples.of("locks").rows();
-    let all = super::waits::lonely(rows, samples.of("database").rows());
+    let rows = samples.of(locks::SOURCE).rows();
+    let all = super::waits::lonely(rows, samples.of(database::SOURCE).rows());
     rows.iter().map(|(at_s, _)| *at_s).chain(all)
 }
 
 /// How many wait, by kind of lock.
 pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
-    let table = samples.of("locks");
+    let table = samples.of(locks::SOURCE);
     let mut layers = Layers::at(moments(samples));
     for (at_s, row) in table.rows() {
         let cell = |column| table.cell(row, column);
-        let of = cell("relation").map_or_else(String::new, |relation| format!(" of {relation}"));
-        let name = format!("{}{of}, {}", cell("locktype").unwrap_or("?"), cell("mode").unwrap_or("?"));
-        layers.add(&name, *at_s, cell("waiting").and_then(|n| n.parse().ok()).unwrap_or(0.0));
+        let of = cell(locks::RELATION).map_or_else(String::new, |relation| format!(" of {relation}"));
+        let name = format!("{}{of}, {}", cell(locks::LOCKTYPE).unwrap_or("?"), cell(locks::MODE).unwrap_or("?"));
+        layers.add(&name, *at_s, cell(locks::WAITING).and_then(|n| n.parse().ok()).unwrap_or(0.0));
     }
     let mut bands = seen(layers.series(LOCKS_MAX, "other locks"));
     bands.iter_mut().enumerate().for_each(|(nth, band)| band.ink = Some(Ink("tlock", nth)));
@@ -40,10 +41,10 @@ pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
 
 /// The longest that any of them had waited.
 pub(super) fn longest(samples: &Samples) -> Option<Chart> {
-    let table = samples.of("locks");
+    let table = samples.of(locks::SOURCE);
     let mut layers = Layers::at(moments(samples));
     for look in table.rows().chunk_by(|a, b| a.0 == b.0) {
-        let waits = look.iter().filter_map(|(_, row)| table.cell(row, "longest_wait_s")?.parse::<f64>().ok());
+        let waits = look.iter().filter_map(|(_, row)| table.cell(row, locks::LONGEST_WAIT_S)?.parse::<f64>().ok());
         layers.add("longest wait", look[0].0, waits.fold(0.0, f64::max));
     }
     let longest = layers.series(1, "");
@@ -74,7 +75,8 @@ mod tests {
         );
         assert_eq!(longest(&samples).map(|chart| values(&chart).len()), Some(1));
         let looks = [(0.0, &["0"][..]), (1.1, &["0"]), (2.0, &["0"])];
-        samples.insert("database", super::super::tests::samples("database", &["x"], &looks).of("database").clone());
+        samples
+            .insert("database", super::super::tests::samples("database", &["x"], &looks).of(database::SOURCE).clone());
         let chart = waiting(&samples).unwrap();
         let some = |n: f64| vec![Some(0.0), Some(n), Some(0.0)];
         let relation = "relation of public.t, RowExclusiveLock";

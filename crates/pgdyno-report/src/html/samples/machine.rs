@@ -1,25 +1,23 @@
 //! A machine: its CPUs, memory, disks and network.
 
 use pgdyno_results::Samples;
+use pgdyno_samples::{Source, machine};
 
 use super::super::chart::{Chart, Part};
 use super::layers::Layers;
 use super::processes::with_cpus;
 use super::{drawn, inked, seen, series, times};
 
-/// The server's machine.
-const MACHINE: &str = "machine";
-
 /// What CPUs were busy with.
-pub(super) fn cpu(samples: &Samples, source: &str) -> Option<Chart> {
+pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
     let table = samples.of(source);
-    let whose = if source == MACHINE { "server" } else { "driver" };
+    let whose = if source == machine::SOURCE { "server" } else { "driver" };
     let mut bands = Vec::new();
     for (name, column, ink) in [
-        ("programs", "user_cpus", "tcpu"),
-        ("kernel", "system_cpus", "tio"),
-        ("waiting for disks", "iowait_cpus", "tlwlock"),
-        ("taken by the hypervisor", "steal_cpus", "tlock"),
+        ("programs", machine::USER_CPUS, "tcpu"),
+        ("kernel", machine::SYSTEM_CPUS, "tio"),
+        ("waiting for disks", machine::IOWAIT_CPUS, "tlwlock"),
+        ("taken by the hypervisor", machine::STEAL_CPUS, "tlock"),
     ] {
         let mut layers = Layers::at(table.rows().iter().map(|(at_s, _)| *at_s));
         layers.add_all(name, &table.gauge(column));
@@ -27,7 +25,7 @@ pub(super) fn cpu(samples: &Samples, source: &str) -> Option<Chart> {
     }
     if bands.is_empty() {
         // A monitoring API may know the sum only.
-        bands.push(inked(series("busy", table.gauge("busy_cpus")), "tcpu"));
+        bands.push(inked(series("busy", table.gauge(machine::BUSY_CPUS)), "tcpu"));
     }
     drawn(with_cpus(
         samples,
@@ -46,8 +44,8 @@ pub(super) fn cpu(samples: &Samples, source: &str) -> Option<Chart> {
 
 /// How busy all CPUs were together, where that is all that is known: monitoring APIs tell no more.
 pub(super) fn percent(samples: &Samples) -> Option<Chart> {
-    let table = samples.of(MACHINE);
-    if table.gauge("busy_cpus").values.iter().any(Option::is_some) {
+    let table = samples.of(machine::SOURCE);
+    if table.gauge(machine::BUSY_CPUS).values.iter().any(Option::is_some) {
         return None;
     }
     drawn(Chart {
@@ -55,40 +53,40 @@ pub(super) fn percent(samples: &Samples) -> Option<Chart> {
         note: "All CPUs and all programs together.".to_owned(),
         unit: "%".to_owned(),
         part: Part::Machines,
-        series: seen([inked(series("busy", table.gauge("cpu_percent")), "tcpu")]),
+        series: seen([inked(series("busy", table.gauge(machine::CPU_PERCENT)), "tcpu")]),
         ..Chart::default()
     })
 }
 
 /// What of the memory is available, and what waits to be written.
 pub(super) fn memory(samples: &Samples) -> Option<Chart> {
-    let of = |name, column| series(name, samples.of(MACHINE).gauge(column));
+    let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
         title: "Memory of the server's machine".to_owned(),
         note: "Available without swapping; dirty is what the system's file cache has yet to write to disks.".to_owned(),
         unit: "bytes".to_owned(),
         part: Part::Machines,
-        series: seen([of("available", "available_bytes"), of("dirty", "dirty_bytes")]),
+        series: seen([of("available", machine::AVAILABLE_BYTES), of("dirty", machine::DIRTY_BYTES)]),
         ..Chart::default()
     })
 }
 
 /// What the disks read and wrote.
 pub(super) fn disks(samples: &Samples) -> Option<Chart> {
-    let of = |name, column| series(name, samples.of(MACHINE).gauge(column));
+    let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
         title: "Disks of the server's machine".to_owned(),
         note: "As the operating system counts them, all disks and all programs together.".to_owned(),
         unit: "bytes/s".to_owned(),
         part: Part::Machines,
-        series: seen([of("read", "disk_read_bytes_per_s"), of("written", "disk_write_bytes_per_s")]),
+        series: seen([of("read", machine::DISK_READ_BYTES_PER_S), of("written", machine::DISK_WRITE_BYTES_PER_S)]),
         ..Chart::default()
     })
 }
 
 /// How busy the busiest disk was.
 pub(super) fn busy(samples: &Samples) -> Option<Chart> {
-    let busy = times(samples.of(MACHINE).gauge("disk_busy"), 100.0);
+    let busy = times(samples.of(machine::SOURCE).gauge(machine::DISK_BUSY), 100.0);
     drawn(Chart {
         title: "The busiest disk".to_owned(),
         note: "Share of time in which it had something to do. A disk that does many things at once may be at 100 % and have \
@@ -103,13 +101,13 @@ pub(super) fn busy(samples: &Samples) -> Option<Chart> {
 
 /// What went over the network.
 pub(super) fn network(samples: &Samples) -> Option<Chart> {
-    let of = |name, column| series(name, samples.of(MACHINE).gauge(column));
+    let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
         title: "Network of the server's machine".to_owned(),
         note: "To and from other machines.".to_owned(),
         unit: "bytes/s".to_owned(),
         part: Part::Machines,
-        series: seen([of("received", "net_receive_bytes_per_s"), of("sent", "net_send_bytes_per_s")]),
+        series: seen([of("received", machine::NET_RECEIVE_BYTES_PER_S), of("sent", machine::NET_SEND_BYTES_PER_S)]),
         ..Chart::default()
     })
 }

@@ -1,6 +1,7 @@
 //! Which programs had the CPUs of the server's machine.
 
 use pgdyno_results::Samples;
+use pgdyno_samples::{Source, machine, processes};
 
 use super::super::chart::{Chart, Ink, Part, Series};
 use super::layers::Layers;
@@ -23,11 +24,11 @@ const OTHER: &str = "other";
 
 /// CPUs in use, by the server's kinds of processes, pgdyno, and all other programs; with the CPUs that there are.
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
-    let table = samples.of("processes");
+    let table = samples.of(processes::SOURCE);
     let mut layers = Layers::at(table.rows().iter().map(|(at_s, _)| *at_s));
     for (at_s, row) in table.rows() {
-        let cpus = table.cell(row, "cpus").and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
-        layers.add(table.cell(row, "kind").unwrap_or(OTHER), *at_s, cpus);
+        let cpus = table.cell(row, processes::CPUS).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
+        layers.add(table.cell(row, processes::KIND).unwrap_or(OTHER), *at_s, cpus);
     }
     let mut bands = seen(layers.series(KINDS_MAX, "the server's other processes"));
     // The server is the floor; who takes CPUs away from it stands on top.
@@ -43,7 +44,7 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     }
     drawn(with_cpus(
         samples,
-        "machine",
+        machine::SOURCE,
         Chart {
             title: "CPU of the server's machine, by program".to_owned(),
             note: "CPUs in use. What other programs take is missing elsewhere, and is not the server's fault."
@@ -59,8 +60,8 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
 }
 
 /// The chart with a line at the CPUs of the machine, where there is anything below it.
-pub(super) fn with_cpus(samples: &Samples, source: &str, mut chart: Chart) -> Chart {
-    let cpus = series("CPUs of the machine", samples.of(source).gauge("cpus"));
+pub(super) fn with_cpus(samples: &Samples, source: Source, mut chart: Chart) -> Chart {
+    let cpus = series("CPUs of the machine", samples.of(source).gauge(machine::CPUS));
     if !chart.series.is_empty() {
         let line = |cpus: Series| Series { over: true, ink: Some(Ink("ink", 0)), ..cpus };
         chart.series.extend(seen([cpus]).into_iter().map(line));
@@ -101,8 +102,8 @@ mod tests {
                 (1.0, &["walwriter", "0", "1"]),
             ],
         );
-        let machine = super::super::tests::samples("machine", &["cpus"], &[(1.0, &["4"])]);
-        samples.insert("machine", machine.of("machine").clone());
+        let of_machine = super::super::tests::samples("machine", &["cpus"], &[(1.0, &["4"])]);
+        samples.insert("machine", of_machine.of(machine::SOURCE).clone());
         let chart = chart(&samples).unwrap();
         let some = |n: f64| vec![Some(n)];
         let bands = [("client backend", some(1.0)), ("pgdyno", some(0.5)), ("other programs", some(1.5))];

@@ -1,6 +1,7 @@
 //! How far standbys are behind.
 
 use pgdyno_results::Samples;
+use pgdyno_samples::{Column, replication};
 
 use super::super::chart::{Chart, Series};
 use super::{drawn, greatest, seen, series};
@@ -9,8 +10,8 @@ use super::{drawn, greatest, seen, series};
 const STANDBYS_MAX: usize = 4;
 
 /// A series of `column` for each standby.
-fn by_standby(samples: &Samples, what: &str, column: &str) -> Vec<Series> {
-    let standbys = samples.of("replication").by("application_name");
+fn by_standby(samples: &Samples, what: &str, column: Column) -> Vec<Series> {
+    let standbys = samples.of(replication::SOURCE).by(replication::APPLICATION_NAME);
     let of = |(name, table): (&String, &pgdyno_results::SampleTable)| {
         let name = if name.is_empty() { "standby" } else { name };
         greatest(series(&format!("{name}{what}"), table.gauge(column)))
@@ -21,7 +22,7 @@ fn by_standby(samples: &Samples, what: &str, column: &str) -> Vec<Series> {
 /// Seconds from the WAL's flush here to its being replayed there.
 pub(super) fn lag(samples: &Samples) -> Option<Chart> {
     let of = |what, column| by_standby(samples, what, column);
-    let all = [of(": flushed", "flush_lag_s"), of(": replayed", "replay_lag_s")].concat();
+    let all = [of(": flushed", replication::FLUSH_LAG_S), of(": replayed", replication::REPLAY_LAG_S)].concat();
     drawn(Chart {
         title: "Lag of the standbys".to_owned(),
         note: "Time from WAL being flushed here to its being flushed and replayed there.".to_owned(),
@@ -37,7 +38,7 @@ pub(super) fn bytes(samples: &Samples) -> Option<Chart> {
         title: "WAL that standbys are behind".to_owned(),
         note: "From the position here to the one that was replayed there.".to_owned(),
         unit: "bytes".to_owned(),
-        series: seen(by_standby(samples, "", "lag_bytes")),
+        series: seen(by_standby(samples, "", replication::LAG_BYTES)),
         ..Chart::default()
     })
 }

@@ -1,35 +1,36 @@
 //! What the server read and wrote, by its own account (`pg_stat_io`, PostgreSQL 16 and newer).
 
 use pgdyno_results::{Points, SampleTable, Samples};
+use pgdyno_samples::{Column, database, io, wal};
 
 use super::super::chart::{Chart, Series};
 use super::{drawn, seen, series};
 
-/// What tells rows of `io` apart.
-const KEYS: [&str; 3] = ["backend_type", "object", "context"];
-
 /// Bytes a second that the server read, wrote and added to files.
 pub(super) fn server(samples: &Samples) -> Option<Chart> {
-    let io = samples.of("io");
-    let of = |name: &str, column: &str| series(name, io.rate(&KEYS, column));
+    let table = samples.of(io::SOURCE);
+    let of = |name: &str, column| series(name, table.rate(&io::KEYS, column));
     drawn(Chart {
         title: "Reads and writes of the server".to_owned(),
         note: "As pg_stat_io counts them; the operating system's cache may stand between these and the disks."
             .to_owned(),
         unit: "bytes/s".to_owned(),
-        series: seen([of("read", "read_bytes"), of("written", "write_bytes"), of("files extended", "extend_bytes")]),
+        series: seen([
+            of("read", io::READ_BYTES),
+            of("written", io::WRITE_BYTES),
+            of("files extended", io::EXTEND_BYTES),
+        ]),
         ..Chart::default()
     })
 }
 
 /// How long one read, write and sync took.
 pub(super) fn durations(samples: &Samples) -> Option<Chart> {
-    let io = samples.of("io");
-    let wal = samples.of("wal");
-    let reads = each(io, &KEYS, "reads", "read_time_ms").or_else(|| of_database(samples));
-    let syncs = each(wal, &[], "wal_sync", "wal_sync_time_ms").or_else(|| {
-        let of_wal = io.by("object").remove("wal")?;
-        each(&of_wal, &KEYS, "fsyncs", "fsync_time_ms")
+    let of_io = samples.of(io::SOURCE);
+    let reads = each(of_io, &io::KEYS, io::READS, io::READ_TIME_MS).or_else(|| of_database(samples));
+    let syncs = each(samples.of(wal::SOURCE), &[], wal::WAL_SYNC, wal::WAL_SYNC_TIME_MS).or_else(|| {
+        let of_wal = of_io.by(io::OBJECT).remove("wal")?;
+        each(&of_wal, &io::KEYS, io::FSYNCS, io::FSYNC_TIME_MS)
     });
     let parts = [("read of a block", reads), ("sync of WAL", syncs)];
     let all: Vec<Series> = parts.into_iter().filter_map(|(name, points)| Some(series(name, points?))).collect();
@@ -44,11 +45,11 @@ pub(super) fn durations(samples: &Samples) -> Option<Chart> {
 
 /// Reads as servers without `pg_stat_io` tell of them.
 fn of_database(samples: &Samples) -> Option<Points> {
-    each(samples.of("database"), &[], "blks_read", "blk_read_time_ms")
+    each(samples.of(database::SOURCE), &[], database::BLKS_READ, database::BLK_READ_TIME_MS)
 }
 
 /// Time over number, look by look; unknown where there was none. Absent where no time was measured at all.
-fn each(table: &SampleTable, keys: &[&str], number: &str, time_ms: &str) -> Option<Points> {
+fn each(table: &SampleTable, keys: &[Column], number: Column, time_ms: Column) -> Option<Points> {
     let (numbers, times) = (table.rate(keys, number), table.rate(keys, time_ms));
     let value = |(number, time): (&Option<f64>, &Option<f64>)| {
         let (number, time) = ((*number)?, (*time)?);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::{SampleTable, Samples};
+use pgdyno_samples::{Column, tables};
 
 use super::super::chart::{Chart, Part};
 use super::layers::Layers;
@@ -13,23 +14,23 @@ const TABLES_MAX: usize = 6;
 
 /// A number of each table at each look, by its name without the schema where that is `public`.
 fn by_table(samples: &Samples, value: impl Fn(&SampleTable, &[String]) -> Option<f64>) -> Vec<(String, f64, f64)> {
-    let table = samples.of("tables");
+    let table = samples.of(tables::SOURCE);
     let rows = table.rows().iter();
     rows.filter_map(|(at_s, row)| {
-        let name = table.cell(row, "table")?;
-        let schema = table.cell(row, "schema").filter(|schema| *schema != "public");
+        let name = table.cell(row, tables::TABLE)?;
+        let schema = table.cell(row, tables::SCHEMA).filter(|schema| *schema != "public");
         Some((schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}")), *at_s, value(table, row)?))
     })
     .collect()
 }
 
-fn number(table: &SampleTable, row: &[String], column: &str) -> Option<f64> {
+fn number(table: &SampleTable, row: &[String], column: Column) -> Option<f64> {
     table.cell(row, column)?.parse().ok()
 }
 
 /// Dead rows that vacuum has yet to clear away.
 pub(super) fn dead(samples: &Samples) -> Option<Chart> {
-    let found = by_table(samples, |table, row| number(table, row, "n_dead_tup"));
+    let found = by_table(samples, |table, row| number(table, row, tables::N_DEAD_TUP));
     let mut layers = Layers::at(found.iter().map(|(_, at_s, _)| *at_s));
     found.iter().for_each(|(name, at_s, rows)| layers.add(name, *at_s, *rows));
     drawn(Chart {
@@ -46,7 +47,7 @@ pub(super) fn dead(samples: &Samples) -> Option<Chart> {
 /// By how much tables have grown, with their indexes, since the first look.
 pub(super) fn growth(samples: &Samples) -> Option<Chart> {
     let size = |table: &SampleTable, row: &[String]| {
-        Some(number(table, row, "heap_bytes")? + number(table, row, "index_bytes").unwrap_or(0.0))
+        Some(number(table, row, tables::HEAP_BYTES)? + number(table, row, tables::INDEX_BYTES).unwrap_or(0.0))
     };
     let found = by_table(samples, size);
     let mut layers = Layers::at(found.iter().map(|(_, at_s, _)| *at_s));

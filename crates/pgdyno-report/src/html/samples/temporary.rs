@@ -1,6 +1,7 @@
 //! Files that sorts and hashes spill into.
 
 use pgdyno_results::Samples;
+use pgdyno_samples::database;
 
 use super::super::chart::Chart;
 use super::{drawn, seen, series};
@@ -12,7 +13,7 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
         note: "What sorts and hashes wrote to files because it did not fit work_mem; counted when a file is closed."
             .to_owned(),
         unit: "bytes/s".to_owned(),
-        series: seen([series("temporary files", samples.of("database").rate(&[], "temp_bytes"))]),
+        series: seen([series("temporary files", samples.of(database::SOURCE).rate(&[], database::TEMP_BYTES))]),
         ..Chart::default()
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use pgdyno_results::Samples;
+use pgdyno_samples::{database, waits};
 
 use super::super::chart::{Chart, Ink, Series};
 use super::layers::Layers;
@@ -25,17 +26,17 @@ const OF_CLIENTS: [&str; 3] = ["client backend", "parallel worker", "walsender"]
 
 /// Looks ten times a second, averaged over each second: how many sessions were active, by what they waited for.
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
-    let table = samples.of("waits");
-    let others = samples.of("database").rows();
+    let table = samples.of(waits::SOURCE);
+    let others = samples.of(database::SOURCE).rows();
     let looked = table.rows().iter().map(|(at_s, _)| *at_s);
     // A look in which nobody was active has no row; the other sources were looked at all the same.
     let mut layers = Layers::at(looked.chain(lonely(table.rows(), others)));
     for (at_s, row) in table.rows() {
         let cell = |column| table.cell(row, column);
         let number = |column| cell(column).and_then(|cell| cell.parse::<f64>().ok());
-        let (Some(count), Some(looks)) = (number("samples"), number("looks")) else { continue };
-        let backend = cell("backend_type").unwrap_or_default();
-        let name = match (cell("wait_event_type"), cell("wait_event")) {
+        let (Some(count), Some(looks)) = (number(waits::SAMPLES), number(waits::LOOKS)) else { continue };
+        let backend = cell(waits::BACKEND_TYPE).unwrap_or_default();
+        let name = match (cell(waits::WAIT_EVENT_TYPE), cell(waits::WAIT_EVENT)) {
             _ if !OF_CLIENTS.contains(&backend) => BACKGROUND.to_owned(),
             (Some(CPU) | None, _) => CPU.to_owned(),
             (Some(kind), event) => format!("{kind}: {}", event.unwrap_or("?")),
@@ -122,7 +123,8 @@ mod tests {
             ],
         );
         let looks = [(1.1, &["0"][..]), (2.1, &["0"]), (3.1, &["0"])];
-        samples.insert("database", super::super::tests::samples("database", &["x"], &looks).of("database").clone());
+        samples
+            .insert("database", super::super::tests::samples("database", &["x"], &looks).of(database::SOURCE).clone());
         let chart = chart(&samples).unwrap();
         assert_eq!(chart.series[0].seconds, [1.0, 2.1, 3.0]);
         let some = |values: [f64; 3]| values.map(Some).to_vec();

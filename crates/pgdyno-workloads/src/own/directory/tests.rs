@@ -109,7 +109,7 @@ fn checks_of_a_built_in_workload_are_chosen_and_ones_own_come_after_them() {
         assert_eq!(checks.last().unwrap().expect, Expect::UnchangedByRun);
         checks.iter().map(|check| check.name).collect::<Vec<_>>()
     };
-    assert_eq!(names(""), ["branches-tellers-history", "accounts-history", "mine"]);
+    assert_eq!(names(""), ["branches-tellers-history", "tellers-branches", "accounts-history", "mine"]);
     assert_eq!(names("checks = ['accounts-history']"), ["accounts-history", "mine"]);
     assert_eq!(names("checks = []"), ["mine"]);
 }
@@ -132,7 +132,7 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
         ("workload = 'tpcb-like'\nparams = { pipeline = true }", "data: pipeline shapes the runs of tpcb-like"),
         (
             "workload = 'select-only'\nchecks = ['branches']",
-            "data: select-only has no check 'branches'; it has branches-tellers, accounts-history",
+            "data: select-only has no check 'branches'; it has branches-tellers, tellers-branches, accounts-history",
         ),
     ];
     for (data, message) in cases {

@@ -72,12 +72,19 @@ fn function(procedure: &str) -> String {
     format!("{before}CREATE OR REPLACE FUNCTION {name}_fn({rest}")
 }
 
-pub(super) fn calls() -> Vec<Statement> {
-    statements(|name, inputs| format!("CALL pgdyno_{name}({inputs})"))
+pub(super) fn calls(schema: Option<&str>) -> Vec<Statement> {
+    let place = place(schema);
+    statements(|name, inputs| format!("CALL {place}pgdyno_{name}({inputs})"))
 }
 
-pub(super) fn selects() -> Vec<Statement> {
-    statements(|name, inputs| format!("SELECT * FROM pgdyno_{name}_fn({inputs})"))
+pub(super) fn selects(schema: Option<&str>) -> Vec<Statement> {
+    let place = place(schema);
+    statements(|name, inputs| format!("SELECT * FROM {place}pgdyno_{name}_fn({inputs})"))
+}
+
+/// What stands before the name of a routine.
+fn place(schema: Option<&str>) -> String {
+    schema.map_or_else(String::new, |schema| format!("{schema}."))
 }
 
 /// In the order of the kinds.
@@ -172,16 +179,16 @@ mod tests {
     fn a_new_order_without_a_number_was_rolled_back() {
         let mut rows = ReplyBuffer::new();
         let row = |body| pgdyno_wire::backend::DataRow::new(body);
-        rows.row(row(b"\0\x02\xff\xff\xff\xff\0\0\0\x01x"));
+        rows.row(row(b"\0\x02\xff\xff\xff\xff\0\0\0\x01x")).unwrap();
         assert_eq!(new_order_verdict(rows.reply()), Verdict::RolledBack);
         rows.clear();
-        rows.row(row(b"\0\x01\0\0\0\x043001"));
+        rows.row(row(b"\0\x01\0\0\0\x043001")).unwrap();
         assert_eq!(new_order_verdict(rows.reply()), Verdict::Committed);
     }
 
     #[test]
     fn statements_and_routines_stand_in_the_order_of_the_kinds() {
-        let (calls, selects) = (calls(), selects());
+        let (calls, selects) = (calls(None), selects(None));
         for (kind, nth) in Kind::ALL.into_iter().zip(0..) {
             let name = kind.name().replace('-', "_");
             assert!(calls[nth].sql().starts_with(&format!("CALL pgdyno_{name}($1, $2")));

@@ -34,12 +34,12 @@ fn find<'a>(judgements: &'a [Judgement], what: &str) -> &'a Judgement {
 #[test]
 fn a_run_by_the_clauses_breaks_none() {
     let (_, tallies) = good();
-    // 12.375 a minute for each of ten warehouses, over two hours.
+    // 12.5 a minute for each of ten warehouses, 12.375 of them committed, over two hours.
     let small = [(14_850, 150), (14_333, 0), (1_333, 0), (1_333, 0), (1_333, 0)]
         .map(|(committed, rolled_back)| TxnFigures { committed, rolled_back, response_ns_p90: MS });
     let all = judged(SPEC, 7_200.0, 100, &small, &tallies.map(|t| t / 10));
     assert_eq!(broken(&all), Vec::<&str>::new());
-    assert_eq!(find(&all, "at most 12.86").found, "12.38");
+    assert_eq!(find(&all, "at most 12.86").found, "12.50");
     // 15,000 orders are too few for a range of a tenth of a percent.
     let rollbacks = find(&all, "rolled back");
     assert_eq!((rollbacks.holds, rollbacks.found.as_str()), (None, "1.00 % of 15000, too few for a verdict"));

@@ -22,7 +22,7 @@ const BY_HAND: &str = "pgdyno does not crash a server that it did not start; do 
 
 /// Carries out the isolation tests, and prints what comes of each.
 pub(super) fn scenarios(
-    site: &data::Site<'_>,
+    access: &data::DataAccess<'_>,
     admin: &mut Admin,
     workload: &dyn Workload,
     level: Option<IsolationLevel>,
@@ -34,7 +34,7 @@ pub(super) fn scenarios(
         let error = format!("{id} has no isolation tests");
         return Err(Failure::new(Code::Start, error).hint("leave --isolation out; tproc-c has some"));
     }
-    if site.caps.distributed_tables {
+    if access.caps.distributed_tables {
         let why = "the tables may lie on several nodes, and who waits for whom is known to each of them alone";
         print(line(Verdict::Skipped, "isolation", None, why, &[]).as_bytes())?;
         return Ok(Code::Success);
@@ -44,14 +44,14 @@ pub(super) fn scenarios(
         let hint = format!("name a database in --target that `pgdyno load {id}` has loaded");
         return Err(Failure::new(Code::Load, error).hint(hint));
     }
-    refresh_routines(admin, workload, site.caps).or_fail(Code::Load)?;
+    refresh_routines(admin, workload, access.caps).or_fail(Code::Load)?;
     let whose = if level.is_some() { "as given" } else { "as the server has it for this role and database" };
     print(format!("isolation level: {}, {whose}\n", actual.name()).as_bytes())?;
     let mut code = Code::Success;
     for (nth, scenario) in scenarios.iter().enumerate() {
-        site.progress.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
-        let played = play(site.options, scenario, &Rules { level, ..Rules::default() }, site.stop);
-        site.progress.clear();
+        access.progress.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
+        let played = play(access.options, scenario, &Rules { level, ..Rules::default() }, access.stop);
+        access.progress.clear();
         let result = played.map_err(durability::failure)?;
         let verdict = if result.holds { Verdict::Holds } else { Verdict::Broken };
         if !result.holds {
@@ -67,7 +67,7 @@ pub(super) fn scenarios(
 
 /// Carries out the durability test on a private server like the one that is meant, and prints what comes of it.
 pub(super) fn durability(
-    site: &data::Site<'_>,
+    access: &data::DataAccess<'_>,
     target: &Target,
     workload: &dyn Workload,
     stop: &AtomicBool,
@@ -82,7 +82,7 @@ pub(super) fn durability(
         return Err(Failure::new(Code::Server, "the private server has gone meanwhile")
             .hint("start it again with `pgdyno server start`"));
     };
-    let outcome = durability::test(&like, workload, &test, site.progress, stop)?;
+    let outcome = durability::test(&like, workload, &test, access.progress, stop)?;
     let verdict = if outcome.found.is_empty() { Verdict::Holds } else { Verdict::Broken };
     let notes: Vec<_> = outcome.found.iter().cloned().chain([outcome.remark]).collect();
     print(line(verdict, test.clause, Some(outcome.seconds), test.title, &notes).as_bytes())?;

@@ -37,14 +37,13 @@ pub(super) fn find(
             "the statements of a transaction are the client's, and the node that it is connected to runs all of them";
         return Ok((Some(false), why.to_owned()));
     };
-    let mode = plan.mode.parse().unwrap_or_default();
     let what = if is_call(statement.sql()) { "CALL" } else { "a function call" };
-    let how = match mode {
+    let how = match plan.mode {
         QueryMode::Simple => "with literals",
         QueryMode::Extended => "with bound parameters",
         QueryMode::Prepared => "prepared, with bound parameters",
     };
-    let (sent, tries) = match probe(options, &statement, &values, mode) {
+    let (sent, tries) = match probe(options, &statement, &values, plan.mode) {
         Ok(counted) => counted,
         Err(ProbeError::Connect(error)) => return Err(Failure::new(Code::Start, error)),
         Err(ProbeError::Asked(error)) => return Ok((None, format!("the probe failed: {error}"))),

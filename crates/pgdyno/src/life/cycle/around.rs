@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_net::{Admin, ConnectOptions, Interrupter};
 use pgdyno_plan::targets::Hook;
 use pgdyno_results::CycleRecord;
 
@@ -29,6 +29,8 @@ pub(crate) struct Around<'a> {
     pub(crate) progress: &'a Progress,
     /// Ends what is being done.
     pub(crate) stop: &'a AtomicBool,
+    /// Ends the waits for the server.
+    pub(crate) waits: &'a Interrupter,
 }
 
 impl Around<'_> {
@@ -72,8 +74,11 @@ impl Around<'_> {
     }
 
     fn restart_by_hook(&self, hook: &Hook, options: &ConnectOptions, evidence: &mut Vec<CycleRecord>) -> Result<()> {
-        let started = |admin: &mut Admin| admin.query_one("select pg_postmaster_start_time()");
-        let before = Admin::connect(options)
+        let started = |admin: &mut Admin| {
+            admin.promptly("when it was started", |admin| admin.query_one("select pg_postmaster_start_time()"))
+        };
+        let watched = &options.interrupted_by(self.waits);
+        let before = Admin::connect(watched)
             .or_fail(Code::Start)
             .and_then(|mut admin| started(&mut admin).or_fail(Code::Start))?;
         let began = Instant::now();
@@ -82,7 +87,7 @@ impl Around<'_> {
         let deadline = Instant::now() + Duration::from_secs_f64(hook.timeout.seconds());
         let mut last = format!("it runs since {before} still");
         let outcome = loop {
-            match Admin::connect(options) {
+            match Admin::connect(watched) {
                 Ok(mut admin) => match started(&mut admin) {
                     Ok(now) if now != before => break Ok(now),
                     Ok(_) => {}

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pgdyno_report::units;
 use pgdyno_results::CycleRecord;
-use pgdyno_server::{DiskReads, caches};
+use pgdyno_server::caches;
 
 use super::record;
 use crate::target::Server;
@@ -44,5 +44,5 @@ fn is_here(server: &Server) -> bool {
         return true;
     }
     let Some((options, mut admin)) = server.options.as_ref().zip(server.admin().ok().flatten()) else { return false };
-    matches!(DiskReads::begin(&mut admin, options), Ok(Some(_)))
+    pgdyno_server::os::is_here(&mut admin, options).unwrap_or(false)
 }

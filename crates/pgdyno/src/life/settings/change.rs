@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pgdyno_net::{Admin, ConnectOptions, quote};
+use pgdyno_net::{Admin, AdminError, ConnectOptions, quote};
 
 use super::journal::{Before, Entry, Found, Journal};
 use super::{Asked, Way, look, shown};
@@ -23,6 +23,14 @@ const LISTS: [&str; 6] = [
     "temp_tablespaces",
     "unix_socket_directories",
 ];
+
+/// The ways to a server whose settings are changed.
+pub(crate) struct Ways {
+    /// Until Ctrl-C.
+    pub(crate) first: ConnectOptions,
+    /// Until the second one, for what is put back.
+    pub(crate) last: ConnectOptions,
+}
 
 /// What was done for the settings of a run.
 #[derive(Debug, Default)]
@@ -112,23 +120,25 @@ fn until(options: &ConnectOptions, mut holds: impl FnMut(&mut Admin) -> Result<b
 
 /// What stands for a server in the names of files: the number that its data directory got when it was made.
 fn key(admin: &mut Admin, options: &ConnectOptions) -> String {
-    let identifier = admin.query_opt("select system_identifier from pg_control_system()").ok().flatten();
+    let sql = "select system_identifier from pg_control_system()";
+    let identifier = admin.promptly("its identifier", |admin| admin.query_opt(sql)).ok().flatten();
     identifier.unwrap_or_else(|| {
         let [(_, host), (_, port), ..] = options.environment();
         format!("{host}-{port}").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-")
     })
 }
 
-/// Puts back what a run that was killed has left changed. Whether another run that lives has changed settings is told in
-/// `note`.
+/// Puts back what a run that was killed has left changed, over `last`. Whether another run that lives has changed settings
+/// is told in `note`.
 pub(crate) fn recover(
     options: &ConnectOptions,
+    last: &ConnectOptions,
     note: &mut dyn FnMut(String),
 ) -> Result<Option<(String, Result<Restored>)>> {
     let mut admin = Admin::connect(options).or_fail(Code::Start)?;
     match Journal::open(&key(&mut admin, options), false)? {
         None => Ok(None),
-        Some(Found::Free(journal, Some(entry))) => Ok(Some((entry.who, put_back(journal, entry.settings, options)))),
+        Some(Found::Free(journal, Some(entry))) => Ok(Some((entry.who, put_back(journal, entry.settings, last)))),
         Some(Found::Free(journal, None)) => {
             journal.close();
             Ok(None)
@@ -174,11 +184,12 @@ fn journal(admin: &mut Admin, options: &ConnectOptions) -> Result<Journal> {
 /// # Errors
 /// When a setting cannot be set here, or did not take. What was changed until then is put back.
 pub(crate) fn change(
-    options: &ConnectOptions,
+    ways: &Ways,
     asked: &BTreeMap<String, String>,
     target: &str,
     can_restart: bool,
 ) -> Result<Changed> {
+    let options = &ways.first;
     let mut admin = Admin::connect(options).or_fail(Code::Start)?;
     let all = look(&mut admin, asked)?;
     let mut changed = Changed::default();
@@ -225,9 +236,9 @@ pub(crate) fn change(
     befores.truncate(done);
     if befores.is_empty() {
         journal.close();
-    } else if let Ok(restored) = put_back(journal, befores, options) {
+    } else if let Ok(restored) = put_back(journal, befores, &ways.last) {
         // Nothing was restarted, so there is nothing to wait for; where this fails the note stays.
-        let _ = restored.finish(options);
+        let _ = restored.finish(&ways.last);
     }
     Err(failure)
 }
@@ -260,7 +271,8 @@ fn altered(admin: &mut Admin, name: &str) -> Result<Option<String>> {
     }
 }
 
-/// ALTER SYSTEM for each, and a reload. Without a value it is as if it had never been set. `done` of them are set in the end.
+/// ALTER SYSTEM for each, and a reload. Without a value it is as if it had never been set. `done` of them may be set in the
+/// end.
 fn alter<'a>(
     admin: &mut Admin,
     settings: impl Iterator<Item = (&'a str, Option<&'a str>)>,
@@ -276,13 +288,15 @@ fn alter<'a>(
             }
             Some(value) => format!("alter system set {} = {}", quote::identifier(name), quote::literal(value)),
         };
-        admin.execute(&sql).map_err(|error| {
+        let set = admin.execute(&sql);
+        // Of a statement whose answer never came nobody knows what became of it.
+        *done += usize::from(set.as_ref().map_or_else(AdminError::is_lost, |_| true));
+        set.map_err(|error| {
             Failure::new(Code::Start, error).hint(
                 "give it to the server by its own means (a managed one has flags for that) and run again: a setting that is \
                  as asked for is left alone",
             )
         })?;
-        *done += 1;
     }
     admin.query("select pg_reload_conf()").or_fail(Code::Start)?;
     Ok(())

@@ -1,6 +1,6 @@
 //! What does not change while a run goes on.
 
-use pgdyno_plan::{Pace, Plan};
+use pgdyno_plan::{Pace, Plan, Rate};
 use pgdyno_report::units;
 
 /// What is run, on what, and for how long.
@@ -42,7 +42,7 @@ impl Facts {
             drivers += &format!(" on {}", several(u64::from(connections), "connection"));
         }
         drivers += &format!(", {}", several(plan.threads as u64, "thread"));
-        if let Pace::Rate { per_s, .. } = plan.pace {
+        if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
             drivers += &format!(", {}/s offered", units::rate(per_s));
         }
         Self {

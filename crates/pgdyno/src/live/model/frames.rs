@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use pgdyno_samples::{Column, Source};
 use pgdyno_server::Frame;
 
 /// So many frames of a source are kept: what is shown is of the last seconds.
@@ -30,13 +31,13 @@ pub(crate) struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// A cell; `None` where it is empty or there is no such column.
-    pub(crate) fn text(&self, column: &str) -> Option<&'a str> {
-        let nth = self.columns.iter().position(|known| *known == column)?;
+    pub(crate) fn text(&self, column: Column) -> Option<&'a str> {
+        let nth = self.columns.iter().position(|known| *known == column.name)?;
         self.cells.get(nth)?.as_deref()
     }
 
     /// A cell as a number.
-    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+    pub(crate) fn number(&self, column: Column) -> Option<f64> {
         self.text(column)?.parse().ok()
     }
 }
@@ -58,38 +59,38 @@ impl Frames {
     }
 
     /// When the last frame of `source` was taken.
-    pub(crate) fn last_s(&self, source: &str) -> Option<f64> {
-        self.sources.get(source)?.back().map(|kept| kept.at_s)
+    pub(crate) fn last_s(&self, source: Source) -> Option<f64> {
+        self.sources.get(source.name)?.back().map(|kept| kept.at_s)
     }
 
     /// The rows of the last frame of `source`; none where there is no frame.
-    pub(crate) fn rows(&self, source: &str) -> impl Iterator<Item = Row<'_>> {
-        self.sources.get(source).and_then(VecDeque::back).into_iter().flat_map(Kept::rows)
+    pub(crate) fn rows(&self, source: Source) -> impl Iterator<Item = Row<'_>> {
+        self.sources.get(source.name).and_then(VecDeque::back).into_iter().flat_map(Kept::rows)
     }
 
     /// The rows of each frame of `source` that was taken after `since_s`, the oldest first.
-    pub(crate) fn since(&self, source: &str, since_s: f64) -> impl Iterator<Item = impl Iterator<Item = Row<'_>>> {
-        self.sources.get(source).into_iter().flatten().filter(move |kept| kept.at_s > since_s).map(Kept::rows)
+    pub(crate) fn since(&self, source: Source, since_s: f64) -> impl Iterator<Item = impl Iterator<Item = Row<'_>>> {
+        self.sources.get(source.name).into_iter().flatten().filter(move |kept| kept.at_s > since_s).map(Kept::rows)
     }
 
     /// A number of the only row of the last frame.
-    pub(crate) fn gauge(&self, source: &str, column: &str) -> Option<f64> {
-        self.rows(source).next()?.number(column)
+    pub(crate) fn gauge(&self, column: Column) -> Option<f64> {
+        self.sources.get(column.source)?.back()?.rows().next()?.number(column)
     }
 
     /// By how much a counter of the only row grew between the last two frames. `None` where it went back: statistics
     /// were reset.
-    pub(crate) fn growth(&self, source: &str, column: &str) -> Option<f64> {
-        let (before, last) = self.last_two(source)?;
+    pub(crate) fn growth(&self, column: Column) -> Option<f64> {
+        let (before, last) = self.last_two(column.source)?;
         let grown = last.rows().next()?.number(column)? - before.rows().next()?.number(column)?;
         (grown >= 0.0).then_some(grown)
     }
 
     /// The same a second.
-    pub(crate) fn rate(&self, source: &str, column: &str) -> Option<f64> {
-        let (before, last) = self.last_two(source)?;
+    pub(crate) fn rate(&self, column: Column) -> Option<f64> {
+        let (before, last) = self.last_two(column.source)?;
         let seconds = last.at_s - before.at_s;
-        if seconds > 0.0 { self.growth(source, column).map(|grown| grown / seconds) } else { None }
+        if seconds > 0.0 { self.growth(column).map(|grown| grown / seconds) } else { None }
     }
 
     fn last_two(&self, source: &str) -> Option<(&Kept, &Kept)> {
@@ -103,6 +104,8 @@ impl Frames {
 mod tests {
     use std::time::Instant;
 
+    use pgdyno_samples::{io, waits, wal};
+
     use super::*;
 
     fn frame(source: &'static str, columns: &'static [&'static str], rows: &[&[&str]]) -> Frame {
@@ -115,15 +118,15 @@ mod tests {
     fn two_frames_make_a_rate() {
         let mut frames = Frames::default();
         frames.keep(1.0, &frame("wal", &["lsn_bytes", "wal_fpi"], &[&["1000", ""]]));
-        assert_eq!((frames.gauge("wal", "lsn_bytes"), frames.rate("wal", "lsn_bytes")), (Some(1000.0), None));
+        assert_eq!((frames.gauge(wal::LSN_BYTES), frames.rate(wal::LSN_BYTES)), (Some(1000.0), None));
         frames.keep(3.0, &frame("wal", &["lsn_bytes", "wal_fpi"], &[&["5000", ""]]));
-        assert_eq!((frames.growth("wal", "lsn_bytes"), frames.rate("wal", "lsn_bytes")), (Some(4000.0), Some(2000.0)));
+        assert_eq!((frames.growth(wal::LSN_BYTES), frames.rate(wal::LSN_BYTES)), (Some(4000.0), Some(2000.0)));
         assert_eq!(
-            (frames.rate("wal", "wal_fpi"), frames.rate("wal", "none"), frames.rate("io", "x")),
+            (frames.rate(wal::WAL_FPI), frames.rate(wal::WAL_BYTES), frames.rate(io::READS)),
             (None, None, None)
         );
         frames.keep(4.0, &frame("wal", &["lsn_bytes", "wal_fpi"], &[&["10", ""]]));
-        assert_eq!(frames.rate("wal", "lsn_bytes"), None, "a reset is no rate");
+        assert_eq!(frames.rate(wal::LSN_BYTES), None, "a reset is no rate");
     }
 
     #[test]
@@ -132,8 +135,8 @@ mod tests {
         for second in 1..=20 {
             frames.keep(f64::from(second), &frame("waits", &["samples"], &[&["1"], &["2"]]));
         }
-        assert_eq!(frames.since("waits", 0.0).count(), KEPT);
-        assert_eq!(frames.since("waits", 18.0).count(), 2);
-        assert_eq!((frames.rows("waits").count(), frames.last_s("waits")), (2, Some(20.0)));
+        assert_eq!(frames.since(waits::SOURCE, 0.0).count(), KEPT);
+        assert_eq!(frames.since(waits::SOURCE, 18.0).count(), 2);
+        assert_eq!((frames.rows(waits::SOURCE).count(), frames.last_s(waits::SOURCE)), (2, Some(20.0)));
     }
 }

@@ -1,5 +1,7 @@
 //! Who uses the processors.
 
+use pgdyno_samples::{Source, machine, processes};
+
 use super::frames::Frames;
 
 /// Whose time it is.
@@ -48,8 +50,8 @@ const LEAST_CPUS: f64 = 0.005;
 
 /// The machines that are looked at.
 pub(crate) fn machines(frames: &Frames) -> Vec<Machine> {
-    let server = shared(frames).or_else(|| divided(frames, "machine", "server's machine"));
-    server.into_iter().chain(divided(frames, "driver_machine", "driver's machine")).collect()
+    let server = shared(frames).or_else(|| divided(frames, machine::SOURCE, "server's machine"));
+    server.into_iter().chain(divided(frames, machine::OF_DRIVER, "driver's machine")).collect()
 }
 
 fn share(name: &str, by: Use, cpus: f64) -> Share {
@@ -60,15 +62,15 @@ fn share(name: &str, by: Use, cpus: f64) -> Share {
 fn shared(frames: &Frames) -> Option<Machine> {
     let mut kinds = Vec::new();
     let (mut driver, mut other) = (0.0, 0.0);
-    for row in frames.rows("processes") {
-        let cpus = row.number("cpus").unwrap_or(0.0);
-        match row.text("kind")? {
+    for row in frames.rows(processes::SOURCE) {
+        let cpus = row.number(processes::CPUS).unwrap_or(0.0);
+        match row.text(processes::KIND)? {
             "driver" => driver += cpus,
             "other" => other += cpus,
             kind => kinds.push((kind.to_owned(), cpus)),
         }
     }
-    frames.rows("processes").next()?;
+    frames.rows(processes::SOURCE).next()?;
     kinds.sort_by(|one, other| other.1.total_cmp(&one.1));
     kinds.retain(|(_, cpus)| *cpus >= LEAST_CPUS);
     let server = kinds.iter().map(|(_, cpus)| cpus).sum::<f64>();
@@ -77,22 +79,23 @@ fn shared(frames: &Frames) -> Option<Machine> {
         share("pgdyno", Use::Driver, driver),
         share("others", Use::Other, other),
     ];
-    let cpus = frames.gauge("machine", "cpus");
+    let cpus = frames.gauge(machine::CPUS);
     if let Some(cpus) = cpus {
         // The machine's own count has what ended between two looks at the processes, and the kernel's threads.
-        let busy = frames.gauge("machine", "busy_cpus").unwrap_or(0.0).max(server + driver + other);
+        let busy = frames.gauge(machine::BUSY_CPUS).unwrap_or(0.0).max(server + driver + other);
         shares.push(share("idle", Use::Idle, (cpus - busy).max(0.0)));
     }
     Some(Machine { name: "processors", cpus, shares, kinds })
 }
 
 /// The machine by what its processors do.
-fn divided(frames: &Frames, source: &str, name: &'static str) -> Option<Machine> {
-    let cpus = frames.gauge(source, "cpus")?;
-    let gauge = |column| frames.gauge(source, column).unwrap_or(0.0);
-    let (user, system) = (gauge("user_cpus"), gauge("system_cpus"));
-    let waiting = gauge("iowait_cpus") + gauge("steal_cpus");
-    let busy = gauge("busy_cpus").max(user + system);
+fn divided(frames: &Frames, source: Source, name: &'static str) -> Option<Machine> {
+    let row = frames.rows(source).next()?;
+    let cpus = row.number(machine::CPUS)?;
+    let gauge = |column| row.number(column).unwrap_or(0.0);
+    let (user, system) = (gauge(machine::USER_CPUS), gauge(machine::SYSTEM_CPUS));
+    let waiting = gauge(machine::IOWAIT_CPUS) + gauge(machine::STEAL_CPUS);
+    let busy = gauge(machine::BUSY_CPUS).max(user + system);
     let mut shares = vec![share("programs", Use::Server, busy - system), share("kernel", Use::System, system)];
     if waiting >= LEAST_CPUS {
         shares.push(share("waiting", Use::Waiting, waiting));

@@ -110,6 +110,25 @@ fn the_server_is_told_in_lines() {
 }
 
 #[test]
+fn every_panel_reads_the_catalogue() {
+    let mut model = begun();
+    for at_s in [1.0_f64, 2.0] {
+        for source in pgdyno_samples::SOURCES {
+            let number = format!("{}", 10.0 * at_s);
+            let cells: Vec<&str> =
+                source.columns.iter().map(|column| column.unit().map_or("word", |_| number.as_str())).collect();
+            model.sampled(at_s, &frame(source.name, source.names, &[cells.as_slice()]));
+        }
+    }
+    let facts: Vec<_> = model.server().into_iter().map(|fact| fact.name).collect();
+    assert_eq!(facts, ["WAL", "checkpoint", "vacuum", "locks", "cache", "disk", "temporary", "standby"]);
+    let wait = &waits(&model.frames).unwrap()[0];
+    assert_eq!((wait.kind.as_str(), wait.event.as_str(), wait.sessions), ("word", "word", 1.0));
+    let shown = machines(&model.frames);
+    assert_eq!((shown[0].cpus, shown[0].kinds.len(), shown[1].cpus), (Some(20.0), 1, Some(20.0)));
+}
+
+#[test]
 fn what_has_not_been_seen_for_a_while_is_over() {
     let mut model = measuring();
     model.sampled(20.0, &frame("database", &["blks_hit", "blks_read"], &[&["900000", "9000"]]));

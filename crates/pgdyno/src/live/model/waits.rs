@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_samples::waits;
+
 use super::frames::Frames;
 
 /// The seconds that are looked back on: long enough to be calm, short enough to be now.
@@ -22,15 +24,15 @@ pub(crate) struct Wait {
 
 /// The last seconds by wait event, the most first. `None` where nobody looks.
 pub(crate) fn waits(frames: &Frames) -> Option<Vec<Wait>> {
-    let last_s = frames.last_s("waits")?;
+    let last_s = frames.last_s(waits::SOURCE)?;
     let (mut looks, mut usual) = (0.0, LOOKS);
     let mut seen: BTreeMap<(String, String), f64> = BTreeMap::new();
-    for rows in frames.since("waits", last_s - WINDOW_S) {
+    for rows in frames.since(waits::SOURCE, last_s - WINDOW_S) {
         for row in rows {
-            usual = row.number("looks").unwrap_or(usual);
+            usual = row.number(waits::LOOKS).unwrap_or(usual);
             let key = |column| row.text(column).unwrap_or_default().to_owned();
-            *seen.entry((key("wait_event_type"), key("wait_event"))).or_default() +=
-                row.number("samples").unwrap_or(0.0);
+            *seen.entry((key(waits::WAIT_EVENT_TYPE), key(waits::WAIT_EVENT))).or_default() +=
+                row.number(waits::SAMPLES).unwrap_or(0.0);
         }
         // A second in which nobody was at work has no row that would tell.
         looks += usual;

@@ -11,7 +11,7 @@ WITH picked AS (
 )
 UPDATE customer
    SET c_balance = c_balance + due.amount, c_delivery_cnt = (c_delivery_cnt + 1) & 32767
-  FROM (SELECT o_d_id, o_c_id, sum(ol_amount) AS amount
+  FROM (SELECT o_d_id, o_c_id, coalesce(sum(ol_amount), 0) AS amount
           FROM carried JOIN delivered ON ol_d_id = o_d_id
          GROUP BY o_d_id, o_c_id) AS due
  WHERE c_w_id = $1 AND c_d_id = due.o_d_id AND c_id = due.o_c_id

@@ -20,7 +20,8 @@ WITH line AS (
 ), added AS (
     INSERT INTO order_line (ol_delivery_d, ol_o_id, ol_w_id, ol_i_id, ol_supply_w_id, ol_d_id,
                             ol_number, ol_quantity, ol_amount, ol_dist_info)
-    SELECT NULL, $3, $1, i_id, $4, $2, number, quantity, cents * 0.01, dist_info
+    SELECT NULL, $3, $1, i_id, $4, $2, number, quantity, cents * 0.01,
+           coalesce(dist_info, ('stock is missing: item ' || i_id || ' of warehouse ' || $4)::int::text)
       FROM filled
 )
 SELECT number, s_quantity, s_data FROM filled

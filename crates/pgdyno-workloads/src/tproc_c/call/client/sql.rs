@@ -17,7 +17,8 @@ pub(super) enum Sql {
     NewOrderOrders,
     NewOrderNewOrder,
     /// Stock of one warehouse and the lines from there, so that a server that spreads tables over nodes sends it to one.
-    /// An item without stock has no district information, and a line without it is refused.
+    /// An item without stock has no district information: what takes its place is no number, so the server refuses it and
+    /// shows it in its message (22P02).
     NewOrderLines,
     PaymentByName,
     PaymentCustomer,

@@ -18,7 +18,7 @@ fn reply(rows: &[&[&str]]) -> ReplyBuffer {
             body.extend_from_slice(&(column.len() as u32).to_be_bytes());
             body.extend_from_slice(column.as_bytes());
         }
-        buffer.row(DataRow::new(&body));
+        buffer.row(DataRow::new(&body)).unwrap();
     }
     buffer
 }

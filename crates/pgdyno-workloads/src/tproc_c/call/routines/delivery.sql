@@ -4,7 +4,7 @@
 -- The rows of new_order are locked district by district. A second Delivery waits at the first district that
 -- both want and then finds the next order: none is delivered twice, and none is passed over. Because the
 -- locks are held to the end, two Deliveries that go on together have no district, and so no customer, in
--- common. c_delivery_cnt starts again at 0 after 32767, as c_payment_cnt does.
+-- common. Of lines that HammerDB has entered the amount may be NULL. c_delivery_cnt starts again at 0 after 32767, as c_payment_cnt does.
 CREATE OR REPLACE PROCEDURE pgdyno_delivery(
     in_w_id int, in_carrier_id int,
     INOUT out_d_ids int[] DEFAULT NULL, INOUT out_o_ids int[] DEFAULT NULL)
@@ -34,7 +34,7 @@ BEGIN
     )
     UPDATE customer
        SET c_balance = c_balance + due.amount, c_delivery_cnt = (c_delivery_cnt + 1) & 32767
-      FROM (SELECT o_d_id, o_c_id, sum(ol_amount) AS amount
+      FROM (SELECT o_d_id, o_c_id, coalesce(sum(ol_amount), 0) AS amount
               FROM carried JOIN delivered ON ol_d_id = o_d_id
              GROUP BY o_d_id, o_c_id) AS due
      WHERE c_w_id = in_w_id AND c_d_id = due.o_d_id AND c_id = due.o_c_id;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_results::MachineRecord;
+use pgdyno_samples::{Column, machine, processes};
 use pgdyno_server::Frame;
 use pgdyno_server::os::{DRIVER, KERNEL, OTHER};
 
@@ -40,14 +41,15 @@ impl Means {
     pub(super) fn take_processes(&mut self, frame: &Frame) {
         self.looks += 1;
         for row in &frame.rows {
-            let [Some(kind), Some(cpus), ..] = &row[..] else { continue };
+            let cell = |column: Column| row[frame.columns.iter().position(|name| *name == column.name)?].as_ref();
+            let (Some(kind), Some(cpus)) = (cell(processes::KIND), cell(processes::CPUS)) else { continue };
             *self.kinds.entry(kind.clone()).or_default() += cpus.parse::<f64>().unwrap_or_default();
         }
     }
 
     /// The means; `None` where nothing was seen.
     pub(super) fn record(self) -> Option<MachineRecord> {
-        let mean = |column: &str| self.machine.get(column).map(|(sum, count)| sum / f64::from(*count));
+        let mean = |column: Column| self.machine.get(column.name).map(|(sum, count)| sum / f64::from(*count));
         if self.machine.is_empty() {
             return None;
         }
@@ -55,24 +57,24 @@ impl Means {
         let mut kinds: BTreeMap<String, f64> =
             self.kinds.iter().map(|(kind, cpus)| (kind.clone(), cpus / looks)).collect();
         let [driver_cpus, kernel_cpus, other_cpus] = [DRIVER, KERNEL, OTHER].map(|kind| kinds.remove(kind));
-        let cpus = mean("cpus");
+        let cpus = mean(machine::CPUS);
         Some(MachineRecord {
             cpus,
             usable_cpus: self.usable_cpus.filter(|usable| cpus.is_some_and(|cpus| *usable < cpus)),
-            cpu_percent: mean("cpu_percent"),
-            memory_bytes: mean("memory_bytes").map(|bytes| bytes as u64),
-            busy_cpus: mean("busy_cpus"),
-            iowait_cpus: mean("iowait_cpus"),
-            steal_cpus: mean("steal_cpus"),
+            cpu_percent: mean(machine::CPU_PERCENT),
+            memory_bytes: mean(machine::MEMORY_BYTES).map(|bytes| bytes as u64),
+            busy_cpus: mean(machine::BUSY_CPUS),
+            iowait_cpus: mean(machine::IOWAIT_CPUS),
+            steal_cpus: mean(machine::STEAL_CPUS),
             server_cpus: kinds,
             driver_cpus,
             kernel_cpus,
             other_cpus,
-            disk_read_bytes_per_s: mean("disk_read_bytes_per_s"),
-            disk_write_bytes_per_s: mean("disk_write_bytes_per_s"),
-            disk_busy: mean("disk_busy"),
-            net_receive_bytes_per_s: mean("net_receive_bytes_per_s"),
-            net_send_bytes_per_s: mean("net_send_bytes_per_s"),
+            disk_read_bytes_per_s: mean(machine::DISK_READ_BYTES_PER_S),
+            disk_write_bytes_per_s: mean(machine::DISK_WRITE_BYTES_PER_S),
+            disk_busy: mean(machine::DISK_BUSY),
+            net_receive_bytes_per_s: mean(machine::NET_RECEIVE_BYTES_PER_S),
+            net_send_bytes_per_s: mean(machine::NET_SEND_BYTES_PER_S),
             seen_by: self.seen_by,
         })
     }

@@ -1,0 +1,158 @@
+//! What held the server back: a file for each rule, and a row here.
+//!
+//! The weight of a finding is the share of the clients' time that went there. Where the samples tell that something is
+//! amiss and not how much time it took, it is [`UNKNOWN`], and such a finding stands behind all others.
+
+mod backend_writes;
+mod checkpoints;
+mod connections;
+mod cpu;
+mod dead_rows;
+mod driver;
+mod extension;
+mod full_pages;
+mod internal_locks;
+mod load;
+mod other_programs;
+mod other_waits;
+mod reads;
+mod retries;
+mod round_trips;
+mod row_locks;
+mod standby;
+mod table_locks;
+mod temp_files;
+mod wal_buffers;
+mod wal_flush;
+
+use pgdyno_results::FindingRecord;
+
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::{number, percent};
+
+/// Less of the clients' time than this is not worth a word.
+const LEAST: f64 = 0.05;
+
+/// The weight of what takes a time that nobody knows.
+const UNKNOWN: f64 = 0.01;
+
+/// Fewer looks at the sessions than this tell nothing of what they wait for.
+const LOOKS_MIN: f64 = 20.0;
+
+/// Looks at a run. A rule without figures says nothing.
+type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
+
+/// All rules; docs/metrics.md has each.
+pub(crate) const RULES: [Rule; 21] = [
+    backend_writes::look,
+    checkpoints::look,
+    connections::look,
+    cpu::look,
+    dead_rows::look,
+    driver::look,
+    extension::look,
+    full_pages::look,
+    internal_locks::look,
+    load::look,
+    other_programs::look,
+    other_waits::look,
+    reads::look,
+    retries::look,
+    round_trips::look,
+    row_locks::look,
+    standby::look,
+    table_locks::look,
+    temp_files::look,
+    wal_buffers::look,
+    wal_flush::look,
+];
+
+/// What the rules find, the weightiest first.
+pub(crate) fn findings(facts: &Facts<'_>) -> Vec<FindingRecord> {
+    let mut found: Vec<_> = RULES.iter().filter_map(|look| look(facts)).collect();
+    found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    found
+}
+
+/// The share of the clients' time that their sessions waited for a class of events; none where nobody looked, or it was
+/// less than is worth a word.
+fn share(facts: &Facts<'_>, class: Class) -> Option<f64> {
+    let share = facts.waits.sessions(class) / facts.clients_time();
+    (facts.waits.looks >= LOOKS_MIN && share >= LEAST).then_some(share)
+}
+
+/// The finding that clients waited for a class of events, `what` in words, and by which.
+fn waited(facts: &Facts<'_>, rule: &str, class: Class, what: &str) -> Option<FindingRecord> {
+    let share = share(facts, class)?;
+    Some(FindingRecord {
+        rule: rule.to_owned(),
+        text: format!("{} {} went into {what}", percent(share), facts.of_what()),
+        weight: share.min(1.0),
+        evidence: vec![by_event(facts, class)],
+        advice: None,
+    })
+}
+
+/// `63 % of active samples, 5.1 sessions: Lock:transactionid 4.0, Lock:tuple 1.1`.
+fn by_event(facts: &Facts<'_>, class: Class) -> String {
+    let sessions = facts.waits.sessions(class);
+    let events: Vec<_> = facts.waits.of_class(class).take(3).map(|(name, n)| format!("{name} {}", number(n))).collect();
+    format!(
+        "{} of active samples, {} sessions on average: {}",
+        percent(sessions / facts.waits.total().max(f64::MIN_POSITIVE)),
+        number(sessions),
+        events.join(", ")
+    )
+}
+
+/// `… could be tried`, with the present values of the settings that it names.
+fn try_it(facts: &Facts<'_>, what: &str, settings: &[&str]) -> Option<String> {
+    let values: Vec<_> = settings.iter().filter_map(|name| facts.setting_is(name)).collect();
+    let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
+    Some(format!("{what} could be tried{values}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn findings_are_ranked_by_the_clients_time() {
+        let run = Run::new().waits(&[("Lock", "tuple", 2.0), ("IO", "WALSync", 4.0), ("Timeout", "PgSleep", 1.0)]);
+        let found = run.ask(findings);
+        let rules: Vec<_> = found.iter().map(|f| (f.rule.as_str(), (f.weight * 1e3).round())).collect();
+        assert_eq!(rules, [("wal-flush", 500.0), ("row-locks", 250.0), ("other-waits", 125.0)]);
+        assert_eq!(found[0].text, "50 % of the clients' time went into waiting until WAL is on its disk");
+        assert_eq!(found[1].evidence[0], "29 % of active samples, 2.0 sessions on average: Lock:tuple 2.0");
+    }
+
+    #[test]
+    fn without_samples_nothing_is_said() {
+        let mut run = Run::new();
+        assert_eq!(run.ask(findings), []);
+        run.record.client.thread_busy = vec![1.0];
+        run.record.client.run_delay = 0.5;
+        run.summary().cache_hit_ratio = Some(0.1);
+        assert_eq!(run.ask(findings), []);
+    }
+
+    #[test]
+    fn an_idle_server_of_a_run_with_a_schedule_is_no_fault() {
+        let mut run = Run::new().waits(&[("CPU", "CPU", 0.02)]).gauges("machine", &[("cpus", 4.0), ("busy_cpus", 0.1)]);
+        run.record.plan.pace =
+            pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
+        assert_eq!(run.ask(findings), []);
+    }
+
+    #[test]
+    fn with_a_schedule_the_time_on_the_server_counts() {
+        let mut run = Run::new().waits(&[("Lock", "tuple", 0.3), ("CPU", "CPU", 0.1)]);
+        run.record.plan.pace =
+            pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
+        let found = run.ask(findings);
+        assert!((found[0].weight - 0.75).abs() < 1e-9, "{found:?}");
+        assert!(found[0].text.starts_with("75 % of the time of transactions on the server"), "{found:?}");
+    }
+}

@@ -1,0 +1,34 @@
+//! Any bytes as an expression: it has a value, or there is an error to print; the same each time.
+
+use std::sync::Arc;
+
+use pgdyno_script::{Kind, Names, Slot, Source, Value, Variables, parse};
+use pgdyno_workload::Rng;
+
+pub(crate) fn run(expression: &[u8]) {
+    let mut names = Names::new();
+    let text = [b"\\set x ", expression].concat();
+    let Ok(script) = parse(&Source { name: "-", text: &text }, &mut names) else { return };
+    let told = || {
+        let mut variables = Variables::new(&Arc::new(names.clone()));
+        for n in 0..u32::try_from(names.len()).unwrap_or(0) {
+            match n % 4 {
+                0 => variables.set_value(Slot(n), Value::Int(i64::from(n))),
+                1 => variables.set_value(Slot(n), Value::Double(1.5)),
+                2 => variables.set_text(Slot(n), b"yes"),
+                _ => {}
+            }
+        }
+        let mut told = Vec::new();
+        for command in &script.commands {
+            if let Kind::Set(set) = &command.kind
+                && let Err(error) = set.run(&mut variables, &mut Rng::new(1), &mut |_| {})
+            {
+                assert!(!error.to_string().is_empty());
+                told.push(error.to_string());
+            }
+        }
+        told
+    };
+    assert_eq!(told(), told());
+}

@@ -1,0 +1,13 @@
+//! Any bytes as a script: they parse, or there is an error to print.
+
+use pgdyno_script::{Names, Source, parse};
+
+pub(crate) fn run(text: &[u8]) {
+    match parse(&Source { name: "script.sql", text }, &mut Names::new()) {
+        Ok(script) => assert!(!script.commands.is_empty()),
+        Err(error) => {
+            assert!(error.pgbench_lines().iter().any(|line| !line.is_empty()));
+            assert!(error.render().contains("script.sql"), "an error names what it read: {}", error.render());
+        }
+    }
+}

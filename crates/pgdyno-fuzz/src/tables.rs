@@ -1,0 +1,34 @@
+//! Any bytes as the tables of a run: `intervals.csv` and a table of samples.
+
+use pgdyno_results::fuzzing::{samples, timeline};
+
+pub(crate) fn run(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    // A run that goes on has the beginning of the table that it leaves.
+    let half = &text[..text.floor_char_boundary(text.len() / 2)];
+    match (timeline(&text), timeline(half)) {
+        (Ok(whole), Ok(begin)) => {
+            // Debug, for a time may be NaN.
+            assert!(begin.len() <= whole.len());
+            assert_eq!(format!("{begin:?}"), format!("{:?}", &whole[..begin.len()]));
+        }
+        (Ok(whole), Err(_)) => {
+            assert!(half.lines().count() < 2 || whole.is_empty(), "what is whole has no broken begin")
+        }
+        (Err(why), _) => assert!(why.contains("column") || why.contains("line"), "an error says where: {why}"),
+    }
+    let Some(table) = samples(input) else { return };
+    for (_, row) in table.rows() {
+        assert_eq!(row.len(), table.columns().len());
+    }
+    // Of whichever source the table is: columns that it lacks are none.
+    for source in pgdyno_samples::SOURCES {
+        for column in source.columns.iter().filter(|column| table.columns().iter().any(|name| name == column.name)) {
+            let (gauge, rate) = (table.gauge(*column), table.rate(&source.columns[..2], *column));
+            assert_eq!(gauge.at_s.len(), gauge.values.len());
+            assert_eq!(rate.at_s.len(), rate.values.len());
+            let split: usize = table.by(*column).values().map(|table| table.rows().len()).sum();
+            assert_eq!(split, table.rows().len());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Each target over its seeds and some mutations of them.
+
+mod mutate;
+
+use std::path::Path;
+
+use mutate::{Random, mutated};
+use pgdyno_fuzz::{TARGETS, Target, seeds};
+
+/// Mutations of each target, all its seeds together: so many bytes of them, and a number within these bounds.
+const MUTATED_BYTES: usize = 4 << 20;
+const MUTATIONS: std::ops::RangeInclusive<usize> = 500..=3000;
+
+/// The tree is no place for whole corpora.
+const SEED_BYTES_MAX: u64 = 300 << 10;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Says which input it was when the target panics.
+struct Tell<'a> {
+    what: String,
+    input: &'a [u8],
+}
+
+impl Drop for Tell<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}: \"{}\"", self.what, self.input.escape_ascii());
+        }
+    }
+}
+
+fn hold(name: &str) {
+    let target = Target::named(name).expect("a target of this name");
+    let seeds = seeds(root(), target.seeds).expect("its seeds");
+    assert!(!seeds.is_empty());
+    for seed in &seeds {
+        let _tell = Tell { what: format!("{name} fails on {}", seed.path.display()), input: &seed.bytes };
+        target.run(&seed.bytes);
+    }
+    let mean = seeds.iter().map(|seed| seed.bytes.len()).sum::<usize>() / seeds.len();
+    let mutations = (MUTATED_BYTES / mean.max(1)).clamp(*MUTATIONS.start(), *MUTATIONS.end());
+    for number in 0..mutations {
+        let mut random = Random(number as u64);
+        let (seed, other) = (&seeds[number % seeds.len()], &seeds[random.below(seeds.len())]);
+        let input = mutated(&seed.bytes, &other.bytes, &mut random);
+        let what =
+            format!("{name} fails on mutation {number}, of {} with {}", seed.path.display(), other.path.display());
+        let _tell = Tell { what, input: &input };
+        target.run(&input);
+    }
+}
+
+macro_rules! targets {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            hold(stringify!($name));
+        })*
+
+        #[test]
+        fn every_target_has_a_test_and_a_binary() {
+            let tested = [$(stringify!($name)),*];
+            assert_eq!(tested.to_vec(), TARGETS.iter().map(|target| target.name).collect::<Vec<_>>());
+            let manifest = std::fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap();
+            for name in tested {
+                assert!(manifest.contains(&format!("path = \"fuzz_targets/{name}.rs\"")), "{name}");
+            }
+        }
+    };
+}
+
+targets!(auth conninfo eval hlog http null parse proc record session tables toml workload x509);
+
+#[test]
+fn seeds_are_small() {
+    let all = seeds(root(), &["fuzz/seeds"]).unwrap();
+    let bytes: u64 = all.iter().map(|seed| seed.bytes.len() as u64).sum();
+    assert!(bytes < SEED_BYTES_MAX, "{bytes}");
+}

@@ -1,0 +1,216 @@
+//! The queries of checks, dealt over several connections.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, quote};
+use pgdyno_workload::{CheckCost, Expect};
+
+use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
+use crate::session;
+
+/// The most memory that one operation of a query takes: beyond it hashing gains little.
+const MEMORY_BYTES_MAX: u64 = 256 << 20;
+
+/// What a query of small tables costs beside the large ones of one check.
+const CHEAP: f64 = 0.02;
+
+/// What a question brought.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// Rows of all parts, in their order.
+    pub(crate) rows: Rows,
+    began: Option<Instant>,
+    ended: Option<Instant>,
+}
+
+impl Answer {
+    pub(crate) fn seconds(&self) -> f64 {
+        self.began.zip(self.ended).map_or(0.0, |(from, to)| to.duration_since(from).as_secs_f64())
+    }
+}
+
+/// One query: a question or a part of it.
+struct Query {
+    question: usize,
+    sql: String,
+    /// What it costs, estimated: a check that reads large tables costs 1.
+    cost: f64,
+}
+
+/// What all connections share.
+struct Board<'a> {
+    questions: &'a [Question<'a>],
+    queries: &'a [Query],
+    halt: &'a Halt<'a>,
+    progress: &'a (dyn Fn(&CheckProgress<'_>) + Sync),
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    taken: usize,
+    done: usize,
+    cost_done: f64,
+    /// By query.
+    rows: Vec<Option<Rows>>,
+    /// By question.
+    times: Vec<(Option<Instant>, Option<Instant>)>,
+    /// The first error; those that follow from it are dropped.
+    error: Option<CheckError>,
+}
+
+/// Asks all questions over `admin`, which `halt` can close, and as many more connections as the server has room for. The answers are in the order
+/// of the questions.
+pub(crate) fn ask(
+    admin: &mut Admin,
+    options: &ConnectOptions,
+    connections: usize,
+    questions: &[Question<'_>],
+    progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
+    halt: &Halt<'_>,
+) -> Result<Vec<Answer>, CheckError> {
+    let queries = queries(questions, connections as u64);
+    let wanted = connections.min(queries.len());
+    let mut more: Vec<Admin> = halt.watched(|| (1..wanted).map_while(|_| Admin::connect(options).ok()).collect());
+    let state =
+        State { rows: vec![None; queries.len()], times: vec![(None, None); questions.len()], ..State::default() };
+    let board = Board { questions, queries: &queries, halt, progress, state: Mutex::new(state) };
+    let sharers = more.len() + 1;
+    halt.watched(|| {
+        std::thread::scope(|scope| {
+            for admin in more.iter_mut().chain(std::iter::once(admin)) {
+                halt.watch_always(admin.cancel_handle());
+                let board = &board;
+                scope.spawn(move || board.work(admin, sharers));
+            }
+        });
+    });
+    board.answers()
+}
+
+impl Board<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What one of `sharers` connections does.
+    fn work(&self, admin: &mut Admin, sharers: usize) {
+        let mut check = "begin".to_owned();
+        if let Err(source) = self.ask_all(admin, sharers, &mut check) {
+            let mut state = self.state();
+            let error = match self.halt.is_interrupted() {
+                true => CheckError::Interrupted { check },
+                false => CheckError::Failed { check, source },
+            };
+            state.error.get_or_insert(error);
+            self.halt.fail();
+        }
+        // A cancel request that came late hits the first of them. Where both fail the connection is gone.
+        drop(admin.execute("rollback").or_else(|_| admin.execute("rollback")));
+    }
+
+    /// Takes one query after another, until none is left or all has to stop. `check` is what is asked at the moment.
+    fn ask_all(&self, admin: &mut Admin, sharers: usize, check: &mut String) -> Result<(), AdminError> {
+        for sql in begin(sharers) {
+            admin.query(&sql)?;
+        }
+        while let Some((nth, query)) = self.next(check) {
+            let began = Instant::now();
+            let rows = admin.query(&query.sql)?;
+            let mut state = self.state();
+            state.rows[nth] = Some(rows);
+            state.done += 1;
+            state.cost_done += query.cost;
+            let (first, last) = &mut state.times[query.question];
+            *first = Some(first.map_or(began, |first| first.min(began)));
+            *last = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn next(&self, check: &mut String) -> Option<(usize, &Query)> {
+        let mut state = self.state();
+        let nth = state.taken;
+        let query = self.queries.get(nth)?;
+        *check = self.questions[query.question].name();
+        if self.halt.is_set() {
+            if self.halt.is_interrupted() {
+                state.error.get_or_insert(CheckError::Interrupted { check: check.clone() });
+            }
+            return None;
+        }
+        state.taken += 1;
+        let (done, share) = (state.done, state.cost_done / self.queries.iter().map(|q| q.cost).sum::<f64>());
+        drop(state);
+        (self.progress)(&CheckProgress { check, done, total: self.queries.len(), share });
+        Some((nth, query))
+    }
+
+    fn answers(self) -> Result<Vec<Answer>, CheckError> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = state.error {
+            return Err(error);
+        }
+        let answer = |(began, ended)| Answer { rows: Rows::default(), began, ended };
+        let mut answers: Vec<_> = state.times.into_iter().map(answer).collect();
+        for (query, rows) in self.queries.iter().zip(state.rows) {
+            let (answer, rows) = (&mut answers[query.question].rows, rows.unwrap_or_default());
+            answer.columns = rows.columns;
+            answer.rows.extend(rows.rows);
+        }
+        Ok(answers)
+    }
+}
+
+/// What begins a transaction whose queries may together use about as much memory as the server's own cache, without limits
+/// of time. All of it ends with the transaction: behind a pooler the session is somebody else's then.
+fn begin(sharers: usize) -> [String; 4] {
+    let [statement, others] = session::no_limits(true);
+    [
+        "begin transaction read only".to_owned(),
+        statement,
+        others,
+        format!(
+            "select set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')), least({MEMORY_BYTES_MAX}, \
+             pg_size_bytes(current_setting('shared_buffers')) / {})) / 1024 || 'kB', true)",
+            8 * sharers
+        ),
+    ]
+}
+
+fn queries(questions: &[Question<'_>], connections: u64) -> Vec<Query> {
+    let of_one = |(nth, question): (usize, &Question<'_>)| {
+        let texts = texts(question, connections);
+        let cost = match question {
+            Question::Check(check) if check.cost != CheckCost::Cheap => 1.0 / texts.len() as f64,
+            Question::Check(_) | Question::Rows { .. } | Question::AnyRow { .. } => CHEAP,
+        };
+        texts.into_iter().map(move |sql| Query { question: nth, sql, cost }).collect::<Vec<_>>()
+    };
+    questions.iter().enumerate().flat_map(of_one).collect()
+}
+
+fn texts(question: &Question<'_>, connections: u64) -> Vec<String> {
+    match question {
+        Question::Rows { table, .. } => vec![format!("select count(*) from {}", quote::identifier(table))],
+        Question::AnyRow { table } => {
+            vec![format!("select count(*) from (select from {} limit 1) any_row", quote::identifier(table))]
+        }
+        Question::Check(check) if check.expect == Expect::NoRow => match &check.parts {
+            Some(parts) => parts.queries(connections).iter().map(|sql| violations(sql)).collect(),
+            None => vec![violations(&check.sql)],
+        },
+        Question::Check(check) => vec![check.sql.clone()],
+    }
+}
+
+/// Behind MATERIALIZED it is planned as if all rows were wanted: the planner must not choose a slow plan in the hope of a
+/// quick first row, for there should be none. One row more than is shown tells that there are more.
+fn violations(sql: &str) -> String {
+    format!(
+        "with violation as materialized (\n{}\n) select * from violation limit {}",
+        sql.trim_end().trim_end_matches(';'),
+        SHOWN + 1
+    )
+}

@@ -1,0 +1,130 @@
+//! Whether what clients were told is committed survives a crash of the server.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_workload::Durability;
+
+use crate::check::scenario::{ScenarioError, Values};
+
+/// How often it is looked whether the drive is to end.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// What clients were told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Witness {
+    /// The client's number and what it was told that is committed.
+    pub acknowledged: Vec<(u32, i64)>,
+    /// Transactions that were under way when the connection broke: whether they are committed nobody was told.
+    pub unanswered: u32,
+}
+
+/// Drives the transaction of `durability` with so many clients for so long, then calls `crash` while they are at work,
+/// and returns when they have noticed, with what `crash` brought. What each was told is kept in memory.
+///
+/// # Errors
+/// When a client cannot connect, a transaction fails before the crash, or `stop` is set before it.
+pub fn witness<T>(
+    options: &ConnectOptions,
+    durability: &Durability,
+    clients: u32,
+    drive: Duration,
+    stop: &AtomicBool,
+    crash: impl FnOnce() -> T,
+) -> Result<(Witness, T), ScenarioError> {
+    let mut admins = Vec::new();
+    for number in 1..=clients.min(durability.clients) {
+        let mut values = Values::default();
+        values.set("client", "number", Some(number.to_string()));
+        let sql = values.fill(durability.transaction).unwrap_or_else(|_| durability.transaction.to_owned());
+        admins.push((number, sql, Admin::connect(options)?));
+    }
+    // Set before the crash: what fails from then on was under way.
+    let (crashing, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (crashing, over) = (&crashing, &over);
+        let clients: Vec<_> = admins
+            .into_iter()
+            .map(|(number, sql, admin)| scope.spawn(move || client(number, &sql, admin, crashing, over)))
+            .collect();
+        let end = Instant::now() + drive;
+        let interrupted = loop {
+            let failed = clients.iter().any(|client| client.is_finished());
+            match stop.load(Ordering::Relaxed) {
+                true => break true,
+                false if failed || Instant::now() >= end => break false,
+                false => std::thread::sleep(GLANCE),
+            }
+        };
+        crashing.store(true, Ordering::Relaxed);
+        let crashed = (!interrupted).then(crash);
+        // Where it did not crash they end by this.
+        over.store(true, Ordering::Relaxed);
+        let mut witness = Witness::default();
+        let mut refused = None;
+        for client in clients {
+            let Ok((told, end)) = client.join() else { continue };
+            witness.acknowledged.extend(told);
+            match end {
+                End::Over => {}
+                End::Lost => witness.unanswered += 1,
+                End::Failed(error) => refused = Some(ScenarioError::from(error)),
+            }
+        }
+        match (crashed, refused) {
+            (Some(crashed), None) => Ok((witness, crashed)),
+            (None, _) => Err(ScenarioError::Interrupted),
+            (_, Some(error)) => Err(error),
+        }
+    })
+}
+
+/// How a client ended.
+enum End {
+    /// It was told to.
+    Over,
+    /// By the crash.
+    Lost,
+    /// A transaction failed although nothing had crashed.
+    Failed(AdminError),
+}
+
+fn client(
+    number: u32,
+    sql: &str,
+    mut admin: Admin,
+    crashing: &AtomicBool,
+    over: &AtomicBool,
+) -> (Vec<(u32, i64)>, End) {
+    let mut told = Vec::new();
+    while !over.load(Ordering::Relaxed) {
+        match admin.query(sql) {
+            Ok(rows) => {
+                let first = rows.rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
+                told.extend(first.map(|value| (number, value)));
+            }
+            Err(_) if crashing.load(Ordering::Relaxed) => return (told, End::Lost),
+            Err(error) => return (told, End::Failed(error)),
+        }
+    }
+    (told, End::Over)
+}
+
+/// The transactions that clients were told are committed, and that are not there: the first five, as
+/// `col=value col=value`, and how many there are.
+///
+/// # Errors
+/// When the query fails.
+pub fn lost(admin: &mut Admin, durability: &Durability, witness: &Witness) -> Result<(Vec<String>, usize), AdminError> {
+    let array = |values: Vec<String>| Some(format!("{{{}}}", values.join(",")));
+    let mut values = Values::default();
+    values.set("acknowledged", "clients", array(witness.acknowledged.iter().map(|(c, _)| c.to_string()).collect()));
+    values.set("acknowledged", "numbers", array(witness.acknowledged.iter().map(|(_, n)| n.to_string()).collect()));
+    let sql = values.fill(durability.lost).unwrap_or_else(|_| durability.lost.to_owned());
+    let rows = admin.query(&sql)?;
+    let mut shown = crate::check::texts(&rows);
+    let all = shown.len();
+    shown.truncate(crate::check::question::SHOWN);
+    Ok((shown, all))
+}

@@ -1,0 +1,319 @@
+//! Carrying out a workload's isolation tests.
+
+mod actor;
+mod outcome;
+mod values;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::{Act, IsolationLevel, Scenario, Step};
+
+use actor::{Actor, Statement};
+pub use outcome::{Rules, ScenarioError, ScenarioResult};
+pub(crate) use values::Values;
+
+/// How often it is looked at what a session is doing.
+const GLANCE: Duration = Duration::from_millis(10);
+/// So many glances in a row must show a session that waits for an idle one before it is taken to wait for ever.
+const SURE: u32 = 5;
+/// How often a transaction, or a scenario, is begun before a serialization failure counts.
+const TRIES: u32 = 3;
+
+/// The level at which transactions of this connection run.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub fn default_level(admin: &mut Admin) -> Result<IsolationLevel, AdminError> {
+    let name = admin.query_one("show default_transaction_isolation")?;
+    // The server has no other names.
+    Ok(IsolationLevel::from_name(&name).unwrap_or(IsolationLevel::ReadCommitted))
+}
+
+/// Carries out a scenario. Whatever happens, all of its sessions have rolled back and ended when it returns. One that
+/// a serialization failure ended inside a transaction of several statements is carried out anew, as a client would
+/// try its transaction again.
+///
+/// # Errors
+/// When it cannot be carried out, or `stop` is set: then what runs is cancelled.
+pub fn play(
+    options: &ConnectOptions,
+    scenario: &Scenario,
+    rules: &Rules,
+    stop: &AtomicBool,
+) -> Result<ScenarioResult, ScenarioError> {
+    let began = Instant::now();
+    let halt = Halt::new(stop);
+    let watched = halt.options(options);
+    let mut tries = 1;
+    loop {
+        let opened = halt.watched(|| Play::open(&watched, rules, stop));
+        let mut play = match opened {
+            Err(_) if halt.is_interrupted() => return Err(ScenarioError::Interrupted),
+            opened => opened?,
+        };
+        // Its questions, too, may wait for somebody else's lock.
+        halt.watch_always(play.watcher.cancel_handle());
+        let come = halt.watched(|| scenario.steps.iter().try_for_each(|step| play.step(step)));
+        let tried_again = play.tried_again.clone();
+        let interrupted = come.is_err() && halt.is_interrupted();
+        let restored = play.end(&scenario.restore, options);
+        let found = match (come, restored) {
+            (Err(_), Ok(())) if interrupted => return Err(ScenarioError::Interrupted),
+            (Err(_), Err(ScenarioError::Refused(error))) if interrupted => {
+                return Err(ScenarioError::NotRestored(error));
+            }
+            (Err(End::Error(error)), _) => return Err(error),
+            (Err(End::Serialization(_)), Ok(())) if tries < TRIES => {
+                tries += 1;
+                continue;
+            }
+            (Err(End::Serialization(words) | End::Broken(words)), _) => Some(words),
+            (Ok(()), Err(error)) => return Err(error),
+            (Ok(()), Ok(())) => None,
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        return Ok(ScenarioResult { holds: found.is_none(), found, tried_again, seconds });
+    }
+}
+
+/// Why a scenario goes no further.
+enum End {
+    /// It came otherwise than it must.
+    Broken(String),
+    /// A serialization failure undid a transaction of several statements.
+    Serialization(String),
+    Error(ScenarioError),
+}
+
+impl<E: Into<ScenarioError>> From<E> for End {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// A scenario that is being carried out.
+struct Play<'a> {
+    options: &'a ConnectOptions,
+    rules: &'a Rules,
+    stop: &'a AtomicBool,
+    watcher: Admin,
+    actors: BTreeMap<&'static str, Actor>,
+    values: Values,
+    tried_again: Vec<&'static str>,
+}
+
+impl<'a> Play<'a> {
+    fn open(options: &'a ConnectOptions, rules: &'a Rules, stop: &'a AtomicBool) -> Result<Self, ScenarioError> {
+        let watcher = watcher(options, rules)?;
+        let values = Values::default();
+        Ok(Self { options, rules, stop, watcher, actors: BTreeMap::new(), values, tried_again: Vec::new() })
+    }
+
+    /// Ends all sessions, then restores what is to be restored. What has cancelled the watcher does not end a connection
+    /// by `options`.
+    fn end(mut self, restore: &[String], options: &ConnectOptions) -> Result<(), ScenarioError> {
+        for actor in std::mem::take(&mut self.actors).into_values() {
+            actor.end();
+        }
+        let statements: Vec<_> = restore.iter().filter_map(|sql| self.values.fill(sql).ok()).collect();
+        if self.stop.load(Ordering::Relaxed) && !statements.is_empty() {
+            self.watcher = watcher(options, self.rules)?;
+        }
+        for sql in statements {
+            self.watcher.execute(&sql)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), End> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(ScenarioError::Interrupted.into());
+        }
+        match step {
+            Step::Look { sql, keep } => {
+                let rows = self.ask(sql)?;
+                self.values.keep(keep, rows);
+            }
+            Step::Begin(session) => {
+                self.run(session, "begin")?;
+                self.actor(session)?.in_transaction = true;
+            }
+            Step::Run(act) => {
+                self.send(act)?;
+                self.await_end(act.session)?;
+            }
+            Step::Waits { act, blocker } => {
+                self.send(act)?;
+                self.await_lock(act.session, blocker)?;
+            }
+            Step::Ends(session) => self.await_end(session)?,
+            Step::Commit(session) => self.end_transaction(session, "commit")?,
+            Step::Rollback(session) => self.end_transaction(session, "rollback")?,
+            Step::Holds { what, sql } => self.holds(what, sql)?,
+        }
+        Ok(())
+    }
+
+    /// The session, opened where it is new.
+    fn actor(&mut self, name: &'static str) -> Result<&mut Actor, ScenarioError> {
+        use std::collections::btree_map::Entry;
+        match self.actors.entry(name) {
+            Entry::Occupied(there) => Ok(there.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(Actor::open(self.options, name, self.rules.level)?)),
+        }
+    }
+
+    fn fill(&self, sql: &str) -> Result<String, End> {
+        self.values.fill(sql).map_err(|name| End::Broken(format!("no row brought {name}, which is needed for: {sql}")))
+    }
+
+    fn ask(&mut self, sql: &str) -> Result<Rows, End> {
+        let sql = self.fill(sql)?;
+        self.watcher.query(&sql).map_err(|error| match error.is_lost() {
+            true => error.into(),
+            false => End::Broken(error.to_string()),
+        })
+    }
+
+    fn holds(&mut self, what: &str, sql: &str) -> Result<(), End> {
+        let rows = self.ask(sql)?;
+        let Some(row) = rows.rows.first() else { return Err(End::Broken(format!("not so: {what}: no row"))) };
+        if row.first().is_some_and(|value| value.as_deref() == Some("t")) {
+            return Ok(());
+        }
+        let fields = rows.columns.iter().zip(row).skip(1);
+        let seen: Vec<_> =
+            fields.map(|(name, value)| format!("{name}={}", value.as_deref().unwrap_or("NULL"))).collect();
+        Err(End::Broken(format!("not so: {what}: {}", seen.join(" "))))
+    }
+
+    fn send(&mut self, act: &Act) -> Result<(), End> {
+        let sql = self.fill(&act.sql)?;
+        self.actor(act.session)?.send(Statement { sql, keep: act.keep, tries: 1 });
+        Ok(())
+    }
+
+    /// Runs a statement that brings nothing.
+    fn run(&mut self, session: &'static str, sql: &str) -> Result<(), End> {
+        self.send(&Act { session, sql: sql.to_owned(), keep: None })?;
+        self.await_end(session)
+    }
+
+    fn end_transaction(&mut self, session: &'static str, sql: &str) -> Result<(), End> {
+        self.run(session, sql)?;
+        self.actor(session)?.in_transaction = false;
+        Ok(())
+    }
+
+    /// Waits until the statement of a session has ended; one that nobody but us could let go on is cancelled.
+    fn await_end(&mut self, session: &'static str) -> Result<(), End> {
+        let began = Instant::now();
+        let mut hopeless = 0;
+        while !self.has_ended(session)? {
+            let blockers = self.blockers(session)?;
+            let idle = blockers.iter().find(|name| self.actors.get(**name).is_some_and(|a| a.statement.is_none()));
+            hopeless = if idle.is_some() { hopeless + 1 } else { 0 };
+            match idle {
+                Some(blocker) if hopeless >= SURE => {
+                    let blocker = *blocker;
+                    return Err(self.give_up(session, &format!("waits for {blocker}, and must not")));
+                }
+                _ if began.elapsed() > self.rules.limit => return Err(self.hangs(session, "has not ended")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the server says that a session waits for a lock of another one.
+    fn await_lock(&mut self, session: &'static str, blocker: &'static str) -> Result<(), End> {
+        let began = Instant::now();
+        loop {
+            let sent = self.actor(session)?.statement.as_ref().map(|s| s.sql.clone()).unwrap_or_default();
+            if self.has_ended(session)? {
+                return Err(End::Broken(format!("{session} did not wait for {blocker}: {}", one_line(&sent))));
+            }
+            if self.blockers(session)?.contains(&blocker) {
+                return Ok(());
+            }
+            if began.elapsed() > self.rules.limit {
+                return Err(self.hangs(session, &format!("does not wait for {blocker}, and has not ended")));
+            }
+        }
+    }
+
+    /// Whether the statement of a session has ended. What it brought is kept; a serialization failure of a transaction
+    /// that is one statement has it sent again.
+    fn has_ended(&mut self, session: &'static str) -> Result<bool, End> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(ScenarioError::Interrupted.into());
+        }
+        let actor = self.actor(session)?;
+        let Some((statement, answer)) = actor.answer(GLANCE) else { return Ok(false) };
+        let Statement { sql, keep, tries } = statement;
+        match answer {
+            Ok(rows) => {
+                if let Some(name) = keep {
+                    self.values.keep(name, rows);
+                    self.values.set(name, "tries", Some(tries.to_string()));
+                }
+                Ok(true)
+            }
+            Err(error) if error.code() == Some(SqlState::from_bytes(b"40001")) => {
+                if actor.in_transaction || tries >= TRIES {
+                    return Err(End::Serialization(format!("{session}: {error}")));
+                }
+                actor.send(Statement { sql, keep, tries: tries + 1 });
+                self.tried_again.push(session);
+                Ok(false)
+            }
+            Err(error) if error.is_lost() => Err(error.into()),
+            Err(error) => Err(End::Broken(format!("{session}: {error}"))),
+        }
+    }
+
+    /// The sessions of the scenario whose locks this one waits for, as the server sees it.
+    fn blockers(&mut self, session: &'static str) -> Result<Vec<&'static str>, End> {
+        let pid = self.actor(session)?.pid;
+        let waits = self.watcher.query(&format!(
+            "select unnest(pg_blocking_pids(pid)) from pg_stat_activity where pid = {pid} and wait_event_type = 'Lock'"
+        ))?;
+        let pids = waits.rows.iter().filter_map(|row| row.first()?.as_deref()?.parse::<i32>().ok());
+        Ok(pids.filter_map(|pid| self.actors.values().find(|actor| actor.pid == pid)).map(|actor| actor.name).collect())
+    }
+
+    /// After the limit.
+    fn hangs(&mut self, session: &'static str, what: &str) -> End {
+        let after = format!("{what} after {} s", self.rules.limit.as_secs_f64());
+        match self.blockers(session) {
+            Ok(names) if !names.is_empty() => {
+                self.give_up(session, &format!("{after}, and waits for {}", names.join(" and ")))
+            }
+            _ => self.give_up(session, &after),
+        }
+    }
+
+    /// Cancels the statement of a session, and says what was wrong with it.
+    fn give_up(&mut self, session: &'static str, what: &str) -> End {
+        let Some(actor) = self.actors.get_mut(session) else { return End::Broken(format!("{session} {what}")) };
+        let sql = actor.statement.as_ref().map(|s| one_line(&s.sql)).unwrap_or_default();
+        actor.stop();
+        End::Broken(format!("{session} {what}: {sql}"))
+    }
+}
+
+/// A session that looks at what the others do. It must see what was committed last, and not hang itself.
+fn watcher(options: &ConnectOptions, rules: &Rules) -> Result<Admin, ScenarioError> {
+    let mut watcher = Admin::connect(options)?;
+    watcher.execute("set default_transaction_isolation = 'read committed'")?;
+    watcher.execute(&format!("set statement_timeout = {}", rules.limit.as_millis()))?;
+    Ok(watcher)
+}
+
+fn one_line(sql: &str) -> String {
+    sql.split_whitespace().collect::<Vec<_>>().join(" ")
+}

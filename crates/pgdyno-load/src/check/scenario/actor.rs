@@ -1,0 +1,113 @@
+//! A session of a scenario: its connection belongs to a thread, so that whoever carries out the scenario can watch while
+//! a statement waits.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, AdminError, CancelHandle, ConnectOptions, Rows};
+use pgdyno_workload::IsolationLevel;
+
+use super::ScenarioError;
+use crate::session::no_limits;
+
+/// How often a cancel request is repeated: one that comes between two statements is lost.
+const REPEAT: Duration = Duration::from_millis(200);
+/// A statement that does not end so long after it was cancelled is left to the server.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// What is under way.
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    /// As it was sent.
+    pub(super) sql: String,
+    /// The name of its row.
+    pub(super) keep: Option<&'static str>,
+    /// How often it was sent.
+    pub(super) tries: u32,
+}
+
+/// One session.
+pub(super) struct Actor {
+    pub(super) name: &'static str,
+    /// The process id of its backend.
+    pub(super) pid: i32,
+    cancel: CancelHandle,
+    tasks: Sender<String>,
+    answers: Receiver<Result<Rows, AdminError>>,
+    /// The statement that has not ended yet.
+    pub(super) statement: Option<Statement>,
+    /// Whether it is between BEGIN and the end of its transaction.
+    pub(super) in_transaction: bool,
+}
+
+impl Actor {
+    /// Connects, without limits of time that the role or database may have.
+    pub(super) fn open(
+        options: &ConnectOptions,
+        name: &'static str,
+        level: Option<IsolationLevel>,
+    ) -> Result<Self, ScenarioError> {
+        let mut admin = Admin::connect(options)?;
+        for sql in no_limits(false) {
+            admin.query(&sql)?;
+        }
+        // Behind a pooler the key for cancel requests is the pooler's own.
+        let pid =
+            admin.query_one("select pg_backend_pid()")?.parse().unwrap_or_else(|_| admin.cancel_handle().process_id());
+        if let Some(level) = level {
+            admin.execute(&format!("set default_transaction_isolation = '{}'", level.name()))?;
+        }
+        let cancel = admin.cancel_handle();
+        let (tasks, todo) = mpsc::channel::<String>();
+        let (done, answers) = mpsc::channel();
+        std::thread::Builder::new()
+            .name(format!("pgdyno-{name}"))
+            .spawn(move || {
+                // Ends, and with it the connection, when nobody wants anything more.
+                for sql in todo {
+                    if done.send(admin.query(&sql)).is_err() {
+                        break;
+                    }
+                }
+            })
+            .map_err(ScenarioError::Thread)?;
+        Ok(Self { name, pid, cancel, tasks, answers, statement: None, in_transaction: false })
+    }
+
+    /// Sends a statement.
+    pub(super) fn send(&mut self, statement: Statement) {
+        // A thread that has gone, because its connection broke, is noticed by who waits for the answer.
+        let _ = self.tasks.send(statement.sql.clone());
+        self.statement = Some(statement);
+    }
+
+    /// What its statement brought, once that has ended.
+    pub(super) fn answer(&mut self, within: Duration) -> Option<(Statement, Result<Rows, AdminError>)> {
+        match self.answers.recv_timeout(within) {
+            Ok(answer) => Some((self.statement.take()?, answer)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// Cancels what it is doing, and waits for its end.
+    pub(super) fn stop(&mut self) {
+        let deadline = Instant::now() + ENDING;
+        while self.statement.is_some() && Instant::now() < deadline {
+            // A server that cannot be reached has nothing that could be cancelled; it is tried again anyway.
+            drop(self.cancel.cancel());
+            drop(self.answer(REPEAT));
+        }
+    }
+
+    /// Lets go of its locks now: the server notices the end of a connection only a moment later, and the next scenario
+    /// may come before that. The first statement may be hit by a cancel request that came late.
+    pub(super) fn end(mut self) {
+        self.stop();
+        if self.statement.is_none() {
+            for _ in 0..2 {
+                self.send(Statement { sql: "rollback".to_owned(), keep: None, tries: 1 });
+                drop(self.answer(ENDING));
+            }
+        }
+    }
+}

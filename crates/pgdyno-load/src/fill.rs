@@ -1,0 +1,15 @@
+//! A load: tables, rows, indexes, routines, and what it tells and has done.
+
+pub(crate) mod apart;
+pub(crate) mod copy;
+pub(crate) mod distribute;
+pub(crate) mod load;
+pub(crate) mod loaders;
+pub(crate) mod manner;
+pub(crate) mod nodes;
+pub(crate) mod prepare;
+pub(crate) mod progress;
+pub(crate) mod report;
+pub(crate) mod routines;
+pub(crate) mod schedule;
+pub(crate) mod sql;

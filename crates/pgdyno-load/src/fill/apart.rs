@@ -1,0 +1,106 @@
+//! Routines in a schema of their own, for tables that another program has made.
+
+use pgdyno_net::{Admin, quote};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::{Capabilities, Routine, Workload};
+use sha2::{Digest as _, Sha256};
+
+use crate::fill::distribute;
+use crate::state::stamp;
+use crate::{LoadError, Phase};
+
+/// Sees to it that the schema of the workload's routines holds them as they are now; makes it where it is not there. They
+/// find the tables by the session's search_path. Nothing outside of that schema is touched, and a schema of this name that
+/// pgdyno has not made is left alone. Returns whether anything was created.
+///
+/// # Errors
+/// [`LoadError::OtherSchema`] when the schema is somebody else's; [`LoadError::NoPlace`] when the role may not create it.
+pub fn place_routines(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    schema: &'static str,
+) -> Result<bool, LoadError> {
+    let routines = workload.routines(caps);
+    if routines.is_empty() {
+        return Ok(false);
+    }
+    let found = mark(admin, schema)?;
+    let wanted = mark_of(workload, caps, &routines);
+    match &found {
+        Found::Ours(mark) if *mark == wanted => return Ok(false),
+        Found::Theirs => return Err(LoadError::OtherSchema { schema }),
+        Found::Ours(_) | Found::Nothing => {}
+    }
+    let tables = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
+    let Some(tables) = tables else { return Err(LoadError::no_schema(admin)) };
+    // One text is one transaction. The routines of an older pgdyno may be of another kind or result.
+    let mut sql = match found {
+        Found::Nothing => format!("create schema {schema};\n"),
+        _ => drop_sql(admin, schema)?,
+    };
+    sql += &format!("comment on schema {schema} is {};\nset local search_path = {schema};\n", quote::literal(&wanted));
+    for routine in &routines {
+        let ddl = routine.ddl.trim_end().trim_end_matches(';');
+        sql += &format!("{ddl}\n;\n");
+        sql += &distribute::routine_sql(caps, &tables, schema, routine).map_or_else(String::new, |sql| sql + ";\n");
+    }
+    admin.execute(&sql).map_err(|source| match source.code() {
+        Some(SqlState::INSUFFICIENT_PRIVILEGE) => LoadError::NoPlace { schema, source },
+        _ => LoadError::of(Phase::Routines, None, source),
+    })?;
+    Ok(true)
+}
+
+/// Within a transaction: drops the schema of the workload's routines, where pgdyno has made it. Returns whether it was
+/// there.
+pub(crate) fn drop_schema(admin: &mut Admin, schema: &str) -> Result<bool, LoadError> {
+    let Found::Ours(_) = mark(admin, schema)? else { return Ok(false) };
+    let sql = drop_sql(admin, schema)? + &format!("drop schema {schema}");
+    admin.execute(&sql).map_err(LoadError::Catalog)?;
+    Ok(true)
+}
+
+/// Who has made a schema.
+enum Found {
+    Nothing,
+    /// With this mark.
+    Ours(String),
+    Theirs,
+}
+
+fn mark(admin: &mut Admin, schema: &str) -> Result<Found, LoadError> {
+    let sql = format!(
+        "select coalesce(obj_description(oid, 'pg_namespace'), '') from pg_namespace where nspname = {}",
+        quote::literal(schema)
+    );
+    Ok(match admin.query_opt(&sql).map_err(LoadError::Catalog)? {
+        None => Found::Nothing,
+        Some(comment) if comment.starts_with(stamp::MARK) => Found::Ours(comment),
+        Some(_) => Found::Theirs,
+    })
+}
+
+/// The comment on the schema: it tells the routines from those of another version.
+fn mark_of(workload: &dyn Workload, caps: &Capabilities, routines: &[Routine]) -> String {
+    let mut hash = Sha256::new();
+    for routine in routines {
+        hash.update(routine.signature);
+        hash.update(&routine.ddl);
+    }
+    hash.update([u8::from(caps.distributed_tables)]);
+    let digits: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    stamp::mark(workload.meta().dataset, &digits)
+}
+
+/// What drops the routines of a schema of ours, and nothing else.
+fn drop_sql(admin: &mut Admin, schema: &str) -> Result<String, LoadError> {
+    let rows = admin
+        .query(&format!(
+            "select oid::regprocedure from pg_proc where pronamespace = {}::regnamespace and proname like 'pgdyno\\_%'",
+            quote::literal(schema)
+        ))
+        .map_err(LoadError::Catalog)?;
+    let names = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    Ok(names.map(|name| format!("drop routine {name};\n")).collect())
+}

@@ -1,0 +1,413 @@
+//! The threads that load.
+
+use std::ops::Range;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Halt, quote};
+use pgdyno_workload::{CopyBuf, Partitions, Table};
+
+use crate::fill::copy::{Sent, send};
+use crate::fill::distribute;
+use crate::fill::manner::{Manner, index_statements};
+use crate::fill::schedule::{Next, Schedule, Task};
+use crate::session::Session;
+use crate::state::relations;
+use crate::{LoadError, Phase, Progress};
+
+/// How often a loader that waits looks whether all has to stop.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// What all loaders share.
+pub(crate) struct Work<'a> {
+    pub(crate) tables: &'a [Table],
+    loaders: usize,
+    pub(crate) manner: &'a Manner,
+    pub(crate) halt: &'a Halt<'a>,
+    pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    board: Mutex<Board>,
+    changed: Condvar,
+    sent: Vec<Sent>,
+}
+
+struct Board {
+    schedule: Schedule,
+    /// The first error; those that follow from it are dropped.
+    error: Option<LoadError>,
+    tables: Vec<Filled>,
+    spans: Vec<Span>,
+    /// Statements that are done, and all of them, by phase.
+    steps: Vec<(Phase, usize, usize)>,
+}
+
+/// What became of one table.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Filled {
+    pub(crate) rows: u64,
+    pub(crate) copy_bytes: u64,
+    pub(crate) loaders: usize,
+    began: Option<Instant>,
+    ended: Option<Instant>,
+}
+
+impl Filled {
+    pub(crate) fn seconds(&self) -> f64 {
+        self.began.zip(self.ended).map_or(0.0, |(from, to)| to.duration_since(from).as_secs_f64())
+    }
+}
+
+/// From the first statement of a phase to its last one's end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) phase: Phase,
+    pub(crate) began: Instant,
+    pub(crate) ended: Instant,
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn new(
+        tables: &'a [Table],
+        loaders: usize,
+        manner: &'a Manner,
+        halt: &'a Halt<'a>,
+        progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+    ) -> Self {
+        let schedule = manner.schedule(tables, loaders);
+        let steps = [Phase::Log, Phase::Freeze, Phase::Indexes, Phase::Analyze];
+        let kept: Vec<_> = tables.iter().map(|table| manner.kept(table).map_or(0, |kept| kept.rows)).collect();
+        let board = Board {
+            error: None,
+            tables: kept.iter().map(|rows| Filled { rows: *rows, ..Filled::default() }).collect(),
+            spans: Vec::new(),
+            steps: steps.map(|phase| (phase, 0, schedule.statements(phase))).to_vec(),
+            schedule,
+        };
+        Self {
+            tables,
+            loaders,
+            manner,
+            halt,
+            progress,
+            board: Mutex::new(board),
+            changed: Condvar::new(),
+            sent: tables.iter().map(|_| Sent::default()).collect(),
+        }
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        // A loader that panicked has ended the load; what the others still say is only noted.
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Creates the tables that several loaders fill, where they are not there, then lets the loaders go to work, a
+    /// thread for each, and waits for all of them.
+    pub(crate) fn run(&self, sessions: &mut [Session<'_>]) -> Result<(Vec<Filled>, Vec<Span>), LoadError> {
+        for (n, table) in self.tables.iter().enumerate() {
+            if self.board().schedule.is_split(n) && self.manner.kept(table).is_none() {
+                self.began(Phase::Rows);
+                self.create(table, &mut sessions[0], "begin")?;
+                sessions[0].execute(Phase::Rows, Some(table.name), "commit")?;
+                self.ended(Phase::Rows);
+            }
+        }
+        std::thread::scope(|scope| {
+            for session in sessions {
+                scope.spawn(|| self.load(session));
+            }
+        });
+        let mut board = self.board();
+        match board.error.take() {
+            Some(error) => Err(error),
+            None if self.halt.is_set() => Err(LoadError::Interrupted),
+            None => Ok((std::mem::take(&mut board.tables), std::mem::take(&mut board.spans))),
+        }
+    }
+
+    /// What one loader does.
+    fn load(&self, session: &mut Session<'_>) {
+        /// The others must not wait for a loader that panicked.
+        struct Panicked<'a>(&'a Halt<'a>);
+        impl Drop for Panicked<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.fail();
+                }
+            }
+        }
+        let _panicked = Panicked(self.halt);
+        let mut buffer = CopyBuf::new();
+        while let Some(task) = self.next() {
+            let done = self.perform(task, session, &mut buffer);
+            let mut board = self.board();
+            match done {
+                Ok(()) => board.schedule.finish(task),
+                Err(error) => {
+                    self.halt.fail();
+                    if !matches!(error, LoadError::Interrupted) {
+                        board.error.get_or_insert(error);
+                    }
+                }
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// The next task, waited for; none when there is nothing left or all has to stop.
+    fn next(&self) -> Option<Task> {
+        let mut board = self.board();
+        loop {
+            if self.halt.is_set() {
+                return None;
+            }
+            match board.schedule.take() {
+                Next::Do(task) => return Some(task),
+                Next::Finished => return None,
+                Next::Wait => {
+                    let waited = self.changed.wait_timeout(board, GLANCE);
+                    board = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+    }
+
+    fn perform(&self, task: Task, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
+        let table = &self.tables[task.table()];
+        let phase = phase(task);
+        self.began(phase);
+        match task {
+            Task::Whole(n) => self.fill_whole(n, session, buffer)?,
+            Task::Partition(n, nth) => self.fill_partition(n, nth, session, buffer)?,
+            Task::Share(n, _) if self.manner.ledger.is_some() => self.fill_unit(n, session, buffer)?,
+            Task::Share(n, _) => self.fill_share(n, session, buffer)?,
+            Task::Log(_) => {
+                session.run(phase, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), false))?;
+            }
+            Task::Freeze(n) => {
+                self.expect_rows(n)?;
+                if self.manner.unlogged {
+                    // A commit that touched unlogged tables only is not flushed at once, and no row near it can be
+                    // marked as visible to all before it is. A commit of something else flushes both.
+                    session.execute(phase, Some(table.name), &self.mark_sql(table))?;
+                }
+                session.execute(phase, Some(table.name), &format!("vacuum (freeze) {}", name(table)))?;
+            }
+            Task::Index(_, index) => {
+                self.set_workers(table, session)?;
+                let ledger = self.manner.ledger.as_ref();
+                let entry = ledger.map(|ledger| format!("begin; {}", ledger.index_sql(table.name, index)));
+                let end = entry.is_some().then_some("commit");
+                // The entry comes first: it holds off the next load while this one is under way. Each is sent by itself: a
+                // server that passes an ALTER TABLE on to its nodes passes on all that was sent with it.
+                let statement = index_statements(table)[index].sql;
+                for sql in entry.as_deref().into_iter().chain([statement]).chain(end) {
+                    session.execute(phase, Some(table.name), sql)?;
+                }
+            }
+            Task::Analyze(n) => {
+                self.expect_rows(n)?;
+                // A VACUUM beside it sets the visibility map where COPY FREEZE has not.
+                let vacuum = !self.manner.freeze_suffices && !self.board().schedule.vacuums(n);
+                let verb = if vacuum { "vacuum analyze" } else { "analyze" };
+                session.execute(phase, Some(table.name), &format!("{verb} {}", name(table)))?;
+            }
+        }
+        self.ended(phase);
+        Ok(())
+    }
+
+    /// Parallel workers help the server with an index only while a loader has nothing to do. Beside as many loaders at work
+    /// as there are they take the processors from those, and cost a quarter more of them.
+    fn set_workers(&self, table: &Table, session: &mut Session<'_>) -> Result<(), LoadError> {
+        let alone = self.board().schedule.has_idle_loaders() || self.loaders == 1;
+        let workers = if alone { "reset_val" } else { "'0'" };
+        // Not a word to servers that have no such setting.
+        let sql = format!(
+            "select set_config(name, {workers}, false) from pg_settings where name = 'max_parallel_maintenance_workers'"
+        );
+        session.run(Phase::Indexes, Some(table.name), |admin| admin.query(&sql)).map(drop)
+    }
+
+    /// Creates, fills and freezes a table in one transaction; freezes it not where it is partitioned, or written once
+    /// more to become logged. Under `wal_level=minimal` PostgreSQL then writes no WAL for the rows.
+    fn fill_whole(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
+        let table = &self.tables[n];
+        self.filling(n);
+        self.create(table, session, &self.begin_sql())?;
+        let all = 0..table.source.as_ref().map_or(0, |source| source.chunks());
+        let mut rows = 0;
+        if table.source.is_some() {
+            let mut chunks = all.clone();
+            let freeze = table.partitions == Partitions::None && !self.manner.unlogged;
+            let sql = copy_sql(table, table.name, freeze);
+            rows = session.copy(table.name, &sql, |writer, halt| {
+                send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
+            })?;
+            self.filled(n, rows);
+        }
+        session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &all, rows))?;
+        self.filled(n, 0);
+        self.expect_rows(n)
+    }
+
+    /// Fills and freezes a partition in one transaction, which empties it first: so its rows need no WAL under
+    /// `wal_level=minimal`, and no other transaction can have seen it otherwise.
+    fn fill_partition(
+        &self,
+        n: usize,
+        nth: usize,
+        session: &mut Session<'_>,
+        buffer: &mut CopyBuf,
+    ) -> Result<(), LoadError> {
+        let table = &self.tables[n];
+        let partition = &table.partitions.known()[nth];
+        self.filling_part(n);
+        let sql = format!("begin; truncate table {}", quote::identifier(&partition.name));
+        session.execute(Phase::Rows, Some(table.name), &sql)?;
+        let mut chunks = partition.chunks.clone();
+        let rows =
+            session.copy(table.name, &copy_sql(table, &partition.name, !self.manner.unlogged), |writer, halt| {
+                send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
+            })?;
+        session.execute(Phase::Rows, Some(table.name), "commit")?;
+        self.filled(n, rows);
+        Ok(())
+    }
+
+    /// Fills a table together with others.
+    fn fill_share(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
+        let table = &self.tables[n];
+        self.filling(n);
+        let sql = copy_sql(table, table.name, false);
+        let chunks = || self.board().schedule.chunks(n).map(|chunk| chunk.start);
+        let rows = session.copy_apart(table.name, &sql, |writer, halt| {
+            send(table, chunks, buffer, writer, &self.sent[n], halt, self.progress)
+        })?;
+        self.filled(n, rows);
+        Ok(())
+    }
+
+    /// Fills the next part of a table in a transaction of its own, and enters it.
+    fn fill_unit(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
+        let table = &self.tables[n];
+        let Some(unit) = self.board().schedule.chunks(n) else {
+            return Ok(());
+        };
+        self.filling_part(n);
+        session.execute(Phase::Rows, Some(table.name), &self.begin_sql())?;
+        let mut chunks = unit.clone();
+        let rows = session.copy(table.name, &copy_sql(table, table.name, false), |writer, halt| {
+            send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
+        })?;
+        session.execute(Phase::Rows, Some(table.name), &self.commit_sql(table, &unit, rows))?;
+        self.filled(n, rows);
+        Ok(())
+    }
+
+    /// Once nobody fills it any more.
+    fn expect_rows(&self, n: usize) -> Result<(), LoadError> {
+        let (table, found) = (&self.tables[n], self.board().tables[n].rows);
+        if table.rows.admits(found) {
+            return Ok(());
+        }
+        Err(LoadError::RowCount { table: table.name.to_owned(), expected: table.rows.to_string(), found })
+    }
+
+    fn filling(&self, n: usize) {
+        let filled = &mut self.board().tables[n];
+        filled.began.get_or_insert_with(Instant::now);
+        filled.loaders += 1;
+    }
+
+    fn filling_part(&self, n: usize) {
+        let mut board = self.board();
+        let sharing = board.schedule.sharing(n);
+        let filled = &mut board.tables[n];
+        filled.began.get_or_insert_with(Instant::now);
+        filled.loaders = filled.loaders.max(sharing);
+    }
+
+    fn filled(&self, n: usize, rows: u64) {
+        let filled = &mut self.board().tables[n];
+        filled.rows += rows;
+        filled.copy_bytes = self.sent[n].bytes();
+        filled.ended = Some(Instant::now());
+    }
+
+    fn began(&self, phase: Phase) {
+        let now = Instant::now();
+        let mut board = self.board();
+        if board.spans.iter().all(|span| span.phase != phase) {
+            board.spans.push(Span { phase, began: now, ended: now });
+            drop(board);
+            (self.progress)(&Progress::Phase(phase));
+        }
+    }
+
+    fn ended(&self, phase: Phase) {
+        let mut board = self.board();
+        if let Some(span) = board.spans.iter_mut().find(|span| span.phase == phase) {
+            span.ended = Instant::now();
+        }
+        let step = board.steps.iter_mut().find(|step| step.0 == phase).map(|step| {
+            step.1 += 1;
+            *step
+        });
+        drop(board);
+        if let Some((phase, done, total)) = step {
+            (self.progress)(&Progress::Step { phase, done, total });
+        }
+    }
+
+    /// Creates a table, in a transaction that this begins: the table is ours from its end on, and spread over the nodes
+    /// before it has a row.
+    fn create(&self, table: &Table, session: &mut Session<'_>, begin: &str) -> Result<(), LoadError> {
+        let sql = format!("{begin}; {}; {}", table.ddl, self.mark_sql(table));
+        session.execute(Phase::Rows, Some(table.name), &sql)?;
+        let was_spread = |table: &Table| self.manner.kept(table).is_some();
+        if let Some(sql) = distribute::table_sql(&self.manner.caps, self.tables, was_spread, table) {
+            session.execute(Phase::Rows, Some(table.name), &sql)?;
+        }
+        if self.manner.unlogged {
+            session.run(Phase::Rows, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), true))?;
+        }
+        Ok(())
+    }
+
+    fn mark_sql(&self, table: &Table) -> String {
+        format!("comment on table {} is {}", name(table), self.manner.mark)
+    }
+
+    fn begin_sql(&self) -> String {
+        self.manner.ledger.as_ref().map_or("begin".to_owned(), |ledger| format!("begin; {}", ledger.lock_sql()))
+    }
+
+    fn commit_sql(&self, table: &Table, chunks: &Range<u64>, rows: u64) -> String {
+        let ledger = self.manner.ledger.as_ref();
+        ledger.map_or("commit".to_owned(), |ledger| format!("{}; commit", ledger.rows_sql(table.name, chunks, rows)))
+    }
+}
+
+/// What copies rows of a table into it or into one of its partitions.
+fn copy_sql(table: &Table, relation: &str, freeze: bool) -> String {
+    let options = match (freeze, table.binary.is_empty()) {
+        (false, true) => "",
+        (true, true) => " with (freeze)",
+        (false, false) => " with (format binary)",
+        (true, false) => " with (freeze, format binary)",
+    };
+    format!("copy {} from stdin{options}", quote::identifier(relation))
+}
+
+fn name(table: &Table) -> String {
+    quote::identifier(table.name)
+}
+
+fn phase(task: Task) -> Phase {
+    match task {
+        Task::Whole(_) | Task::Partition(..) | Task::Share(..) => Phase::Rows,
+        Task::Log(_) => Phase::Log,
+        Task::Freeze(_) => Phase::Freeze,
+        Task::Index(..) => Phase::Indexes,
+        Task::Analyze(_) => Phase::Analyze,
+    }
+}

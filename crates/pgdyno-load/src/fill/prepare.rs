@@ -1,0 +1,144 @@
+//! The begin of a load: what is in the way goes, or what an interrupted load has left stays.
+
+use pgdyno_net::{Admin, quote};
+use pgdyno_workload::Workload;
+
+use crate::drop::{drop_all, lock_key};
+use crate::fill::load::Load;
+use crate::session::Session;
+use crate::state::examine;
+use crate::state::inventory::Inventory;
+use crate::state::ledger::{self, Found, Ledger, Left};
+use crate::state::stamp::{self, command};
+use crate::{DataState, Dropped, Kept, LoadError, LoadOptions, Phase, Progress, Stamp};
+
+/// Data of this size and above, estimated, is loaded so that the next load can go on where one was interrupted. Below,
+/// whole tables in one transaction each are faster, and a new start is cheap.
+pub const RESUMABLE_BYTES: u64 = 10 << 30;
+
+/// What a load begins with.
+pub(crate) struct Prepared {
+    /// The schema, quoted where need be.
+    pub(crate) schema: String,
+    /// What there is already.
+    pub(crate) found: Found,
+}
+
+impl Load<'_> {
+    /// Takes the lock, drops what may go, and says that a load has begun or goes on.
+    pub(crate) fn prepare(&mut self, control: &mut Session<'_>, stamp: &Stamp) -> Result<Prepared, LoadError> {
+        let dataset = self.workload.meta().dataset;
+        // Held until the connection ends: a transaction that lasted would keep VACUUM from freezing.
+        let got = control.run(Phase::Prepare, None, |admin| {
+            admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset)))
+        })?;
+        match got.as_deref() {
+            Some("t") => {}
+            Some(_) => return Err(LoadError::Busy { dataset }),
+            None => return control.run(Phase::Prepare, None, |admin| Ok(Err(LoadError::no_schema(admin))))?,
+        }
+        let (schema, found, dropped) = in_transaction(control, |admin| self.clear(admin, stamp))?;
+        let objects = [dropped.relations, dropped.routines].concat();
+        if !objects.is_empty() {
+            (self.progress)(&Progress::Dropped(&objects.join(", ")));
+        }
+        let ledger = Ledger::new(&schema, dataset);
+        if let Some(found) = found {
+            self.unlogged = found.unlogged;
+            self.ledger = Some(ledger);
+            return Ok(Prepared { schema, found });
+        }
+        self.ledger = is_resumable(self.workload, self.how).then_some(ledger);
+        // Not in the same transaction: where the disk is full, it is this commit that makes room.
+        in_transaction(control, |admin| {
+            let mut begun = admin.execute(&stamp::create_sql(&schema));
+            begun = begun.and_then(|_| match stamp::upgrade_sql(admin, &schema)? {
+                Some(sql) => admin.execute(&sql),
+                None => Ok(0),
+            });
+            begun = begun.and_then(|_| admin.execute(&stamp::begin_sql(&schema, stamp)));
+            if let Some(ledger) = &self.ledger {
+                let sql = ledger.create_sql(&stamp::mark_sql(self.workload), self.unlogged);
+                begun = begun.and_then(|_| admin.execute(&sql));
+            }
+            begun.map_err(|error| LoadError::of(Phase::Prepare, None, error))
+        })?;
+        Ok(Prepared { schema, found: Found::default() })
+    }
+
+    /// Drops what may go: all of it, or where the load goes on what counts for nothing. Returns the schema, what stays,
+    /// and what was dropped.
+    fn clear(&self, admin: &mut Admin, stamp: &Stamp) -> Result<(String, Option<Found>, Dropped), LoadError> {
+        let inventory = Inventory::take(admin, self.workload, self.caps)?;
+        if inventory.foreign().is_empty() && !self.how.replace {
+            match examine(admin, self.workload, self.caps, &inventory)? {
+                DataState::Complete(found) | DataState::Other(found) => {
+                    return Err(LoadError::Exists { found: Box::new(found), wanted: Box::new(stamp.clone()) });
+                }
+                DataState::Partial { stamp: begun, damage, .. } if !damage.is_empty() => {
+                    let remedy = command(self.workload, &begun.unwrap_or_else(|| stamp.clone())) + " --replace";
+                    return Err(LoadError::Damaged { dataset: self.workload.meta().dataset, damage, remedy });
+                }
+                DataState::Partial { stamp: Some(begun), kept: Some(Kept { rows, rows_expected: None }), .. } => {
+                    let (go_on, anew) = (command(self.workload, &begun), command(self.workload, stamp));
+                    return Err(LoadError::Unfinished {
+                        begun: Box::new(begun),
+                        rows,
+                        go_on,
+                        anew: anew + " --replace",
+                    });
+                }
+                DataState::Partial { stamp: Some(begun), kept: Some(_), .. } => {
+                    let left = ledger::find(admin, self.workload, self.caps, &inventory, &begun, true)?;
+                    if let Left::Found(found) = left {
+                        self.drop_unfinished(admin, &found)?;
+                        return Ok((inventory.schema, Some(found), Dropped::default()));
+                    }
+                }
+                DataState::Partial { .. } | DataState::Absent | DataState::Foreign { .. } => {}
+            }
+        }
+        let dropped = drop_all(admin, &inventory, &stamp.dataset, self.how.force)?;
+        Ok((inventory.schema, None, dropped))
+    }
+
+    /// Drops the tables that the ledger does not know: they are empty.
+    fn drop_unfinished(&self, admin: &mut Admin, found: &Found) -> Result<(), LoadError> {
+        for table in self.tables.iter().filter(|table| !found.tables.contains_key(table.name)) {
+            let sql = format!("drop table if exists {}", quote::identifier(table.name));
+            let objects = || format!("table {}", table.name);
+            admin.execute(&sql).map_err(|source| LoadError::Undroppable { objects: objects(), source })?;
+        }
+        Ok(())
+    }
+}
+
+/// What SQL makes is one transaction.
+pub(crate) fn is_resumable(workload: &dyn Workload, how: &LoadOptions) -> bool {
+    workload.sql_data().is_none() && (how.resumable || workload.data_bytes() >= RESUMABLE_BYTES)
+}
+
+/// Runs `work` in a transaction of its own.
+fn in_transaction<T>(
+    session: &mut Session<'_>,
+    work: impl FnOnce(&mut Admin) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
+    session.execute(Phase::Prepare, None, "begin")?;
+    let done = session.run(Phase::Prepare, None, |admin| Ok(work(admin)))?;
+    session.execute(Phase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" })?;
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_data_can_be_gone_on_with_in_any_case() {
+        let resumable = |warehouses, resumable| {
+            let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", warehouses)]).unwrap();
+            is_resumable(&*workload, &LoadOptions { resumable, ..LoadOptions::default() })
+        };
+        assert_eq!([resumable("10", false), resumable("10", true), resumable("1000", false)], [false, true, true]);
+    }
+}

@@ -1,0 +1,107 @@
+//! What a load tells while it goes on.
+
+use std::fmt;
+
+/// A part of a load. Parts overlap: a loader that finds no more rows to load begins with the indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// What is in the way is dropped, and the load is marked as begun.
+    Prepare,
+    /// SQL that makes the schema runs.
+    Schema,
+    /// Tables are created and rows copied; or SQL that makes the rows runs.
+    Rows,
+    /// Tables that were filled unlogged become logged.
+    Log,
+    /// Tables whose rows COPY could not freeze are vacuumed, such as those that several loaders filled.
+    Freeze,
+    /// Primary keys and indexes.
+    Indexes,
+    /// Statistics for the planner.
+    Analyze,
+    /// Foreign keys.
+    ForeignKeys,
+    /// Procedures and functions.
+    Routines,
+    /// The server writes out what it holds in memory.
+    Checkpoint,
+    /// The data is marked as complete.
+    Stamp,
+}
+
+impl Phase {
+    /// What was tried, to follow "failed to".
+    pub(crate) fn attempt(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare the load",
+            Self::Schema => "make the schema",
+            Self::Rows => "load the rows",
+            Self::Log => "make logged",
+            Self::Freeze => "vacuum",
+            Self::Indexes => "build the indexes",
+            Self::Analyze => "analyze",
+            Self::ForeignKeys => "add the foreign keys",
+            Self::Routines => "create the routines",
+            Self::Checkpoint => "make a checkpoint",
+            Self::Stamp => "stamp the data",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Prepare => "prepare",
+            Self::Schema => "schema",
+            Self::Rows => "rows",
+            Self::Log => "set logged",
+            Self::Freeze => "freeze",
+            Self::Indexes => "indexes",
+            Self::Analyze => "analyze",
+            Self::ForeignKeys => "foreign keys",
+            Self::Routines => "routines",
+            Self::Checkpoint => "checkpoint",
+            Self::Stamp => "stamp",
+        })
+    }
+}
+
+/// One step forward. Told from several threads at once, and often: a viewer draws when it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// What there is to do, told once, before any row is.
+    Plan {
+        /// Tables to load.
+        tables: usize,
+        /// Rows of all tables, about.
+        rows_expected: u64,
+        /// Rows that an interrupted load has left.
+        rows_kept: u64,
+        /// Connections that load.
+        loaders: usize,
+    },
+    /// What was in the way was dropped: each object with its kind, `table orders`.
+    Dropped(&'a str),
+    /// A phase begins; those before it may still go on.
+    Phase(Phase),
+    /// Rows of one table were sent.
+    Table {
+        /// The table.
+        name: &'a str,
+        /// Rows that this load has sent so far.
+        rows: u64,
+        /// Rows that it will have, about.
+        rows_expected: u64,
+        /// Bytes of COPY data sent so far.
+        bytes: u64,
+    },
+    /// A statement of a phase that has no rows to count is done.
+    Step {
+        /// The phase.
+        phase: Phase,
+        /// Statements that are done.
+        done: usize,
+        /// All of them.
+        total: usize,
+    },
+}

@@ -1,0 +1,115 @@
+//! Procedures and functions.
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::{Capabilities, Routine, Workload};
+
+use crate::fill::distribute;
+use crate::state::inventory::Inventory;
+use crate::state::object::Object;
+use crate::state::{layout, stamp};
+use crate::{LoadError, Phase};
+
+/// Creates the workload's routines, or replaces them, where they are not there as they should be: data that an older pgdyno
+/// loaded may be right and its procedures outdated. Those of ours that bear the same names and take other arguments go. All
+/// in one transaction. Data stays as it is, and so do routines of other names: another run may be calling them. Where
+/// nothing differs nothing is written, so that a role that may only call them can.
+///
+/// # Errors
+/// [`LoadError::Foreign`] when one of them is there and not ours, [`LoadError::Routines`] when they differ and the role may
+/// not replace them.
+pub fn refresh_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<(), LoadError> {
+    let routines = workload.routines(caps);
+    if routines.is_empty() {
+        return Ok(());
+    }
+    let inventory = Inventory::take(admin, workload, caps)?;
+    let foreign: Vec<_> = inventory.routines.iter().filter(|r| r.identity.is_none()).map(|r| r.title()).collect();
+    if !foreign.is_empty() {
+        return Err(inventory.refusal(foreign));
+    }
+    let wanted = names(admin, &inventory.schema, &routines).map_err(LoadError::Catalog)?;
+    let ours =
+        inventory.routines.iter().filter(|found| routines.iter().any(|r| name(r.signature) == name(&found.name)));
+    let (same, others): (Vec<_>, Vec<_>) = ours.partition(|found| wanted.contains(&found.sql));
+    // Whether they are distributed the catalog of PostgreSQL does not tell.
+    let may_stay = others.is_empty() && !caps.distributed_tables;
+    if may_stay
+        && are_installed(admin, &inventory.schema, &routines).map_err(LoadError::Catalog)?
+        && !layout::routines_differ(admin, workload, caps)?
+    {
+        return Ok(());
+    }
+    let drop = |objects: &[&Object]| objects.iter().map(|o| format!("drop routine {};\n", o.sql)).collect::<String>();
+    let create = create_sql(workload, caps, &inventory.schema, &routines);
+    let replaced = admin.execute(&(drop(&others) + &create));
+    let done = match replaced {
+        // Another kind of routine, or another result, cannot be replaced.
+        Err(error) if error.code().is_some_and(|code| matches!(code.as_str(), "42809" | "42P13")) => {
+            admin.execute(&(drop(&others) + &drop(&same) + &create))
+        }
+        done => done,
+    };
+    done.map_err(|error| match error.code() {
+        Some(SqlState::INSUFFICIENT_PRIVILEGE) => LoadError::Routines { source: error },
+        _ => LoadError::of(Phase::Routines, None, error),
+    })?;
+    layout::note_routines(admin, workload, caps)
+}
+
+/// Whether each routine is there, of its kind and with its body.
+fn are_installed(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<bool, AdminError> {
+    let rows = admin.query(&format!(
+        "select p.prokind, p.prosrc from unnest(array[{}]::text[]) with ordinality as s (signature, n) \
+         left join pg_proc p on p.oid = to_regprocedure(s.signature)::oid order by n",
+        signatures(schema, routines)
+    ))?;
+    let as_wanted = |(row, routine): (&Vec<Option<String>>, &Routine)| {
+        let kind = if routine.ddl.contains(" PROCEDURE ") { "p" } else { "f" };
+        let body = body(&routine.ddl);
+        body.is_some() && row[0].as_deref() == Some(kind) && row[1].as_deref() == body
+    };
+    Ok(rows.rows.len() == routines.len() && rows.rows.iter().zip(routines).all(as_wanted))
+}
+
+/// What stands between the dollar quotes.
+fn body(ddl: &str) -> Option<&str> {
+    let (_, rest) = ddl.split_once("$$")?;
+    Some(rest.rsplit_once("$$")?.0)
+}
+
+/// The names and types of the routines, as elements of an SQL array.
+fn signatures(schema: &str, routines: &[Routine]) -> String {
+    let literal = |routine: &Routine| quote::literal(&format!("{schema}.{}", routine.signature));
+    routines.iter().map(literal).collect::<Vec<_>>().join(", ")
+}
+
+/// The name in a signature.
+fn name(signature: &str) -> &str {
+    signature.split('(').next().unwrap_or(signature)
+}
+
+/// Those of the routines that are there, as the inventory has their names.
+fn names(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<Vec<String>, AdminError> {
+    let rows = admin.query(&format!(
+        "select quote_ident(p.proname) || '(' || coalesce((select string_agg(format_type(t, null), ', ' order by n) \
+         from unnest(p.proargtypes) with ordinality as u (t, n)), '') || ')' from pg_proc p \
+         where p.oid = any (array(select to_regprocedure(s)::oid from unnest(array[{}]::text[]) s))",
+        signatures(schema, routines)
+    ))?;
+    let found = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    Ok(found.map(|name| format!("{schema}.{name}")).collect())
+}
+
+/// SQL that creates all of them, with their marks; one text is one transaction.
+pub(crate) fn create_sql(workload: &dyn Workload, caps: &Capabilities, schema: &str, routines: &[Routine]) -> String {
+    let mark = stamp::mark_sql(workload);
+    let one = |routine: &Routine| {
+        let ddl = routine.ddl.trim_end().trim_end_matches(';');
+        let spread = distribute::routine_sql(caps, schema, schema, routine);
+        let spread = spread.map_or_else(String::new, |sql| format!("{sql};\n"));
+        // The break ends a comment in the last line.
+        format!("{ddl}\n; comment on routine {schema}.{} is {mark};\n{spread}", routine.signature)
+    };
+    routines.iter().map(one).collect()
+}

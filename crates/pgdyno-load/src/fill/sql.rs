@@ -1,0 +1,253 @@
+//! A load by SQL files.
+//!
+//! All of it is one transaction, so that a load that fails leaves nothing; at repeatable read, so that what it made can
+//! be told from what others make meanwhile. A statement that cannot run in a transaction, such as VACUUM, divides it.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use pgdyno_net::AdminError;
+use pgdyno_workload::{SqlData, SqlFile, SqlStatement};
+
+use crate::fill::load::Load;
+use crate::session::Session;
+use crate::state::ledger::Found;
+use crate::state::made::{self, Address, Marked};
+use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport};
+
+impl Load<'_> {
+    /// The whole load.
+    pub(crate) fn by_sql(
+        mut self,
+        control: &mut Session<'_>,
+        data: &SqlData,
+        began: Instant,
+    ) -> Result<LoadReport, LoadError> {
+        (self.progress)(&Progress::Plan { tables: 0, rows_expected: 0, rows_kept: 0, loaders: 1 });
+        let mut stamp = Stamp::planned(self.workload, &[]);
+        let home = self.phase(Phase::Prepare, |load| load.prepare(control, &stamp))?.schema;
+        let mut making = Making { control, stamp: &stamp, home: &home, before: HashSet::new(), made: HashSet::new() };
+        making.open()?;
+        for (nth, file) in data.files.iter().enumerate() {
+            let phase = if nth == 0 { Phase::Schema } else { Phase::Rows };
+            self.phase(phase, |load| making.run(file, phase, load.progress))?;
+        }
+        let (marked, tables) = making.finish()?;
+        if marked.count == 0 {
+            let file = data.files.first().map(|file| file.name.clone()).unwrap_or_default();
+            return Err(LoadError::Nothing { file });
+        }
+        self.notes.extend(
+            marked
+                .unmarkable
+                .iter()
+                .map(|what| format!("{what} cannot be marked as made by pgdyno; `pgdyno drop` will leave it")),
+        );
+        stamp.rows = tables.iter().map(|table| (table.name.clone(), table.rows)).collect();
+        let bytes = tables.iter().map(|table| table.bytes).sum();
+        self.finish(control, &home, &mut stamp, &Found::default())?;
+        let report = |table: Counted| TableReport {
+            name: table.name,
+            rows: table.rows,
+            copy_bytes: 0,
+            seconds: 0.0,
+            loaders: 1,
+        };
+        Ok(self.report_of(stamp, tables.into_iter().map(report).collect(), bytes, 1, began))
+    }
+}
+
+/// A table that was made.
+struct Counted {
+    name: String,
+    rows: u64,
+    bytes: u64,
+}
+
+/// The transaction, or the part of it that is under way.
+struct Making<'a, 'h> {
+    control: &'a mut Session<'h>,
+    stamp: &'a Stamp,
+    home: &'a str,
+    /// What was there when this part began.
+    before: HashSet<Address>,
+    /// What all parts have made.
+    made: HashSet<Address>,
+}
+
+/// What becomes of a statement.
+enum Role {
+    Run,
+    /// A COPY into a new table may freeze its rows only where it was created in the same subtransaction.
+    RunWithoutSavepoint,
+    /// The load is a transaction already.
+    Skip,
+    Refuse,
+}
+
+fn role(statement: &SqlStatement) -> (Role, String) {
+    let mut words = statement.sql.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty());
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let role = match (first.to_ascii_lowercase().as_str(), second.to_ascii_lowercase().as_str()) {
+        ("begin" | "commit" | "end", second) if second != "prepared" => Role::Skip,
+        ("start", "transaction") => Role::Skip,
+        ("commit" | "rollback" | "abort" | "savepoint" | "release", _) | ("prepare", "transaction") => Role::Refuse,
+        ("copy", _) => Role::RunWithoutSavepoint,
+        _ => Role::Run,
+    };
+    (role, first.to_ascii_uppercase())
+}
+
+/// Whether the server refused a statement for being in a transaction: `25001`, the procedure that commits by itself,
+/// `2D000`, and the new value of an enum, `55P04`.
+fn must_stand_alone(error: &AdminError) -> bool {
+    error.code().is_some_and(|code| matches!(code.as_str(), "25001" | "2D000" | "55P04"))
+}
+
+impl Making<'_, '_> {
+    fn open(&mut self) -> Result<(), LoadError> {
+        self.control.execute(Phase::Schema, None, "begin isolation level repeatable read")?;
+        self.before = self.control.run(Phase::Schema, None, made::everything)?;
+        Ok(())
+    }
+
+    /// Marks what there is so far. What was made earlier is marked again: its comment may have been changed.
+    fn mark(&mut self) -> Result<Marked, LoadError> {
+        let now = self.control.run(Phase::Schema, None, made::everything)?;
+        self.made.extend(now.difference(&self.before));
+        let Self { control, stamp, home, made, .. } = self;
+        control.run(Phase::Schema, None, |admin| made::mark(admin, made, &stamp.dataset, &stamp.identity, home))
+    }
+
+    fn commit(&mut self) -> Result<(), LoadError> {
+        self.control.execute(Phase::Schema, None, "commit").map(drop)
+    }
+
+    fn run(
+        &mut self,
+        file: &SqlFile,
+        phase: Phase,
+        progress: &(dyn Fn(&Progress<'_>) + Sync),
+    ) -> Result<(), LoadError> {
+        for (nth, statement) in file.statements.iter().enumerate() {
+            let (role, verb) = role(statement);
+            match role {
+                Role::Skip => {}
+                Role::Refuse => {
+                    return Err(LoadError::Control { file: file.name.clone(), line: statement.line, verb });
+                }
+                Role::RunWithoutSavepoint => self.statement(phase, file, statement, false)?,
+                Role::Run => self.statement(phase, file, statement, true)?,
+            }
+            progress(&Progress::Step { phase, done: nth + 1, total: file.statements.len() });
+        }
+        Ok(())
+    }
+
+    fn statement(
+        &mut self,
+        phase: Phase,
+        file: &SqlFile,
+        statement: &SqlStatement,
+        savepoint: bool,
+    ) -> Result<(), LoadError> {
+        if savepoint {
+            self.control.execute(phase, None, "savepoint pgdyno")?;
+        }
+        match self.attempt(phase, statement)? {
+            Ok(()) if savepoint => self.control.execute(phase, None, "release savepoint pgdyno").map(drop),
+            Ok(()) => Ok(()),
+            Err(error) if savepoint && must_stand_alone(&error) => {
+                self.control.execute(phase, None, "rollback to savepoint pgdyno")?;
+                self.mark()?;
+                self.commit()?;
+                let alone = self.attempt(phase, statement)?;
+                alone.map_err(|error| told(phase, file, statement, error))?;
+                self.open()
+            }
+            Err(error) => Err(told(phase, file, statement, error)),
+        }
+    }
+
+    /// Runs a statement; what the server says against it is the inner error.
+    fn attempt(&mut self, phase: Phase, statement: &SqlStatement) -> Result<Result<(), AdminError>, LoadError> {
+        let mut refused = None;
+        let ran = self.control.run(phase, None, |admin| match admin.execute(&statement.sql) {
+            Err(error @ AdminError::Server { .. }) => {
+                refused = Some(error);
+                Ok(())
+            }
+            other => other.map(drop),
+        });
+        match (ran, refused) {
+            (Err(error), _) => Err(error),
+            (Ok(()), Some(_)) if self.control.is_stopped() => Err(LoadError::Interrupted),
+            (Ok(()), Some(error)) => Ok(Err(error)),
+            (Ok(()), None) => Ok(Ok(())),
+        }
+    }
+
+    /// Marks what was made, counts the rows of the tables, and commits.
+    fn finish(mut self) -> Result<(Marked, Vec<Counted>), LoadError> {
+        // The files may have gone on as a role that may not write the stamp.
+        self.control.execute(Phase::Rows, None, "reset role")?;
+        let marked = self.mark()?;
+        let mut tables = Vec::new();
+        for table in &marked.tables {
+            let sql = format!(
+                "select count(*), pg_total_relation_size({}::regclass) from {}",
+                pgdyno_net::quote::literal(&table.sql),
+                table.sql
+            );
+            let rows = self.control.run(Phase::Rows, Some(&table.name), |admin| admin.query(&sql))?;
+            let number = |at: usize| rows.rows.first().and_then(|row| row[at].as_deref()?.parse().ok()).unwrap_or(0);
+            tables.push(Counted { name: table.name.clone(), rows: number(0), bytes: number(1) });
+        }
+        if marked.count > 0 {
+            self.commit()?;
+        }
+        Ok((marked, tables))
+    }
+}
+
+/// What the server says against a statement, with its place.
+fn told(phase: Phase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
+    match error {
+        AdminError::Server { message, .. } if message.code != pgdyno_wire::SqlState::DISK_FULL => {
+            LoadError::Sql { file: file.name.clone(), line: statement.line, sql: statement.sql.clone(), message }
+        }
+        error => LoadError::of(phase, None, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_transactions_is_skipped_or_refused() {
+        for (sql, expected) in [
+            ("begin", "skip"),
+            ("BEGIN ISOLATION LEVEL SERIALIZABLE", "skip"),
+            ("start transaction", "skip"),
+            ("Commit work", "skip"),
+            ("end", "skip"),
+            ("commit prepared 'x'", "refuse"),
+            ("rollback to a", "refuse"),
+            ("savepoint a", "refuse"),
+            ("prepare transaction 'x'", "refuse"),
+            ("prepare p as select 1", "run"),
+            ("(select 1)", "run"),
+            ("vacuum", "run"),
+            ("COPY t FROM '/x' WITH (FREEZE)", "plain"),
+        ] {
+            let found = match role(&SqlStatement { line: 1, sql: sql.to_owned() }).0 {
+                Role::Run => "run",
+                Role::RunWithoutSavepoint => "plain",
+                Role::Skip => "skip",
+                Role::Refuse => "refuse",
+            };
+            assert_eq!(found, expected, "{sql}");
+        }
+    }
+}

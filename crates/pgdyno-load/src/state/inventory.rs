@@ -1,0 +1,197 @@
+//! What is in the database that bears the names of a data set, or its mark.
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_workload::{Capabilities, Maker, Workload};
+
+use crate::LoadError;
+use crate::state::object::Object;
+use crate::state::{made, maker, stamp};
+
+/// What there is.
+#[derive(Debug)]
+pub(crate) struct Inventory {
+    /// The schema, quoted where need be.
+    pub(crate) schema: String,
+    /// Whether there is a table of stamps.
+    pub(crate) has_stamps: bool,
+    /// Of data that SQL makes, everything that is no routine.
+    pub(crate) relations: Vec<Object>,
+    pub(crate) routines: Vec<Object>,
+    /// The other program that made the tables, where they are known as its own.
+    pub(crate) maker: Option<&'static Maker>,
+}
+
+impl Inventory {
+    /// Looks for the names of `workload`'s tables and routines, and for everything with the mark of its data set.
+    pub(crate) fn take(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Self, LoadError> {
+        // The catalog is locked by nobody for long.
+        admin.promptly("what data it holds", |admin| Self::look(admin, workload, caps))
+    }
+
+    fn look(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Self, LoadError> {
+        let schema = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
+        let Some(schema) = schema else { return Err(LoadError::no_schema(admin)) };
+        let (relations, routines) = match workload.sql_data() {
+            None => (
+                relations(admin, workload, caps, &schema).map_err(LoadError::Catalog)?,
+                routines(admin, workload, caps, &schema).map_err(LoadError::Catalog)?,
+            ),
+            Some(_) => {
+                let made = made::find(admin, workload.meta().dataset, &schema).map_err(LoadError::Catalog)?;
+                made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
+            }
+        };
+        let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::TABLE)));
+        let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
+        let maker = maker::of(admin, workload, caps, &relations).map_err(LoadError::Catalog)?;
+        Ok(Self { schema, has_stamps, relations, routines, maker })
+    }
+
+    /// The refusal to touch what is not ours.
+    pub(crate) fn refusal(&self, objects: Vec<String>) -> LoadError {
+        let schema = self.schema.clone();
+        match self.maker {
+            Some(maker) => LoadError::OtherMaker { schema, maker, objects },
+            None => LoadError::Foreign { schema, objects },
+        }
+    }
+
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.relations.iter().chain(&self.routines)
+    }
+
+    /// What is not ours, in words.
+    pub(crate) fn foreign(&self) -> Vec<String> {
+        self.objects().filter(|object| object.identity.is_none()).map(Object::title).collect()
+    }
+
+    /// What is wrong with a table of the load of this identity; `None` where it is there.
+    pub(crate) fn lacks(&self, table: &str, identity: &str) -> Option<String> {
+        let found = self.relations.iter().find(|there| there.name == table);
+        match found.map(|there| there.identity.as_deref()) {
+            None => Some(format!("table {table} is missing")),
+            Some(Some(found)) if found == identity => None,
+            Some(_) => Some(format!("table {table} comes from another load")),
+        }
+    }
+
+    /// What drops all of it, a statement for each kind of object, in an order that suits most data; where one thing
+    /// depends on another of a later kind, it must be tried again. Nothing else goes: the server refuses where something
+    /// else depends on it.
+    pub(crate) fn drops(&self) -> Vec<Drop> {
+        let mut kinds: Vec<_> = std::iter::once("routine").chain(made::kinds()).collect();
+        kinds.dedup();
+        let drop_of = |kind: &'static str| {
+            let names: Vec<_> = self.objects().filter(|o| o.kind == kind).map(|o| o.sql.clone()).collect();
+            Drop { kind, names }
+        };
+        let drops = kinds.into_iter().map(drop_of).filter(|drop| !drop.names.is_empty());
+        drops.flat_map(|drop| if drop.takes_several() { vec![drop] } else { drop.singly() }).collect()
+    }
+}
+
+/// A `DROP` of objects of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Drop {
+    pub(crate) kind: &'static str,
+    pub(crate) names: Vec<String>,
+}
+
+impl Drop {
+    pub(crate) fn sql(&self) -> String {
+        format!("drop {} {}", self.kind, self.names.join(", "))
+    }
+
+    /// Whether SQL takes more than one name after this kind.
+    fn takes_several(&self) -> bool {
+        let singles = [
+            "rule",
+            "policy",
+            "trigger",
+            "cast",
+            "collation",
+            "conversion",
+            "event trigger",
+            "operator class",
+            "operator family",
+            "text search configuration",
+            "text search dictionary",
+        ];
+        !singles.contains(&self.kind)
+    }
+
+    /// One for each name. Tables stay together, for they may refer to each other.
+    pub(crate) fn singly(self) -> Vec<Self> {
+        if self.kind == "table" {
+            return vec![self];
+        }
+        self.names.into_iter().map(|name| Self { kind: self.kind, names: vec![name] }).collect()
+    }
+}
+
+fn relations(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    schema: &str,
+) -> Result<Vec<Object>, AdminError> {
+    let dataset = workload.meta().dataset;
+    let names: Vec<_> = workload.tables(caps).iter().map(|table| quote::literal(table.name)).collect();
+    let rows = admin.query(&format!(
+        "select c.relname, quote_ident(c.relname), d.description, c.relkind from pg_class c \
+         left join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0 \
+         where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and (c.relname = any (array[{}]::name[]) or d.description like {}) order by 1",
+        names.join(", "),
+        quote::literal(&format!("{}%", stamp::mark(dataset, ""))),
+    ))?;
+    let object = |[name, sql, comment, kind]: [Option<String>; 4]| Object {
+        kind: match kind.as_deref() {
+            Some("v") => "view",
+            Some("m") => "materialized view",
+            Some("f") => "foreign table",
+            Some("S") => "sequence",
+            Some("i" | "I") => "index",
+            Some("c") => "type",
+            _ => "table",
+        },
+        name: name.unwrap_or_default(),
+        sql: format!("{schema}.{}", sql.unwrap_or_default()),
+        identity: identity(comment.as_deref(), dataset),
+    };
+    // A server that is none of PostgreSQL's may answer anything.
+    Ok(rows.rows.into_iter().filter_map(|row| row.try_into().ok()).map(object).collect())
+}
+
+fn routines(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    schema: &str,
+) -> Result<Vec<Object>, AdminError> {
+    let dataset = workload.meta().dataset;
+    let routines = workload.routines(caps);
+    let signatures: Vec<_> = routines.iter().map(|r| quote::literal(&format!("{schema}.{}", r.signature))).collect();
+    let rows = admin.query(&format!(
+        "select p.proname || a.types, quote_ident(p.proname) || a.types, d.description from pg_proc p \
+         cross join lateral (select '(' || coalesce(string_agg(format_type(t, null), ', ' order by n), '') || ')' \
+         from unnest(p.proargtypes) with ordinality as u (t, n)) as a (types) \
+         left join pg_description d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass and d.objsubid = 0 \
+         where p.pronamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and (p.oid = any (array(select to_regprocedure(s)::oid from unnest(array[{}]::text[]) s)) \
+         or d.description like {}) order by 1",
+        signatures.join(", "),
+        quote::literal(&format!("{}%", stamp::mark(dataset, ""))),
+    ))?;
+    let object = |[name, sql, comment]: [Option<String>; 3]| Object {
+        kind: "routine",
+        name: name.unwrap_or_default(),
+        sql: format!("{schema}.{}", sql.unwrap_or_default()),
+        identity: identity(comment.as_deref(), dataset),
+    };
+    Ok(rows.rows.into_iter().filter_map(|row| row.try_into().ok()).map(object).collect())
+}
+
+fn identity(comment: Option<&str>, dataset: &str) -> Option<String> {
+    stamp::marked(comment?, dataset).map(str::to_owned)
+}

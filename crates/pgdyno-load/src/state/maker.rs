@@ -1,0 +1,150 @@
+//! Another program that makes tables of the same names: is it the one that the workload knows, and is all there?
+
+use std::collections::{HashMap, HashSet};
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_workload::{Capabilities, Maker, Table, Workload};
+
+use crate::state::inventory::Inventory;
+use crate::state::object::Object;
+use crate::{LoadError, state};
+
+/// The program that has made all tables, where it is the one that the workload knows: its routines are beside them, or
+/// they have the columns, types and unique keys that it gives them.
+pub(crate) fn of(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    relations: &[Object],
+) -> Result<Option<&'static Maker>, AdminError> {
+    let Some(maker) = workload.other_maker() else { return Ok(None) };
+    let tables = workload.tables(caps);
+    let theirs = |name: &str| relations.iter().any(|object| object.name == name && object.identity.is_none());
+    if !tables.iter().all(|table| theirs(table.name)) {
+        return Ok(None);
+    }
+    let known = has_routines(admin, maker)? || lacking(admin, &tables)?.is_empty();
+    Ok(known.then_some(maker))
+}
+
+/// What its tables lack of the columns, types and unique keys that the workload works with, in words.
+///
+/// # Errors
+/// When the catalog cannot be read.
+pub fn shortcomings(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>, LoadError> {
+    lacking(admin, &workload.tables(caps)).map_err(LoadError::Catalog)
+}
+
+/// The other program that may have changed the data: its tables are there, or its routines are beside ours.
+///
+/// # Errors
+/// When the catalog cannot be read.
+pub fn driven_by(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<&'static Maker>, LoadError> {
+    let Some(maker) = workload.other_maker() else { return Ok(None) };
+    if has_routines(admin, maker).map_err(LoadError::Catalog)? {
+        return Ok(Some(maker));
+    }
+    let caps = state::capabilities(admin);
+    Ok(Inventory::take(admin, workload, &caps)?.maker)
+}
+
+fn has_routines(admin: &mut Admin, maker: &Maker) -> Result<bool, AdminError> {
+    let names: Vec<_> = maker.routines.iter().map(|name| quote::literal(name)).collect();
+    let found = admin.query_one(&format!(
+        "select count(distinct proname) from pg_proc \
+         where pronamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and proname = any (array[{}]::name[])",
+        names.join(", ")
+    ))?;
+    Ok(found == maker.routines.len().to_string())
+}
+
+fn lacking(admin: &mut Admin, tables: &[Table]) -> Result<Vec<String>, AdminError> {
+    let names: Vec<_> = tables.iter().map(|table| quote::literal(table.name)).collect();
+    let of_tables = format!(
+        "c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) \
+         and c.relname = any (array[{}]::name[])",
+        names.join(", ")
+    );
+    let columns = admin.query(&format!(
+        "select c.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod) from pg_class c \
+         join pg_attribute a on a.attrelid = c.oid where {of_tables} and a.attnum > 0 and not a.attisdropped"
+    ))?;
+    let keys = admin.query(&format!(
+        "select c.relname || ' (' || (select string_agg(a.attname, ', ' order by u.n) from unnest(i.indkey::int2[]) \
+         with ordinality as u (attnum, n) join pg_attribute a on (a.attrelid, a.attnum) = (c.oid, u.attnum)) || ')' \
+         from pg_class c join pg_index i on i.indrelid = c.oid \
+         where {of_tables} and i.indisunique and i.indisvalid and i.indpred is null"
+    ))?;
+    let columns: HashMap<_, _> = columns.rows.into_iter().filter_map(pair).collect();
+    let keys: HashSet<_> = keys.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
+    let mut lacking = Vec::new();
+    for table in tables {
+        for (name, wanted) in columns_of(&table.ddl) {
+            let column = format!("{}.{name}", table.name);
+            match columns.get(&column) {
+                None => lacking.push(format!("column {column} is missing")),
+                Some(found) if *found != wanted => {
+                    lacking.push(format!("column {column} is {found} instead of {wanted}"));
+                }
+                Some(_) => {}
+            }
+        }
+        let wanted = table.indexes.iter().filter_map(|sql| Some(format!("{} {}", table.name, brackets(sql)?)));
+        lacking
+            .extend(wanted.filter(|key| !keys.contains(key)).map(|key| format!("the unique key of {key} is missing")));
+    }
+    Ok(lacking)
+}
+
+fn pair(row: Vec<Option<String>>) -> Option<(String, String)> {
+    let [key, value] = <[Option<String>; 2]>::try_from(row).ok()?;
+    Some((key?, value?))
+}
+
+/// The columns of a CREATE TABLE with their types, as `format_type` writes them.
+fn columns_of(ddl: &str) -> impl Iterator<Item = (&str, String)> {
+    let list = brackets(ddl).and_then(|text| text.get(1..text.len() - 1)).unwrap_or_default();
+    list.split(", ").filter_map(|column| {
+        let mut words = column.split_whitespace();
+        Some((words.next()?, written_out(words.next()?)))
+    })
+}
+
+/// A type's name without abbreviations.
+fn written_out(name: &str) -> String {
+    match name.split_once('(') {
+        Some(("varchar", rest)) => format!("character varying({rest}"),
+        Some(("char", rest)) => format!("character({rest}"),
+        _ if name == "timestamptz" => "timestamp with time zone".to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// The first text in brackets, with them; it may hold others.
+fn brackets(sql: &str) -> Option<&str> {
+    let from = &sql[sql.find('(')?..];
+    let mut depth = 0;
+    let end = from.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0
+    })?;
+    Some(&from[..=end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_and_keys_are_found_in_the_ddl() {
+        let ddl = "CREATE TABLE t (a integer NOT NULL, b numeric(4,2), c char(2), d varchar(9) NOT NULL, e timestamptz) \
+                   PARTITION BY HASH (a); CREATE TABLE t_1 PARTITION OF t FOR VALUES WITH (MODULUS 1, REMAINDER 0)";
+        let columns: Vec<_> = columns_of(ddl).map(|(name, kind)| format!("{name} {kind}")).collect();
+        let expected =
+            ["a integer", "b numeric(4,2)", "c character(2)", "d character varying(9)", "e timestamp with time zone"];
+        assert_eq!(columns, expected);
+        assert_eq!(brackets("ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY (a, b)"), Some("(a, b)"));
+        assert_eq!(brackets("none"), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Tables as the catalog has them, with their partitions.
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_workload::{Capabilities, Workload};
+
+use crate::fill::distribute;
+
+/// A query for the OIDs of tables in a schema, quoted where need be, and of all their partitions.
+fn oids_sql(schema: &str, tables: &[&str]) -> String {
+    let names: Vec<_> = tables.iter().map(|name| quote::literal(name)).collect();
+    format!(
+        "select coalesce(part.relid, c.oid) as oid from pg_class c left join lateral pg_partition_tree(c.oid) part on true \
+         where c.relnamespace = {}::regnamespace and c.relname = any (array[{}]::name[])",
+        quote::literal(schema),
+        names.join(", ")
+    )
+}
+
+/// Bytes of the tables with their indexes and TOAST, on all nodes.
+pub(crate) fn sizes(admin: &mut Admin, caps: &Capabilities, schema: &str, tables: &[&str]) -> Result<u64, AdminError> {
+    let oids = oids_sql(schema, tables);
+    let sql = match caps.distributed_tables {
+        true => distribute::sizes_sql(&oids),
+        false => format!("select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from ({oids}) t"),
+    };
+    let sum = admin.query_one(&sql)?;
+    Ok(sum.parse().unwrap_or_default())
+}
+
+/// Bytes of each of the workload's tables with its indexes, TOAST and partitions, on all nodes.
+///
+/// # Errors
+/// When the server refuses, when a table is locked by somebody for longer than a second, or the connection breaks.
+pub fn table_sizes(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+) -> Result<Vec<(&'static str, u64)>, AdminError> {
+    let Some(schema) = admin.query_opt("select quote_ident(current_schema())")? else { return Ok(Vec::new()) };
+    admin.execute("begin; set local lock_timeout = '1s'")?;
+    let tables = workload.tables(caps).into_iter().map(|table| table.name);
+    let sizes = tables.map(|name| Ok((name, sizes(admin, caps, &schema, &[name])?))).collect();
+    admin.execute("rollback")?;
+    sizes
+}
+
+/// The most pages that PostgreSQL adds to a table at once for each session that wants some: from version 16 on for a session
+/// alone, too. What is not filled of them stays empty.
+const PAGES_ADDED: usize = 64;
+
+/// Tables and partitions of which more than a few pages are not all-visible, each in a sentence. They cost index-only
+/// scans and a VACUUM later on. A few pages are no news: each of the `loaders` may leave some that it did not fill.
+pub(crate) fn invisible(
+    admin: &mut Admin,
+    schema: &str,
+    tables: &[&str],
+    loaders: usize,
+) -> Result<Vec<String>, AdminError> {
+    let rows = admin.query(&format!(
+        "select relname, relpages - relallvisible, relpages from pg_class join ({}) t using (oid) \
+         where relallvisible < relpages * 0.95 - {} order by relname",
+        oids_sql(schema, tables),
+        PAGES_ADDED * loaders
+    ))?;
+    let sentence = |row: Vec<Option<String>>| {
+        let [name, invisible, pages] =
+            <[Option<String>; 3]>::try_from(row).unwrap_or_default().map(Option::unwrap_or_default);
+        format!(
+            "{invisible} of {pages} pages of table {name} are not all-visible: another session held an old snapshot, or \
+             the server does not freeze on COPY; VACUUM it before a run"
+        )
+    };
+    Ok(rows.rows.into_iter().map(sentence).collect())
+}
+
+/// What a table is called that holds rows of `table`, a name as SQL has it, and is logged or not: itself, or those of
+/// its partitions that are.
+fn with_persistence(admin: &mut Admin, table: &str, unlogged: bool) -> Result<Vec<String>, AdminError> {
+    let table = format!("{}::regclass", quote::literal(table));
+    let rows = admin.query(&format!(
+        "select oid::regclass from pg_class where relkind = 'r' and relpersistence = '{}' \
+         and (oid = {table} or oid in (select relid from pg_partition_tree({table}))) order by oid",
+        if unlogged { 'u' } else { 'p' }
+    ))?;
+    Ok(rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
+}
+
+/// Whether a crash of the server would empty a table or one of its partitions.
+pub(crate) fn is_unlogged(admin: &mut Admin, table: &str) -> Result<bool, AdminError> {
+    Ok(!with_persistence(admin, table, true)?.is_empty())
+}
+
+/// Makes a table and its partitions unlogged, or logged.
+pub(crate) fn set_unlogged(admin: &mut Admin, table: &str, unlogged: bool) -> Result<(), AdminError> {
+    for name in with_persistence(admin, table, !unlogged)? {
+        admin.execute(&format!("alter table {name} set {}", if unlogged { "unlogged" } else { "logged" }))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,345 @@
+//! The row that says what data is in the database.
+
+use std::fmt;
+
+use pgdyno_net::{Admin, AdminError, quote};
+use pgdyno_workload::{SqlData, Workload};
+use sha2::{Digest as _, Sha256};
+
+use crate::state::schema::Schema;
+
+/// The table of the stamps, in the schema of the data.
+pub(crate) const TABLE: &str = "pgdyno_stamp";
+
+/// What every mark on a table or routine begins with.
+pub(crate) const MARK: &str = "loaded by pgdyno: ";
+
+/// What the hash of SQL files is called among the parameters.
+const FILES: &str = "files";
+
+/// What a data set is, and when it was loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its name: `pgbench`, `tproc-c`.
+    pub dataset: String,
+    /// The workload that loaded it.
+    pub workload: String,
+    /// The version of its rows.
+    pub version: u32,
+    /// Scale factor or warehouses.
+    pub scale: u64,
+    /// All parameters that shape the rows: `seed=1 warehouses=10`.
+    pub params: String,
+    /// See [`identity`].
+    pub identity: String,
+    /// Rows of each table right after the load, in the order of the workload; zeros before its end.
+    pub rows: Vec<(String, u64)>,
+    /// The version of the pgdyno that loaded it.
+    pub pgdyno: String,
+    /// When the load began, as the server's clock and time zone have it. Empty before that.
+    pub begun_at: String,
+    /// When it was complete.
+    pub loaded_at: Option<String>,
+}
+
+impl Stamp {
+    /// What a load of `workload` would make, with tables of these names.
+    pub(crate) fn planned(workload: &dyn Workload, tables: &[&str]) -> Self {
+        let meta = workload.meta();
+        Self {
+            dataset: meta.dataset.to_owned(),
+            workload: meta.id.to_owned(),
+            version: meta.version,
+            scale: workload.scale(),
+            params: load_params(workload),
+            identity: identity(workload),
+            rows: tables.iter().map(|name| ((*name).to_owned(), 0)).collect(),
+            pgdyno: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// What in it cannot be true, in words: it was changed by hand.
+    pub(crate) fn contradiction(&self, scale_name: &str) -> Option<String> {
+        let size = self.load_params().find(|(name, _)| *name == scale_name).map(|(_, value)| value);
+        if self.identity != hash(&self.dataset, self.version, &self.params) {
+            return Some(format!("the stamp names {}, and its identity belongs to other data", self.params));
+        }
+        let size = size.filter(|size| *size != self.scale.to_string())?;
+        Some(format!("the stamp says {scale_name} {} and {scale_name} {size}", self.scale))
+    }
+
+    /// The parameters that shaped the rows, with their values.
+    pub fn load_params(&self) -> impl Iterator<Item = (&str, String)> {
+        let params = self.params.split(' ').filter_map(|word| word.split_once('='));
+        params.filter(|(name, _)| *name != FILES).map(|(name, value)| (name, unword(value)))
+    }
+}
+
+/// `data set tproc-c with seed=1 warehouses=10, loaded 2026-01-01 00:00:00+00 by pgdyno 0.1.0`.
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "data set {} with {} (version {} of its rows)", self.dataset, self.params, self.version)?;
+        match &self.loaded_at {
+            Some(at) => write!(f, ", loaded {at} by pgdyno {}", self.pgdyno),
+            None if self.begun_at.is_empty() => Ok(()),
+            None => write!(f, ", begun {} by pgdyno {} and not finished", self.begun_at, self.pgdyno),
+        }
+    }
+}
+
+/// What makes two loads the same: 16 hexadecimal digits of a hash over the data set's name, the version of its
+/// rows, and all parameters that shape them. Workloads that share a data set share it.
+#[must_use]
+pub fn identity(workload: &dyn Workload) -> String {
+    let meta = workload.meta();
+    hash(meta.dataset, meta.version, &load_params(workload))
+}
+
+fn hash(dataset: &str, version: u32, params: &str) -> String {
+    let text = format!("{dataset}\n{version}\n{params}");
+    Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// `seed=1 warehouses=10`, by name, without what is as it was before there was a parameter for it; for data that SQL makes,
+/// also `files=` and a hash of the files.
+fn load_params(workload: &dyn Workload) -> String {
+    let tells = |name, value: &str| workload.meta().params.iter().any(|p| p.name == name && p.tells_data(value));
+    let params = workload.params().iter().filter(|(name, value)| tells(*name, value));
+    let mut params: Vec<_> = params.map(|(name, value)| format!("{name}={}", word(value))).collect();
+    if let Some(data) = workload.sql_data() {
+        params.insert(0, format!("{FILES}={}", files(data)));
+    }
+    params.join(" ")
+}
+
+/// The command that loads what `stamp` tells of.
+pub(crate) fn command(workload: &dyn Workload, stamp: &Stamp) -> String {
+    let meta = workload.meta();
+    let mut command = format!("pgdyno load {}", meta.id);
+    for (name, value) in stamp.load_params() {
+        let param = meta.params.iter().find(|param| param.name == name && !param.is_fixed());
+        let Some(param) = param else { continue };
+        let value =
+            if value.contains([' ', '\'', '"', '$']) { format!("'{}'", value.replace('\'', r"'\''")) } else { value };
+        match param.name {
+            "warehouses" | "scale" => command += &format!(" --{name} {value}"),
+            _ if value != param.default => command += &format!(" -D {name}={value}"),
+            _ => {}
+        }
+    }
+    command
+}
+
+/// A value as one word: bytes that would end it are written as `%20`.
+fn word(value: &str) -> String {
+    let escape = |c: char| match c {
+        '%' | ' ' | '\t' | '\n' | '\r' => format!("%{:02x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    value.chars().map(escape).collect()
+}
+
+fn unword(word: &str) -> String {
+    let mut parts = word.split('%');
+    let mut value = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match code {
+            Some(code) => {
+                value.push(char::from(code));
+                value.push_str(&part[2..]);
+            }
+            None => value.push_str(part),
+        }
+    }
+    value
+}
+
+/// A hash over the texts of SQL files, in eight digits.
+fn files(data: &SqlData) -> String {
+    let mut hash = Sha256::new();
+    for file in &data.files {
+        // Where one file ends and the next begins is part of it.
+        hash.update((file.text.len() as u64).to_be_bytes());
+        hash.update(&file.text);
+    }
+    hash.finalize()[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The comment on a table or routine of a data set.
+pub(crate) fn mark(dataset: &str, identity: &str) -> String {
+    format!("{MARK}{dataset} {identity}")
+}
+
+/// The mark on what a load of `workload` makes, as a literal.
+pub(crate) fn mark_sql(workload: &dyn Workload) -> String {
+    quote::literal(&mark(workload.meta().dataset, &identity(workload)))
+}
+
+/// The identity in a comment, where it is our mark of this data set.
+pub(crate) fn marked<'a>(comment: &'a str, dataset: &str) -> Option<&'a str> {
+    let (found, identity) = comment.strip_prefix(MARK)?.split_once(' ')?;
+    (found == dataset).then_some(identity)
+}
+
+/// The mark on what SQL made, which may be anywhere: it names the schema that the data belongs to. A comment that the
+/// SQL itself made stays above it.
+pub(crate) fn mark_of_made(dataset: &str, identity: &str, home: &str, comment: Option<&str>) -> String {
+    let own = comment.map_or(String::new(), |comment| format!("{}\n", before_mark(comment)));
+    format!("{}{MARK}{dataset} {identity} {home}", if own == "\n" { "" } else { &own })
+}
+
+/// The identity in a comment, where it holds our mark on something that SQL made for this data set and schema.
+pub(crate) fn marked_as_made<'a>(comment: &'a str, dataset: &str, home: &str) -> Option<&'a str> {
+    let last = comment.rsplit('\n').next()?;
+    let (identity, found) = marked(last, dataset)?.split_once(' ')?;
+    (found == home).then_some(identity)
+}
+
+/// A comment without a mark of ours in its last line.
+fn before_mark(comment: &str) -> &str {
+    match comment.rfind(MARK) {
+        Some(at) if at == 0 || comment[..at].ends_with('\n') => comment[..at].trim_end_matches('\n'),
+        _ => comment,
+    }
+}
+
+/// SQL that creates the table of the stamps where it is not there.
+pub(crate) fn create_sql(schema: &str) -> String {
+    format!(
+        "create table if not exists {schema}.{TABLE} (dataset text primary key, workload text not null, \
+         version int not null, scale bigint not null, params text not null, identity text not null, \
+         tables text[] not null, rows bigint[] not null, pgdyno text not null, \
+         begun_at timestamptz not null default now(), loaded_at timestamptz, \
+         complete boolean not null default false, layout text)"
+    )
+}
+
+/// SQL that adds the columns that a table of the stamps made by an older pgdyno lacks; `None` where it has them.
+pub(crate) fn upgrade_sql(admin: &mut Admin, schema: &str) -> Result<Option<String>, AdminError> {
+    let table = quote::literal(&format!("{schema}.{TABLE}"));
+    let sql = format!("select 1 from pg_attribute where attrelid = to_regclass({table}) and attname = 'layout'");
+    Ok(match admin.query_opt(&sql)? {
+        Some(_) => None,
+        None => Some(format!("alter table {schema}.{TABLE} add column layout text")),
+    })
+}
+
+/// SQL that says that a load has begun, instead of what was said of the data set before.
+pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
+    format!(
+        "{}; insert into {schema}.{TABLE} (dataset, workload, version, scale, params, identity, tables, rows, pgdyno) \
+         values ({}, {}, {}, {}, {}, {}, array[{}]::text[], array[{}]::bigint[], {})",
+        delete_sql(schema, &stamp.dataset),
+        quote::literal(&stamp.dataset),
+        quote::literal(&stamp.workload),
+        stamp.version,
+        stamp.scale,
+        quote::literal(&stamp.params),
+        quote::literal(&stamp.identity),
+        tables_list(stamp),
+        rows_list(stamp),
+        quote::literal(&stamp.pgdyno),
+    )
+}
+
+/// SQL that says that the load is complete, and what it made.
+pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: &Schema) -> String {
+    format!(
+        "update {schema}.{TABLE} set complete = true, loaded_at = now(), tables = array[{}]::text[], \
+         rows = array[{}]::bigint[], layout = {} where dataset = {} and identity = {}",
+        tables_list(stamp),
+        rows_list(stamp),
+        quote::literal(&layout.to_text()),
+        quote::literal(&stamp.dataset),
+        quote::literal(&stamp.identity),
+    )
+}
+
+/// SQL that notes another schema of a data set that is complete.
+pub(crate) fn layout_sql(schema: &str, dataset: &str, layout: &Schema) -> String {
+    let (layout, dataset) = (quote::literal(&layout.to_text()), quote::literal(dataset));
+    format!("update {schema}.{TABLE} set layout = {layout} where dataset = {dataset}")
+}
+
+/// The schema of a data set as it was loaded; `None` where the stamp does not keep it. The table of the stamps must be
+/// there.
+pub(crate) fn layout(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<Schema>, AdminError> {
+    let dataset = quote::literal(dataset);
+    // An older pgdyno has made the table without this column.
+    let sql = format!("select to_jsonb(s) ->> 'layout' from {schema}.{TABLE} s where dataset = {dataset} and complete");
+    Ok(admin.query_opt(&sql)?.map(|text| Schema::from_text(&text)))
+}
+
+/// SQL that forgets a data set.
+pub(crate) fn delete_sql(schema: &str, dataset: &str) -> String {
+    format!("delete from {schema}.{TABLE} where dataset = {}", quote::literal(dataset))
+}
+
+fn tables_list(stamp: &Stamp) -> String {
+    stamp.rows.iter().map(|(name, _)| quote::literal(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn rows_list(stamp: &Stamp) -> String {
+    stamp.rows.iter().map(|(_, rows)| rows.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The stamp of a data set, and whether it is complete. The table of the stamps must be there.
+pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<(Stamp, bool)>, AdminError> {
+    let dataset = quote::literal(dataset);
+    let rows = admin.query(&format!(
+        "select dataset, workload, version, scale, params, identity, pgdyno, begun_at::timestamptz(0)::text, \
+         loaded_at::timestamptz(0)::text, complete::text from {schema}.{TABLE} where dataset = {dataset}"
+    ))?;
+    let Some(row) = rows.rows.into_iter().next() else {
+        return Ok(None);
+    };
+    let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
+    let tables = admin.query(&format!(
+        "select t, r from {schema}.{TABLE}, unnest(tables, rows) as u (t, r) where dataset = {dataset}"
+    ))?;
+    let number = |text: &Option<String>| text.as_deref().and_then(|n| n.parse().ok()).unwrap_or_default();
+    let stamp = Stamp {
+        dataset: text(0),
+        workload: text(1),
+        version: text(2).parse().unwrap_or_default(),
+        scale: text(3).parse().unwrap_or_default(),
+        params: text(4),
+        identity: text(5),
+        rows: tables.rows.into_iter().map(|r| (r[0].clone().unwrap_or_default(), number(&r[1]))).collect(),
+        pgdyno: text(6),
+        begun_at: text(7),
+        loaded_at: row.get(8).cloned().flatten(),
+    };
+    Ok(Some((stamp, text(9) == "true")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_stands_below_a_comment_and_belongs_to_one_schema() {
+        for comment in [None, Some(""), Some("sensors"), Some("two\nlines"), Some("loaded by pgdyno: it says")] {
+            let marked = mark_of_made("iot", "0123abcd", "public", comment);
+            assert_eq!(marked_as_made(&marked, "iot", "public"), Some("0123abcd"), "{marked}");
+            assert_eq!(marked_as_made(&marked, "iot", "other"), None);
+            assert_eq!(marked_as_made(&marked, "io", "public"), None);
+            // Marked anew it has one mark.
+            let again = mark_of_made("iot", "89ef", "public", Some(&marked));
+            assert_eq!(again, marked.replace("0123abcd", "89ef"));
+        }
+        assert_eq!(mark_of_made("iot", "1", "s", Some("sensors")), "sensors\nloaded by pgdyno: iot 1 s");
+        assert_eq!(marked_as_made("loaded by pgdyno: iot 0123abcd", "iot", "public"), None, "that of a built-in one");
+    }
+
+    #[test]
+    fn parameters_come_back_from_a_stamp() {
+        let values = [("a", "x y"), ("b", "100%\t"), ("c", ""), ("d", "5")];
+        let words: Vec<_> = values.iter().map(|(name, value)| format!("{name}={}", word(value))).collect();
+        let stamp = Stamp { params: format!("files=00 {}", words.join(" ")), ..Stamp::default() };
+        let back: Vec<_> = stamp.load_params().collect();
+        assert_eq!(back.iter().map(|(n, v)| (*n, v.as_str())).collect::<Vec<_>>(), values);
+    }
+}

@@ -1,0 +1,155 @@
+//! `pgbench -i`: the same statements in the same order, the same rows, and the same words about it.
+//!
+//! Differences: an error that the server raises while rows are copied is told at once, and not after the rest of
+//! the rows was sent.
+//!
+//! With `--init-jobs=N` accounts are loaded over N connections and primary keys are made side by side; see
+//! the module `parallel`. The tables and rows are the same.
+
+mod generate;
+mod parallel;
+mod progress;
+pub(crate) mod session;
+mod sql;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use pgdyno_net::{ConnectOptions, Halt};
+
+use self::session::Session;
+use crate::connect::{self, Ask};
+use crate::messages::{Failure, Io};
+use crate::options::{InitOptions, Step};
+
+/// Makes and fills the tables. `target` is where ([`connect::options`]); `ask` may be asked for a password. When
+/// `stop` becomes true, what the server does is cancelled, and that is a failure.
+///
+/// # Errors
+/// With what pgbench says of it.
+pub fn init(
+    options: &InitOptions,
+    target: &mut ConnectOptions,
+    ask: Ask<'_>,
+    io: &mut Io<'_>,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let halt = Halt::new(stop);
+    *target = halt.options(target);
+    let result = halt.watched(|| {
+        let connection = connect::open(target, ask).map_err(|failed| failed.during("initialization"))?;
+        let mut session = Session::new(connection, &halt);
+        session.tell_notices("", io);
+        Run { options, target, session, halt: &halt, has_made_tables: false }.all(io)
+    });
+    if result.is_err() && halt.is_interrupted() {
+        io.raw("Cancel request sent\n");
+    }
+    result
+}
+
+/// Hears what happens while a session works.
+trait Teller {
+    /// Text for standard error.
+    fn say(&mut self, text: &str);
+    /// So many rows more are sent.
+    fn sent(&mut self, _rows: u64) {}
+    /// No more rows will be sent.
+    fn all_sent(&mut self) {}
+}
+
+impl Teller for Io<'_> {
+    fn say(&mut self, text: &str) {
+        self.raw(text);
+    }
+}
+
+/// One initialization.
+struct Run<'a> {
+    options: &'a InitOptions,
+    target: &'a ConnectOptions,
+    session: Session,
+    halt: &'a Halt<'a>,
+    /// Whether the tables are as the options say, because a step has made them.
+    has_made_tables: bool,
+}
+
+impl Run<'_> {
+    fn all(mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+        let mut seconds = 0.0;
+        let mut parts = Vec::new();
+        for step in &self.options.steps {
+            let start = Instant::now();
+            let name = self.step(*step, io)?;
+            let elapsed = start.elapsed().as_secs_f64();
+            parts.push(format!("{name} {elapsed:.2} s"));
+            seconds += elapsed;
+        }
+        io.raw(&format!("done in {seconds:.2} s ({}).\n", parts.join(", ")));
+        Ok(())
+    }
+
+    /// Takes a step, and returns what the last line calls it.
+    fn step(&mut self, step: Step, io: &mut Io<'_>) -> Result<&'static str, Failure> {
+        Ok(match step {
+            Step::DropTables => {
+                io.raw("dropping old tables...\n");
+                self.session.execute(sql::DROP_TABLES, io)?;
+                self.has_made_tables = false;
+                "drop tables"
+            }
+            Step::CreateTables => {
+                self.create_tables(io)?;
+                "create tables"
+            }
+            Step::GenerateHere => {
+                io.raw("generating data (client-side)...\n");
+                if self.options.jobs > 1 {
+                    self.generate_in_parallel(io)?
+                } else {
+                    self.generate_here(io)?
+                }
+                "client-side generate"
+            }
+            Step::GenerateOnServer => {
+                io.raw("generating data (server-side)...\n");
+                self.generate_on_server(io)?;
+                "server-side generate"
+            }
+            Step::Vacuum => {
+                io.raw("vacuuming...\n");
+                self.execute_all(&sql::VACUUM, io)?;
+                "vacuum"
+            }
+            Step::PrimaryKeys => {
+                io.raw("creating primary keys...\n");
+                if self.options.jobs > 1 {
+                    self.primary_keys_in_parallel(io)?;
+                } else {
+                    self.execute_all(&sql::primary_keys(self.options.index_tablespace.as_deref()), io)?;
+                }
+                "primary keys"
+            }
+            Step::ForeignKeys => {
+                io.raw("creating foreign keys...\n");
+                self.execute_all(&sql::FOREIGN_KEYS, io)?;
+                "foreign keys"
+            }
+        })
+    }
+
+    fn create_tables(&mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+        io.raw("creating tables...\n");
+        self.execute_all(&sql::tables(self.options), io)?;
+        if let Some(partitioning) = self.options.partitioning {
+            io.raw(&format!("creating {} partitions...\n", partitioning.partitions));
+            self.execute_all(&sql::partitions(self.options, partitioning), io)?;
+        }
+        self.has_made_tables = true;
+        Ok(())
+    }
+
+    fn execute_all<T: AsRef<str>>(&mut self, statements: &[T], io: &mut Io<'_>) -> Result<(), Failure> {
+        statements.iter().try_for_each(|statement| self.session.execute(statement.as_ref(), io))
+    }
+}

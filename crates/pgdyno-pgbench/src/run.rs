@@ -1,0 +1,277 @@
+//! A benchmark, as pgbench runs one: what it says before, while it goes on, and at its end.
+
+mod figures;
+mod journal;
+pub(crate) mod ran;
+mod setup;
+
+use pgdyno_engine::{
+    Arrivals, Audience, Backend, ConnectFailed, Control, Ended, Event, Rate, Rules, RunError, RunOutcome, RunSpec,
+    raise_file_limit,
+};
+use pgdyno_measure::Phase;
+use pgdyno_net::{ConnectOptions, Halt};
+use pgdyno_workload::{Capabilities, Note, Workload as _};
+use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Scripted, Source, Spec};
+
+use crate::connect::{self, Ask};
+use crate::messages::{Failure, Io, Said};
+use crate::options::{Limit, RunOptions};
+use crate::progress::{Clock, Snapshot, progress_line};
+use crate::stats::Accounting;
+use crate::witness::Witness;
+
+use journal::Journal;
+use setup::SetUp;
+
+pub use ran::Ran;
+
+/// The exit code when clients were aborted: the report is printed all the same.
+pub const EXIT_ABORTED: u8 = 2;
+
+/// The exit code when a signal ended the run: 128 and SIGINT; the program puts the signal's own number there.
+pub const EXIT_INTERRUPTED: u8 = 130;
+
+/// Runs `sources` as `options` say, and prints what pgbench prints. `control` ends it early.
+///
+/// # Errors
+/// With what pgbench says, when the run could not begin.
+pub fn run(
+    options: &RunOptions,
+    sources: Vec<Source>,
+    target: &mut ConnectOptions,
+    ask: Ask<'_>,
+    io: &mut Io<'_>,
+    control: &Control,
+    witness: &mut dyn Witness,
+) -> Result<Ran, Failure> {
+    // That it does not suffice was said when the options were read.
+    let _ = raise_file_limit(options.clients);
+    let set_up = set_up(options, target, ask, io, control, witness)?;
+    let workload = scripted::build(Spec {
+        id: "pgbench".to_owned(),
+        summary: "scripts of the drop-in for pgbench".to_owned(),
+        scripts: sources,
+        defines: options.definitions.clone(),
+        scale: set_up.scale,
+        seed: options.random_seed,
+        clients: options.clients,
+        threads: options.threads as usize,
+        manner: Manner::Pgbench(manner(options)),
+    })
+    .map_err(|error| crate::scripts::refused(&error))?;
+    let journal = options.log.as_ref().map(|log| Journal::open(log, options)).transpose()?;
+    let outcome = drive(options, &workload, target, io, control, journal.as_ref(), witness)?;
+    // Whatever becomes of the log, the report is printed.
+    let logged = journal.map_or(Ok(()), Journal::close);
+    let aborted = outcome.clients_aborted + outcome.clients_lost > 0;
+    let exit_code = if aborted && options.exit_on_abort {
+        let thread = outcome.first_aborted_on.unwrap_or_default();
+        io.error(&format!("Run was aborted due to an error in thread {thread}"));
+        EXIT_ABORTED
+    } else {
+        let report = figures::report(options, &set_up, &workload, &outcome);
+        drop(write!(io.out, "{report}").and_then(|()| io.out.flush()));
+        if aborted {
+            io.error("Run was aborted; the above results are incomplete.");
+            EXIT_ABORTED
+        } else if let Ended::Fatal(why) = &outcome.ended {
+            io.error(&format!("Run was aborted; the above results are incomplete: {why}"));
+            EXIT_ABORTED
+        } else if control.is_stopping() {
+            io.error("Run was interrupted; the above results are incomplete.");
+            EXIT_INTERRUPTED
+        } else {
+            0
+        }
+    };
+    let without_log = logged.err().map_or(0, |failure| io.fail(&failure));
+    let exit_code = if exit_code == 0 { without_log } else { exit_code };
+    Ok(Ran { exit_code, workload, outcome, server_version: set_up.server_version, scale: set_up.scale })
+}
+
+/// What comes before the clients, unless the user ends it.
+fn set_up(
+    options: &RunOptions,
+    target: &mut ConnectOptions,
+    ask: Ask<'_>,
+    io: &mut Io<'_>,
+    control: &Control,
+    witness: &mut dyn Witness,
+) -> Result<SetUp, Failure> {
+    let halt = Halt::new(control.stop_flag());
+    let mut watched = halt.options(target);
+    let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, witness));
+    // With the password that was asked for.
+    *target = watched.uninterrupted();
+    match set_up {
+        Err(_) if control.is_stopping() => Err(interrupted("before the clients connected")),
+        set_up => set_up,
+    }
+}
+
+fn manner(options: &RunOptions) -> PgbenchManner {
+    PgbenchManner {
+        continue_on_error: options.continue_on_error,
+        verbose_errors: options.verbose_errors,
+        reconnect: options.reconnect_s.is_some(),
+        debug: options.debug,
+        max_tries: max_tries(options),
+        latency_limit_ns: latency_limit_us(options).map(|us| us.saturating_mul(1000)),
+    }
+}
+
+/// 0 is no limit.
+fn max_tries(options: &RunOptions) -> u32 {
+    options.max_tries.unwrap_or(0)
+}
+
+/// A limit beyond all numbers is one that every transaction is above.
+fn latency_limit_us(options: &RunOptions) -> Option<u64> {
+    options.latency_limit_us.map(|us| u64::try_from(us).unwrap_or(0))
+}
+
+/// Which figures there are.
+fn accounting(options: &RunOptions) -> Accounting {
+    Accounting {
+        throttled: options.rate_tps.is_some(),
+        latency_limit_us: latency_limit_us(options),
+        max_tries: max_tries(options),
+        failures_detailed: options.failures_detailed,
+        continue_on_error: options.continue_on_error,
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn ns(seconds: Option<f64>) -> u64 {
+    (seconds.unwrap_or_default() * 1e9) as u64
+}
+
+fn spec(options: &RunOptions) -> RunSpec {
+    let (transactions, seconds) = match options.limit {
+        Limit::Transactions(n) => (Some(u64::from(n)), None),
+        Limit::Seconds(s) => (None, Some(u64::from(s))),
+    };
+    RunSpec {
+        clients: options.clients,
+        connections: None,
+        threads: options.threads as usize,
+        mode: options.protocol,
+        wire: pgdyno_wire::Wire::Libpq,
+        pin: Vec::new(),
+        rate: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }),
+        rules: Rules {
+            max_tries: max_tries(options),
+            latency_limit_ns: latency_limit_us(options).map(|us| us.saturating_mul(1000)),
+            transactions,
+            connect_each: options.connect_per_transaction,
+            give_up: false,
+            stop_on_abort: options.exit_on_abort,
+            statements: options.report_per_command || options.json.is_some(),
+        },
+        ramp_ns: ns(options.warmup_s),
+        measure_ns: seconds.map(|s| s * SECOND_NS),
+        interval_ns: options.progress_s.map_or(SECOND_NS, |s| u64::from(s) * SECOND_NS),
+        // pgbench waits for the last transactions, however long they take.
+        grace_ns: u64::MAX / 2,
+        reconnect_ns: ns(options.reconnect_s),
+        seed: options.random_seed,
+    }
+}
+
+fn drive(
+    options: &RunOptions,
+    workload: &Scripted,
+    target: &ConnectOptions,
+    io: &mut Io<'_>,
+    control: &Control,
+    journal: Option<&Journal>,
+    witness: &mut dyn Witness,
+) -> Result<RunOutcome, Failure> {
+    let spec = spec(options);
+    let mut progress = Progress { options, last: Snapshot::default(), now: Snapshot::default(), start_us: 0 };
+    let audience = Audience {
+        on_connect: &|_| {},
+        on_event: &mut |event| match event {
+            Event::Started { .. } => {
+                progress.start_us = epoch_us();
+                witness.started();
+            }
+            Event::Interval(interval) => {
+                witness.interval(interval);
+                progress.interval(interval, io);
+            }
+            Event::Lost { why } => {
+                if options.reconnect_s.is_some() {
+                    io.info(&format!("a client lost its connection, and makes it anew: {why}"));
+                }
+            }
+            Event::ConnectFailed { error, .. } => io.error(&connect::refusal(error)),
+            Event::Note(note) => say(note, io),
+        },
+        observer: &mut |thread, epoch_ns| journal.map(|j| j.observer(thread, epoch_ns, workload)),
+    };
+    let statements = workload.statements(&Capabilities::default());
+    pgdyno_engine::run(workload, statements, Backend::Server(target), &spec, control, audience).map_err(|error| {
+        match error {
+            RunError::Connect(ConnectFailed::Refused { connected, source, .. }) => {
+                Failure::error(connect::refusal(&source))
+                    .and(Said::Error(format!("could not create connection for client {connected}")))
+            }
+            RunError::Connect(ConnectFailed::Interrupted { connected, clients }) => {
+                interrupted(&format!("while connecting, after {connected} of {clients} clients"))
+            }
+            RunError::Thread { source, .. } => Failure::error(format!("could not create thread: {source}")),
+        }
+    })
+}
+
+/// A signal came before the benchmark began: there is nothing to report.
+fn interrupted(when: &str) -> Failure {
+    Failure {
+        exit_code: EXIT_INTERRUPTED,
+        ..Failure::error(format!("Run was interrupted {when}; there are no results."))
+    }
+}
+
+fn epoch_us() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
+}
+
+fn say(note: &Note, io: &mut Io<'_>) {
+    match note {
+        Note::Error(text) => io.error(text),
+        Note::Info(text) => io.info(text),
+        Note::Words(_) | Note::Notice(_) => io.raw(&format!("{}\n", note.text())),
+    }
+}
+
+/// The lines of `--progress`.
+struct Progress<'a> {
+    options: &'a RunOptions,
+    last: Snapshot,
+    now: Snapshot,
+    start_us: i64,
+}
+
+impl Progress<'_> {
+    fn interval(&mut self, interval: &pgdyno_measure::Interval, io: &mut Io<'_>) {
+        let accounting = accounting(self.options);
+        for txn in &interval.part.txns {
+            self.now.stats.merge(&figures::stats(txn, self.options));
+        }
+        // The last interval, where it is not a whole one, has no line.
+        let Some(seconds) = self.options.progress_s else { return };
+        let whole = interval.end_ns - interval.start_ns >= u64::from(seconds) * SECOND_NS;
+        if interval.phase == Phase::Drain || !whole {
+            return;
+        }
+        self.now.at_us = interval.end_ns / 1000;
+        let clock =
+            if self.options.progress_timestamp { Clock::Epoch { start_us: self.start_us } } else { Clock::Elapsed };
+        io.raw(&progress_line(&accounting, clock, &self.last, &self.now));
+        self.last = self.now;
+    }
+}

@@ -1,0 +1,228 @@
+//! Runs held against runs: in what they differ, by how much their figures changed, and how sure that is. docs/compare.md
+//! is the user's side of it, docs/adr/0008-comparisons.md the reasons.
+
+mod facts;
+mod figures;
+mod json;
+mod markdown;
+mod text;
+pub(crate) mod words;
+
+use std::io::{self, Write};
+
+use pgdyno_measure::compare::{Change, Held};
+use pgdyno_results::{Metric, RunRecord, Series, Status};
+
+pub(crate) use facts::differences;
+pub use facts::{Difference, Group};
+
+use crate::Look;
+
+/// A run that is to take part.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its record.
+    pub record: RunRecord,
+    /// Its intervals; empty where there are none to be had.
+    pub series: Series,
+}
+
+/// What is wanted of a comparison.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The name of the metric of the verdict; absent: the one that the runs are known by.
+    pub metric: Option<String>,
+    /// The share of intervals that are to hold the truth: 0.95.
+    pub confidence: f64,
+    /// The share by which NEW may be slower: 0.03.
+    pub loss_max: Option<f64>,
+    /// Whether runs of different work get a verdict, too.
+    pub anyway: bool,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Self { metric: None, confidence: 0.95, loss_max: None, anyway: false }
+    }
+}
+
+/// What can be said of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The whole interval is on the better side of no change.
+    Faster,
+    /// The whole interval is on the worse side.
+    Slower,
+    /// The interval holds no change.
+    NoDifference,
+    /// There is no interval.
+    CannotTell,
+    /// The runs did different work.
+    NotComparable,
+}
+
+impl Verdict {
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::NoDifference => "no difference shown",
+            Self::CannotTell => "cannot tell",
+            Self::NotComparable => "not comparable",
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// The runs that take part.
+    pub runs: Vec<String>,
+    /// The runs that do not, and why.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// One figure of both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Which.
+    pub metric: Metric,
+    /// The base: the geometric mean of its runs.
+    pub base: f64,
+    /// The same of the other side.
+    pub new: f64,
+    /// The change, where it has an interval.
+    pub change: Option<Change>,
+    /// What can be said.
+    pub verdict: Verdict,
+}
+
+/// What became of a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// The share by which NEW may be slower.
+    pub loss_max: f64,
+    /// Whether it is held; absent without an interval, or without a verdict.
+    pub held: Option<Held>,
+}
+
+/// A comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// BASE and NEW.
+    pub sides: [Side; 2],
+    /// In what they differ.
+    pub differences: Vec<Difference>,
+    /// The share of intervals that hold the truth.
+    pub confidence: f64,
+    /// The figures, the one of the verdict first.
+    pub figures: Vec<Figure>,
+    /// The verdict, by the first figure alone.
+    pub verdict: Verdict,
+    /// Why it is no better one, in words; empty where it needs none.
+    pub reason: String,
+    /// The limit, where one was given.
+    pub limit: Option<Limit>,
+    /// What a reader must know before trusting it.
+    pub notes: Vec<String>,
+}
+
+/// Compares.
+///
+/// # Errors
+/// In words, where a side has no run left that counts, or a run does not have the metric.
+pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison, String> {
+    let (mut base, left_out_of_base) = sort_out(base);
+    let (mut new, left_out_of_new) = sort_out(new);
+    for (name, side, left_out) in [("BASE", &base, &left_out_of_base), ("NEW", &new, &left_out_of_new)] {
+        if side.is_empty() {
+            let why: Vec<_> = left_out.iter().map(|(run, why)| format!("{run} {why}")).collect();
+            return Err(format!("{name} has no run that counts: {}", why.join("; ")));
+        }
+    }
+    let records = || base.iter().chain(&new).map(|run| &run.record);
+    let metric = chosen(wish.metric.as_deref(), records)?;
+    if let Some(without) = records().find(|record| metric.value(record).is_none()) {
+        return Err(format!("{} has no {}", without.id, metric.name()));
+    }
+    let side = |runs: &[Run]| runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
+    let (base_records, new_records) = (side(&base), side(&new));
+    let differences = differences(&base_records.iter().collect::<Vec<_>>(), &new_records.iter().collect::<Vec<_>>());
+    let decisive: Vec<_> = differences.iter().filter(|d| d.is_decisive).map(words::difference).collect();
+    let is_comparable = decisive.is_empty() || wish.anyway;
+    let mut figures = figures::figures(&mut base, &mut new, metric.clone(), wish.confidence);
+    if !is_comparable {
+        figures.iter_mut().for_each(|figure| figure.verdict = Verdict::NotComparable);
+    }
+    let verdict = figures.first().map_or(Verdict::CannotTell, |figure| figure.verdict);
+    let reason = match verdict {
+        Verdict::NotComparable => decisive.join("; "),
+        Verdict::CannotTell => figures::no_interval(&base, &new),
+        _ => String::new(),
+    };
+    let change = figures.first().and_then(|figure| figure.change).filter(|_| is_comparable);
+    let limit = wish.loss_max.map(|loss_max| {
+        let tried = base.len().max(new.len());
+        let held = change.map(|change| figures::held(&change, &metric, loss_max, wish.confidence, tried));
+        Limit { loss_max, held }
+    });
+    let notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway);
+    let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
+    let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
+    Ok(Comparison { sides, differences, confidence: wish.confidence, figures, verdict, reason, limit, notes })
+}
+
+/// The metric of this name, or the one that all of these runs are known by.
+///
+/// # Errors
+/// In words, where no run has a metric of this name.
+pub(crate) fn chosen<'a, R>(name: Option<&str>, records: impl Fn() -> R) -> Result<Metric, String>
+where
+    R: Iterator<Item = &'a RunRecord>,
+{
+    match name {
+        None => Ok(Metric::headline(records())),
+        Some(name) => Metric::named(name, records()).ok_or_else(|| {
+            let known = Metric::comparable(Metric::of_workloads(records()));
+            let known = known.map(|metric| metric.name().to_owned()).collect::<Vec<_>>().join(", ");
+            format!("the runs have no metric '{name}'; the metrics are {known}")
+        }),
+    }
+}
+
+/// Whether a run can take part: it is complete, and committed something.
+#[must_use]
+pub fn counts(record: &RunRecord) -> bool {
+    record.status == Status::Complete && record.summary.as_ref().is_some_and(|summary| summary.committed > 0)
+}
+
+/// Runs that count, and runs that do not, with the reason.
+fn sort_out(runs: Vec<Run>) -> (Vec<Run>, Vec<(String, String)>) {
+    let (mut counted, mut left_out): (Vec<Run>, Vec<_>) = (Vec::new(), Vec::new());
+    for run in runs {
+        let record = &run.record;
+        let why = match record.status {
+            Status::Complete if !counts(record) => "committed nothing".to_owned(),
+            Status::Complete if counted.iter().any(|other| other.record.id == record.id) => "is named twice".to_owned(),
+            Status::Complete => {
+                counted.push(run);
+                continue;
+            }
+            status => {
+                let why = record.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+                format!("is {}{why}", status.name())
+            }
+        };
+        left_out.push((record.id.clone(), why));
+    }
+    (counted, left_out)
+}
+
+/// Renders a comparison.
+pub type Render = fn(&Comparison, Look, &mut dyn Write) -> io::Result<()>;
+
+/// All formats by name.
+pub const FORMATS: &[(&str, Render)] =
+    &[("text", text::render), ("markdown", markdown::render), ("json", json::render)];

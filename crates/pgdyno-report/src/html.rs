@@ -1,0 +1,187 @@
+//! One run, or several, as a page: one file that works offline, and asks nothing of anybody.
+//!
+//! - [`ReportRun`] is what the page is made of: a record, its time line, its latencies, and whatever else was seen over time;
+//! - [`Chart`], [`Series`] and [`Mark`] say what is drawn over time; who has more to show adds more of them;
+//! - a [`Comparison`] or a [`Scaling`] stands above the runs that it is made of;
+//! - the charts are drawn by the script in `assets/`, in the reader's browser, from the data in the page.
+//!
+//! Text of the user and of the database goes through [`markup`] and [`data`] only, which escape it. The page's policy lets no
+//! script run but its own, and no request leave it.
+
+mod again;
+mod chart;
+mod comparison;
+mod data;
+mod drive;
+mod events;
+mod figures;
+mod findings;
+mod growth;
+mod latencies;
+mod machines;
+mod markup;
+mod of_run;
+mod page;
+mod samples;
+mod server;
+mod several;
+mod shares;
+mod tables;
+mod thin;
+mod watched;
+
+use std::io::{self, Write};
+
+use pgdyno_results::{Metric, RunRecord, Samples, Timeline};
+use serde_json::Value;
+
+pub use again::command_line;
+pub use chart::{Chart, Fold, Ink, Mark, Part, Series};
+pub use latencies::Latencies;
+pub use markup::{Column, Html};
+pub use page::{STYLE, policy};
+
+use crate::Look;
+use crate::compare::Comparison;
+use crate::scaling::{Scaling, scaling};
+use page::Page;
+
+/// A side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// What counts as the base.
+    Base,
+    /// What is held against it.
+    New,
+}
+
+/// A run on the page.
+#[derive(Clone, Debug)]
+pub struct ReportRun {
+    /// What it is called beside others.
+    pub name: String,
+    /// Its side, in a comparison.
+    pub side: Option<Side>,
+    /// Its record.
+    pub record: RunRecord,
+    /// Its intervals.
+    pub timeline: Timeline,
+    /// Its latencies over time.
+    pub latencies: Latencies,
+    /// What was seen of server and machines.
+    pub samples: Samples,
+    /// What else was seen over time.
+    pub charts: Vec<Chart>,
+    /// Moments and spans that all its charts show, beside the record's events.
+    pub marks: Vec<Mark>,
+}
+
+impl ReportRun {
+    /// A run with its time line, under its own name. Latencies are to be added, where they are at hand.
+    #[must_use]
+    pub fn new(record: RunRecord, timeline: Timeline) -> Self {
+        let latencies = Latencies::over(&timeline.intervals);
+        let (samples, charts, marks) = (Samples::default(), Vec::new(), Vec::new());
+        Self { name: record.id.clone(), side: None, record, timeline, latencies, samples, charts, marks }
+    }
+}
+
+/// The page of a run, or of several on the same axes.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(runs: &[ReportRun], out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(page::page(&Page { runs, ..Page::default() }).as_bytes())
+}
+
+/// The page of a comparison with its runs, those of BASE first. Each run gets its side and a name by it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_comparison(comparison: &Comparison, mut runs: Vec<ReportRun>, out: &mut dyn Write) -> io::Result<()> {
+    let [base, new] = comparison.sides.each_ref().map(|side| side.runs.len());
+    for (nth, run) in runs.iter_mut().enumerate() {
+        let (side, word, at, of) =
+            if nth < base { (Side::Base, "BASE", nth, base) } else { (Side::New, "NEW", nth - base, new) };
+        run.side = Some(side);
+        run.name = if of == 1 { word.to_owned() } else { format!("{word} {}", at + 1) };
+    }
+    let page = Page { runs: &runs, comparison: Some(comparison), ..Page::default() };
+    out.write_all(page::page(&page).as_bytes())
+}
+
+/// The page of a scaling with the runs that it was made of, in the order of the axis. Each is named by its place there.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_scaling(of: &Scaling, mut runs: Vec<ReportRun>, out: &mut dyn Write) -> io::Result<()> {
+    growth::name(of, &mut runs);
+    let records = || runs.iter().map(|run| run.record.clone()).collect::<Vec<_>>();
+    let lines = |metric: Metric| scaling(records(), &of.axis, Some(metric.name())).ok();
+    let chart = |metrics: Vec<Metric>| {
+        let title = match metrics.as_slice() {
+            [metric] => format!("{} by {}", metric.title(), of.axis.title()),
+            _ => format!("Response times by {}", of.axis.title()),
+        };
+        growth::chart(&title, &metrics.into_iter().filter_map(lines).collect::<Vec<_>>())
+    };
+    let charts: Vec<Value> = growth::metrics(of).into_iter().filter_map(chart).collect();
+    let page = Page { runs: &runs, scaling: Some((of, charts)), ..Page::default() };
+    out.write_all(page::page(&page).as_bytes())
+}
+
+/// The page of what a record alone knows: its charts are those of the intervals in it.
+pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    write(&[ReportRun::new(record.clone(), Timeline::of_record(record))], out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_results::{LatencyLine, TimelineInterval};
+    use std::path::Path;
+
+    fn record() -> RunRecord {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        pgdyno_results::read_record(&path).unwrap()
+    }
+
+    fn page(runs: &[ReportRun]) -> String {
+        let mut bytes = Vec::new();
+        write(runs, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_record_alone_is_a_page_that_lets_nothing_out() {
+        let mut bytes = Vec::new();
+        crate::format("html").unwrap()(&record(), Look::default(), &mut bytes).unwrap();
+        let page = String::from_utf8(bytes).unwrap();
+        assert_eq!(page, super::tests::page(&[ReportRun::new(record(), Timeline::default())]));
+        assert!(page.contains("content=\"default-src &#39;none&#39;; script-src &#39;sha256-"));
+        assert!(!page.contains(" src=") && !page.contains("@import") && !page.contains("url(http"));
+    }
+
+    #[test]
+    fn an_hour_makes_a_small_page() {
+        let interval = |nth: u32| TimelineInterval {
+            phase: "measure".to_owned(),
+            start_s: f64::from(nth) * 1.000_37,
+            end_s: f64::from(nth + 1) * 1.000_37,
+            committed: 12_345 + u64::from(nth * 7919 % 3001),
+            in_flight: 256,
+            client_cpu_s: 0.123_456 + f64::from(nth) / 1e6,
+            response_ns: Some([1, 3, 9, 27].map(|factor| factor * 1_234_567 + u64::from(nth * 104_729 % 99_991))),
+            ..Default::default()
+        };
+        let mut run =
+            ReportRun::new(record(), Timeline { directory: None, intervals: (0..3600).map(interval).collect() });
+        for (nth, name) in (0..3600_u32).flat_map(|nth| ["a", "b", "c", "d", "e"].map(|name| (nth, name))) {
+            let counts = (0..60_u32).map(|i| (u64::from(nth + 1) * 1000 * (1 << (i / 3)), 1 + u64::from(i))).collect();
+            let start_s = f64::from(nth) * 1.000_37;
+            run.latencies.add(&LatencyLine { transaction: name.to_owned(), response: false, start_s, counts });
+        }
+        let size = page(&[run]).len();
+        assert!((150_000..600_000).contains(&size), "{size} bytes");
+    }
+}

@@ -1,0 +1,133 @@
+//! What was sampled of the server and of the machines, as charts: one file for each idea. A chart of which nothing was seen
+//! is left out.
+
+mod buffers;
+mod citus;
+mod layers;
+mod locks;
+mod machine;
+mod processes;
+mod replication;
+mod storage;
+mod tables;
+mod temporary;
+mod waits;
+mod wal;
+
+use pgdyno_results::{Points, Samples};
+
+use super::chart::{Chart, Fold, Ink, Series};
+
+/// The charts of all samples, in the order in which they are read.
+pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
+    [
+        waits::chart(samples),
+        locks::waiting(samples),
+        locks::longest(samples),
+        wal::bytes(samples),
+        wal::images(samples),
+        buffers::hits(samples),
+        buffers::writers(samples),
+        storage::server(samples),
+        storage::durations(samples),
+        temporary::chart(samples),
+        replication::lag(samples),
+        replication::bytes(samples),
+        citus::chart(samples),
+        processes::chart(samples),
+        machine::cpu(samples, pgdyno_samples::machine::SOURCE),
+        machine::percent(samples),
+        machine::memory(samples),
+        machine::disks(samples),
+        machine::busy(samples),
+        machine::network(samples),
+        machine::cpu(samples, pgdyno_samples::machine::OF_DRIVER),
+        tables::dead(samples),
+        tables::growth(samples),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Values over time as a series.
+fn series(name: &str, points: Points) -> Series {
+    let Points { at_s, values } = layers::torn(points);
+    Series { name: name.to_owned(), seconds: at_s, values, ..Series::default() }
+}
+
+/// Those of the series in which anything was seen.
+fn seen(series: impl IntoIterator<Item = Series>) -> Vec<Series> {
+    let known = |series: &Series| series.values.iter().flatten().any(|value| *value != 0.0);
+    series.into_iter().filter(known).collect()
+}
+
+/// A chart, where there is anything in it.
+fn drawn(chart: Chart) -> Option<Chart> {
+    (!chart.series.is_empty()).then_some(chart)
+}
+
+/// The series in a colour with a meaning.
+fn inked(series: Series, ink: &'static str) -> Series {
+    Series { ink: Some(Ink(ink, 0)), ..series }
+}
+
+/// The series as one whose greatest values count.
+fn greatest(series: Series) -> Series {
+    Series { fold: Fold::Max, ..series }
+}
+
+/// The values, each times `factor`.
+fn times(points: Points, factor: f64) -> Points {
+    let values = points.values.into_iter().map(|value| value.map(|value| value * factor)).collect();
+    Points { values, ..points }
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_results::SampleTable;
+    use pgdyno_samples::Column;
+
+    use super::*;
+
+    /// A table of one source: columns, and rows of cells.
+    pub(super) fn samples(source: &str, columns: &[&str], rows: &[(f64, &[&str])]) -> Samples {
+        let row = |(at, cells): &(f64, &[&str])| (*at, cells.iter().map(|cell| (*cell).to_owned()).collect());
+        let mut samples = Samples::default();
+        samples.insert(source, SampleTable::new(columns, rows.iter().map(row).collect()));
+        samples
+    }
+
+    /// Names of the series, each with its values.
+    pub(super) fn values(chart: &Chart) -> Vec<(&str, Vec<Option<f64>>)> {
+        chart.series.iter().map(|s| (s.name.as_str(), s.values.clone())).collect()
+    }
+
+    /// Samples of every source, in which every number grows.
+    fn everything() -> Samples {
+        let mut samples = Samples::default();
+        for source in pgdyno_samples::SOURCES {
+            let row = |at: u32| {
+                let cell = |column: &Column| column.unit().map_or("word".to_owned(), |_| (10 * at + 1).to_string());
+                (f64::from(at), source.columns.iter().map(cell).collect())
+            };
+            samples.insert(source.name, SampleTable::new(source.names, (0..3).map(row).collect()));
+        }
+        samples
+    }
+
+    #[test]
+    fn every_chart_is_drawn_from_the_catalogue() {
+        // The one of all CPUs in percent is for machines of which nothing else is known.
+        let all = charts(&everything());
+        let titles: Vec<_> = all.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!(titles.len(), 22, "{titles:#?}");
+    }
+
+    #[test]
+    fn of_nothing_there_is_no_chart() {
+        assert_eq!(charts(&Samples::default()), []);
+        let zero = samples("database", &["temp_bytes", "blks_hit"], &[(0.0, &["0", "0"]), (1.0, &["0", "0"])]);
+        assert_eq!(charts(&zero), []);
+    }
+}

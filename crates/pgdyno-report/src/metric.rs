@@ -1,0 +1,69 @@
+//! Values of metrics as people read them.
+
+use pgdyno_results::{Metric, RunRecord, Unit};
+
+use crate::units::{count, ms, rate};
+
+/// A value of a metric, in the unit of its title.
+pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
+    match metric.unit() {
+        Unit::Nanoseconds => ms(value.round() as u64),
+        Unit::Percent => format!("{value:.0}"),
+        Unit::PerSecond | Unit::PerMinute => rate(value),
+    }
+}
+
+/// What follows a value in a line: `NOPM`, `ms p99`.
+pub(crate) fn suffix(metric: &Metric) -> String {
+    if metric.is_latency() { format!("ms {}", metric.name()) } else { metric.title().to_owned() }
+}
+
+/// A figure that stands at the top of a report.
+pub(crate) struct Headline {
+    /// What follows the value.
+    pub(crate) name: String,
+    /// The value as people read it.
+    pub(crate) value: String,
+    /// One line of explanation.
+    pub(crate) meaning: String,
+}
+
+/// The figures that a run is known by.
+pub(crate) fn headline(record: &RunRecord) -> Vec<Headline> {
+    let Some(s) = &record.summary else { return Vec::new() };
+    let own = Metric::of_workload(record);
+    let figure = |metric: &Metric| {
+        let value = metric.value(record)?;
+        let value =
+            if metric.unit() == Unit::PerMinute { count(value.round() as u64) } else { value_text(metric, value) };
+        Some(Headline { name: suffix(metric), value, meaning: metric.meaning().to_owned() })
+    };
+    let common = |name: &str| Metric::common(name).as_ref().and_then(figure);
+    let tpm = || {
+        common("tpm").unwrap_or_else(|| Headline {
+            name: "TPM (client)".to_owned(),
+            value: count(s.tpm_client.round() as u64),
+            meaning: "transactions a minute, as the client counts them".to_owned(),
+        })
+    };
+    let tps = Metric::tps();
+    let is_qps_other = own.is_empty() && s.qps > 0.0 && (s.qps - s.tps).abs() > 1e-9;
+    let mut figures: Vec<_> = own.iter().filter_map(figure).collect();
+    figures.extend((!own.is_empty()).then(tpm));
+    figures.push(Headline { name: suffix(&tps), value: rate(s.tps), meaning: tps.meaning().to_owned() });
+    figures.extend(is_qps_other.then(|| common("qps")).flatten());
+    figures.extend(["mean", "p99"].into_iter().filter_map(common));
+    figures
+}
+
+/// What the workload's metrics count, over the whole run: its name, by the client, by the server's own tables.
+pub(crate) fn server_counts(record: &RunRecord) -> Vec<(String, u64, u64)> {
+    let own = record.metrics.values().filter_map(|metric| metric.workload.as_ref());
+    let found: Vec<_> = own.filter_map(|own| Some((own.counted.clone(), own.by_client?, own.by_server?))).collect();
+    // A record of 0.1.0 has them in its summary alone.
+    let of_summary = || {
+        let summary = record.summary.as_ref()?;
+        Some(("New-Orders".to_owned(), summary.new_orders_by_client?, summary.new_orders_by_server?))
+    };
+    if found.is_empty() { of_summary().into_iter().collect() } else { found }
+}

@@ -1,0 +1,189 @@
+//! How a figure grows with clients, processors, nodes or anything else that runs differ in; and how far that is from
+//! growing in proportion.
+
+mod axis;
+mod svg;
+mod table;
+
+use std::io::{self, Write};
+
+pub use axis::Axis;
+use pgdyno_results::{Metric, RunRecord, Status};
+
+use crate::Look;
+use crate::compare::{Difference, chosen, differences};
+
+/// More names of facts than these are only counted.
+const FACTS_TOLD: usize = 8;
+
+/// A figure against an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    /// What grows.
+    pub axis: Axis,
+    /// The figure.
+    pub metric: Metric,
+    /// In the axis's order; at least one.
+    pub points: Vec<Point>,
+    /// Runs that do not take part, and why.
+    pub left_out: Vec<(String, String)>,
+    /// What a reader must know before trusting it.
+    pub notes: Vec<String>,
+}
+
+/// The runs at one place of the axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The place as people read it.
+    pub label: String,
+    /// The place as a number, where it is one.
+    pub at: Option<f64>,
+    /// How many runs.
+    pub runs: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// The least of them.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// Their standard deviation; absent of one run.
+    pub stddev: Option<f64>,
+    /// The mean over that of the first point.
+    pub ratio: f64,
+    /// What the ratio were if the figure grew in proportion; absent where places are no numbers, and of latencies.
+    pub linear: Option<f64>,
+}
+
+impl Point {
+    /// The ratio over the one in proportion.
+    #[must_use]
+    pub fn efficiency(&self) -> Option<f64> {
+        self.linear.map(|linear| self.ratio / linear)
+    }
+}
+
+impl Scaling {
+    /// `NOPM by clients`.
+    pub(crate) fn title(&self) -> String {
+        table::title(self)
+    }
+
+    /// The table: titles, and rows of cells.
+    pub(crate) fn rows(&self) -> (Vec<&str>, Vec<Vec<String>>) {
+        table::rows(self)
+    }
+}
+
+/// Puts runs on an axis.
+///
+/// # Errors
+/// In words, where no run is left.
+pub fn scaling(records: Vec<RunRecord>, axis: &Axis, metric: Option<&str>) -> Result<Scaling, String> {
+    let (mut counted, mut left_out): (Vec<RunRecord>, Vec<_>) = (Vec::new(), Vec::new());
+    for record in records {
+        match refusal(&record, &counted) {
+            Some(why) => left_out.push((record.id, why)),
+            None => counted.push(record),
+        }
+    }
+    let metric = chosen(metric, || counted.iter())?;
+    let mut groups: Vec<(axis::Place, Vec<f64>)> = Vec::new();
+    let mut placed = Vec::new();
+    for record in counted {
+        let value = metric.value(&record).ok_or_else(|| format!("has no {}", metric.name()));
+        match (axis.place(&record), value) {
+            (Ok(place), Ok(value)) => {
+                match groups.iter_mut().find(|(known, _)| *known == place) {
+                    Some((_, values)) => values.push(value),
+                    None => groups.push((place, vec![value])),
+                }
+                placed.push(record);
+            }
+            (Err(why), _) | (_, Err(why)) => left_out.push((record.id, why)),
+        }
+    }
+    if groups.is_empty() {
+        let why: Vec<_> = left_out.iter().map(|(run, why)| format!("{run} {why}")).collect();
+        return Err(format!("no run counts: {}", why.join("; ")));
+    }
+    // Places that are no numbers stay in the order in which they were named.
+    if groups.iter().all(|(place, _)| place.at.is_some()) {
+        groups.sort_by(|(a, _), (b, _)| a.at.partial_cmp(&b.at).unwrap_or(std::cmp::Ordering::Equal));
+    }
+    let points = points(&groups, &metric);
+    let notes = notes(&placed, axis, &points);
+    Ok(Scaling { axis: axis.clone(), metric, points, left_out, notes })
+}
+
+/// Why a run does not take part.
+fn refusal(record: &RunRecord, counted: &[RunRecord]) -> Option<String> {
+    match record.status {
+        Status::Complete => counted.iter().any(|other| other.id == record.id).then(|| "is named twice".to_owned()),
+        status => {
+            let why = record.reason.as_ref().map_or_else(String::new, |reason| format!(" ({reason})"));
+            Some(format!("is {}{why}", status.name()))
+        }
+    }
+}
+
+fn points(groups: &[(axis::Place, Vec<f64>)], metric: &Metric) -> Vec<Point> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let numbers = groups.iter().all(|(place, _)| place.at.is_some()) && !metric.is_latency();
+    let first = groups.first().map(|(place, values)| (place.at.unwrap_or(1.0), mean(values)));
+    let (first_at, first_mean) = first.unwrap_or((1.0, 1.0));
+    let point = |(place, values): &(axis::Place, Vec<f64>)| {
+        let mean = mean(values);
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        Point {
+            label: place.label.clone(),
+            at: place.at,
+            runs: values.len(),
+            mean,
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(0.0, f64::max),
+            stddev: (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt()),
+            ratio: mean / first_mean,
+            linear: place.at.filter(|_| numbers).map(|at| at / first_at),
+        }
+    };
+    groups.iter().map(point).collect()
+}
+
+fn notes(records: &[RunRecord], axis: &Axis, points: &[Point]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let scale_name = records.first().map_or("", |record| &record.plan.scale_name);
+    let records: Vec<&RunRecord> = records.iter().collect();
+    let others: Vec<Difference> =
+        differences(&records, &[]).into_iter().filter(|difference| !axis.is_about(difference, scale_name)).collect();
+    for (decisive, words) in
+        [(true, "the runs did different work, beside the axis"), (false, "the runs differ in more than the axis")]
+    {
+        let named = |d: &Difference| format!("{} {} ({})", d.group.name(), d.name, d.base.join(", "));
+        let told: Vec<_> = others.iter().filter(|d| d.is_decisive == decisive).map(named).collect();
+        if !told.is_empty() {
+            let more = told.len().saturating_sub(FACTS_TOLD);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            let told: Vec<_> = told.into_iter().take(FACTS_TOLD).collect();
+            notes.push(format!("{words}: {}{more}", told.join("; ")));
+        }
+    }
+    if points.len() == 1 {
+        notes.push("all runs are at one place of the axis: nothing grows".to_owned());
+    }
+    if points.iter().any(|point| point.runs == 1) {
+        notes.push("a place with one run shows nothing of what differs from run to run".to_owned());
+    }
+    notes
+}
+
+/// Renders a scaling.
+pub type Render = fn(&Scaling, Look, &mut dyn Write) -> io::Result<()>;
+
+/// All formats by name.
+pub const FORMATS: &[(&str, Render)] = &[
+    ("text", table::text),
+    ("markdown", table::markdown),
+    ("csv", table::csv),
+    ("json", table::json),
+    ("svg", svg::render),
+];

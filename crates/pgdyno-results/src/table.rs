@@ -1,0 +1,131 @@
+//! Runs as a table: one row a run, in the columns of `results.csv` and, for exports, a few more.
+//!
+//! docs/results.md says what each column means.
+
+mod columns;
+mod csv;
+mod json;
+mod parquet;
+mod select;
+
+use std::io;
+
+use jiff::Timestamp;
+
+pub use columns::{EXPORT, RESULTS};
+pub use csv::quoted;
+pub(crate) use csv::{header as csv_header, line as csv_line};
+pub use select::Selection;
+
+use crate::record::RunRecord;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// A moment, UTC.
+    Time,
+    /// A whole number.
+    Count,
+    /// A number; in CSV with so many decimals.
+    Number(usize),
+    /// Yes or no.
+    Flag,
+    /// An object of its own, as JSON.
+    Json,
+}
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    /// Not measured, or not known.
+    Missing,
+    Text(String),
+    Time(Timestamp),
+    Count(u64),
+    Number(f64),
+    Flag(bool),
+    Json(serde_json::Value),
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name; units come last.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    of: fn(&RunRecord) -> Cell,
+}
+
+/// Why a table could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to write a table of runs as {format}: {source}")]
+pub struct TableError {
+    format: &'static str,
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl TableError {
+    fn of<E: Into<Box<dyn std::error::Error + Send + Sync>>>(format: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self { format, source: source.into() }
+    }
+}
+
+/// Writes a table of runs.
+pub type WriteTable = fn(&[RunRecord], &mut (dyn io::Write + Send)) -> Result<(), TableError>;
+
+/// The formats of a table by name.
+pub const FORMATS: &[(&str, WriteTable)] = &[("csv", csv::write), ("json", json::write), ("parquet", parquet::write)];
+
+/// What writes a format.
+#[must_use]
+pub fn format(name: &str) -> Option<WriteTable> {
+    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, write)| *write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_its_kind_of_cells_and_a_name_of_its_own() {
+        let records = crate::fixture::all();
+        let mut names: Vec<_> = EXPORT.iter().map(|column| column.name).collect();
+        for column in EXPORT {
+            for record in &records {
+                let fits = match (column.of)(record) {
+                    Cell::Missing => true,
+                    Cell::Text(_) => column.kind == Kind::Text,
+                    Cell::Time(_) => column.kind == Kind::Time,
+                    Cell::Count(_) => column.kind == Kind::Count,
+                    Cell::Number(_) => matches!(column.kind, Kind::Number(_)),
+                    Cell::Flag(_) => column.kind == Kind::Flag,
+                    Cell::Json(_) => column.kind == Kind::Json,
+                };
+                assert!(fits, "{column:?}");
+            }
+        }
+        // Full and empty records together reach every column both ways.
+        let missing = |column: &&Column| (column.of)(&records[0]) == Cell::Missing;
+        assert_eq!(EXPORT.iter().filter(missing).map(|column| column.name).collect::<Vec<_>>(), Vec::<&str>::new());
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), EXPORT.len());
+    }
+
+    #[test]
+    fn the_documentation_explains_every_column_in_its_order() {
+        let text = include_str!("../../../docs/results.md");
+        let documented = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+        let mut documented = documented.map(|(name, _)| name);
+        for column in EXPORT {
+            assert!(
+                documented.any(|name| name == column.name),
+                "docs/results.md lacks {}, or has it elsewhere",
+                column.name
+            );
+        }
+    }
+}

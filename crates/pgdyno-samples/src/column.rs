@@ -1,0 +1,142 @@
+//! A column of a source.
+
+/// The unit of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number of things: transactions, rows, blocks, files.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Milliseconds.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+    /// CPUs: 1.5 is one and a half of them all the time.
+    Cpus,
+    /// 0 to 100.
+    Percent,
+    /// 0 to 1.
+    Share,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A word that tells the rows of one look apart.
+    Key,
+    /// Any other word.
+    Text,
+    /// The moment at which the counters were set to zero.
+    Reset,
+    /// A number that goes up and down.
+    Gauge(Unit),
+    /// A number that only grows; one that has shrunk was reset.
+    Counter(Unit),
+}
+
+/// A column of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The source that declares it.
+    pub source: &'static str,
+    /// Its name in the source's file, units last; PostgreSQL's own name where it has one.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// The expression that asks for it, from which `server_version_num` on; the last that fits counts.
+    sql: [(u32, Option<&'static str>); 3],
+}
+
+impl Column {
+    const fn new(source: &'static str, name: &'static str, kind: Kind) -> Self {
+        Self { source, name, kind, sql: [(0, Some(name)); 3] }
+    }
+
+    /// A word that tells the rows of one look apart.
+    pub(crate) const fn key(source: &'static str, name: &'static str) -> Self {
+        Self::new(source, name, Kind::Key)
+    }
+
+    /// Any other word.
+    pub(crate) const fn text(source: &'static str, name: &'static str) -> Self {
+        Self::new(source, name, Kind::Text)
+    }
+
+    /// The moment at which the counters were set to zero.
+    pub(crate) const fn reset(source: &'static str, name: &'static str) -> Self {
+        Self::new(source, name, Kind::Reset)
+    }
+
+    /// A number that goes up and down.
+    pub(crate) const fn gauge(source: &'static str, name: &'static str, unit: Unit) -> Self {
+        Self::new(source, name, Kind::Gauge(unit))
+    }
+
+    /// A number that only grows.
+    pub(crate) const fn counter(source: &'static str, name: &'static str, unit: Unit) -> Self {
+        Self::new(source, name, Kind::Counter(unit))
+    }
+
+    /// The same, asked for by this expression.
+    pub(crate) const fn as_sql(self, sql: &'static str) -> Self {
+        Self { sql: [(0, Some(sql)); 3], ..self }
+    }
+
+    /// The same, which is there from this major version on.
+    pub(crate) const fn since(self, major: u32) -> Self {
+        let there = (major * 10_000, self.sql[0].1);
+        Self { sql: [(0, None), there, there], ..self }
+    }
+
+    /// The same, which is gone from this major version on.
+    pub(crate) const fn until(self, major: u32) -> Self {
+        Self { sql: [self.sql[0], self.sql[1], (major * 10_000, None)], ..self }
+    }
+
+    /// The same, asked for by another expression from this major version on.
+    pub(crate) const fn then(self, major: u32, sql: &'static str) -> Self {
+        Self { sql: [self.sql[0], self.sql[1], (major * 10_000, Some(sql))], ..self }
+    }
+
+    /// Returns the expression that asks a server of this `server_version_num` for it; `None` where that version does not
+    /// have it.
+    #[must_use]
+    pub fn sql(&self, version: u32) -> Option<&'static str> {
+        self.sql.iter().rev().find(|(since, _)| version >= *since).and_then(|(_, sql)| *sql)
+    }
+
+    /// Returns its unit; `None` for a word or a moment.
+    #[must_use]
+    pub fn unit(&self) -> Option<Unit> {
+        match self.kind {
+            Kind::Gauge(unit) | Kind::Counter(unit) => Some(unit),
+            Kind::Key | Kind::Text | Kind::Reset => None,
+        }
+    }
+
+    /// Returns true if it only grows.
+    #[must_use]
+    pub fn is_counter(&self) -> bool {
+        matches!(self.kind, Kind::Counter(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_asked_for_as_the_version_has_it() {
+        let counter = |name| Column::counter("x", name, Unit::Count);
+        let old = counter("wal_write").until(18);
+        assert_eq!((old.sql(170_002), old.sql(180_000)), (Some("wal_write"), None));
+        let new = counter("read_bytes").as_sql("reads * op_bytes").then(18, "read_bytes");
+        assert_eq!((new.sql(160_000), new.sql(180_000)), (Some("reads * op_bytes"), Some("read_bytes")));
+        let later = counter("slru_written").since(18);
+        assert_eq!((later.sql(170_009), later.sql(180_000)), (None, Some("slru_written")));
+        let moved = counter("wal_sync").since(14).then(18, "io.fsyncs");
+        assert_eq!([130_000, 140_000, 180_000].map(|v| moved.sql(v)), [None, Some("wal_sync"), Some("io.fsyncs")]);
+    }
+}

@@ -1,0 +1,38 @@
+//! `pg_stat_database` of the database that is measured.
+
+crate::source! { "database":
+    /// Transactions that were committed.
+    XACT_COMMIT = counter("xact_commit", Count);
+    /// Transactions that were rolled back.
+    XACT_ROLLBACK = counter("xact_rollback", Count);
+    /// Blocks that were not in shared buffers.
+    BLKS_READ = counter("blks_read", Count);
+    /// Blocks that were in shared buffers.
+    BLKS_HIT = counter("blks_hit", Count);
+    /// Rows that scans read.
+    TUP_RETURNED = counter("tup_returned", Count);
+    /// Rows that index scans fetched.
+    TUP_FETCHED = counter("tup_fetched", Count);
+    /// Rows that were inserted.
+    TUP_INSERTED = counter("tup_inserted", Count);
+    /// Rows that were updated.
+    TUP_UPDATED = counter("tup_updated", Count);
+    /// Rows that were deleted.
+    TUP_DELETED = counter("tup_deleted", Count);
+    /// Queries that a standby cancelled because of a conflict with recovery.
+    CONFLICTS = counter("conflicts", Count);
+    /// Temporary files, counted when they are closed.
+    TEMP_FILES = counter("temp_files", Count);
+    /// Bytes of temporary files.
+    TEMP_BYTES = counter("temp_bytes", Bytes);
+    /// Deadlocks.
+    DEADLOCKS = counter("deadlocks", Count);
+    /// Time of reading blocks, with `track_io_timing`.
+    BLK_READ_TIME_MS = counter("blk_read_time_ms", Milliseconds).as_sql("blk_read_time");
+    /// Time of writing blocks, with `track_io_timing`.
+    BLK_WRITE_TIME_MS = counter("blk_write_time_ms", Milliseconds).as_sql("blk_write_time");
+    /// Sessions.
+    NUMBACKENDS = gauge("numbackends", Count);
+    /// When the counters were set to zero.
+    STATS_RESET = reset("stats_reset");
+}

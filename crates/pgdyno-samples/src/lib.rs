@@ -1,0 +1,92 @@
+//! The catalogue of samples: every source and every column that pgdyno samples of a server and of machines.
+//!
+//! A source is a module here and a row in [`SOURCES`]; its columns are constants with kind, unit and the expression of SQL that
+//! asks for them by version. The sampler takes names and expressions from here, and whatever reads samples (charts, rules,
+//! live panels, pages) names a column by its constant: one that is renamed or dropped here does not compile there.
+//! docs/results.md lists the same sources and columns, held by a test.
+
+mod column;
+mod source;
+
+pub mod bgwriter;
+pub mod checkpointer;
+pub mod citus;
+pub mod database;
+pub mod io;
+pub mod locks;
+pub mod machine;
+pub mod processes;
+pub mod replication;
+pub mod statements;
+pub mod tables;
+pub mod vacuum;
+pub mod waits;
+pub mod wal;
+
+pub use column::{Column, Kind, Unit};
+pub use source::Source;
+use source::source;
+
+/// Every source.
+pub const SOURCES: [Source; 16] = [
+    database::SOURCE,
+    bgwriter::SOURCE,
+    checkpointer::SOURCE,
+    wal::SOURCE,
+    io::SOURCE,
+    waits::SOURCE,
+    locks::SOURCE,
+    tables::SOURCE,
+    vacuum::SOURCE,
+    replication::SOURCE,
+    citus::SOURCE,
+    statements::SOURCE,
+    machine::SOURCE,
+    machine::OF_DRIVER,
+    processes::SOURCE,
+    processes::OF_DRIVER,
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_end_in_their_unit() {
+        let sources: BTreeSet<_> = SOURCES.iter().map(|source| source.name).collect();
+        assert_eq!(sources.len(), SOURCES.len());
+        for source in SOURCES {
+            let names: BTreeSet<_> = source.columns.iter().map(|column| column.name).collect();
+            assert_eq!((names.len(), source.names.len()), (source.columns.len(), source.columns.len()), "{source:?}");
+            for (nth, column) in source.columns.iter().enumerate() {
+                assert_eq!((source.names[nth], source.place(*column)), (column.name, nth));
+                let suffixes = [
+                    ("_bytes_per_s", Unit::BytesPerSecond),
+                    ("_bytes", Unit::Bytes),
+                    ("_ms", Unit::Milliseconds),
+                    ("_s", Unit::Seconds),
+                    ("cpus", Unit::Cpus),
+                    ("_percent", Unit::Percent),
+                ];
+                let named = suffixes.iter().find(|(suffix, _)| column.name.ends_with(suffix)).map(|(_, unit)| *unit);
+                let unit = column.unit().filter(|unit| !matches!(unit, Unit::Count | Unit::Share));
+                assert_eq!(named, unit, "{}.{}", source.name, column.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_documentation_lists_every_column() {
+        let page = include_str!("../../../docs/results.md");
+        for source in SOURCES {
+            let row = page.lines().find(|line| line.starts_with(&format!("| `{}`", source.name)));
+            let row = row.unwrap_or_else(|| panic!("docs/results.md has no row for {}", source.name));
+            for column in source.columns {
+                let is_named = row.contains(&format!("`{}`", column.name)) || row.contains("the same of the driver's");
+                assert!(is_named, "docs/results.md: {} lacks {}", source.name, column.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What sessions wait for, by looking at `pg_stat_activity` several times a second.
+
+crate::source! { "waits":
+    /// The kind of process.
+    BACKEND_TYPE = key("backend_type");
+    /// The type of the wait event; `CPU` where a session waits for nothing.
+    WAIT_EVENT_TYPE = key("wait_event_type");
+    /// The wait event; `CPU` where a session waits for nothing.
+    WAIT_EVENT = key("wait_event");
+    /// How often a session was seen so.
+    SAMPLES = gauge("samples", Count).as_sql("count(*)");
+    /// How often sessions were looked at.
+    LOOKS = gauge("looks", Count);
+}

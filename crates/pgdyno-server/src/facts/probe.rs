@@ -1,0 +1,239 @@
+//! What a live server can do and how it is set up. Only reads; what a managed service forbids is left out.
+
+use std::collections::BTreeMap;
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_workload::Capabilities;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::ask::{ask, first};
+use crate::facts::cluster::cluster;
+use crate::facts::pooler::pooling;
+
+/// Facts of a server for the record of a run. What could not be found out is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerFacts {
+    /// What `version()` says.
+    pub version: String,
+    /// `server_version_num`: 150018.
+    pub server_version_num: u32,
+    /// Which build it is, where it tells: only superusers may ask.
+    pub build: Option<Build>,
+    /// The settings that matter for speed, and all that are not at their default. Such as could hold a
+    /// secret are not among them.
+    pub settings: BTreeMap<String, EffectiveSetting>,
+    /// Whether it is a standby.
+    pub in_recovery: Option<bool>,
+    /// Whether it is reached through a socket or a loopback address: client and server share a machine.
+    pub is_local: bool,
+    /// The encryption of this connection; `None` where there is none or it is not known.
+    pub tls: Option<Tls>,
+    /// Extensions of the database, with their versions.
+    pub extensions: BTreeMap<String, String>,
+    /// Standbys that a commit waits for.
+    pub synchronous_standbys: Option<u32>,
+    /// The database.
+    pub database: Option<String>,
+    /// Its size, in bytes.
+    pub database_bytes: Option<u64>,
+    /// Its encoding.
+    pub encoding: Option<String>,
+    /// Its collation, which decides what an index on text costs.
+    pub collation: Option<String>,
+}
+
+/// Which build of PostgreSQL a server is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// The directory of its programs.
+    pub bindir: String,
+    /// The options that `configure` was given, as `pg_config --configure` prints them.
+    pub configure: String,
+}
+
+/// A setting as it is in effect for this connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EffectiveSetting {
+    /// Its value, with its unit.
+    pub value: String,
+    /// Where it comes from: `default`, `configuration file`, `database`, `client` …
+    pub source: String,
+}
+
+/// An encrypted connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// `TLSv1.3`.
+    pub version: String,
+    /// The cipher suite.
+    pub cipher: String,
+}
+
+/// Settings that are recorded even at their defaults.
+const NOTABLE: &str = "'autovacuum', 'checkpoint_completion_target', 'checkpoint_timeout', 'data_checksums', \
+     'default_transaction_isolation', 'effective_cache_size', 'fsync', 'full_page_writes', 'huge_pages', \
+     'huge_pages_status', 'io_method', 'jit', 'maintenance_work_mem', 'max_connections', 'max_wal_size', \
+     'random_page_cost', 'reserved_connections', 'shared_buffers', 'shared_preload_libraries', 'ssl', \
+     'superuser_reserved_connections', 'synchronous_commit', 'synchronous_standby_names', 'wal_buffers', \
+     'wal_compression', 'wal_level', 'wal_sync_method', 'work_mem'";
+
+/// Parts of the names of settings that may hold a secret: connection strings, commands, keys.
+const SECRET_NAMES: [&str; 9] =
+    ["conninfo", "command", "passphrase", "passwd", "password", "secret", "token", "credential", "key"];
+
+/// What must be known of the server that `admin` is connected to by `options`, and of the way to it.
+///
+/// # Errors
+/// When the connection is lost, or the server does not tell its version.
+pub fn capabilities(admin: &mut Admin, options: &ConnectOptions) -> Result<Capabilities, AdminError> {
+    let server_version_num = server_version_num(admin)?;
+    let cluster = cluster(admin)?;
+    let standby = is_standby(admin)?.unwrap_or_default();
+    let pooling = pooling(admin, options)?;
+    Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster, standby, pooling })
+}
+
+/// Whether the server is a standby; `None` where it does not say.
+///
+/// # Errors
+/// Only when the connection is lost.
+pub fn is_standby(admin: &mut Admin) -> Result<Option<bool>, AdminError> {
+    let answer = admin.promptly("whether it is a standby", |admin| ask(admin, "SELECT pg_is_in_recovery()"))?;
+    Ok(first(answer).map(|value| value == "t"))
+}
+
+fn server_version_num(admin: &mut Admin) -> Result<u32, AdminError> {
+    match admin.parameters().server_version_num() {
+        Some(number) => Ok(number),
+        None => {
+            let sql = "SELECT current_setting('server_version_num')";
+            Ok(admin.promptly("its version", |admin| admin.query_one(sql))?.parse().unwrap_or_default())
+        }
+    }
+}
+
+/// Reads the facts of the server that `admin` is connected to by `options`.
+///
+/// # Errors
+/// Only when the connection is lost.
+pub fn facts(admin: &mut Admin, options: &ConnectOptions) -> Result<ServerFacts, AdminError> {
+    let mut facts = admin.promptly("its version and settings", read)?;
+    facts.is_local = options.is_local();
+    // Looks at every file of the database, which may take long.
+    facts.database_bytes =
+        first(ask(admin, "SELECT pg_database_size(current_database())")?).and_then(|n| n.parse().ok());
+    Ok(facts)
+}
+
+/// Reads what takes the server no time.
+fn read(admin: &mut Admin) -> Result<ServerFacts, AdminError> {
+    let mut facts = ServerFacts { server_version_num: server_version_num(admin)?, ..ServerFacts::default() };
+    facts.version = first(ask(admin, "SELECT version()")?).unwrap_or_default();
+    facts.build = build(admin)?;
+    facts.settings = settings(admin)?;
+    facts.in_recovery = is_standby(admin)?;
+    facts.tls =
+        ask(admin, "SELECT version, cipher FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl")?.and_then(|rows| {
+            let mut row = rows.rows.into_iter().next()?.into_iter();
+            Some(Tls { version: row.next()??, cipher: row.next()?? })
+        });
+    facts.extensions = ask(admin, "SELECT extname, extversion FROM pg_extension")?
+        .map(|rows| rows.rows.into_iter().filter_map(pair).collect())
+        .unwrap_or_default();
+    // Who may not see the state of replication sees NULL for it: then the number is not known.
+    facts.synchronous_standbys = first(ask(
+        admin,
+        "SELECT CASE WHEN count(*) = count(sync_state) \
+         THEN count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) END FROM pg_stat_replication",
+    )?)
+    .and_then(|n| n.parse().ok());
+    let about = ask(
+        admin,
+        "SELECT datname, pg_encoding_to_char(encoding), datcollate \
+         FROM pg_database WHERE datname = current_database()",
+    )?;
+    if let Some(row) = about.and_then(|rows| rows.rows.into_iter().next()) {
+        let mut row = row.into_iter();
+        facts.database = row.next().flatten();
+        facts.encoding = row.next().flatten();
+        facts.collation = row.next().flatten();
+    }
+    Ok(facts)
+}
+
+/// Asks the server itself: the program `pg_config` may be missing, or be another installation's.
+fn build(admin: &mut Admin) -> Result<Option<Build>, AdminError> {
+    let sql = "SELECT name, setting FROM pg_config WHERE name IN ('BINDIR', 'CONFIGURE')";
+    let Some(rows) = ask(admin, sql)? else { return Ok(None) };
+    let mut told: BTreeMap<_, _> = rows.rows.into_iter().filter_map(pair).collect();
+    let bindir = told.remove("BINDIR");
+    Ok(bindir.map(|bindir| Build { bindir, configure: told.remove("CONFIGURE").unwrap_or_default() }))
+}
+
+fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, AdminError> {
+    let rows = ask(
+        admin,
+        &format!(
+            "SELECT name, current_setting(name, true), source, vartype FROM pg_settings \
+             WHERE source <> 'default' OR name IN ({NOTABLE})"
+        ),
+    )?;
+    Ok(rows
+        .map(|rows| rows.rows)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|row| {
+            let [name, value, source, kind] = <[Option<String>; 4]>::try_from(row).ok()?;
+            let (name, value, kind) = (name?, value?, kind?);
+            let source = source?;
+            (!may_hold_secret(&name, &value, &kind)).then_some((name, EffectiveSetting { value, source }))
+        })
+        .collect())
+}
+
+/// Whether a setting may hold what must not be in a record. `kind` is its `vartype` in `pg_settings`.
+fn may_hold_secret(name: &str, value: &str, kind: &str) -> bool {
+    if kind != "string" {
+        return false;
+    }
+    let (name, value) = (name.to_ascii_lowercase(), value.to_ascii_lowercase());
+    // Applications keep anything in settings with a dot in their name.
+    name.contains('.')
+        || SECRET_NAMES.iter().any(|part| name.contains(part))
+        || value.contains("password")
+        || (value.contains("://") && value.contains('@'))
+}
+
+fn pair(row: Vec<Option<String>>) -> Option<(String, String)> {
+    let mut row = row.into_iter();
+    Some((row.next()??, row.next()??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_left_out_and_the_rest_is_not() {
+        for (name, value) in [
+            ("primary_conninfo", "host=x"),
+            ("ssl_passphrase_command", "cat /p"),
+            ("archive_command", "aws --secret …"),
+            ("app.jwt", "abc"),
+            ("vendor_url", "https://me:pw@host/"),
+            ("vendor_options", "user=x Password=y"),
+        ] {
+            assert!(may_hold_secret(name, value, "string"), "{name}");
+        }
+        for (name, value, kind) in [
+            ("shared_buffers", "1GB", "integer"),
+            ("password_encryption", "scram-sha-256", "enum"),
+            ("pg_stat_statements.track", "top", "enum"),
+            ("synchronous_standby_names", "s1", "string"),
+            ("tcp_keepalives_idle", "10", "integer"),
+            ("shared_preload_libraries", "pg_stat_statements", "string"),
+        ] {
+            assert!(!may_hold_secret(name, value, kind), "{name}");
+        }
+    }
+}

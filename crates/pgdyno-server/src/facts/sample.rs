@@ -1,0 +1,199 @@
+//! The server's own counters of its work, read before and after, and the difference.
+
+use pgdyno_net::{Admin, AdminError};
+use pgdyno_samples::{Column, database, wal};
+
+use crate::facts::ask::ask;
+use crate::facts::reads::DiskReads;
+use crate::stat::source::{Row, select};
+use crate::stat::{MARK, database as source};
+
+/// A row of the source `database`, asked for as the sampler asks for it, and the position in the WAL.
+///
+/// Sessions report what they did at most once a second, and when they end; one that is idle may wait for
+/// longer (PostgreSQL documentation, "Viewing Statistics"). So the last sample of a run is taken after its
+/// clients have disconnected. A sample counts as up to two transactions itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    row: Row,
+    /// Bytes of WAL since the server was made; where a standby is asked, those it replayed.
+    wal_position: Option<u64>,
+    /// Bytes of a block.
+    block_bytes: u64,
+}
+
+/// Counters of `pg_stat_database`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Transactions that were committed.
+    pub xact_commit: u64,
+    /// Transactions that were rolled back.
+    pub xact_rollback: u64,
+    /// Blocks that were not in shared buffers.
+    pub blks_read: u64,
+    /// Blocks that were.
+    pub blks_hit: u64,
+    /// Rows that were read by scans.
+    pub tup_returned: u64,
+    /// Rows that were fetched by index scans.
+    pub tup_fetched: u64,
+    /// Rows that were inserted.
+    pub tup_inserted: u64,
+    /// Rows that were updated.
+    pub tup_updated: u64,
+    /// Rows that were deleted.
+    pub tup_deleted: u64,
+    /// Bytes of temporary files.
+    pub temp_bytes: u64,
+    /// Deadlocks.
+    pub deadlocks: u64,
+}
+
+/// What the server did between two samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The counters' differences.
+    pub counters: Counters,
+    /// Bytes of WAL that were written.
+    pub wal_bytes: Option<u64>,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+}
+
+impl Work {
+    /// Transactions as HammerDB counts them for its TPM: committed and rolled back.
+    #[must_use]
+    pub fn transactions(&self) -> u64 {
+        self.counters.xact_commit + self.counters.xact_rollback
+    }
+
+    /// The same without so many transactions of this program's own.
+    #[must_use]
+    pub fn without(mut self, own: u64) -> Self {
+        self.counters.xact_commit = self.counters.xact_commit.saturating_sub(own);
+        self
+    }
+
+    /// The share of blocks that were found in shared buffers, 0 to 1; `None` if none was asked for.
+    #[must_use]
+    pub fn hit_ratio(&self) -> Option<f64> {
+        let all = self.counters.blks_hit + self.counters.blks_read;
+        (all > 0).then(|| self.counters.blks_hit as f64 / all as f64)
+    }
+
+    /// The share of what was not found in shared buffers that came without a disk, 0 to 1, where the server's processes
+    /// have read this much from disks meanwhile; `None` where everything was found in shared buffers. Reads of other files
+    /// and the kernel's read-ahead make it smaller than it is, never larger.
+    #[must_use]
+    pub fn os_hit_ratio(&self, reads: &DiskReads) -> Option<f64> {
+        let missed_bytes = self.counters.blks_read * self.block_bytes;
+        (missed_bytes > 0).then(|| (1.0 - reads.bytes() as f64 / missed_bytes as f64).max(0.0))
+    }
+}
+
+impl Sample {
+    /// Takes a sample; `None` where the server does not show its statistics.
+    ///
+    /// # Errors
+    /// Only when the connection is lost.
+    pub fn take(admin: &mut Admin) -> Result<Option<Self>, AdminError> {
+        let version = admin.parameters().server_version_num().unwrap_or_default();
+        // Each statement is a transaction of its own, so no snapshot of the statistics is kept between them.
+        let rows = ask(admin, &select(database::SOURCE.columns, version, source::FROM))?;
+        let Some(row) = rows.and_then(|rows| rows.rows.into_iter().next()) else {
+            return Ok(None);
+        };
+        let (wal_position, block_bytes) = position(admin, version)?;
+        let sample = Self { row, wal_position, block_bytes };
+        Ok(sample.count(database::XACT_COMMIT).is_some().then_some(sample))
+    }
+
+    /// A counter of it.
+    fn count(&self, column: Column) -> Option<u64> {
+        self.row.get(database::SOURCE.place(column))?.as_ref()?.parse().ok()
+    }
+
+    /// What was done since an earlier sample; `None` if the counters were reset in between, by hand or by
+    /// a crash.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Option<Work> {
+        if source::SOURCE.was_reset(std::slice::from_ref(&earlier.row), std::slice::from_ref(&self.row)) {
+            return None;
+        }
+        let grown = |column| self.count(column)?.checked_sub(earlier.count(column)?);
+        Some(Work {
+            counters: Counters {
+                xact_commit: grown(database::XACT_COMMIT)?,
+                xact_rollback: grown(database::XACT_ROLLBACK)?,
+                blks_read: grown(database::BLKS_READ)?,
+                blks_hit: grown(database::BLKS_HIT)?,
+                tup_returned: grown(database::TUP_RETURNED)?,
+                tup_fetched: grown(database::TUP_FETCHED)?,
+                tup_inserted: grown(database::TUP_INSERTED)?,
+                tup_updated: grown(database::TUP_UPDATED)?,
+                tup_deleted: grown(database::TUP_DELETED)?,
+                temp_bytes: grown(database::TEMP_BYTES)?,
+                deadlocks: grown(database::DEADLOCKS)?,
+            },
+            block_bytes: self.block_bytes,
+            wal_bytes: self.wal_position.zip(earlier.wal_position).and_then(|(now, then)| now.checked_sub(then)),
+        })
+    }
+}
+
+/// The position in the WAL, where it may be asked for, and the size of a block.
+fn position(admin: &mut Admin, version: u32) -> Result<(Option<u64>, u64), AdminError> {
+    let block = "current_setting('block_size')";
+    let position = wal::LSN_BYTES.sql(version).unwrap_or("NULL");
+    let rows = match ask(admin, &format!("SELECT {MARK} {block}, {position}"))? {
+        Some(rows) => Some(rows),
+        None => ask(admin, &format!("SELECT {MARK} {block}"))?,
+    };
+    let mut cells = rows.into_iter().flat_map(|rows| rows.rows).flatten();
+    let mut next = || -> Option<u64> { cells.next()??.parse().ok() };
+    let block_bytes = next().unwrap_or_default();
+    Ok((next(), block_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(commits: u64, wal: u64) -> Sample {
+        let row = database::SOURCE
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(nth, column)| column.unit().map(|_| (commits + nth as u64).to_string()));
+        Sample { row: row.collect(), wal_position: Some(wal), block_bytes: 8192 }
+    }
+
+    #[test]
+    fn the_difference_is_the_work() {
+        let work = sample(150, 5000).since(&sample(100, 1000)).unwrap();
+        assert_eq!(work.transactions(), 100);
+        assert_eq!(work.wal_bytes, Some(4000));
+        assert_eq!(work.hit_ratio(), Some(0.5));
+        assert_eq!((work.block_bytes, Work::default().hit_ratio()), (8192, None));
+    }
+
+    #[test]
+    fn a_counter_is_found_by_its_column() {
+        let mut later = sample(100, 0);
+        later.row[database::SOURCE.place(database::DEADLOCKS)] = Some("1000".to_owned());
+        let work = later.since(&sample(100, 0)).unwrap();
+        assert_eq!((work.counters.deadlocks, work.counters.temp_bytes), (1000 - 112, 0));
+    }
+
+    #[test]
+    fn counters_that_were_reset_have_no_difference() {
+        let (earlier, mut later) = (sample(100, 0), sample(50, 0));
+        assert_eq!(later.since(&earlier), None);
+        later = sample(200, 0);
+        later.row[database::SOURCE.place(database::STATS_RESET)] = Some("2026-01-01".to_owned());
+        assert_eq!(later.since(&earlier), None);
+        let none = database::SOURCE.columns.iter().map(|column| column.is_counter().then(|| "0".to_owned()));
+        let fresh = Sample { row: none.collect(), ..Sample::default() };
+        assert!(later.since(&fresh).is_some(), "counters that are made are not reset");
+    }
+}

@@ -1,0 +1,125 @@
+//! The private server of one run: started, and gone with its owner.
+
+use pgdyno_net::Secret;
+
+use crate::private::error::EmbeddedError;
+use crate::private::handle::Handle;
+use crate::private::pipe::Order;
+use crate::private::prepare::{EmbeddedOptions, Prepared, Warning, extra_settings, merge, prepare};
+use crate::private::programs::want::Want;
+use crate::private::progress::Progress;
+use crate::private::server::PrivateServer;
+use crate::private::sizing::Setting;
+
+/// A private server that ends with this value or with this process, however that ends.
+#[derive(Debug)]
+pub struct Embedded {
+    handle: Handle,
+    server: PrivateServer,
+    /// The settings that it has where nothing else is said.
+    sized: Vec<Setting>,
+    password: Option<Secret>,
+    warnings: Vec<Warning>,
+}
+
+impl Embedded {
+    /// Starts one and waits until it accepts connections. Takes a second or two, and more where
+    /// PostgreSQL must be downloaded first. `progress` is told each step as it begins.
+    ///
+    /// # Errors
+    /// When PostgreSQL cannot be had or does not start; then nothing is left of it.
+    pub fn start(
+        want: &Want,
+        options: &EmbeddedOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, EmbeddedError> {
+        let Prepared { spec, sized, warnings } = prepare(want, options, false, progress)?;
+        let mut handle = Handle::spawn(&options.supervisor, &spec)?;
+        let server = handle.await_ready(&spec.installation, progress)?;
+        let password = match options.tcp {
+            true => Some(server.set_password()?),
+            false => None,
+        };
+        Ok(Self { handle, server, sized, password, warnings })
+    }
+
+    /// What it is and how it is reached.
+    #[must_use]
+    pub fn server(&self) -> &PrivateServer {
+        &self.server
+    }
+
+    /// The superuser's password for TCP, if that was asked for.
+    #[must_use]
+    pub fn password(&self) -> Option<&Secret> {
+        self.password.as_ref()
+    }
+
+    /// What should be known before its numbers are believed.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// The last lines of its log.
+    #[must_use]
+    pub fn log_tail(&self) -> Vec<String> {
+        self.handle.log_tail()
+    }
+
+    /// Whether it is still there. Does not wait and asks no server: to be called when connections fail.
+    ///
+    /// # Errors
+    /// When it died, with the end of its log.
+    pub fn check(&mut self) -> Result<(), EmbeddedError> {
+        match self.handle.death() {
+            None => Ok(()),
+            Some((what, log)) => Err(self.failed(what, log)),
+        }
+    }
+
+    /// Kills it with all of its backends (SIGKILL), and starts it again on the data that they leave. Returns when it
+    /// has recovered and accepts connections; how it is reached may have changed.
+    ///
+    /// # Errors
+    /// When it does not start again, with the end of its log.
+    pub fn crash(&mut self) -> Result<(), EmbeddedError> {
+        self.carry_out(&Order::Crash)
+    }
+
+    /// Shuts it down cleanly and starts it again on its data, with these settings beside and instead of the sized ones;
+    /// those of an earlier start count no more. Returns when it accepts connections, where it did before.
+    ///
+    /// # Errors
+    /// For a setting that cannot be given. When it does not start with them, with the end of its log: then it runs on
+    /// with the settings that it had, unless that fails, too.
+    pub fn restart(&mut self, settings: &[(String, String)]) -> Result<(), EmbeddedError> {
+        let settings = merge(self.sized.clone(), extra_settings(settings)?);
+        self.carry_out(&Order::Restart(Some(settings)))?;
+        match self.server.refused.take() {
+            None => Ok(()),
+            Some(refused) => Err(self.failed(refused.what, refused.log)),
+        }
+    }
+
+    /// Has the supervisor do something after which the server runs again.
+    fn carry_out(&mut self, order: &Order) -> Result<(), EmbeddedError> {
+        let ordered = self.handle.order(order);
+        ordered.map_err(|source| self.failed(format!("its supervisor is gone: {source}"), Vec::new()))?;
+        let installation = self.server.installation.clone();
+        self.server = self.handle.await_ready(&installation, &mut |_| {})?;
+        Ok(())
+    }
+
+    fn failed(&self, what: String, log: Vec<String>) -> EmbeddedError {
+        EmbeddedError::Start {
+            version: self.server.installation.version.text.clone(),
+            bindir: self.server.installation.bindir.clone(),
+            what,
+            log,
+        }
+    }
+
+    /// Ends it, and returns when its processes and directories are gone. Dropping it does the same.
+    pub fn stop(self) {}
+}

@@ -1,0 +1,264 @@
+//! The private server that is kept between runs: `pgdyno server start`, `stop` and `status`.
+//!
+//! The same server under the same supervisor, which does not end with pgdyno. It is told to end by SIGTERM,
+//! as when the machine goes down, and then leaves its data; `stop` removes them unless they are to be kept.
+//! A lock says whether it runs, a file says how it is reached; a file without the lock is stale.
+
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::Secret;
+use rustix::process::Signal;
+
+use crate::private::error::{EmbeddedError, log_text};
+use crate::private::handle::Handle;
+use crate::private::instance;
+use crate::private::places::Places;
+use crate::private::prepare::{EmbeddedOptions, Prepared, Warning, prepare};
+use crate::private::programs::want::Want;
+use crate::private::progress::Progress;
+use crate::private::server::PrivateServer;
+use crate::process;
+
+const STATE: &str = "state.json";
+
+/// How long a shutdown with its checkpoint and the start after it may take.
+const RESTART_PATIENCE: Duration = Duration::from_secs(300);
+
+/// Why something could not be done to the kept server.
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    /// There is one.
+    #[error(
+        "a private server runs already (PostgreSQL {version}, process {pid}); \
+         use it, or end it with 'pgdyno server stop'"
+    )]
+    RunsAlready {
+        /// Its version.
+        version: String,
+        /// The process id of its postmaster.
+        pid: i32,
+    },
+    /// Another pgdyno is starting or stopping it.
+    #[error("the private server is just being started or stopped; try again in a moment")]
+    Busy,
+    /// There is none.
+    #[error("no private server runs; 'pgdyno server start' starts one")]
+    NotRunning,
+    /// It does not end.
+    #[error("the private server (supervisor process {pid}) did not end within {waited_s} s")]
+    StaysUp {
+        /// The process id of its supervisor.
+        pid: i32,
+        /// How long was waited, in seconds.
+        waited_s: u64,
+    },
+    /// It did not start with what it was to start with, and runs as before.
+    #[error("the private server did not start again with the settings that it has now, and goes on with those before: {what}{}", log_text(.log))]
+    Refused {
+        /// What happened.
+        what: String,
+        /// The end of its log then.
+        log: Vec<String>,
+    },
+    /// It did not come back.
+    #[error("the private server ended when it was to be restarted; its log is {}", .log.display())]
+    Lost {
+        /// Its log.
+        log: PathBuf,
+    },
+    /// It does not start.
+    #[error(transparent)]
+    Start(#[from] EmbeddedError),
+    /// Its files cannot be read or removed.
+    #[error("cannot use {}", .path.display())]
+    Files {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// What is known of the kept server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// None runs, and no data of one are there.
+    Absent,
+    /// None runs, but data are there, of this size in bytes: kept by `stop`, or left by a machine that
+    /// went down. `start` goes on with them.
+    Stopped {
+        /// The size of its data directory.
+        data_bytes: u64,
+        /// Whether it ended without having been told to.
+        crashed: bool,
+    },
+    /// It is starting or stopping.
+    Busy,
+    /// It runs.
+    Running(PrivateServer),
+}
+
+/// The kept server, just started.
+#[derive(Debug)]
+pub struct Started {
+    /// What it is and how it is reached.
+    pub server: PrivateServer,
+    /// The superuser's password for TCP, if that was asked for. It is stored nowhere.
+    pub password: Option<Secret>,
+    /// What should be known before its numbers are believed.
+    pub warnings: Vec<Warning>,
+}
+
+/// Looks whether the kept server runs. Asks no server.
+///
+/// # Errors
+/// When its files cannot be read.
+pub fn status(places: &Places) -> Result<Status, KeptError> {
+    let dir = places.kept();
+    if !dir.is_dir() {
+        return Ok(Status::Absent);
+    }
+    let state = read_state(&dir);
+    // Held for a moment only; whoever starts one right now is told that it is busy.
+    let lock = instance::try_lock_kept(places).map_err(|source| KeptError::Files { path: dir.clone(), source })?;
+    Ok(match (lock, state) {
+        (None, Some(server)) => Status::Running(server),
+        (None, None) => Status::Busy,
+        (Some(_), state) => {
+            let data = dir.join("data");
+            if data.is_dir() {
+                Status::Stopped { data_bytes: instance::size_of_tree(&data), crashed: state.is_some() }
+            } else {
+                Status::Absent
+            }
+        }
+    })
+}
+
+/// Starts it, and waits until it accepts connections. It goes on with the data of the last one, if they
+/// were kept.
+///
+/// # Errors
+/// When one runs already, and all that [`Embedded::start`](crate::Embedded::start) has.
+pub fn start(want: &Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Progress)) -> Result<Started, KeptError> {
+    match status(&options.places)? {
+        Status::Running(server) => {
+            return Err(KeptError::RunsAlready {
+                version: server.installation.version.text,
+                pid: server.postmaster_pid,
+            });
+        }
+        Status::Busy => return Err(KeptError::Busy),
+        Status::Absent | Status::Stopped { .. } => {}
+    }
+    let Prepared { spec, warnings, .. } = prepare(want, options, true, progress)?;
+    let mut handle = Handle::spawn(&options.supervisor, &spec)?;
+    let server = match handle.await_ready(&spec.installation, progress) {
+        Ok(server) => server,
+        Err(error) => {
+            // What is there may be the data of earlier runs.
+            handle.forget_directory();
+            return Err(error.into());
+        }
+    };
+    handle.detach();
+    let password = if options.tcp {
+        Some(server.set_password().map_err(|error| {
+            process::send(server.supervisor_pid, Signal::TERM);
+            EmbeddedError::from(error)
+        })?)
+    } else {
+        None
+    };
+    Ok(Started { server, password, warnings })
+}
+
+/// Shuts it down cleanly and starts it again on its data, and waits until it accepts connections where it did before.
+/// What ALTER SYSTEM has written counts then.
+///
+/// # Errors
+/// When it does not run, does not start with its settings (then it runs on as before), or does not come back.
+pub fn restart(places: &Places) -> Result<PrivateServer, KeptError> {
+    let Status::Running(before) = status(places)? else { return Err(KeptError::NotRunning) };
+    process::send(before.supervisor_pid, Signal::USR1);
+    let deadline = Instant::now() + RESTART_PATIENCE;
+    loop {
+        match status(places)? {
+            Status::Running(now) if now.postmaster_pid != before.postmaster_pid => {
+                return match now.refused {
+                    None => Ok(now),
+                    Some(refused) => Err(KeptError::Refused { what: refused.what, log: refused.log }),
+                };
+            }
+            Status::Running(_) | Status::Busy if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Status::Running(_) | Status::Busy => {
+                let waited_s = RESTART_PATIENCE.as_secs();
+                return Err(KeptError::StaysUp { pid: before.supervisor_pid, waited_s });
+            }
+            Status::Absent | Status::Stopped { .. } => {
+                return Err(KeptError::Lost { log: places.kept().join("server.log") });
+            }
+        }
+    }
+}
+
+/// Ends it, and waits until it is gone. Its data go too, unless `keep_data`.
+///
+/// # Errors
+/// When it does not run and there are no data to remove either, or when it does not end.
+pub fn stop(places: &Places, keep_data: bool) -> Result<(), KeptError> {
+    let pid = match status(places)? {
+        Status::Running(server) => {
+            let pid = server.supervisor_pid;
+            // A checkpoint is written only for data that will be used again.
+            process::send(pid, if keep_data { Signal::TERM } else { Signal::QUIT });
+            pid
+        }
+        Status::Busy => return Err(KeptError::Busy),
+        Status::Absent => return Err(KeptError::NotRunning),
+        Status::Stopped { .. } if keep_data => return Err(KeptError::NotRunning),
+        Status::Stopped { .. } => 0,
+    };
+    const PATIENCE: Duration = Duration::from_secs(150);
+    let deadline = Instant::now() + PATIENCE;
+    let files = |source| KeptError::Files { path: places.kept(), source };
+    let lock = loop {
+        if let Some(lock) = instance::try_lock_kept(places).map_err(files)? {
+            break lock;
+        }
+        if Instant::now() > deadline {
+            return Err(KeptError::StaysUp { pid, waited_s: PATIENCE.as_secs() });
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    if !keep_data {
+        instance::remove(&places.kept());
+    }
+    drop(lock);
+    Ok(())
+}
+
+/// Writes how the server is reached; whole or not at all, and for its owner only.
+pub(crate) fn write_state(dir: &Path, server: &PrivateServer) -> io::Result<()> {
+    let unfinished = dir.join("state.new");
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(serde_json::to_string_pretty(server)?.as_bytes())?;
+    std::fs::rename(unfinished, dir.join(STATE))
+}
+
+/// Says that the server ended as it was told.
+pub(crate) fn remove_state(dir: &Path) {
+    // One that stays is known to be stale by the lock that nobody holds.
+    let _ = std::fs::remove_file(dir.join(STATE));
+}
+
+fn read_state(dir: &Path) -> Option<PrivateServer> {
+    serde_json::from_str(&std::fs::read_to_string(dir.join(STATE)).ok()?).ok()
+}

@@ -1,0 +1,132 @@
+//! Where pgdyno keeps what it may lose: downloaded PostgreSQLs and private servers.
+
+use std::ffi::OsString;
+use std::fs::{DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::private::account::Account;
+
+/// The directory under which everything is kept.
+///
+/// For root it can be read by all, since the server runs as somebody else; for anybody else it is
+/// theirs alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    root: PathBuf,
+}
+
+/// Why there is no place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no place for the private server: neither XDG_CACHE_HOME nor HOME is set to an absolute path")]
+pub struct NoPlace;
+
+impl Places {
+    /// Everything under `root`, an absolute path.
+    #[must_use]
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The place of the user whom this process runs as, where `env` is the environment:
+    /// `/var/cache/pgdyno` for root, else `pgdyno` in `XDG_CACHE_HOME`, `~/Library/Caches` (macOS) or
+    /// `~/.cache`.
+    ///
+    /// # Errors
+    /// When the user has no home.
+    pub fn of_user(env: impl Fn(&str) -> Option<OsString>) -> Result<Self, NoPlace> {
+        if rustix::process::geteuid().is_root() {
+            return Ok(Self::at("/var/cache/pgdyno"));
+        }
+        let home = || env("HOME").map(PathBuf::from).or_else(|| Account::own().ok().map(|own| own.home));
+        let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
+        // The XDG base directory specification has relative paths ignored.
+        env("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| home().filter(|path| path.is_absolute()).map(|home| home.join(cache)))
+            .map(|cache| Self::at(cache.join("pgdyno")))
+            .ok_or(NoPlace)
+    }
+
+    /// The directory of it all.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The portable PostgreSQLs, a directory per version.
+    #[must_use]
+    pub fn portable(&self) -> PathBuf {
+        self.root.join("postgres")
+    }
+
+    /// The temporary servers, a directory each.
+    pub(crate) fn instances(&self) -> PathBuf {
+        self.root.join("instances")
+    }
+
+    /// The server that is kept between runs.
+    pub(crate) fn kept(&self) -> PathBuf {
+        self.root.join("kept")
+    }
+
+    /// Makes sure that `path`, which is one of the above, is there and can be entered by whom it concerns.
+    pub(crate) fn make(&self, path: &Path) -> io::Result<()> {
+        let mode = if rustix::process::geteuid().is_root() { 0o755 } else { 0o700 };
+        if let Some(above) = self.root.parent() {
+            std::fs::create_dir_all(above)?;
+        }
+        make_dir(&self.root, mode)?;
+        make_dir(path, mode)
+    }
+}
+
+/// Makes one directory with exactly this mode, whatever the umask; one that is there stays as it is.
+pub(crate) fn make_dir(path: &Path, mode: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => std::fs::set_permissions(path, Permissions::from_mode(mode)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(variables: &[(&str, &str)]) -> Result<Places, NoPlace> {
+        Places::of_user(|name| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| OsString::from(value)))
+    }
+
+    #[test]
+    fn root_has_its_place_where_others_can_read() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: root's place, as this is not root");
+            return;
+        }
+        assert_eq!(place(&[("HOME", "/home/x")]).unwrap().root(), Path::new("/var/cache/pgdyno"));
+    }
+
+    #[test]
+    fn a_user_has_it_in_the_cache() {
+        if rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: an ordinary user's place, as this is root");
+            return;
+        }
+        let of = |variables| place(variables).unwrap().root().to_owned();
+        assert_eq!(of(&[("HOME", "/home/x"), ("XDG_CACHE_HOME", "/c")]), Path::new("/c/pgdyno"));
+        let home = of(&[("HOME", "/home/x"), ("XDG_CACHE_HOME", "relative")]);
+        assert!(home.starts_with("/home/x") && home.ends_with("pgdyno"), "{home:?}");
+    }
+
+    #[test]
+    fn directories_are_made_whatever_the_umask() {
+        let above = tempfile::tempdir().unwrap();
+        let places = Places::at(above.path().join("a/b"));
+        places.make(&places.instances()).unwrap();
+        places.make(&places.instances()).unwrap();
+        assert!(places.instances().is_dir());
+    }
+}

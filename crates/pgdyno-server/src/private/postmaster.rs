@@ -1,0 +1,183 @@
+//! PostgreSQL's programs as children of the supervisor: initdb, and the postmaster from start to end.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::private::account::Account;
+use crate::private::sizing::Setting;
+use crate::process::{self, PidFile};
+
+/// How a postmaster is told to end. Source: PostgreSQL documentation, "Shutting Down the Server".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Sessions end, and a checkpoint is written: for data that will be used again.
+    Fast,
+    /// At once, without a checkpoint: for data that are removed next. A checkpoint would only write
+    /// gigabytes for nothing, and disturb what is measured next.
+    Immediate,
+}
+
+/// How long initdb or a postmaster is watched while it starts.
+pub(crate) const POLL: Duration = Duration::from_millis(10);
+
+/// A program of PostgreSQL, to run as `account`, which gets `end` when the supervisor is gone.
+pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: File) -> io::Result<Command> {
+    let mut command = Command::new(path);
+    command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
+    if let Some(account) = account {
+        // With the user id, the standard library drops root's supplementary groups; the server needs none.
+        command.uid(account.uid).gid(account.gid);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let supervisor = rustix::process::getpid();
+        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
+        unsafe {
+            // Runs after the user was changed, which would undo it.
+            command.pre_exec(move || {
+                rustix::process::set_parent_process_death_signal(Some(end))?;
+                // The supervisor may have gone before that.
+                if rustix::process::getppid() == Some(supervisor) {
+                    Ok(())
+                } else {
+                    Err(io::Error::from_raw_os_error(libc::ESRCH))
+                }
+            });
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = end;
+    Ok(command)
+}
+
+/// initdb for an empty directory `data`, which belongs to `account`.
+///
+/// Locale C, so that the same data has the same order on every system; the superuser is `postgres`. Access
+/// is decided by files of the supervisor, so what initdb would write for it lets nobody in.
+pub(crate) fn initdb(
+    bindir: &Path,
+    data: &Path,
+    account: Option<&Account>,
+    synced: bool,
+    log: File,
+) -> io::Result<Command> {
+    let mut command = program(&bindir.join("initdb"), account, Signal::TERM, log)?;
+    command
+        .arg("--pgdata")
+        .arg(data)
+        .args(["--username=postgres", "--encoding=UTF8", "--locale=C"])
+        .args(["--auth-local=reject", "--auth-host=reject"]);
+    if !synced {
+        // Data that do not outlive the server need not survive a power cut of this moment.
+        command.arg("--no-sync");
+    }
+    command.current_dir(data);
+    Ok(command)
+}
+
+/// Writes a file of the supervisor that the server reads. It holds no secret.
+pub(crate) fn write_config(path: &Path, text: &str) -> io::Result<()> {
+    std::fs::write(path, text)?;
+    // Root's server runs as somebody else; the directory is closed to all who do not know the name.
+    std::fs::set_permissions(path, Permissions::from_mode(0o644))
+}
+
+/// The text of `postgresql.conf`. The last one of a name counts.
+pub(crate) fn config_text<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> String {
+    settings
+        .into_iter()
+        .map(|s| {
+            let value = s.value.replace('\\', "\\\\").replace('\'', "''");
+            format!("{} = '{value}'\n", s.name)
+        })
+        .collect()
+}
+
+/// A postmaster that is a child of this process.
+#[derive(Debug)]
+pub(crate) struct Postmaster {
+    child: Child,
+    data: std::path::PathBuf,
+}
+
+impl Postmaster {
+    /// Starts it on `data` with this `postgresql.conf`. To be called on the main thread: Linux counts a
+    /// process as orphaned when the *thread* that started it ends.
+    pub(crate) fn start(
+        bindir: &Path,
+        data: &Path,
+        config: &Path,
+        account: Option<&Account>,
+        log: File,
+    ) -> io::Result<Self> {
+        let mut command = program(&bindir.join("postgres"), account, Signal::QUIT, log)?;
+        let child =
+            command.arg("-D").arg(data).arg(format!("--config-file={}", config.display())).current_dir(data).spawn()?;
+        Ok(Self { child, data: data.to_owned() })
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// Whether it accepts connections.
+    pub(crate) fn is_ready(&self) -> bool {
+        PidFile::read(&self.data).is_some_and(|file| file.pid == self.pid() && file.ready)
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Kills it and its backends at once, as a machine that fails would. Its data stay as they are on disk.
+    pub(crate) fn crash(&mut self) {
+        // Stopped, it starts no backend that would not be found.
+        process::send(self.pid(), Signal::STOP);
+        process::kill_with_children(self.pid());
+        let _ = self.child.wait();
+        process::release_shared_memory(&self.data);
+    }
+
+    /// Ends it, harder and harder, and returns when it is gone.
+    pub(crate) fn stop(&mut self, how: Stop) {
+        // Told to end immediately, a postmaster kills its children after 5 s by itself.
+        let steps: &[(Signal, u64)] = match how {
+            Stop::Fast => &[(Signal::INT, 120), (Signal::QUIT, 6)],
+            Stop::Immediate => &[(Signal::QUIT, 6)],
+        };
+        for (signal, patience_s) in steps {
+            if self.ended().is_some() {
+                break;
+            }
+            process::send(self.pid(), *signal);
+            let deadline = Instant::now() + Duration::from_secs(*patience_s);
+            while self.ended().is_none() && Instant::now() < deadline {
+                std::thread::sleep(POLL);
+            }
+        }
+        if self.ended().is_none() {
+            process::kill_with_children(self.pid());
+            let _ = self.child.wait();
+        }
+        process::release_shared_memory(&self.data);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted() {
+        let settings = [Setting::new("a", "it's", ""), Setting::new("b", "C:\\x", "")];
+        assert_eq!(config_text(&settings), "a = 'it''s'\nb = 'C:\\\\x'\n");
+    }
+}

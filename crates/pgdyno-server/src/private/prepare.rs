@@ -1,0 +1,256 @@
+//! What a private server will be: which programs, as whom, with which settings.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::facts::machine::Machine;
+use crate::private::account::Account;
+use crate::private::error::EmbeddedError;
+use crate::private::pipe::Spec;
+use crate::private::places::Places;
+use crate::private::programs::build;
+use crate::private::programs::find::{self, Installation};
+use crate::private::programs::portable;
+use crate::private::programs::want::Want;
+use crate::private::progress::Progress;
+use crate::private::sizing::{self, Facts, Setting};
+
+/// How a private server is to be started.
+#[derive(Clone, Debug)]
+pub struct EmbeddedOptions {
+    /// The program that becomes the supervisor when it is started with
+    /// [`SUPERVISE`](crate::SUPERVISE): pgdyno itself. On Linux `/proc/self/exe` is right even while the
+    /// program is being replaced.
+    pub supervisor: PathBuf,
+    /// Where everything is kept.
+    pub places: Places,
+    /// The `PATH`, which is searched for installed servers.
+    pub path: Option<OsString>,
+    /// Connections that will be open at the same time.
+    pub connections: u32,
+    /// Whether it also listens on 127.0.0.1, with SCRAM and a random password.
+    pub tcp: bool,
+    /// Settings beside and instead of the sized ones, as names and values.
+    pub settings: Vec<(String, String)>,
+}
+
+impl EmbeddedOptions {
+    /// A server for a few connections through its socket.
+    #[must_use]
+    pub fn new(supervisor: impl Into<PathBuf>, places: Places) -> Self {
+        Self { supervisor: supervisor.into(), places, path: None, connections: 16, tcp: false, settings: Vec::new() }
+    }
+}
+
+/// What a user should know of a private server before believing its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// The data are in memory, so that `fsync` costs nothing.
+    DataInMemory(PathBuf),
+    /// There is little room for data, in bytes.
+    LittleSpace(PathBuf, u64),
+    /// A newer or preferred installation cannot be used, and why.
+    PassedOver(PathBuf, String),
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::DataInMemory(path) => write!(
+                f,
+                "{} is in memory: commits cost less than on any disk; set XDG_CACHE_HOME to a place on one",
+                path.display()
+            ),
+            Self::LittleSpace(path, bytes) => {
+                write!(f, "only {} MB are free in {}; the load may fill the disk", bytes >> 20, path.display())
+            }
+            Self::PassedOver(path, reason) => {
+                write!(f, "the PostgreSQL in {} is not used: {reason}", path.display())
+            }
+        }
+    }
+}
+
+/// Settings that are the supervisor's to decide.
+const RESERVED: [&str; 15] = [
+    "config_file",
+    "data_directory",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "include",
+    "include_dir",
+    "include_if_exists",
+    "listen_addresses",
+    "log_destination",
+    "logging_collector",
+    "password_encryption",
+    "port",
+    "unix_socket_directories",
+    "unix_socket_permissions",
+];
+
+/// Less free space than this is worth a warning.
+const LITTLE_SPACE_BYTES: u64 = 4 << 30;
+
+/// What is known of a server before it is started.
+pub(crate) struct Prepared {
+    pub(crate) spec: Spec,
+    /// The settings that fit the machine, without those that were given.
+    pub(crate) sized: Vec<Setting>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// Finds or fetches the programs and decides the settings. Nothing is started.
+pub(crate) fn prepare(
+    want: &Want,
+    options: &EmbeddedOptions,
+    kept: bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Prepared, EmbeddedError> {
+    let extra = extra_settings(&options.settings)?;
+    let account = Account::for_server()?;
+    let caller = Account::own()?.name;
+    let root = options.places.root();
+    if !root.is_absolute() {
+        return Err(EmbeddedError::Place {
+            path: root.to_owned(),
+            source: std::io::Error::other("it is no absolute path"),
+        });
+    }
+    options.places.make(root).map_err(|source| EmbeddedError::Place { path: root.to_owned(), source })?;
+    let mut warnings = Vec::new();
+    let installation = choose(want, options, account.as_ref(), &mut warnings, progress)?;
+
+    let (disk_free_bytes, in_memory) = space(root);
+    if in_memory {
+        warnings.push(Warning::DataInMemory(root.to_owned()));
+    }
+    if disk_free_bytes < LITTLE_SPACE_BYTES {
+        warnings.push(Warning::LittleSpace(root.to_owned(), disk_free_bytes));
+    }
+    let machine = Machine::look();
+    let sized = sizing::settings(&Facts {
+        ram_bytes: machine.usable_ram_bytes().unwrap_or(0),
+        cpus: machine.usable_cpus(),
+        disk_free_bytes,
+        shm_bytes: rustix::fs::statvfs("/dev/shm").ok().map(|fs| fs.f_blocks * fs.f_frsize),
+        connections: options.connections,
+        has_pg_stat_statements: has_library(&installation.bindir, "pg_stat_statements"),
+    });
+    let settings = merge(sized.clone(), extra);
+    let spec = Spec { places_root: root.to_owned(), kept, installation, account, caller, tcp: options.tcp, settings };
+    Ok(Prepared { spec, sized, warnings })
+}
+
+/// The settings of which those in `extra` count.
+pub(crate) fn merge(mut settings: Vec<Setting>, extra: Vec<Setting>) -> Vec<Setting> {
+    for setting in extra {
+        match settings.iter_mut().find(|s| s.name == setting.name) {
+            Some(sized) => *sized = setting,
+            None => settings.push(setting),
+        }
+    }
+    settings
+}
+
+fn choose(
+    want: &Want,
+    options: &EmbeddedOptions,
+    account: Option<&Account>,
+    warnings: &mut Vec<Warning>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Installation, EmbeddedError> {
+    if let Want::Directory(dir) = want {
+        return Ok(build::in_directory(dir, account)?);
+    }
+    let search = find::search(options.path.as_deref(), account);
+    warnings.extend(search.passed_over.iter().map(|(dir, reason)| Warning::PassedOver(dir.clone(), reason.clone())));
+    if let Some(installed) = search.newest(want) {
+        return Ok(installed.clone());
+    }
+    let major = match want {
+        Want::Major(major) => *major,
+        Want::Any | Want::Directory(_) => portable::PORTABLE_MAJOR,
+    };
+    let fetching = || progress(Progress::Fetching { major });
+    Ok(portable::obtain(&options.places, major, account, fetching)?)
+}
+
+/// The settings that somebody gave, where they may.
+pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>, EmbeddedError> {
+    given
+        .iter()
+        .map(|(name, value)| {
+            let lower = name.to_ascii_lowercase();
+            let is_name =
+                !lower.is_empty() && lower.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+            let reason = if !is_name {
+                "that is no name of a setting"
+            } else if RESERVED.contains(&lower.as_str()) {
+                "pgdyno decides it for its private server; name your own server with --target"
+            } else if value.contains(['\n', '\r', '\0']) {
+                "its value has more than one line"
+            } else {
+                return Ok(Setting::new(lower, value, "as given"));
+            };
+            Err(EmbeddedError::Setting { name: name.clone(), reason })
+        })
+        .collect()
+}
+
+/// Free bytes for this user where `path` is, and whether it is in memory.
+fn space(path: &Path) -> (u64, bool) {
+    let free = rustix::fs::statvfs(path).map_or(u64::MAX, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
+    #[cfg(target_os = "linux")]
+    let in_memory = {
+        // TMPFS_MAGIC and RAMFS_MAGIC of linux/magic.h; the field's type differs between systems.
+        const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58f6];
+        rustix::fs::statfs(path).is_ok_and(|fs| IN_MEMORY.contains(&(fs.f_type as u32)))
+    };
+    #[cfg(not(target_os = "linux"))]
+    let in_memory = false;
+    (free, in_memory)
+}
+
+/// Whether the server in `bindir` has a loadable library of this name.
+fn has_library(bindir: &Path, name: &str) -> bool {
+    let told = Command::new(bindir.join("pg_config"))
+        .arg("--pkglibdir")
+        .output()
+        .ok()
+        .and_then(|output| String::from_utf8(output.stdout).ok())
+        .map(|dir| PathBuf::from(dir.trim_end()));
+    // Where the programs were moved to, what pg_config tells may be elsewhere; the server looks beside itself.
+    told.into_iter()
+        .chain(["../lib", "../lib/postgresql"].map(|dir| bindir.join(dir)))
+        .any(|dir| ["so", "dylib"].iter().any(|suffix| dir.join(format!("{name}.{suffix}")).is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(name: &str, value: &str) -> String {
+        extra_settings(&[(name.to_owned(), value.to_owned())]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn settings_of_the_supervisor_cannot_be_given() {
+        assert!(refusal("PORT", "5432").contains("--target"));
+        assert!(refusal("fsync = off #", "x").contains("no name"));
+        assert!(refusal("work_mem", "4MB'\nfsync = off").contains("more than one line"));
+        let good = extra_settings(&[("Fsync".to_owned(), "off".to_owned())]).unwrap();
+        assert_eq!(good, [Setting::new("fsync", "off", "as given")]);
+    }
+
+    #[test]
+    fn memory_is_told_from_disk() {
+        if cfg!(target_os = "linux") && Path::new("/dev/shm").is_dir() {
+            assert!(space(Path::new("/dev/shm")).1);
+        }
+        let (free, in_memory) = space(Path::new(env!("CARGO_MANIFEST_DIR")));
+        assert!(free > 0 && !in_memory);
+    }
+}

@@ -1,0 +1,23 @@
+//! What a start tells of itself.
+
+use crate::private::programs::version::PgVersion;
+
+/// What a start is busy with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The portable PostgreSQL is being downloaded and unpacked, about 15 MB.
+    Fetching {
+        /// Its major version.
+        major: u32,
+    },
+    /// initdb runs.
+    Initialising {
+        /// The version of the server.
+        version: PgVersion,
+    },
+    /// The server starts.
+    Starting {
+        /// Its version.
+        version: PgVersion,
+    },
+}

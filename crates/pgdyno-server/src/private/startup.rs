@@ -1,0 +1,204 @@
+//! What a supervisor does until its server accepts connections.
+
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::private::instance::{self, Instance};
+use crate::private::pipe::{Event, Spec, tell};
+use crate::private::postmaster::{self, POLL, Postmaster, Stop};
+use crate::private::server::PrivateServer;
+use crate::private::sizing::Setting;
+use crate::private::wake::Wake;
+use crate::process;
+
+/// Why the server did not start. `None` means that it is not wanted any more.
+pub(crate) type Refusal = Option<String>;
+
+/// Whether somebody wants the server gone before it is there.
+fn is_unwanted(woken: &Receiver<Wake>) -> bool {
+    matches!(woken.try_recv(), Ok(Wake::ParentGone | Wake::Told(_)))
+}
+
+/// Makes the data directory if there is none, and starts the server on it; at the place of `last`, where that was the
+/// same server before a shutdown. The main thread calls this.
+pub(crate) fn start(
+    spec: &Spec,
+    instance: &Instance,
+    woken: &Receiver<Wake>,
+    last: Option<&PrivateServer>,
+) -> Result<(Postmaster, PrivateServer), Refusal> {
+    let account = spec.account.as_ref();
+    let because = |what: &'static str| move |error: io::Error| Some(format!("{what}: {error}"));
+    let log_path = instance.log();
+    // Truncated, then appended to by all who write it.
+    let log = File::create(&log_path)
+        .and_then(|_| File::options().append(true).open(&log_path))
+        .map_err(because("cannot write the server's log"))?;
+    let new_log = || log.try_clone().map_err(because("cannot write the server's log"));
+    let data = instance.data();
+    if let Ok(major) = std::fs::read_to_string(data.join("PG_VERSION")) {
+        if major.trim() != spec.installation.version.major.to_string() {
+            return Err(Some(format!(
+                "the data that were kept are of PostgreSQL {}, and this is {}; \
+                 name that version, or remove them with 'pgdyno server stop'",
+                major.trim(),
+                spec.installation.version
+            )));
+        }
+    } else {
+        tell(&Event::Initialising);
+        initialise(spec, instance, new_log()?, woken)?;
+        // What initdb said matters no more: the log's end is to tell why postgres does not start.
+        log.set_len(0).map_err(because("cannot write the server's log"))?;
+    }
+    let socket_dir = match last.filter(|last| last.socket_dir.is_dir()) {
+        Some(last) => last.socket_dir.clone(),
+        None => instance.make_socket_dir(account).map_err(because("cannot make the directory of the socket"))?,
+    };
+    tell(&Event::Starting);
+    // Another process may take the port before the server does, which matters for TCP only.
+    for attempt in 0..5 {
+        let port = match last.filter(|_| attempt == 0) {
+            Some(last) => last.port,
+            None => free_port().map_err(because("cannot find a free port"))?,
+        };
+        let config =
+            configure(spec, instance, &socket_dir, port).map_err(because("cannot write the server's configuration"))?;
+        let mut server = Postmaster::start(&spec.installation.bindir, &data, &config, account, new_log()?)
+            .map_err(because("cannot run postgres"))?;
+        match await_ready(spec, &mut server, woken) {
+            Ok(()) => {
+                let running = PrivateServer {
+                    supervisor_pid: std::process::id() as i32,
+                    postmaster_pid: server.pid(),
+                    installation: spec.installation.clone(),
+                    settings: spec.settings.clone(),
+                    dir: instance.dir().to_owned(),
+                    data_dir: data,
+                    socket_dir,
+                    port,
+                    tcp: spec.tcp,
+                    started_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+                    refused: None,
+                };
+                return Ok((server, running));
+            }
+            Err(refusal) => {
+                server.stop(Stop::Immediate);
+                let port_was_taken =
+                    instance::log_tail(&log_path).iter().any(|line| line.contains("could not bind IPv4 address"));
+                if refusal.is_none() || !port_was_taken {
+                    return Err(refusal);
+                }
+                // The next attempt's log must not show this one's complaint.
+                log.set_len(0).map_err(because("cannot write the server's log"))?;
+            }
+        }
+    }
+    Err(Some("no port stays free for the server".to_owned()))
+}
+
+/// Makes the data directory, which gets its name when it is complete.
+fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake>) -> Result<(), Refusal> {
+    let account = spec.account.as_ref();
+    let unfinished = instance.dir().join("data.new");
+    if unfinished.exists() {
+        let _ = std::fs::remove_dir_all(&unfinished);
+    }
+    let data = instance
+        .make_private("data.new", account)
+        .map_err(|e| Some(format!("cannot make {}: {e}", unfinished.display())))?;
+    let mut initdb = postmaster::initdb(&spec.installation.bindir, &data, account, spec.kept, log)
+        .and_then(|mut command| command.spawn())
+        .map_err(|error| match (account, error.kind()) {
+            (Some(account), io::ErrorKind::PermissionDenied) => Some(format!(
+                "user {} cannot reach {}: every directory above it must let it pass (chmod o+x)",
+                account.name,
+                data.display()
+            )),
+            _ => Some(format!("cannot run initdb: {error}")),
+        })?;
+    // Killed, its postgres would leave shared memory in the kernel; it is nearly done anyway.
+    let mut unwanted_since: Option<Instant> = None;
+    loop {
+        match initdb.try_wait() {
+            Ok(Some(_)) if unwanted_since.is_some() => return Err(None),
+            Ok(Some(status)) if status.success() => break,
+            Ok(Some(status)) => return Err(Some(format!("initdb failed ({status})"))),
+            Ok(None) => {}
+            Err(error) => return Err(Some(format!("cannot wait for initdb: {error}"))),
+        }
+        if is_unwanted(woken) {
+            unwanted_since.get_or_insert_with(Instant::now);
+        }
+        if unwanted_since.is_some_and(|since| since.elapsed() > Duration::from_secs(5)) {
+            process::kill_with_children(initdb.id() as i32);
+            let _ = initdb.wait();
+            return Err(None);
+        }
+        std::thread::sleep(POLL);
+    }
+    std::fs::rename(&data, instance.data()).map_err(|e| Some(format!("cannot rename {}: {e}", data.display())))
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Writes the three files that the server is configured by.
+fn configure(spec: &Spec, instance: &Instance, socket_dir: &Path, port: u16) -> io::Result<PathBuf> {
+    let file = |name: &str| instance.dir().join(name);
+    let (hba, ident, config) = (file("pg_hba.conf"), file("pg_ident.conf"), file("postgresql.conf"));
+    // The socket's directory keeps everybody out but the server's account and root; of those only
+    // whoever started it becomes the superuser.
+    let mut access = "local all all peer map=pgdyno\n".to_owned();
+    if spec.tcp {
+        access.push_str("host all all 127.0.0.1/32 scram-sha-256\n");
+    }
+    postmaster::write_config(&hba, &access)?;
+    postmaster::write_config(&ident, &format!("pgdyno \"{}\" postgres\n", spec.caller))?;
+    let path = |path: &Path| path.display().to_string();
+    // The last one counts: whoever gave a setting gets it. Those that must be as they are here are refused before.
+    let own = [
+        ("hba_file", path(&hba)),
+        ("ident_file", path(&ident)),
+        ("unix_socket_directories", path(socket_dir)),
+        ("unix_socket_permissions", "0700".to_owned()),
+        ("listen_addresses", if spec.tcp { "127.0.0.1" } else { "" }.to_owned()),
+        ("port", port.to_string()),
+        ("password_encryption", "scram-sha-256".to_owned()),
+        ("cluster_name", "pgdyno".to_owned()),
+        ("logging_collector", "off".to_owned()),
+        ("log_destination", "stderr".to_owned()),
+        ("log_timezone", "UTC".to_owned()),
+        ("timezone", "UTC".to_owned()),
+        ("lc_messages", "C".to_owned()),
+        ("default_text_search_config", "pg_catalog.english".to_owned()),
+    ]
+    .map(|(name, value)| Setting::new(name, value, ""));
+    postmaster::write_config(&config, &postmaster::config_text(own.iter().chain(&spec.settings)))?;
+    Ok(config)
+}
+
+fn await_ready(spec: &Spec, server: &mut Postmaster, woken: &Receiver<Wake>) -> Result<(), Refusal> {
+    // Data that were kept may have to be recovered first.
+    let patience = Duration::from_secs(if spec.kept { 600 } else { 60 });
+    let deadline = Instant::now() + patience;
+    while !server.is_ready() {
+        if let Some(status) = server.ended() {
+            return Err(Some(format!("postgres ended while it started ({status})")));
+        }
+        if is_unwanted(woken) {
+            return Err(None);
+        }
+        if Instant::now() > deadline {
+            return Err(Some(format!("postgres did not accept connections within {} s", patience.as_secs())));
+        }
+        std::thread::sleep(POLL);
+    }
+    Ok(())
+}

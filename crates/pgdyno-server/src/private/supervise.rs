@@ -1,0 +1,157 @@
+//! The supervisor: a process between pgdyno and its private server, which outlives pgdyno by just as long
+//! as it takes to end the server and to remove its directories.
+//!
+//! It is the same program, started with [`SUPERVISE`](crate::SUPERVISE). The end of its standard input means that pgdyno is
+//! gone, however it went: only pgdyno has the other end of that pipe. It leads a
+//! session of its own, so that Ctrl-C does not reach the server before pgdyno has ended the run. Should the
+//! supervisor itself be killed, Linux ends the postmaster, and whoever comes next removes the directories.
+
+use std::io::{self, BufRead};
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use crate::private::instance::{self, Instance};
+use crate::private::kept;
+use crate::private::pipe::{Event, Order, Spec, tell};
+use crate::private::places::Places;
+use crate::private::postmaster::{Postmaster, Stop};
+use crate::private::server::PrivateServer;
+use crate::private::wake::{Wake, listen, watch};
+use crate::private::{restart, startup};
+
+/// The whole life of a supervisor. To be called on the main thread of a process that was started with
+/// [`SUPERVISE`], before anything else; its standard input and output belong to it.
+#[must_use]
+pub fn supervise_main() -> ExitCode {
+    // Fails only for who leads a group already, such as a user who types the hidden word.
+    let _ = rustix::process::setsid();
+    let _ = std::env::set_current_dir("/");
+    let mut line = String::new();
+    let mut spec: Spec = match io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(serde_json::Error::io)
+        .and_then(|_| serde_json::from_str(&line))
+    {
+        Ok(spec) => spec,
+        // Whoever started it has gone, or is no pgdyno.
+        Err(_) => return ExitCode::FAILURE,
+    };
+    let (wake, woken) = mpsc::channel();
+    if listen(&spec, &wake).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let places = Places::at(&spec.places_root);
+    let instance = if spec.kept { Instance::kept(&places) } else { Instance::temporary(&places).map(Some) };
+    let instance = match instance {
+        Ok(Some(instance)) => instance,
+        Ok(None) => return fail("a kept server is running already".to_owned(), Vec::new()),
+        Err(error) => {
+            let root = places.root().display();
+            return fail(format!("cannot make a directory in {root}: {error}"), Vec::new());
+        }
+    };
+    tell(&Event::Directory(instance.dir().to_owned()));
+    match startup::start(&spec, &instance, &woken, None) {
+        Ok((server, running)) => serve(&mut spec, instance, server, running, &wake, &woken),
+        Err(refusal) => {
+            let log = instance::log_tail(&instance.log());
+            if !spec.kept {
+                instance.remove();
+            }
+            match refusal {
+                Some(what) => fail(what, log),
+                None => ExitCode::SUCCESS,
+            }
+        }
+    }
+}
+
+fn fail(what: String, log: Vec<String>) -> ExitCode {
+    tell(&Event::Failed { what, log });
+    ExitCode::FAILURE
+}
+
+/// Waits until the server is not wanted any more, or dies.
+fn serve(
+    spec: &mut Spec,
+    instance: Instance,
+    mut server: Postmaster,
+    mut running: PrivateServer,
+    wake: &Sender<Wake>,
+    woken: &Receiver<Wake>,
+) -> ExitCode {
+    if let Err(error) = announce(spec, &instance, &running) {
+        server.stop(Stop::Fast);
+        return fail(format!("cannot write the state of the kept server: {error}"), Vec::new());
+    }
+    watch(server.pid(), wake.clone());
+    let mut proven = restart::proven(&instance);
+    let mut died = false;
+    loop {
+        let stop = match woken.recv() {
+            Ok(Wake::Told(stop)) => stop,
+            // `wake` lives in this process, so the channel cannot close.
+            Ok(Wake::ParentGone) | Err(_) => Stop::Immediate,
+            Ok(Wake::Asked(order)) => {
+                let started = match order {
+                    Order::Crash => {
+                        server.crash();
+                        startup::start(spec, &instance, woken, None)
+                    }
+                    Order::Restart(settings) => {
+                        server.stop(Stop::Fast);
+                        restart::restart(spec, settings, &instance, &running, &proven, woken)
+                    }
+                };
+                match started {
+                    Ok((again, described)) => {
+                        (server, running) = (again, described);
+                        watch(server.pid(), wake.clone());
+                        proven = restart::proven(&instance);
+                        if announce(spec, &instance, &running).is_ok() {
+                            continue;
+                        }
+                        // Nobody could find it any more.
+                        Stop::Fast
+                    }
+                    Err(Some(what)) => {
+                        tell(&Event::Failed { what, log: instance::log_tail(&instance.log()) });
+                        died = true;
+                        if spec.kept { Stop::Fast } else { continue }
+                    }
+                    Err(None) => Stop::Immediate,
+                }
+            }
+            Ok(Wake::Ended) => {
+                // The word of one that was made to crash comes when another runs.
+                let Some(status) = server.ended().filter(|_| !died) else { continue };
+                tell(&Event::Died { what: status.to_string(), log: instance::log_tail(&instance.log()) });
+                died = true;
+                if spec.kept {
+                    Stop::Fast
+                } else {
+                    // Its directory stays for as long as pgdyno may want to read the log.
+                    continue;
+                }
+            }
+        };
+        server.stop(stop);
+        break;
+    }
+    if spec.kept {
+        kept::remove_state(instance.dir());
+    } else {
+        instance.remove();
+    }
+    if died { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Tells how the server is reached: whoever listens, and whoever looks at the state of a kept one.
+fn announce(spec: &Spec, instance: &Instance, running: &PrivateServer) -> io::Result<()> {
+    if spec.kept {
+        kept::write_state(instance.dir(), running)?;
+    }
+    tell(&Event::Ready(running.clone()));
+    Ok(())
+}

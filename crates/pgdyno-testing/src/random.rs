@@ -1,0 +1,61 @@
+//! Chance in tests, which can be had again.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+
+/// Names the seed of a test that is to run as it did before.
+const SEED: &str = "PGDYNO_TEST_SEED";
+
+/// Random numbers of one test: SplitMix64.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// One with the seed in `PGDYNO_TEST_SEED`, or else with another one each time. Prints the seed, which the test harness
+    /// shows where the test fails.
+    #[must_use]
+    pub fn new() -> Self {
+        let given = std::env::var(SEED).ok().map(|text| text.parse().unwrap());
+        let seed = given.unwrap_or_else(|| std::hash::RandomState::new().build_hasher().finish());
+        eprintln!("{SEED}={seed} draws the same again");
+        Self(seed)
+    }
+
+    /// One with this seed.
+    #[must_use]
+    pub fn with_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `limit`, which is above 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_draws_the_same_again() {
+        let draw = |seed| {
+            let mut random = Random::with_seed(seed);
+            [0; 4].map(|_| random.below(900))
+        };
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+    }
+}

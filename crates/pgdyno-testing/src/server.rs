@@ -1,0 +1,198 @@
+//! A private PostgreSQL for one test: started on a temporary directory, gone with its value.
+
+use std::net::{Ipv6Addr, TcpListener};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, ConnectOptions, Env};
+
+pub use crate::postgres::{account, available};
+
+/// Gives a file to the server's account.
+pub fn hand_over(path: &Path) {
+    if let Some((uid, gid)) = account() {
+        chown(path, Some(uid), Some(gid)).unwrap();
+    }
+}
+
+/// A program of PostgreSQL, as the account that servers run as.
+#[must_use]
+pub fn command(program: &str) -> Command {
+    let mut command = Command::new(crate::postgres::program(program));
+    if let Some((uid, gid)) = account() {
+        command.uid(uid).gid(gid);
+    }
+    command.env_clear().env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    dir: tempfile::TempDir,
+    child: Child,
+    /// Its port, for TCP and for the socket.
+    pub port: u16,
+}
+
+impl Server {
+    /// A fresh cluster with these lines at the end of its `postgresql.conf` and as its `pg_hba.conf`.
+    /// `%` in `conf` stands for the directory that [`Server::dir`] returns.
+    #[must_use]
+    pub fn start(conf: &str, hba: &str) -> Self {
+        Self::start_in(&std::env::temp_dir(), conf, hba)
+    }
+
+    /// The same, with everything under `parent`: a file system of its own, say.
+    #[must_use]
+    pub fn start_in(parent: &Path, conf: &str, hba: &str) -> Self {
+        let this = Self::prepare(parent, |data| {
+            run(command("initdb")
+                .args(["-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"])
+                .args(["--no-locale"]));
+        });
+        this.launch(conf, Some(hba))
+    }
+
+    /// A standby of `primary`, made by the server's own functions: a pg_basebackup of its version may not be there.
+    #[must_use]
+    pub fn standby_of(primary: &Self) -> Self {
+        let this = Self::prepare(&std::env::temp_dir(), |data| {
+            let mut admin = primary.admin();
+            let (start, stop) = match crate::postgres::major() {
+                ..15 => ("pg_start_backup('standby', true, false)", "pg_stop_backup(false, false)"),
+                _ => ("pg_backup_start('standby', true)", "pg_backup_stop(false)"),
+            };
+            admin.query(&format!("select {start}")).unwrap();
+            let from = primary.dir().join("data");
+            run(Command::new("cp").arg("-a").arg(&from).arg(data));
+            let label = admin.query_one(&format!("select labelfile from {stop}")).unwrap();
+            let data = Path::new(data);
+            std::fs::remove_file(data.join("postmaster.pid")).unwrap();
+            let primary = format!(
+                "\nprimary_conninfo = 'host={} port={} user=postgres'\n",
+                primary.dir().display(),
+                primary.port
+            );
+            for (name, text) in [("backup_label", label), ("standby.signal", String::new())] {
+                std::fs::write(data.join(name), text).unwrap();
+                hand_over(&data.join(name));
+            }
+            let conf = data.join("postgresql.conf");
+            let text = std::fs::read_to_string(&conf).unwrap();
+            std::fs::write(&conf, text + &primary).unwrap();
+        });
+        this.launch("", None)
+    }
+
+    fn prepare(parent: &Path, make: impl FnOnce(&str)) -> Prepared {
+        let dir = tempfile::Builder::new().prefix("pgdyno").tempdir_in(parent).unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        hand_over(dir.path());
+        make(dir.path().join("data").to_str().unwrap());
+        Prepared { dir }
+    }
+
+    /// The directory of its socket, its log and its data.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The superuser over the socket.
+    #[must_use]
+    pub fn options(&self) -> ConnectOptions {
+        ConnectOptions::for_socket(self.dir.path(), self.port, "postgres", "postgres")
+    }
+
+    /// A connection of the superuser.
+    #[must_use]
+    pub fn admin(&self) -> Admin {
+        Admin::connect(&self.options()).unwrap()
+    }
+
+    /// `dsn` with this server's port, resolved in empty surroundings.
+    #[must_use]
+    pub fn resolve(&self, dsn: &str) -> ConnectOptions {
+        let env = Env::new([], None, Some("postgres"));
+        ConnectOptions::resolve(&format!("port={} {dsn}", self.port), &env).unwrap()
+    }
+
+    /// Ends it as a crash would: an immediate shutdown.
+    pub fn crash(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(None)) {
+            return;
+        }
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::QUIT).ok();
+        self.child.wait().ok();
+    }
+
+    /// Starts it again after [`Server::crash`].
+    pub fn restart(&mut self) {
+        self.child = postmaster(self.dir.path());
+        self.await_start();
+    }
+
+    fn await_start(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Admin::connect(&self.options()).is_err() {
+            let log = || std::fs::read_to_string(self.dir.path().join("log")).unwrap();
+            assert!(self.child.try_wait().unwrap().is_none(), "{}", log());
+            assert!(Instant::now() < deadline, "no start: {}", log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+struct Prepared {
+    dir: tempfile::TempDir,
+}
+
+impl Prepared {
+    fn launch(self, conf: &str, hba: Option<&str>) -> Server {
+        let data = self.dir.path().join("data");
+        let path = self.dir.path().to_str().unwrap();
+        let port = TcpListener::bind((Ipv6Addr::LOCALHOST, 0))
+            .or_else(|_| TcpListener::bind("127.0.0.1:0"))
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let settings = format!(
+            "\nport = {port}\nlisten_addresses = '127.0.0.1,::1'\nunix_socket_directories = '{path}'\n\
+             fsync = off\nshared_buffers = 16MB\nlogging_collector = off\n{}\n",
+            conf.replace('%', path)
+        );
+        let file = data.join("postgresql.conf");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text + &settings).unwrap();
+        if let Some(hba) = hba {
+            std::fs::write(data.join("pg_hba.conf"), hba).unwrap();
+        }
+        let child = postmaster(self.dir.path());
+        let mut server = Server { dir: self.dir, child, port };
+        server.await_start();
+        server
+    }
+}
+
+fn postmaster(dir: &Path) -> Child {
+    let log = std::fs::File::options().create(true).append(true).open(dir.join("log")).unwrap();
+    command("postgres").arg("-D").arg(dir.join("data")).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Nothing of the directory is kept.
+        self.crash();
+    }
+}

@@ -1,0 +1,148 @@
+//! The client's side of SCRAM-SHA-256.
+//!
+//! Source: RFC 5802, RFC 7677; saslprep as PostgreSQL has it: a password that it does not take is used as it is.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+
+use super::AuthError;
+
+/// The most iterations that a server may ask for: some seconds of a CPU. PostgreSQL asks for 4,096 unless it is told
+/// otherwise, and advice goes up to a million.
+const MAX_ITERATIONS: u32 = 10_000_000;
+
+/// Iterations between two looks at whether to go on: about a millisecond.
+const ITERATIONS_AT_ONCE: u32 = 4_096;
+
+/// What the exchange is bound to.
+pub(super) enum Bound {
+    /// `n`: nothing, and no TLS that there could be a binding to, or none is wanted.
+    Not,
+    /// `y`: nothing, and the server did not offer it.
+    NotOffered,
+    /// `p`: the hash of the server's certificate.
+    EndPoint(Vec<u8>),
+}
+
+impl Bound {
+    fn header(&self) -> &'static str {
+        match self {
+            Self::Not => "n,,",
+            Self::NotOffered => "y,,",
+            Self::EndPoint(_) => "p=tls-server-end-point,,",
+        }
+    }
+
+    /// The header and the data, as the client's second message has them.
+    fn input(&self) -> String {
+        let data: &[u8] = if let Self::EndPoint(hash) = self { hash } else { b"" };
+        STANDARD.encode([self.header().as_bytes(), data].concat())
+    }
+}
+
+/// An exchange before the server's first message.
+pub(super) struct Scram {
+    password: Vec<u8>,
+    bound: Bound,
+    nonce: String,
+}
+
+/// An exchange in which the client has proven that it knows the password.
+pub(super) struct Proven {
+    server_key: [u8; 32],
+    auth_message: String,
+}
+
+impl Scram {
+    pub(super) fn new(password: &[u8], bound: Bound) -> Self {
+        let prepared = std::str::from_utf8(password).ok().and_then(|text| stringprep::saslprep(text).ok());
+        let password = prepared.map_or_else(|| password.to_vec(), |text| text.into_owned().into_bytes());
+        Self { password, bound, nonce: STANDARD.encode(rand::random::<[u8; 18]>()) }
+    }
+
+    /// The client's first message.
+    pub(super) fn first(&self) -> String {
+        format!("{}n=,r={}", self.bound.header(), self.nonce)
+    }
+
+    /// Reads the server's first message; the client's second one, with its proof. `go_on` is asked now and then whether
+    /// there is still time.
+    pub(super) fn prove(self, first: &[u8], go_on: &mut dyn FnMut() -> bool) -> Result<(Proven, String), AuthError> {
+        let first = text(first)?;
+        let malformed = || AuthError::Scram("the server's first message is malformed".into());
+        let mut fields = first.split(',');
+        let mut field = |name: &str| fields.next().and_then(|field| field.strip_prefix(name)).ok_or_else(malformed);
+        let (nonce, salt, iterations) = (field("r=")?, field("s=")?, field("i=")?);
+        if fields.next().is_some() {
+            return Err(malformed());
+        }
+        if !nonce.starts_with(&self.nonce) {
+            return Err(AuthError::Scram("the server's nonce does not begin with ours".into()));
+        }
+        let salt = STANDARD.decode(salt).map_err(|_| malformed())?;
+        let digits = iterations.bytes().all(|b| b.is_ascii_digit());
+        let iterations = iterations.parse().ok().filter(|count| digits && *count > 0).ok_or_else(malformed)?;
+        let salted = salted(&self.password, &salt, iterations, go_on)?;
+        let client_key = hmac(&salted, b"Client Key");
+        let without_proof = format!("c={},r={nonce}", self.bound.input());
+        let auth_message = format!("n=,r={},{first},{without_proof}", self.nonce);
+        let signature = hmac(&Sha256::digest(client_key), auth_message.as_bytes());
+        let proof: Vec<u8> = client_key.iter().zip(signature).map(|(key, byte)| key ^ byte).collect();
+        let answer = format!("{without_proof},p={}", STANDARD.encode(proof));
+        Ok((Proven { server_key: hmac(&salted, b"Server Key"), auth_message }, answer))
+    }
+}
+
+impl Proven {
+    /// Reads the server's last message: whether it knows the password as well.
+    pub(super) fn verify(&self, last: &[u8]) -> Result<(), AuthError> {
+        let last = text(last)?;
+        if let Some(error) = last.strip_prefix("e=") {
+            return Err(AuthError::Scram(format!("the server says {}", error.escape_debug())));
+        }
+        let malformed = || AuthError::Scram("the server's last message is malformed".into());
+        let signature = last.strip_prefix("v=").and_then(|text| STANDARD.decode(text).ok()).ok_or_else(malformed)?;
+        let mac = keyed(&self.server_key).chain_update(self.auth_message.as_bytes());
+        // In constant time.
+        mac.verify_slice(&signature).map_err(|_| AuthError::Scram("the server does not know the password".into()))
+    }
+}
+
+fn text(message: &[u8]) -> Result<&str, AuthError> {
+    std::str::from_utf8(message).map_err(|_| AuthError::Scram("a message is not UTF-8".into()))
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    // A key of any length will do.
+    Hmac::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"))
+}
+
+fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+    keyed(key).chain_update(text).finalize().into_bytes().into()
+}
+
+/// PBKDF2 with one block: `Hi` of RFC 5802.
+fn salted(
+    password: &[u8],
+    salt: &[u8],
+    iterations: u32,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<[u8; 32], AuthError> {
+    if iterations > MAX_ITERATIONS {
+        return Err(AuthError::Iterations(iterations));
+    }
+    let key = keyed(password);
+    let step = |text: &[u8]| -> [u8; 32] { key.clone().chain_update(text).finalize().into_bytes().into() };
+    let mut block = step(&[salt, &[0, 0, 0, 1]].concat());
+    let mut salted = block;
+    for done in 1..iterations {
+        if done % ITERATIONS_AT_ONCE == 0 && !go_on() {
+            return Err(AuthError::OutOfTime(iterations));
+        }
+        block = step(&block);
+        salted.iter_mut().zip(block).for_each(|(sum, byte)| *sum ^= byte);
+    }
+    Ok(salted)
+}

@@ -1,0 +1,220 @@
+//! pgbench's tables and its three built-in scripts.
+//!
+//! A database made by `pgbench -i` can be driven from here, and one made here can be driven by pgbench.
+//! Source: PostgreSQL documentation, pgbench, and pgbench's own tables and rows as version 15 makes them.
+
+mod checks;
+pub mod partitions;
+pub mod rows;
+mod schema;
+mod script;
+
+use pgdyno_wire::{ParamType, Statement};
+use pgdyno_workload::{
+    Capabilities, Check, ClientContext, ClientScript, Meta, Param, ParamKind, Params, Table, Txn, When, Workload,
+};
+
+use partitions::{PartitionMethod, Partitioning};
+use schema::Layout;
+use script::Builtin;
+
+/// Rows of `pgbench_accounts` for each unit of scale.
+pub const ACCOUNTS: u64 = 100_000;
+/// Rows of `pgbench_tellers` for each unit of scale.
+pub const TELLERS: u64 = 10;
+/// Rows of `pgbench_branches` for each unit of scale.
+pub const BRANCHES: u64 = 1;
+
+/// From this scale on pgbench makes `aid` a bigint.
+pub const BIGINT_SCALE: u64 = 20_000;
+
+/// The largest scale whose accounts fit one table of PostgreSQL: 2^32 - 2 blocks of 8 KiB, 61 rows in
+/// each. `bid` and `tid` are integers and would allow 214,748,364.
+const MAX_SCALE: i64 = 2_619_930;
+
+const SCALE: Param = Param {
+    name: "scale",
+    help: "units of 100,000 accounts, 10 tellers and 1 branch",
+    default: "1",
+    kind: ParamKind::Integer(1, MAX_SCALE),
+    when: When::Load,
+};
+
+/// All three have it, for they share their data.
+const HISTORY_INDEXES: Param = Param {
+    name: "history-indexes",
+    help: "an index on each of tid, bid, aid, delta and mtime of pgbench_history; pgbench makes none",
+    default: "false",
+    kind: ParamKind::Flag,
+    when: When::LoadUnlessDefault,
+};
+
+/// All three have it, as [`HISTORY_INDEXES`].
+const PARTITIONS: Param = Param {
+    name: "partitions",
+    help: "parts of pgbench_accounts, as pgbench --partitions makes them; 0: one ordinary table",
+    default: "0",
+    kind: ParamKind::Integer(0, 10_000),
+    when: When::LoadUnlessDefault,
+};
+
+const PARTITION_METHOD: Param = Param {
+    name: "partition-method",
+    help: "what leads an account to its partition: range or hash of aid",
+    default: "range",
+    kind: ParamKind::Choice(&["range", "hash"]),
+    when: When::LoadUnlessDefault,
+};
+
+const PIPELINE: Param = Param {
+    name: "pipeline",
+    help: "send a whole transaction as one pipeline instead of one statement per round trip",
+    default: "false",
+    kind: ParamKind::Flag,
+    when: When::Run,
+};
+
+const SCALE_QUERY: &str = "select count(*) from pgbench_branches";
+
+pub(crate) static TPCB_LIKE: Meta = Meta {
+    id: "tpcb-like",
+    summary: "pgbench's TPC-B (sort of): three updates, a select and an insert in a transaction",
+    version: 1,
+    dataset: "pgbench",
+    scale_name: "scale",
+    scale_query: Some(SCALE_QUERY),
+    params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD, PIPELINE],
+};
+
+pub(crate) static SIMPLE_UPDATE: Meta = Meta {
+    id: "simple-update",
+    summary: "pgbench's simple update (-N): as tpcb-like, but tellers and branches are left alone",
+    version: 1,
+    dataset: "pgbench",
+    scale_name: "scale",
+    scale_query: Some(SCALE_QUERY),
+    params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD, PIPELINE],
+};
+
+pub(crate) static SELECT_ONLY: Meta = Meta {
+    id: "select-only",
+    summary: "pgbench's select only (-S): one account by its key",
+    version: 1,
+    dataset: "pgbench",
+    scale_name: "scale",
+    scale_query: Some(SCALE_QUERY),
+    params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD],
+};
+
+pub(crate) fn tpcb_like(params: &Params) -> Box<dyn Workload> {
+    Box::new(Pgbench::new(&TPCB_LIKE, Builtin::TpcbLike, params))
+}
+
+pub(crate) fn simple_update(params: &Params) -> Box<dyn Workload> {
+    Box::new(Pgbench::new(&SIMPLE_UPDATE, Builtin::SimpleUpdate, params))
+}
+
+pub(crate) fn select_only(params: &Params) -> Box<dyn Workload> {
+    Box::new(Pgbench::new(&SELECT_ONLY, Builtin::SelectOnly, params))
+}
+
+/// The partitions that the parameters ask for.
+fn partitioning(params: &Params) -> Option<Partitioning> {
+    let method = match params.text(PARTITION_METHOD.name) {
+        "hash" => PartitionMethod::Hash,
+        _ => PartitionMethod::Range,
+    };
+    let partitions = u32::try_from(params.integer(PARTITIONS.name)).unwrap_or_default();
+    (partitions > 0).then_some(Partitioning { method, partitions })
+}
+
+struct Pgbench {
+    meta: &'static Meta,
+    params: Params,
+    builtin: Builtin,
+    layout: Layout,
+    pipeline: bool,
+}
+
+impl Pgbench {
+    fn new(meta: &'static Meta, builtin: Builtin, params: &Params) -> Self {
+        Self {
+            meta,
+            params: params.clone(),
+            builtin,
+            layout: Layout {
+                // The parameter's range begins at 1.
+                scale: params.integer(SCALE.name).unsigned_abs(),
+                history_indexes: params.flag(HISTORY_INDEXES.name),
+                partitioning: partitioning(params),
+            },
+            pipeline: params.flag(PIPELINE.name),
+        }
+    }
+
+    /// The type of `aid` as pgbench chooses it.
+    fn aid_type(&self) -> ParamType {
+        if self.layout.scale >= BIGINT_SCALE { ParamType::Int8 } else { ParamType::Int4 }
+    }
+}
+
+impl Workload for Pgbench {
+    fn meta(&self) -> &'static Meta {
+        self.meta
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn scale(&self) -> u64 {
+        self.layout.scale
+    }
+
+    fn tables(&self, _: &Capabilities) -> Vec<Table> {
+        schema::tables(self.layout)
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        checks::checks(self.builtin)
+    }
+
+    fn txns(&self) -> Vec<Txn> {
+        vec![Txn { name: self.meta.id, weight: 1.0, queries: self.builtin.queries() }]
+    }
+
+    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
+        self.builtin.statements(self.aid_type())
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.builtin == Builtin::SelectOnly
+    }
+
+    /// What pgbench does unless it is told `-n`.
+    fn before_run(&self) -> &'static [&'static str] {
+        &["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"]
+    }
+
+    fn data_bytes(&self) -> u64 {
+        schema::data_bytes(self.layout)
+    }
+
+    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
+        self.builtin.client(self.layout.scale, self.pipeline, context.rng.clone())
+    }
+
+    /// The manual's own warning: with fewer branches than clients the run measures waiting for locks.
+    fn advice(&self, clients: u32) -> Vec<String> {
+        if self.builtin == Builtin::TpcbLike && u64::from(clients) > self.layout.scale {
+            vec![format!(
+                "{clients} clients update the {} row{} of pgbench_branches: most of the time will be \
+                 waiting for row locks; use a scale of at least the number of clients, or simple-update",
+                self.layout.scale,
+                if self.layout.scale == 1 { "" } else { "s" },
+            )]
+        } else {
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Workloads made of pgbench scripts: one's own, and pgbench's built-in ones as texts.
+//!
+//! A script is one kind of transaction, each of its commands a statement in the reports. Random numbers come in
+//! pgbench's order from pgbench's generators: the same seed gives the same sequence, client by client.
+
+mod collect;
+mod interpreter;
+mod program;
+mod reads;
+mod seeds;
+mod words;
+
+use pgdyno_script::{Command, Defined, Kind, Names, Script, ScriptError, parse};
+use pgdyno_wire::{QueryMode, Statement};
+use pgdyno_workload::{Capabilities, Check, ClientContext, ClientScript, Meta, Params, Rng, Table, Txn, Workload};
+
+use interpreter::Interpreter;
+use program::Program;
+use seeds::Seeds;
+
+/// What the scripts are and how they are run.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The workload's name: a file's or a directory's.
+    pub id: String,
+    /// One line about it.
+    pub summary: String,
+    /// The scripts, at least one.
+    pub scripts: Vec<Source>,
+    /// Variables and their texts; pgbench's `-D`.
+    pub defines: Vec<(String, Vec<u8>)>,
+    /// The value of `:scale`.
+    pub scale: u64,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// Clients of the run.
+    pub clients: u32,
+    /// Engine threads of the run.
+    pub threads: usize,
+    /// Whose habits are followed.
+    pub manner: Manner,
+}
+
+/// One script.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What it is called in messages and reports.
+    pub name: String,
+    /// Its text.
+    pub text: Vec<u8>,
+    /// Its share of the mix, relative to the sum of all.
+    pub weight: u32,
+}
+
+/// Whose habits are followed where a transaction fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// pgdyno's: a failed transaction is counted, and its client goes on.
+    Run,
+    /// pgbench's: any error but a serialization failure or a deadlock ends its client.
+    Pgbench(PgbenchManner),
+}
+
+/// pgbench's options for errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PgbenchManner {
+    /// `--continue-on-error`.
+    pub continue_on_error: bool,
+    /// `--verbose-errors`.
+    pub verbose_errors: bool,
+    /// `--reconnect`: a lost connection is counted, and made anew.
+    pub reconnect: bool,
+    /// `--debug`.
+    pub debug: bool,
+    /// `--max-tries`, 0 for no limit.
+    pub max_tries: u32,
+    /// `--latency-limit`.
+    pub latency_limit_ns: Option<u64>,
+}
+
+/// A workload made of scripts.
+pub struct Scripted {
+    meta: &'static Meta,
+    params: Params,
+    spec: Spec,
+    txns: Vec<Txn>,
+    /// Scripts with `\if`.
+    branching: Vec<bool>,
+    program: &'static Program,
+    seeds: Seeds,
+}
+
+/// Parses the scripts.
+///
+/// # Errors
+/// With the first mistake in a script.
+pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
+    let mut names = Names::new();
+    let scripts = spec
+        .scripts
+        .iter()
+        .map(|source| parse(&pgdyno_script::Source { name: &source.name, text: &source.text }, &mut names))
+        .collect::<Result<Vec<Script>, _>>()?;
+    let txns = scripts.iter().zip(&spec.scripts).map(|(script, source)| txn(script, source)).collect();
+    let branching = scripts.iter().map(has_branches).collect();
+    let seeds = Seeds::new(&spec);
+    let meta = leak(Meta {
+        id: leak(spec.id.clone()),
+        summary: leak(spec.summary.clone()),
+        version: 1,
+        // Whatever the scripts find.
+        dataset: "scripts",
+        scale_name: "",
+        scale_query: None,
+        params: &[],
+    });
+    Ok(Scripted {
+        meta,
+        params: Params::default(),
+        txns,
+        branching,
+        program: leak(Program::new(scripts, names, &spec, &seeds)),
+        seeds,
+        spec,
+    })
+}
+
+/// What clients of all threads look at at every step, and names, which are constants everywhere else. There is one
+/// workload of scripts in the life of the program.
+fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+/// What QPS counts: commands that begin with one of the four verbs.
+fn is_query(command: &Command) -> bool {
+    let sql = command.label();
+    let verb = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    command.is_sql() && ["select", "insert", "update", "delete"].iter().any(|q| verb.eq_ignore_ascii_case(q))
+}
+
+fn has_branches(script: &Script) -> bool {
+    script.commands.iter().any(|command| matches!(command.kind, Kind::If { .. }))
+}
+
+fn txn(script: &Script, source: &Source) -> Txn {
+    // Where commands may be passed over, they are counted one by one.
+    let queries = if has_branches(script) { 0 } else { script.commands.iter().filter(|c| is_query(c)).count() };
+    Txn { name: leak(source.name.clone()), weight: f64::from(source.weight), queries: queries as u32 }
+}
+
+impl Scripted {
+    /// The scripts as they were parsed.
+    #[must_use]
+    pub fn scripts(&self) -> &[Script] {
+        self.program.scripts()
+    }
+
+    /// What it was made from.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Checks that each variable in SQL is one that something can set.
+    ///
+    /// # Errors
+    /// The first that nothing sets: it would be sent as NULL or, in the simple protocol, stay as it is.
+    pub fn check_variables(&self, mode: QueryMode) -> Result<(), ScriptError> {
+        let given = program::AUTOMATIC.into_iter().chain(self.spec.defines.iter().map(|(name, _)| name.as_str()));
+        let defined = Defined::new(self.scripts(), given);
+        self.scripts().iter().zip(&self.spec.scripts).try_for_each(|(script, source)| {
+            let source = pgdyno_script::Source { name: &source.name, text: &source.text };
+            defined.check(script, &source, mode == QueryMode::Simple)
+        })
+    }
+
+    /// The stream that decides which transactions of a thread a sampled log holds.
+    #[must_use]
+    pub fn sampler(&self, thread: usize) -> Rng {
+        self.seeds.sampler(thread)
+    }
+
+    /// The place of a script's first command among all statements.
+    #[must_use]
+    pub fn first_statement(&self, script: usize) -> usize {
+        self.program.first[script]
+    }
+}
+
+impl Workload for Scripted {
+    fn meta(&self) -> &'static Meta {
+        self.meta
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn scale(&self) -> u64 {
+        self.spec.scale
+    }
+
+    fn tables(&self, _: &Capabilities) -> Vec<Table> {
+        Vec::new()
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        Vec::new()
+    }
+
+    fn txns(&self) -> Vec<Txn> {
+        self.txns.clone()
+    }
+
+    /// The commands of all scripts, in order: what a report calls them.
+    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
+        self.scripts().iter().flat_map(|s| &s.commands).map(|command| Statement::new(command.label(), &[])).collect()
+    }
+
+    fn is_counted_query(&self, statement: usize) -> bool {
+        self.txn_of_statement(statement).is_some_and(|script| {
+            let command = &self.scripts()[script].commands[statement - self.first_statement(script)];
+            self.branching[script] && is_query(command)
+        })
+    }
+
+    fn txn_of_statement(&self, statement: usize) -> Option<usize> {
+        self.program.first.partition_point(|first| *first <= statement).checked_sub(1)
+    }
+
+    fn is_read_only(&self) -> bool {
+        let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
+        commands.all(|command| !command.is_sql() || reads::only_reads(&command.label()))
+    }
+
+    fn data_bytes(&self) -> u64 {
+        0
+    }
+
+    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
+        let client = context.id.0;
+        Box::new(Interpreter::new(self.program, client, self.seeds.client(client), self.seeds.chooser(client)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scripted(scripts: &[&str]) -> Scripted {
+        let source = |text: &&str| Source { name: "s".to_owned(), text: text.as_bytes().to_vec(), weight: 1 };
+        let spec = Spec {
+            id: "s".to_owned(),
+            summary: String::new(),
+            scripts: scripts.iter().map(source).collect(),
+            defines: Vec::new(),
+            scale: 1,
+            seed: 1,
+            clients: 1,
+            threads: 1,
+            manner: Manner::Run,
+        };
+        build(spec).unwrap()
+    }
+
+    #[test]
+    fn where_commands_may_be_passed_over_queries_are_counted_one_by_one() {
+        let straight = "begin;\nselect 1;\n update t set a = 1;\nend;\n";
+        let branching = "select 1;\n\\if false\ndelete from t;\n\\endif\nvacuum t;\n";
+        let workload = scripted(&[straight, branching]);
+        assert_eq!(workload.txns().iter().map(|txn| txn.queries).collect::<Vec<_>>(), [2, 0]);
+        let of_script: Vec<_> = (0..9).map(|n| workload.txn_of_statement(n)).collect();
+        assert_eq!(of_script, [[Some(0); 4].as_slice(), &[Some(1); 5]].concat());
+        let counted: Vec<_> = (0..9).filter(|n| workload.is_counted_query(*n)).collect();
+        assert_eq!(counted, [4, 6], "select and delete");
+    }
+}

@@ -1,0 +1,134 @@
+//! Whether SQL only reads, as far as its words tell. What a function does is not known: a server that cannot write refuses
+//! it.
+
+/// Statements that change nothing that lasts.
+const READERS: [&str; 26] = [
+    "abort",
+    "begin",
+    "close",
+    "commit",
+    "deallocate",
+    "declare",
+    "discard",
+    "end",
+    "execute",
+    "explain",
+    "fetch",
+    "move",
+    "prepare",
+    "release",
+    "reset",
+    "rollback",
+    "savepoint",
+    "select",
+    "set",
+    "show",
+    "start",
+    "table",
+    "values",
+    "with",
+    "listen",
+    "unlisten",
+];
+/// Words that make a writer of a statement that begins like a reader: parts of a WITH, of SELECT … INTO, and of row locks.
+const WRITERS: [&str; 6] = ["insert", "update", "delete", "merge", "into", "share"];
+
+/// Whether every statement of this text only reads.
+pub(super) fn only_reads(sql: &str) -> bool {
+    let plain = plain(sql);
+    plain.split(';').all(|statement| {
+        let words = || statement.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        let is_one_of = |word: &str, list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known));
+        match words().next() {
+            None => true,
+            Some(first) => is_one_of(first, &READERS) && !words().any(|word| is_one_of(word, &WRITERS)),
+        }
+    })
+}
+
+/// The text without comments, literals and quoted names.
+fn plain(sql: &str) -> String {
+    let mut plain = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(at) = rest.find(['-', '/', '\'', '"', '$']) {
+        let (before, from) = rest.split_at(at);
+        plain.push_str(before);
+        let end = if from.starts_with("--") {
+            from.find('\n')
+        } else if from.starts_with("/*") {
+            comment_end(from)
+        } else if let Some(quote @ ('\'' | '"')) = from.chars().next() {
+            from[1..].find(quote).map(|end| end + 2)
+        } else if let Some(tag) = dollar_tag(from) {
+            from[tag.len()..].find(tag).map(|end| end + 2 * tag.len())
+        } else {
+            plain.push_str(&from[..1]);
+            rest = &from[1..];
+            continue;
+        };
+        plain.push(' ');
+        rest = end.map_or("", |end| &from[end..]);
+    }
+    plain + rest
+}
+
+/// The end of the comment that `text` begins with; comments nest.
+fn comment_end(text: &str) -> Option<usize> {
+    let (mut depth, mut at) = (0, 0);
+    loop {
+        let (open, close) = (text[at..].find("/*"), text[at..].find("*/"));
+        match (open, close) {
+            (Some(open), Some(close)) if open < close => (depth, at) = (depth + 1, at + open + 2),
+            (_, Some(close)) => (depth, at) = (depth - 1, at + close + 2),
+            (_, None) => return None,
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// `$tag$`, where `text` begins with one.
+fn dollar_tag(text: &str) -> Option<&str> {
+    let end = text[1..].find('$')? + 2;
+    let name = &text[1..end - 1];
+    let is_name =
+        name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+    is_name.then(|| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_are_told_from_writers() {
+        for reader in [
+            "select 1",
+            "SELECT abalance FROM pgbench_accounts WHERE aid = :aid",
+            " -- update\n select 'delete', \"into\", $x$ insert $x$ /* for /* nested */ update */ from t",
+            "begin; select 1; commit",
+            "with a as (select 1) table a",
+            "(select 1) union (select 2)",
+            "set local work_mem = '64MB'",
+            "",
+        ] {
+            assert!(only_reads(reader), "{reader}");
+        }
+        for writer in [
+            "update t set a = 1",
+            "select 1; delete from t",
+            "with gone as (delete from t returning *) select * from gone",
+            "select * from t for update",
+            "select * from t for key share",
+            "select 1 into other",
+            "call p()",
+            "vacuum t",
+            "create temp table x (a int)",
+            "copy t to stdout",
+            "/* select */ insert into t values ('select')",
+        ] {
+            assert!(!only_reads(writer), "{writer}");
+        }
+    }
+}

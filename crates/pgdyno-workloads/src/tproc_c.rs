@@ -1,0 +1,311 @@
+//! `tproc-c`: the nine tables and five transactions of TPC-C, derived from the standard and unaudited.
+//!
+//! Clause numbers are those of the TPC Benchmark C Standard Specification, revision 5.11. Columns and
+//! types are HammerDB's, so that a database looks the same and plans are alike; rows and transactions
+//! follow the clauses. `docs/workloads/tproc-c.md` holds every difference from both.
+
+mod advice;
+mod call;
+mod checks;
+mod deck;
+mod home;
+mod isolation;
+mod judge;
+mod population;
+mod profile;
+mod rows;
+mod schema;
+mod strings;
+mod tally;
+mod terminal;
+mod txns;
+mod waits;
+
+use pgdyno_wire::Statement;
+use pgdyno_workload::{
+    Capabilities, Check, ClientContext, ClientScript, Durability, Figures, IsolationLevel, Judgement, Maker, Meta,
+    Metric, Param, ParamKind, Params, Routine, Scenario, Table, Txn, When, Workload,
+};
+
+use call::Call;
+use home::Home;
+use judge::Rules;
+use population::Seed;
+use profile::Profile;
+use terminal::{Setup, Terminal};
+use waits::Waits;
+
+/// Cardinalities of clause 1.2.1 and 4.3.3.1.
+const ITEMS: u32 = 100_000;
+const DISTRICTS: u32 = 10;
+const CUSTOMERS: u32 = 3_000;
+const ORDERS: u32 = 3_000;
+/// The first order of a district that is not delivered yet.
+const FIRST_NEW_ORDER: u32 = 2_101;
+
+/// So many connections are enough for any number of terminals that wait most of their time: 64 terminals' work at once,
+/// and a server's default limit of 100 still has room.
+const WAITING_CONNECTIONS: u32 = 64;
+
+/// The largest number of warehouses whose stock fits one table of PostgreSQL: 2^32 - 2 blocks of 8 KiB,
+/// 23 rows in each. `w_id` is an integer and would allow 2,147,483,647.
+const MAX_WAREHOUSES: i64 = 987_842;
+
+/// Committed New-Orders a minute (clause 5.4.1 counts the same; the name tpmC is the TPC's). The next order number of a
+/// district grows by one with each.
+const NOPM: Metric = Metric {
+    name: "nopm",
+    title: "NOPM",
+    meaning: "committed New-Orders a minute",
+    transactions: &["new-order"],
+    counted: "New-Orders",
+    server_count: Some("select sum(d_next_o_id) from district"),
+};
+
+/// The schema of procedures and functions for tables that another program has made.
+const ROUTINE_SCHEMA: &str = "pgdyno";
+
+pub(crate) static META: Meta = Meta {
+    id: "tproc-c",
+    summary: "order entry of a wholesale supplier: five transactions derived from TPC-C",
+    version: 1,
+    dataset: "tproc-c",
+    scale_name: "warehouses",
+    scale_query: Some("select max(w_id) from warehouse"),
+    params: &[
+        Param {
+            name: "warehouses",
+            help: "number of warehouses, about 100 MB each",
+            default: "1",
+            kind: ParamKind::Integer(1, MAX_WAREHOUSES),
+            when: When::Load,
+        },
+        Param {
+            name: "seed",
+            help: "what the rows and the NURand constants are derived from",
+            default: "1",
+            kind: ParamKind::Integer(0, i64::MAX),
+            when: When::Load,
+        },
+        Param {
+            name: "partitions",
+            help: "hash partitions of order_line by warehouse; 0: none",
+            default: "0",
+            kind: ParamKind::Integer(0, 10_000),
+            when: When::Load,
+        },
+        Param {
+            name: "foreign-keys",
+            help: "declare the foreign keys of clause 1.3; HammerDB has none",
+            default: "false",
+            kind: ParamKind::Flag,
+            when: When::Load,
+        },
+        Param {
+            name: "shard-count",
+            help: "shards of each table, on a server that distributes tables (Citus)",
+            default: "48",
+            kind: ParamKind::Integer(1, 64_000),
+            when: When::Load,
+        },
+        Param {
+            name: "profile",
+            help: "hammerdb: mix, choice of warehouses and inputs as HammerDB has them; spec: as the TPC-C clauses have them",
+            default: "hammerdb",
+            kind: ParamKind::Choice(&["hammerdb", "spec"]),
+            when: When::Run,
+        },
+        Param {
+            name: "think",
+            help: "keying and think times: on, off, or as the profile has them (hammerdb: off, spec: on)",
+            default: "profile",
+            kind: ParamKind::Choice(&["profile", "on", "off"]),
+            when: When::Run,
+        },
+        Param {
+            name: "all-warehouses",
+            help: "each client works on its own share of all warehouses instead of one home warehouse",
+            default: "false",
+            kind: ParamKind::Flag,
+            when: When::Run,
+        },
+        Param {
+            name: "call",
+            help: "who does a transaction: a stored procedure, a function, or the client by SQL of its own",
+            default: "procedure",
+            kind: ParamKind::Choice(&["procedure", "function", "client"]),
+            when: When::Run,
+        },
+        Param {
+            name: Maker::ROUTINE_SCHEMA,
+            help: "where procedures and functions are: beside the tables, or in schema pgdyno (tables of HammerDB)",
+            default: "tables",
+            kind: ParamKind::Choice(&["tables", ROUTINE_SCHEMA]),
+            when: When::Run,
+        },
+    ],
+};
+
+pub(crate) fn build(params: &Params) -> Box<dyn Workload> {
+    Box::new(TprocC {
+        params: params.clone(),
+        // Both ranges hold no negative number; the first ends at MAX_WAREHOUSES.
+        warehouses: params.integer("warehouses") as u32,
+        seed: Seed(params.integer("seed").unsigned_abs()),
+        profile: Profile::of(params.text("profile")),
+        call: Call::of(params.text("call")),
+        all_warehouses: params.flag("all-warehouses"),
+        layout: Layout {
+            partitions: params.integer("partitions") as u32,
+            foreign_keys: params.flag("foreign-keys"),
+            shards: params.integer("shard-count") as u32,
+        },
+    })
+}
+
+struct TprocC {
+    params: Params,
+    warehouses: u32,
+    seed: Seed,
+    profile: Profile,
+    call: Call,
+    all_warehouses: bool,
+    layout: Layout,
+}
+
+impl TprocC {
+    /// Keying and think times: the profile's, unless the user has the last word.
+    fn waits(&self) -> Waits {
+        let is_spec = self.profile == Profile::Spec;
+        match self.params.text("think") {
+            "off" => Waits::Off,
+            "on" => Waits::On { deferred: is_spec },
+            _ if is_spec => Waits::On { deferred: true },
+            _ => Waits::Off,
+        }
+    }
+
+    /// What the run is to do, for those who judge it or advise on it.
+    fn rules(&self) -> Rules {
+        Rules { profile: self.profile, waits: self.waits() != Waits::Off, warehouses: self.warehouses }
+    }
+}
+
+/// How the tables are laid out; the rows are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Layout {
+    /// Hash partitions of order_line; 0 for none.
+    partitions: u32,
+    foreign_keys: bool,
+    /// Shards of each distributed table.
+    shards: u32,
+}
+
+impl Workload for TprocC {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn scale(&self) -> u64 {
+        u64::from(self.warehouses)
+    }
+
+    fn tables(&self, caps: &Capabilities) -> Vec<Table> {
+        schema::tables(self.warehouses, self.seed, self.layout, caps)
+    }
+
+    fn routines(&self, caps: &Capabilities) -> Vec<Routine> {
+        self.call.routines(caps)
+    }
+
+    fn routine_schema(&self) -> Option<&'static str> {
+        (self.params.text(Maker::ROUTINE_SCHEMA) == ROUTINE_SCHEMA).then_some(ROUTINE_SCHEMA)
+    }
+
+    fn other_maker(&self) -> Option<&'static Maker> {
+        Some(&schema::HAMMERDB)
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        checks::checks(self.warehouses)
+    }
+
+    fn scenarios(&self, level: IsolationLevel) -> Vec<Scenario> {
+        isolation::scenarios(level)
+    }
+
+    fn durability(&self) -> Option<Durability> {
+        Some(isolation::durability())
+    }
+
+    fn txns(&self) -> Vec<Txn> {
+        self.profile.txns(self.call)
+    }
+
+    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
+        self.call.statements(self.routine_schema())
+    }
+
+    fn txn_of_statement(&self, statement: usize) -> Option<usize> {
+        self.call.kind_of(statement).map(|kind| usize::from(kind.id().0))
+    }
+
+    fn is_counted_query(&self, statement: usize) -> bool {
+        self.call.is_counted(statement)
+    }
+
+    fn read_only_call(&self, key: i64) -> Option<(Statement, Vec<i64>)> {
+        self.call.read_only(self.routine_schema(), key)
+    }
+
+    fn metrics(&self) -> &'static [Metric] {
+        &[NOPM]
+    }
+
+    fn data_bytes(&self) -> u64 {
+        schema::data_bytes(self.warehouses)
+    }
+
+    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
+        let mut rng = context.rng.clone();
+        let home = match (self.all_warehouses, self.profile) {
+            (true, _) => Home::share(context.id.0, context.clients, self.warehouses),
+            (false, Profile::Spec) => Home::dealt(context.id.0, self.warehouses),
+            (false, Profile::HammerDb) => Home::drawn(&mut rng, self.warehouses),
+        };
+        let setup = Setup {
+            home,
+            warehouses: self.warehouses,
+            constants: self.profile.constants(self.seed),
+            mix: self.profile.mix(),
+            call: self.call,
+            waits: self.waits(),
+        };
+        Box::new(Terminal::new(setup, rng))
+    }
+
+    fn tallies(&self) -> &'static [&'static str] {
+        tally::NAMES
+    }
+
+    fn default_clients(&self) -> Option<u32> {
+        let rules = self.rules();
+        (rules.profile == Profile::Spec && rules.waits).then(|| self.warehouses.saturating_mul(judge::TERMINALS))
+    }
+
+    fn default_connections(&self, clients: u32) -> Option<u32> {
+        self.rules().waits.then_some(clients.min(WAITING_CONNECTIONS))
+    }
+
+    fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {
+        judge::judge(self.rules(), figures)
+    }
+
+    fn advice(&self, clients: u32) -> Vec<String> {
+        if self.all_warehouses { Vec::new() } else { advice::advice(self.rules(), clients) }
+    }
+}

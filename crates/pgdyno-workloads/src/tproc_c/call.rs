@@ -1,0 +1,182 @@
+//! Who does a transaction: a procedure, a function, or the client by SQL of its own.
+//!
+//! Whoever does it locks rows in one order, whatever the inputs: new_order or district, then stock by (warehouse,
+//! item), or customer, then district, then warehouse. So transactions wait for each other but never in a circle. The
+//! rows that are read and written are the same, too.
+
+mod client;
+mod routines;
+
+use pgdyno_wire::{Statement, Value};
+use pgdyno_workload::{Batch, Capabilities, Next, Reply, Routine};
+
+use super::txns::{Customer, Inputs, Kind};
+
+pub(super) use routines::ROLLED_BACK;
+
+/// The form of the calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// `CALL`: one round trip.
+    Procedure,
+    /// `SELECT * FROM` a function: one round trip.
+    Function,
+    /// Statements of the client, pipelined: one or two round trips.
+    Client,
+}
+
+impl Call {
+    /// The parameter's value; it holds one of the three words.
+    pub(super) fn of(word: &str) -> Self {
+        match word {
+            "function" => Self::Function,
+            "client" => Self::Client,
+            _ => Self::Procedure,
+        }
+    }
+
+    /// What the database must hold. Procedures and functions come together, so that a run by the one may follow a run
+    /// by the other.
+    pub(super) fn routines(self, caps: &Capabilities) -> Vec<Routine> {
+        match self {
+            Self::Procedure | Self::Function => routines::routines(caps),
+            Self::Client => Vec::new(),
+        }
+    }
+
+    /// In the order of their ids. `schema` is that of the routines, where it must be named.
+    pub(super) fn statements(self, schema: Option<&str>) -> Vec<Statement> {
+        match self {
+            Self::Procedure => routines::calls(schema),
+            Self::Function => routines::selects(schema),
+            Self::Client => client::statements(),
+        }
+    }
+
+    /// Stock-Level of a warehouse, where a routine does it.
+    pub(super) fn read_only(self, schema: Option<&str>, w_id: i64) -> Option<(Statement, Vec<i64>)> {
+        let nth = usize::from(Kind::StockLevel.id().0);
+        match self {
+            Self::Procedure | Self::Function => Some((self.statements(schema).swap_remove(nth), vec![w_id, 1, 15])),
+            Self::Client => None,
+        }
+    }
+
+    /// Whose statement it is; `None` where several kinds have it, or it is none.
+    pub(super) fn kind_of(self, statement: usize) -> Option<Kind> {
+        match self {
+            Self::Procedure | Self::Function => Kind::ALL.get(statement).copied(),
+            Self::Client => client::kind_of(statement),
+        }
+    }
+
+    /// Whether it is counted when it is executed, because not every transaction of its kind executes it.
+    pub(super) fn is_counted(self, statement: usize) -> bool {
+        self == Self::Client && client::is_counted(statement)
+    }
+
+    /// SELECT, INSERT, UPDATE and DELETE in one transaction, each counted once however many rows it touches. A routine
+    /// needs one more for a customer by name (0.6 on average, so 1); the client counts these one by one.
+    pub(super) fn queries(self, kind: Kind) -> u32 {
+        let by_name = u32::from(self != Self::Client);
+        match kind {
+            // district, customer with warehouse, item, orders, new_order, stock, order_line
+            Kind::NewOrder => 7,
+            // customer, district, history, warehouse
+            Kind::Payment => 4 + by_name,
+            // customer with its last order and lines
+            Kind::OrderStatus => 1 + by_name,
+            // new_order twice, orders, order_line, customer
+            Kind::Delivery => 5,
+            Kind::StockLevel => 1,
+        }
+    }
+
+    /// Adds the statements of the next step to `batch`. `step` counts from 0.
+    #[inline]
+    pub(super) fn step(self, inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
+        match self {
+            Self::Procedure | Self::Function => routines::step(inputs, step, reply, batch),
+            Self::Client => client::step(inputs, step, reply, batch),
+        }
+    }
+}
+
+/// Number and last name; the one that is NULL is not known.
+fn customer(customer: &Customer) -> (Value<'static>, Value<'_>) {
+    match customer {
+        Customer::Id(c_id) => (Value::Int4(*c_id), Value::Null),
+        Customer::Name(name) => (Value::Null, Value::Text(name.as_str())),
+    }
+}
+
+/// `1234.56` of 123456, without an allocation. Four digits before the point at most.
+fn amount_text(cents: i32, buffer: &mut [u8; 7]) -> &str {
+    debug_assert!((0..1_000_000).contains(&cents), "{cents}");
+    let mut rest = cents;
+    let mut at = buffer.len();
+    while at > 0 && (rest > 0 || at > 3) {
+        at -= 1;
+        if at == 4 {
+            buffer[at] = b'.';
+        } else {
+            buffer[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+    }
+    // Digits and a point.
+    std::str::from_utf8(&buffer[at..]).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_with_two_decimals() {
+        for (cents, text) in [
+            (100, "1.00"),
+            (500_000, "5000.00"),
+            (123_456, "1234.56"),
+            (205, "2.05"),
+            (7, "0.07"),
+            (0, "0.00"),
+            (999_999, "9999.99"),
+        ] {
+            assert_eq!(amount_text(cents, &mut [0; 7]), text);
+        }
+    }
+
+    #[test]
+    fn a_statement_belongs_to_its_transaction() {
+        let kinds = |call: Call| (0..call.statements(None).len()).map(|n| call.kind_of(n)).collect::<Vec<_>>();
+        assert_eq!(kinds(Call::Procedure), Kind::ALL.map(Some));
+        assert_eq!(kinds(Call::Function), Kind::ALL.map(Some));
+        for (n, kind) in kinds(Call::Client).into_iter().enumerate() {
+            let sql = Call::Client.statements(None)[n].sql().to_owned();
+            let is_block = ["BEGIN", "COMMIT", "ROLLBACK"].contains(&sql.as_str());
+            assert!(kind.is_some() != is_block || sql == "ROLLBACK", "{sql}: {kind:?}");
+        }
+    }
+
+    /// Each statement of the client is counted either with its transaction or by itself.
+    #[test]
+    fn the_clients_queries_are_as_many_as_its_statements_say() {
+        for kind in Kind::ALL {
+            let statements = Call::Client.statements(None);
+            let of_kind = (0..statements.len()).filter(|n| Call::Client.kind_of(*n) == Some(kind));
+            let words: usize = of_kind
+                .filter(|n| !Call::Client.is_counted(*n))
+                .map(|n| {
+                    let sql = statements[n].sql().replace("FOR UPDATE", "");
+                    let writes = ["INSERT INTO", "UPDATE ", "DELETE FROM"].map(|word| sql.matches(word).count());
+                    match writes.iter().sum::<usize>() {
+                        0 => usize::from(sql.starts_with("SELECT") || sql.starts_with("WITH")),
+                        writes => writes,
+                    }
+                })
+                .sum();
+            assert_eq!(words, Call::Client.queries(kind) as usize, "{kind:?}");
+        }
+    }
+}

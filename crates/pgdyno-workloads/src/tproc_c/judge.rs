@@ -1,0 +1,186 @@
+//! What the figures of a run mean by the clauses: mix, response times, pace, inputs.
+//!
+//! In the profile `hammerdb` the shares are told without a verdict, except where they are so far off that something must
+//! be wrong.
+
+mod share;
+
+use pgdyno_workload::{Figures, Judgement, TxnFigures};
+
+use super::{
+    profile::Profile,
+    tally::{self, Tally},
+    txns::Kind,
+};
+use share::{Range, at_least, percent};
+
+/// The most and the least New-Orders a minute for each warehouse (clause 4.2): what keying and think times allow, and
+/// what the standard asks for.
+const CEILING: f64 = 12.86;
+const FLOOR: f64 = 9.0;
+
+/// The shortest measurement interval, in minutes (clause 5.5.2).
+const INTERVAL_MINUTES: f64 = 120.0;
+
+/// Terminals of a warehouse (clause 4.2).
+pub(super) const TERMINALS: u32 = 10;
+
+/// What a run was to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) profile: Profile,
+    /// Whether there are keying and think times.
+    pub(super) waits: bool,
+    pub(super) warehouses: u32,
+}
+
+/// Every judgement on these figures.
+pub(super) fn judge(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+    let mut all = mix(rules, figures);
+    if rules.profile == Profile::Spec {
+        all.extend(response_times(rules, figures));
+        all.extend(pace(rules, figures));
+    }
+    all.extend(inputs(rules, figures));
+    all
+}
+
+fn of(figures: &Figures<'_>, kind: Kind) -> TxnFigures {
+    figures.txns.get(usize::from(kind.id().0)).copied().unwrap_or_default()
+}
+
+/// The shares of the completed transactions, against the minima of clause 5.2.3.
+fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+    let total: u64 = Kind::ALL.into_iter().map(|kind| of(figures, kind).completed()).sum();
+    Kind::ALL
+        .into_iter()
+        .map(|kind| {
+            let (count, name) = (of(figures, kind).completed(), kind.name());
+            match (rules.profile, kind) {
+                (Profile::Spec, Kind::NewOrder) => {
+                    told("5.2.3", format!("share of {name}: what the others leave"), percent(count, total))
+                }
+                (Profile::Spec, _) => {
+                    at_least(format!("share of {name}"), rules.profile.share(kind), count, total, figures.clients)
+                }
+                (Profile::HammerDb, _) => {
+                    let of_23 = rules.profile.share(kind);
+                    told("mix", format!("share of {name}: {of_23} of 23 are drawn"), percent(count, total))
+                }
+            }
+        })
+        .collect()
+}
+
+/// 90th percentiles (clause 5.2.5.3). Without waits Delivery is awaited like the others, else it is deferred, and its
+/// execution has the limit of clause 2.7.2.
+fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+    Kind::ALL
+        .into_iter()
+        .map(|kind| {
+            let (clause, seconds, what) = match kind {
+                Kind::StockLevel => ("5.2.5.3", 20, ""),
+                Kind::Delivery if rules.waits => ("2.7.2", 80, ", executed deferred,"),
+                _ => ("5.2.5.3", 5, ""),
+            };
+            let (of_kind, name) = (of(figures, kind), kind.name());
+            let there_are = of_kind.completed() > 0;
+            Judgement {
+                name: clause,
+                rule: format!("90th percentile of {name}{what} at most {seconds} s"),
+                found: match there_are {
+                    true => format!("{:.3} s", of_kind.response_ns_p90 as f64 / 1e9),
+                    false => "there was none".to_owned(),
+                },
+                holds: there_are.then_some(of_kind.response_ns_p90 <= seconds * 1_000_000_000),
+            }
+        })
+        .collect()
+}
+
+/// How long, how many terminals, how fast.
+fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+    let minutes = figures.seconds / 60.0;
+    let terminals = rules.warehouses.saturating_mul(TERMINALS);
+    let mut all = vec![
+        Judgement {
+            name: "5.2.5",
+            rule: "keying times before and think times after each transaction".to_owned(),
+            found: if rules.waits { "on" } else { "off" }.to_owned(),
+            holds: Some(rules.waits),
+        },
+        Judgement {
+            name: "4.2",
+            rule: format!("{TERMINALS} terminals for each warehouse: {terminals}"),
+            found: figures.clients.to_string(),
+            holds: Some(figures.clients == terminals),
+        },
+        Judgement {
+            name: "5.5.2",
+            rule: format!("measured for at least {INTERVAL_MINUTES} minutes"),
+            found: format!("{minutes:.1} minutes"),
+            holds: Some(minutes >= INTERVAL_MINUTES),
+        },
+    ];
+    if minutes > 0.0 {
+        // Clause 5.4.2 counts what has completed, and the waits bound that: the orders rolled back by design, too.
+        let completed = of(figures, Kind::NewOrder).completed() as f64 / minutes / f64::from(rules.warehouses);
+        let found = format!("{completed:.2}");
+        all.push(Judgement {
+            name: "4.2",
+            rule: format!("at most {CEILING} New-Orders a minute for each warehouse"),
+            found: found.clone(),
+            holds: Some(completed <= CEILING),
+        });
+        all.push(Judgement {
+            name: "4.2",
+            rule: format!("at least {FLOOR} New-Orders a minute for each warehouse"),
+            found,
+            holds: Some(completed >= FLOOR),
+        });
+    }
+    all
+}
+
+/// The shares of the drawn inputs (clause 9.2.2.5).
+fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
+    if figures.tallies.len() < tally::NAMES.len() {
+        return Vec::new();
+    }
+    let counted = |tally: Tally| figures.tallies[tally as usize];
+    let (orders, payments) = (of(figures, Kind::NewOrder), of(figures, Kind::Payment).completed());
+    let order_status = of(figures, Kind::OrderStatus).completed();
+    let lines = counted(Tally::OrderLines);
+    let strict = rules.profile == Profile::Spec;
+    let range = |name, what, low, drawn, high| Range { name, what, low, drawn, high, strict };
+    // Nothing is remote where there is one warehouse.
+    let remote = |range: Range, count, total| match rules.warehouses {
+        1 => told(range.name, format!("{}: none with one warehouse", range.what), percent(count, total)),
+        _ => range.share(count, total),
+    };
+    vec![
+        range("9.2.2.5.1", "New-Orders rolled back", 0.009, 0.01, 0.011).share(orders.rolled_back, orders.completed()),
+        range("9.2.2.5.2", "lines of an order", 9.5, 10.0, 10.5).lines(lines, orders.completed()),
+        remote(
+            range("9.2.2.5.3", "lines supplied by another warehouse", 0.0095, 0.01, 0.0105),
+            counted(Tally::RemoteOrderLines),
+            lines,
+        ),
+        remote(
+            range("9.2.2.5.4", "payments of another warehouse's customers", 0.14, 0.15, 0.16),
+            counted(Tally::RemotePayments),
+            payments,
+        ),
+        range("9.2.2.5.5", "payments by last name", 0.57, 0.6, 0.63).share(counted(Tally::PaymentsByName), payments),
+        range("9.2.2.5.6", "order-status by last name", 0.57, 0.6, 0.63)
+            .share(counted(Tally::OrderStatusByName), order_status),
+    ]
+}
+
+/// Something without a verdict.
+fn told(name: &'static str, rule: String, found: String) -> Judgement {
+    Judgement { name, rule, found, holds: None }
+}
+
+#[cfg(test)]
+mod tests;

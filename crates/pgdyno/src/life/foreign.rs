@@ -1,0 +1,147 @@
+//! Data that another program loaded or drove: whether it can be driven, and what is known to be wrong with it.
+
+use pgdyno_load::{DataState, SCHEMA, place_routines};
+use pgdyno_net::Admin;
+use pgdyno_results::{CheckRecord, CheckSet};
+use pgdyno_workload::{Maker, Workload};
+
+use super::data::DataAccess;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// Has the routines where they replace nothing.
+pub(super) fn place(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    schema: &'static str,
+) -> Result<()> {
+    if place_routines(admin, workload, access.caps, schema).or_fail(Code::Load)? {
+        access.progress.note(&format!("pgdyno's routines are in schema {schema}"));
+    }
+    Ok(())
+}
+
+/// The name of the check of another program's tables.
+const SHAPE: &str = "tables";
+
+/// What tables of another program lack of what the workload works with, as a check with its verdict; none where pgdyno
+/// loaded them.
+pub(super) fn shape(access: &DataAccess<'_>, workload: &dyn Workload) -> Result<Option<CheckRecord>> {
+    let began = std::time::Instant::now();
+    let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
+    let DataState::Foreign { maker: Some(maker), .. } =
+        pgdyno_load::state(&mut admin, workload).or_fail(Code::Check)?
+    else {
+        return Ok(None);
+    };
+    let lacking = pgdyno_load::shortcomings(&mut admin, workload, access.caps).or_fail(Code::Check)?;
+    Ok(Some(CheckRecord {
+        name: SHAPE.to_owned(),
+        condition: format!("columns, types and unique keys are {maker}'s"),
+        holds: lacking.is_empty(),
+        known: None,
+        seconds: began.elapsed().as_secs_f64(),
+        violations: lacking,
+    }))
+}
+
+/// Tells what is wrong with the data because another program made it or drove it.
+pub(super) fn mark_known(access: &DataAccess<'_>, workload: &dyn Workload, checks: &mut [CheckRecord]) -> Result<()> {
+    let could_be = |maker: &Maker, checks: &[CheckRecord]| {
+        checks.iter().any(|check| !check.holds && maker.deviation(&check.name).is_some())
+    };
+    if !workload.other_maker().is_some_and(|maker| could_be(maker, checks)) {
+        return Ok(());
+    }
+    let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
+    let Some(maker) = pgdyno_load::driven_by(&mut admin, workload).or_fail(Code::Check)? else { return Ok(()) };
+    for check in checks.iter_mut().filter(|check| !check.holds) {
+        check.known = maker.deviation(&check.name).map(|why| format!("known of {}: {why}", maker.name));
+    }
+    Ok(())
+}
+
+/// The tables of another program, and where they are.
+fn made(access: &DataAccess<'_>, admin: &mut Admin, workload: &dyn Workload) -> Result<(String, String)> {
+    let (schema, objects) = pgdyno_load::foreign_objects(admin, workload).or_fail(Code::Load)?;
+    let made = format!("{} in schema {schema} of {}", objects.join(", "), access.options);
+    Ok((schema, made))
+}
+
+/// Refuses data of another program that lacks tables.
+pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, workload: &dyn Workload) -> Result<()> {
+    let (schema, made) = made(access, admin, workload)?;
+    let mut missing = Vec::new();
+    for table in workload.tables(access.caps) {
+        let name = format!("{schema}.{}", pgdyno_net::quote::identifier(table.name));
+        let sql = format!("select to_regclass({})", pgdyno_net::quote::literal(&name));
+        if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
+            missing.push(table.name);
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let id = workload.meta().id;
+    let error =
+        format!("another program made {made}, and the other tables of {id} are missing: {}", missing.join(", "));
+    Err(Failure::new(Code::Load, error).hint(format!(
+        "name another database in --target, or drop what is in the way and load with `pgdyno load {id} --force`"
+    )))
+}
+
+/// Refuses data of another program that lacks the routines that the workload calls.
+pub(super) fn drivable(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    maker: Option<&'static str>,
+) -> Result<()> {
+    let (_, made) = made(access, admin, workload)?;
+    for routine in workload.routines(access.caps) {
+        let sql = format!("select to_regprocedure({})", pgdyno_net::quote::literal(routine.signature));
+        if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
+            let meta = workload.meta();
+            let name = routine.signature.split('(').next().unwrap_or(routine.signature);
+            let whose = maker.unwrap_or("another program");
+            let error = format!(
+                "the tables of {} were made by {whose}, and the database lacks pgdyno's routine {name}(): {made}",
+                meta.id
+            );
+            let hint = match workload.other_maker().filter(|known| maker == Some(known.name)) {
+                Some(maker) => format!(
+                    "drive them with `{}`, which needs nothing more in the database, or name another database in --target",
+                    maker.drive
+                ),
+                None => {
+                    format!("name another database in --target, or replace them with `pgdyno load {} --force`", meta.id)
+                }
+            };
+            return Err(Failure::new(Code::Load, error).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with another program's data before a run, as warnings: the run is not to blame for it, and these
+/// conditions are not asked again after it.
+pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
+    let warning = |c: &CheckRecord| {
+        let why = c.known.clone().unwrap_or_else(|| "pgdyno did not load it".to_owned());
+        format!(
+            "the data breaks condition {} before the run, so it says nothing after it: {} ({why})",
+            c.name, c.condition
+        )
+    };
+    set.checks.iter().filter(|c| !c.holds && c.name != SCHEMA).map(warning).collect()
+}
+
+/// The failure that data of another program is that lacks columns or keys: its figures would say nothing.
+pub(crate) fn unlike(set: &CheckSet, maker: &str) -> Option<Failure> {
+    let shape = set.checks.iter().find(|check| check.name == SHAPE && !check.holds)?;
+    let error = format!("the tables loaded by {maker} are not whole: {}", shape.violations.join("; "));
+    Some(Failure::new(Code::Check, error).hint(
+        "restore what is missing (an interrupted build makes its indexes last), or drive it as it is with --no-check",
+    ))
+}

@@ -1,0 +1,178 @@
+//! The machine of the target, as far as it is known.
+
+use std::path::Path;
+
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::recipe::{Machine, Recipe};
+use pgdyno_plan::targets;
+use pgdyno_plan::units;
+use pgdyno_server::os::is_here;
+use pgdyno_server::sizing::{self, Facts};
+use pgdyno_server::{Want, kept};
+
+use crate::cli::TargetArgs;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::target::{Kind, Named, Target, meant, places};
+
+const SHARED_BUFFERS: &str = "shared_buffers";
+/// PostgreSQL's usual setting is a quarter of the memory: a private server that is given less stands for a smaller
+/// machine.
+const MEMORY_OF_SHARED_BUFFERS: u64 = 4;
+/// What a setting without a unit counts in.
+const BLOCK_BYTES: u64 = 8192;
+
+/// The machine of a target that has a name, where the file tells it.
+pub(super) fn in_file(args: &TargetArgs) -> Result<Option<Machine>> {
+    let entry = entry(args)?;
+    Ok(entry.and_then(|entry| Some(Machine { vcpus: entry.vcpus?, memory_bytes: entry.memory?.0 })))
+}
+
+/// The machine that the numbers of a recipe are to be fitted to.
+pub(super) fn of_target(args: &TargetArgs, recipe: &Recipe) -> Result<Machine> {
+    let entry = entry(args)?;
+    let (vcpus, memory) = entry.as_ref().map_or((None, None), |entry| (entry.vcpus, entry.memory));
+    if let (Some(vcpus), Some(memory)) = (vcpus, memory) {
+        return Ok(Machine { vcpus, memory_bytes: memory.0 });
+    }
+    let here = pgdyno_server::Machine::look();
+    let ram_bytes = here.usable_ram_bytes().unwrap_or_default();
+    let local = |memory_bytes| Machine {
+        vcpus: vcpus.unwrap_or_else(|| here.usable_cpus()),
+        memory_bytes: memory.map_or(memory_bytes, |memory| memory.0),
+    };
+    match kind(args, entry.as_ref())? {
+        Kind::Embedded(want) => {
+            let asked = |name: &str, value: &str| (name.eq_ignore_ascii_case(SHARED_BUFFERS)).then(|| value.to_owned());
+            let given = args.settings.iter().rev().find_map(|(name, value)| asked(name, value));
+            let of_entry = || entry.iter().flat_map(|e| &e.settings).find_map(|(name, value)| asked(name, value));
+            let of_recipe = || recipe.settings.iter().find_map(|(name, value)| asked(name, &value.0));
+            let value = match given.or_else(of_entry).or_else(of_recipe) {
+                Some(value) => value,
+                None => of_kept(&want, args)?.unwrap_or_else(|| default(ram_bytes, here.usable_cpus())),
+            };
+            Ok(local(in_bytes(&value)?.saturating_mul(MEMORY_OF_SHARED_BUFFERS)))
+        }
+        Kind::None | Kind::Null => Ok(local(ram_bytes)),
+        Kind::Given(options) => {
+            let why = match elsewhere(&options) {
+                None => return Ok(local(ram_bytes)),
+                Some(why) => why,
+            };
+            let error =
+                format!("--fit needs the processors and the memory of the server, and those of {options} {why}");
+            let hint = format!(
+                "write them into {}, as in [target.NAME] dsn = '…' vcpus = 16 memory = '128GB', and give --target NAME; or \
+                 take a size of the recipe as it is, with --size",
+                args.config.display()
+            );
+            Err(Failure::new(Code::Start, error).hint(hint))
+        }
+    }
+}
+
+/// Why a given server is not known to be on this machine; none where its processes are seen here.
+fn elsewhere(options: &ConnectOptions) -> Option<String> {
+    if !options.is_local() {
+        return Some("are not known".to_owned());
+    }
+    let here = Admin::connect(options).map_err(|error| error.to_string());
+    match here.and_then(|mut admin| is_here(&mut admin, options).map_err(|error| error.to_string())) {
+        Ok(true) => None,
+        Ok(false) => Some(
+            "are not known: its address is on this machine, and its processes are not seen here; a tunnel or a container?"
+                .to_owned(),
+        ),
+        Err(error) => Some(format!("are not known: it cannot be asked: {error}")),
+    }
+}
+
+/// What the file says of the target, where the target is a name in it.
+fn entry(args: &TargetArgs) -> Result<Option<targets::Target>> {
+    Ok(Named::find(args)?.map(|named| named.entry))
+}
+
+/// What kind of server the target is; of one that a suite holds, what the suite knows it as.
+fn kind(args: &TargetArgs, entry: Option<&targets::Target>) -> Result<Kind> {
+    match (&args.shown_as, entry) {
+        (Some(_), Some(entry)) => Kind::of(&entry.dsn, args.config.parent().unwrap_or(Path::new(""))),
+        (Some(name), None) => Kind::of(name, Path::new("")),
+        (None, _) => Ok(Target::resolve(args)?.kind),
+    }
+}
+
+/// The setting of the private server that is kept, where that one would be used.
+fn of_kept(want: &Want, args: &TargetArgs) -> Result<Option<String>> {
+    if !args.settings.is_empty() || args.tcp || args.shown_as.is_some() {
+        return Ok(None);
+    }
+    match kept::status(&places()?).or_fail(Code::Server)? {
+        kept::Status::Running(server) if meant(want)?.is(server.installation()) => {
+            Ok(server.settings().iter().find(|s| s.name == SHARED_BUFFERS).map(|s| s.value.clone()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The setting of a private server of this machine, where nothing is said.
+fn default(ram_bytes: u64, cpus: u32) -> String {
+    let facts =
+        Facts { ram_bytes, cpus, disk_free_bytes: 0, shm_bytes: None, connections: 0, has_pg_stat_statements: false };
+    let settings = sizing::settings(&facts);
+    settings.into_iter().find(|s| s.name == SHARED_BUFFERS).map_or_else(String::new, |s| s.value)
+}
+
+/// As PostgreSQL reads it.
+fn in_bytes(value: &str) -> Result<u64> {
+    let blocks = value.trim().parse::<u64>().ok().map(|blocks| blocks.saturating_mul(BLOCK_BYTES));
+    let bytes = blocks.map_or_else(|| units::bytes(value), Ok);
+    match bytes {
+        Ok(bytes) if bytes > 0 => Ok(bytes),
+        Ok(_) => Err(Failure::new(Code::Start, "--fit needs a shared_buffers above 0")),
+        Err(what) => Err(Failure::new(Code::Start, format!("shared_buffers = {value}: {what}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_buffers_are_read_as_postgresql_reads_them() {
+        let read = |value: &str| in_bytes(value).map_err(|failure| failure.text());
+        assert_eq!([read("256MB"), read("1 GB"), read("16384")], [Ok(256 << 20), Ok(1 << 30), Ok(128 << 20)]);
+        assert!(read("much").unwrap_err().starts_with("shared_buffers = much: "));
+        assert!(read("0").is_err());
+    }
+
+    #[test]
+    fn a_target_that_has_a_name_may_have_its_machine_in_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let config = directory.path().join("pgdyno.toml");
+        let text = "[target.db16]\ndsn = 'host=db16'\nvcpus = 16\nmemory = '128GB'\n\
+                    [target.db8]\ndsn = 'host=db8'\nvcpus = 8\n\
+                    [target.here]\ndsn = 'embedded:18'\nvcpus = 3\nsettings = { shared_buffers = '1GB' }\n";
+        std::fs::write(&config, text).unwrap();
+        let args = |name: &str, settings: &[(&str, &str)]| TargetArgs {
+            target: Some(name.to_owned()),
+            config: config.clone(),
+            settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            tcp: false,
+            shown_as: None,
+        };
+        let recipe = pgdyno_plan::recipe::find("alloydb/tpcb-full").unwrap();
+        let machine = |vcpus, memory_gb: u64| Machine { vcpus, memory_bytes: memory_gb << 30 };
+        let fit = |name, settings: &[_]| of_target(&args(name, settings), recipe).map_err(|failure| failure.text());
+        assert_eq!(in_file(&args("db16", &[])).unwrap(), Some(machine(16, 128)));
+        assert_eq!(fit("db16", &[]), Ok(machine(16, 128)));
+        assert_eq!(in_file(&args("db8", &[])).unwrap(), None);
+        assert!(fit("db8", &[]).unwrap_err().contains("host=db8"), "its memory is not known");
+        assert_eq!(fit("here", &[]), Ok(machine(3, 4)));
+        assert_eq!(fit("here", &[("Shared_Buffers", "512MB")]), Ok(machine(3, 2)));
+    }
+
+    #[test]
+    fn without_a_word_a_quarter_of_the_memory_is_meant() {
+        assert_eq!(default(16 << 30, 8), "4GB");
+    }
+}

@@ -1,0 +1,278 @@
+//! Searching for the highest load that keeps its objectives: every measurement is a run in a process of its own, with a
+//! record of its own. What is measured next, `pgdyno_measure::search` decides.
+
+pub(crate) mod arguments;
+mod point;
+pub(crate) mod slo;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use pgdyno_measure::search::{Bounds, ERROR, Limit, REPEATS, Search, Verdict, knee};
+use pgdyno_plan::SuitePlan;
+use pgdyno_report::search::load as words;
+use pgdyno_results::{RunRecord, SearchRecord, SearchStatus, Status, write_whole};
+
+use self::arguments::Common;
+use self::point::{Measured, judge, summed_up};
+use self::slo::Objective;
+use crate::child;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+
+/// What is searched, and where.
+pub(crate) struct Task<'a> {
+    pub(crate) objectives: &'a [Objective],
+    pub(crate) by: &'a str,
+    pub(crate) min: Option<f64>,
+    pub(crate) max: Option<f64>,
+    /// Runs, at most.
+    pub(crate) steps: usize,
+    pub(crate) precision: f64,
+    pub(crate) curve: usize,
+    /// Length of a run's measured window, where it has one.
+    pub(crate) time_s: Option<f64>,
+    /// What every run is given.
+    pub(crate) common: Common,
+    /// How the first run loads; the others find the data there.
+    pub(crate) loading: Option<&'static str>,
+    pub(crate) results: &'a Path,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) progress: &'a Progress,
+}
+
+/// Clients, where nothing is said of their highest number.
+pub(crate) const MAX_CLIENTS: f64 = 256.0;
+
+/// A search under way.
+pub(crate) struct SearchRun<'a> {
+    task: Task<'a>,
+    pub(crate) record: SearchRecord,
+    /// What every run of it is marked with.
+    suite: String,
+    /// The runs of each load, which as bits stands in the order of its size.
+    seen: BTreeMap<u64, Vec<Measured>>,
+    places: BTreeMap<String, u32>,
+    directory: PathBuf,
+}
+
+/// Why a search ended before its end.
+enum Stopped {
+    Interrupted,
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl<'a> SearchRun<'a> {
+    /// Makes its record. `suite` marks its runs.
+    pub(crate) fn begin(task: Task<'a>, mut record: SearchRecord, suite: String) -> Result<Self> {
+        record.objectives = task.objectives.iter().map(ToString::to_string).collect();
+        record.precision = task.precision;
+        record.error_probability = ERROR;
+        let directory = task.results.join("searches");
+        std::fs::create_dir_all(&directory).or_fail(Code::Start)?;
+        let (seen, places) = (BTreeMap::new(), BTreeMap::new());
+        let search = Self { task, record, suite, seen, places, directory };
+        search.save()?;
+        Ok(search)
+    }
+
+    /// Where its record is.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.join(format!("{}.json", self.record.id))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.join(format!("{}.log", self.record.id))
+    }
+
+    fn save(&self) -> Result<()> {
+        let mut json = serde_json::to_string_pretty(&self.record).or_fail(Code::Start)?;
+        json.push('\n');
+        write_whole(&self.path(), json.as_bytes()).or_fail(Code::Start)
+    }
+
+    /// Searches to the end, and completes the record.
+    pub(crate) fn go(&mut self) -> Result<Code> {
+        let ended = self.bounds().and_then(|bounds| self.search(bounds));
+        let (status, reason, result) = match ended {
+            Ok(limit) => self.verdict(limit),
+            Err(Stopped::Interrupted) => {
+                let reason = "ended by the user; what was measured until then stands".to_owned();
+                (SearchStatus::Interrupted, Some(reason), Ok(Code::Interrupted))
+            }
+            Err(Stopped::Failed(failure)) => (SearchStatus::Failed, Some(failure.text()), Err(failure)),
+        };
+        (self.record.status, self.record.reason) = (status, reason);
+        self.record.ended_at = Some(Timestamp::now().to_string());
+        self.save()?;
+        result
+    }
+
+    /// Where is searched: of a rate after a closed loop has shown what can be carried at all.
+    fn bounds(&mut self) -> std::result::Result<Bounds, Stopped> {
+        let budget = self.task.steps;
+        let (min, max, start, growth, whole, budget) = if self.task.by == "rate" {
+            let capacity = self.run("capacity", &[])?;
+            let tps = capacity.1.summary.map_or(0.0, |summary| summary.tps);
+            if tps <= 0.0 {
+                let error = "nothing was committed in a closed loop, so there is no rate to begin with";
+                return Err(Failure::new(Code::Run, error)
+                    .hint(format!("{} has what it said", self.log().display()))
+                    .into());
+            }
+            self.record.capacity_tps = Some(tps);
+            self.task.progress.note(&format!("closed loop: {} TPS", pgdyno_report::units::rate(tps)));
+            // Ten arrivals at least, or there is nothing to judge.
+            let least = (tps / 1000.0).max(self.task.time_s.map_or(0.0, |time| 10.0 / time)).min(tps);
+            let min = self.task.min.unwrap_or(least.min(self.task.max.unwrap_or(f64::INFINITY)));
+            let max = self.task.max.unwrap_or((2.0 * tps).max(min));
+            (min, max, 0.7 * tps, std::f64::consts::SQRT_2, false, budget - 1)
+        } else {
+            let min = self.task.min.unwrap_or(1.0);
+            (min, self.task.max.unwrap_or(MAX_CLIENTS.max(min)), min, 2.0, true, budget)
+        };
+        (self.record.min, self.record.max) = (Some(min), Some(max));
+        let (precision, fill) = (self.task.precision, self.task.curve);
+        Ok(Bounds { min, max, start: start.clamp(min, max), growth, whole, precision, budget, fill })
+    }
+
+    fn search(&mut self, bounds: Bounds) -> std::result::Result<Limit, Stopped> {
+        let mut search = Search::new(bounds);
+        while let Some(load) = search.next() {
+            let measured = self.measure(load)?;
+            search.saw(load, measured.seen);
+            self.seen.entry(load.to_bits()).or_default().push(measured);
+            self.sum_up(&search);
+            self.save()?;
+            if let Some(point) = self.record.points.iter().find(|point| point.load == load) {
+                let p99 = point.response_latency_ns_p99.unwrap_or_default();
+                self.task.progress.note(&format!(
+                    "{}: {} after {} of at most {} (p99 {} ms)",
+                    words(self.task.by, load),
+                    point.verdict,
+                    point.repeats,
+                    REPEATS,
+                    pgdyno_report::units::ms(p99 as u64)
+                ));
+            }
+        }
+        Ok(search.limit())
+    }
+
+    /// Brings the curve in the record up to what has been seen.
+    fn sum_up(&mut self, search: &Search) {
+        let point = |(bits, runs): (&u64, &Vec<Measured>)| {
+            let load = f64::from_bits(*bits);
+            let verdict = match search.verdict(load) {
+                Verdict::Kept => "kept",
+                Verdict::Broken => "broken",
+                Verdict::Open if runs.len() < REPEATS => "not decided",
+                Verdict::Open => "cannot tell",
+            };
+            summed_up(load, verdict, runs)
+        };
+        self.record.points = self.seen.iter().map(point).collect();
+        let curve =
+            self.record.points.iter().map(|p| (p.achieved_per_s, p.response_latency_ns_mean.unwrap_or_default()));
+        self.record.knee = knee(&curve.collect::<Vec<_>>()).map(|at| self.record.points[at].load);
+        let limit = search.limit();
+        (self.record.kept, self.record.broken) = (limit.kept, limit.broken);
+    }
+
+    /// What the end of a search means.
+    fn verdict(&self, limit: Limit) -> (SearchStatus, Option<String>, Result<Code>) {
+        let Some(kept) = limit.kept else {
+            let least = self.record.points.first().map(|point| words(self.task.by, point.load)).unwrap_or_default();
+            let reason = match limit {
+                Limit { exhausted: true, .. } => {
+                    format!("{} runs did not get to a load that keeps it", self.task.steps)
+                }
+                Limit { broken: Some(_), .. } => format!("even {least} breaks it"),
+                Limit { .. } => format!("noise does not let it be told whether {least} keeps it"),
+            };
+            return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
+        };
+        let runs = self.seen.get(&kept.to_bits()).map_or(&[][..], Vec::as_slice);
+        let tps = runs.iter().map(|run| run.tps).sum::<f64>() / runs.len().max(1) as f64;
+        if let Some(objective) = self.task.objectives.iter().find(|o| o.least_tps().is_some_and(|least| tps <= least)) {
+            let (load, rate) = (words(self.task.by, kept), pgdyno_report::units::rate(tps));
+            let reason = format!(
+                "{load} is the highest load that keeps the other objectives, and brings {rate} TPS: {objective} is broken"
+            );
+            return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
+        }
+        let within = |load: f64| load > kept && limit.broken.is_none_or(|broken| load < broken);
+        let untold = self.record.points.iter().filter(|point| within(point.load)).count();
+        let reason = match limit.exhausted {
+            true => Some(format!(
+                "ended by its {} runs before the interval was as narrow as asked for: give more --steps",
+                self.task.steps
+            )),
+            false => (untold > 0).then(|| {
+                format!("of {untold} loads in the interval noise does not let it be told: measure for longer (-T)")
+            }),
+        };
+        (SearchStatus::Found, reason, Ok(Code::Success))
+    }
+
+    /// Measures a load once.
+    fn measure(&mut self, load: f64) -> std::result::Result<Measured, Stopped> {
+        let (name, option) = (format!("{}={load}", self.task.by), format!("--{}={load}", self.task.by));
+        let (directory, record) = self.run(&name, &[option])?;
+        judge(&record, &directory, self.task.objectives).ok_or_else(|| self.nothing(&name, Some(&record), None))
+    }
+
+    /// Runs once. The first run loads the data.
+    fn run(&mut self, name: &str, options: &[String]) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
+        let repetition = self.places.entry(name.to_owned()).or_default();
+        *repetition += 1;
+        let place = SuitePlan {
+            suite: self.suite.clone(),
+            id: self.record.id.clone(),
+            run: name.to_owned(),
+            repetition: *repetition,
+        };
+        let mut options = options.to_vec();
+        let loading = if self.record.runs.is_empty() { self.task.loading } else { Some("--no-load") };
+        options.extend(loading.map(str::to_owned));
+        let args = self.task.common.with(&options);
+        let ended = child::run(&args, &place, self.task.results, &self.log(), self.task.interrupt)?;
+        let id = ended.record.as_ref().map(|(_, record)| record.id.clone());
+        self.record.runs.extend(id);
+        if self.task.interrupt.control.is_stopping() {
+            return Err(Stopped::Interrupted);
+        }
+        match ended.record {
+            Some((directory, record)) if record.summary.is_some() && record.status != Status::Interrupted => {
+                Ok((directory, record))
+            }
+            Some((_, record)) => Err(self.nothing(name, Some(&record), ended.code)),
+            None => Err(self.nothing(name, None, ended.code)),
+        }
+    }
+
+    /// A run brought no figures.
+    fn nothing(&self, name: &str, record: Option<&RunRecord>, code: Option<i32>) -> Stopped {
+        let code = match code {
+            Some(1) => Code::Start,
+            Some(10) => Code::Server,
+            Some(11) => Code::Load,
+            Some(12) => Code::Check,
+            _ => Code::Run,
+        };
+        let said = std::fs::read_to_string(self.log()).unwrap_or_default();
+        let last = || said.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
+        let why = record.and_then(|record| record.reason.clone()).or_else(last).unwrap_or_default();
+        let failure = Failure::new(code, format!("the run of {name} brought no figures: {why}"));
+        Stopped::Failed(failure.hint(format!("{} has all that it said", self.log().display())))
+    }
+}

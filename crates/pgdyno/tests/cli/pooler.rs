@@ -1,0 +1,169 @@
+//! Through a real PgBouncer, in session and in transaction pooling.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::given_server::{Place, TRUST};
+use crate::program::{Ran, Run, eventually};
+use crate::server;
+use crate::skipped::skipped;
+
+const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
+const SOON: Duration = Duration::from_secs(30);
+
+/// A PgBouncer before the server of a place. It ends with this value.
+struct Pooled {
+    place: Place,
+    dir: tempfile::TempDir,
+    port: u16,
+    child: Child,
+}
+
+impl Pooled {
+    fn new(test: &str, mode: &str) -> Option<Self> {
+        if !Path::new(PGBOUNCER).exists() {
+            skipped(&format!("{test}: no {PGBOUNCER}"));
+            return None;
+        }
+        let place = Place::new(test, "", TRUST)?;
+        let dir = tempfile::Builder::new().prefix("pgdyno-pooler").tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (path, behind) = (dir.path().display(), place.server.dir().display());
+        let ini = dir.path().join("pgbouncer.ini");
+        let text = format!(
+            "[databases]\n* = host={behind} port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir = {path}\nauth_type = trust\nauth_file = {path}/users.txt\npool_mode = {mode}\n\
+             default_pool_size = 12\nmax_client_conn = 200\nlogfile = {path}/log\n",
+            place.server.port
+        );
+        std::fs::write(&ini, text).unwrap();
+        std::fs::write(dir.path().join("users.txt"), "\"postgres\" \"\"\n").unwrap();
+        server::hand_over(dir.path());
+        let mut command = Command::new(PGBOUNCER);
+        if let Some((uid, gid)) = server::account() {
+            command.uid(uid).gid(gid);
+        }
+        let quiet = command.arg("-q").arg(&ini).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = quiet.spawn().unwrap();
+        let pooled = Self { place, dir, port, child };
+        let socket = pooled.dir.path().join(format!(".s.PGSQL.{port}"));
+        eventually("PgBouncer listens", SOON, || socket.exists());
+        Some(pooled)
+    }
+
+    fn target(&self) -> String {
+        format!("host={} port={} user=postgres dbname=postgres", self.dir.path().display(), self.port)
+    }
+
+    fn run(&self, args: &str) -> Ran {
+        let target = self.target();
+        let args: Vec<_> = args.split(' ').chain(["--target", &target]).collect();
+        self.place.home.run(&args)
+    }
+
+    fn last(&self) -> Run {
+        self.place.home.runs().pop().unwrap()
+    }
+
+    /// Nothing of ours is left in the sessions that the next client gets.
+    fn assert_clean(&self) {
+        assert_eq!(self.place.ask("select count(*) from pg_locks where locktype = 'advisory'"), "0");
+        let host = self.dir.path().to_str().unwrap();
+        let options = pgdyno_net::ConnectOptions::for_socket(Path::new(host), self.port, "postgres", "postgres");
+        // Each holds a session, so that all of the pool is looked at that can be.
+        let mut sessions: Vec<_> = (0..8).map(|_| pgdyno_net::Admin::connect(&options).unwrap()).collect();
+        for session in &mut sessions {
+            session.execute("begin").unwrap();
+            let left = "select count(*) || ' ' || current_setting('statement_timeout') || ' ' || \
+                        current_setting('work_mem') from pg_prepared_statements";
+            assert_eq!(session.query_one(left).unwrap(), "0 0 4MB");
+        }
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+#[test]
+fn a_transaction_pooler_is_known_and_driven() {
+    let Some(pooled) = Pooled::new("PgBouncer, transaction pooling", "transaction") else { return };
+    pooled.place.run("load tpcb-like -s 1").ok();
+    // More clients than the pool has sessions.
+    let ran = pooled.run("run tpcb-like -c 40 -T 3 --ramp 0").ok();
+    ran.says(&["query mode extended: the pooler"])
+        .prints(&["through a pooler (transaction pooling)", "TPM is left out"]);
+    let run = pooled.last();
+    assert_eq!((run.text("/server/pooling"), run.text("/plan/mode")), ("transaction", "extended"));
+    assert!(run.checks_that_hold().contains(&"after the run"));
+    assert_eq!(run.number("/summary/failed"), 0.0);
+    pooled.run("run select-only -c 4 -T 1 --ramp 0 --mode simple").ok();
+    pooled.run("check tpcb-like").ok();
+    pooled.assert_clean();
+
+    // A suite's lock is held for its time, and by nobody after it.
+    let text = "name = 'pooled'\ntargets = [\"TARGET\"]\n[[run]]\nwhat = 'select-only'\nno_vacuum = true\nclients = 2\n\
+                ramp = '0s'\ntime = '1s'\n";
+    let file = pooled.place.home.join("suite.toml");
+    std::fs::write(&file, text.replace("TARGET", &pooled.target())).unwrap();
+    pooled.place.home.run(&["suite", "run", file.to_str().unwrap()]).ok();
+    assert_eq!(pooled.last().at("/plan/no_vacuum").as_bool(), Some(true));
+    pooled.assert_clean();
+
+    // A statement that is too long is cancelled, though the key is the pooler's.
+    std::fs::write(pooled.place.home.join("sleep.sql"), "select pg_sleep(120);\n").unwrap();
+    pooled.run("run ./sleep.sql -c 4 -T 1 --ramp 0").ended(2);
+    eventually("nothing sleeps", SOON, || {
+        pooled.place.ask("select count(*) from pg_stat_activity where wait_event = 'PgSleep'") == "0"
+    });
+    pooled.assert_clean();
+}
+
+#[test]
+fn what_wants_sessions_is_refused_behind_a_transaction_pooler() {
+    let Some(pooled) = Pooled::new("PgBouncer, what wants sessions", "transaction") else { return };
+    let refused = ["the pooler hands out a connection for each transaction", "connect to the server itself"];
+    pooled.run("load tproc-c -w 1").ended(1).says(&refused);
+    pooled.run("run tpcb-like -s 1 -T 1").ended(1).says(&refused);
+    assert_eq!(pooled.place.ask("select count(*) from pg_class where relnamespace = 'public'::regnamespace"), "0");
+    pooled.place.run("load tproc-c -w 1").ok();
+    pooled.run("check tproc-c --isolation").ended(1).says(&refused);
+    pooled.run("run tproc-c -T 1 --replace").ended(1).says(&refused);
+    let said = ["query mode prepared is asked for", "--mode extended or simple", "max_prepared_statements"];
+    pooled.run("run tproc-c -T 1 --mode prepared").ended(1).says(&said);
+    pooled.run("run tproc-c -T 1 --set work_mem=8MB --ramp 0").says(&["unsupported startup parameter", "ALTER ROLE"]);
+    for call in ["procedure", "function", "client"] {
+        pooled.run(&format!("run tproc-c -c 4 -T 2 --ramp 0 --call {call}")).ok();
+        assert!(pooled.last().checks_that_hold().contains(&"after the run"));
+    }
+    pooled.assert_clean();
+}
+
+#[test]
+fn a_session_pooler_is_known_and_everything_works() {
+    let Some(pooled) = Pooled::new("PgBouncer, session pooling", "session") else { return };
+    pooled.run("run tproc-c -w 1 -c 4 -T 2 --ramp 0 --loaders 2").ok().prints(&["through a pooler (session pooling)"]);
+    let run = pooled.last();
+    assert_eq!((run.text("/server/pooling"), run.text("/plan/mode")), ("session", "prepared"));
+    assert!(run.checks_that_hold().contains(&"after the run"));
+    pooled.run("check tproc-c --isolation").ok().prints(&["holds  3.4.2.1"]);
+    pooled.assert_clean();
+}
+
+#[test]
+fn statement_pooling_is_refused() {
+    let Some(pooled) = Pooled::new("PgBouncer, statement pooling", "statement") else { return };
+    pooled.place.run("load select-only -s 1").ok();
+    pooled
+        .run("run select-only -T 1")
+        .ended(1)
+        .says(&["a connection for each statement", "connect to the server itself"]);
+}
