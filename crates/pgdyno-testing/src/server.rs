@@ -1,6 +1,5 @@
 //! A private PostgreSQL for one test: started on a temporary directory, gone with its value.
 
-use std::net::{Ipv6Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 
+use crate::port::Port;
 pub use crate::postgres::{account, available};
 
 /// Gives a file to the server's account.
@@ -41,6 +41,7 @@ pub struct Server {
     child: Child,
     /// Its port, for TCP and for the socket.
     pub port: u16,
+    _reserved: Port,
 }
 
 impl Server {
@@ -150,6 +151,9 @@ impl Server {
             assert!(Instant::now() < deadline, "no start: {}", log());
             std::thread::sleep(Duration::from_millis(20));
         }
+        // A server that gets only some of its addresses says so, and starts.
+        let log = std::fs::read_to_string(self.dir.path().join("log")).unwrap();
+        assert!(!log.contains("could not bind IPv4"), "{log}");
     }
 }
 
@@ -161,12 +165,8 @@ impl Prepared {
     fn launch(self, conf: &str, hba: Option<&str>) -> Server {
         let data = self.dir.path().join("data");
         let path = self.dir.path().to_str().unwrap();
-        let port = TcpListener::bind((Ipv6Addr::LOCALHOST, 0))
-            .or_else(|_| TcpListener::bind("127.0.0.1:0"))
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let reserved = Port::reserve();
+        let port = reserved.number();
         let settings = format!(
             "\nport = {port}\nlisten_addresses = '127.0.0.1,::1'\nunix_socket_directories = '{path}'\n\
              fsync = off\nshared_buffers = 16MB\nlogging_collector = off\n{}\n",
@@ -179,7 +179,7 @@ impl Prepared {
             std::fs::write(data.join("pg_hba.conf"), hba).unwrap();
         }
         let child = postmaster(self.dir.path());
-        let mut server = Server { dir: self.dir, child, port };
+        let mut server = Server { dir: self.dir, child, port, _reserved: reserved };
         server.await_start();
         server
     }

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use crate::server::{self, Server};
 use crate::{beside, fake};
 use pgdyno_net::{ConnectError, ConnectOptions, Connection, Env};
+use pgdyno_testing::port::Port;
 
 const TRUST: &str = "local all,replication all trust\nhost all all all trust\n";
 
@@ -80,7 +81,8 @@ fn a_peer_that_never_answers_runs_into_the_timeout() {
 
 #[test]
 fn nobody_there_says_where_it_was_looked_for() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let reserved = Port::reserve();
+    let free = reserved.number();
     let text = error(&format!("host=127.0.0.1 port={free}")).to_string();
     assert!(text.contains(&format!("127.0.0.1:{free}")) && text.contains("nothing listens"), "{text}");
     let text = error("host=/nonexistent port=1").to_string();
@@ -103,7 +105,8 @@ fn hosts_are_tried_until_one_will_do() {
     }
     let primary = Server::start("", TRUST);
     let standby = Server::standby_of(&primary);
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let reserved = Port::reserve();
+    let free = reserved.number();
     let starting = answering(STARTING);
     let (p, s) = (primary.port, standby.port);
     let peer = |ports: &str, rest: &str| {

@@ -1,6 +1,5 @@
 //! Through a real PgBouncer, in session and in transaction pooling.
 
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -11,6 +10,7 @@ use crate::given_server::{Place, TRUST};
 use crate::program::{Ran, Run, eventually};
 use crate::server;
 use crate::skipped::skipped;
+use pgdyno_testing::port::Port;
 
 const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
 const SOON: Duration = Duration::from_secs(30);
@@ -19,7 +19,7 @@ const SOON: Duration = Duration::from_secs(30);
 struct Pooled {
     place: Place,
     dir: tempfile::TempDir,
-    port: u16,
+    port: Port,
     child: Child,
 }
 
@@ -32,14 +32,15 @@ impl Pooled {
         let place = Place::new(test, "", TRUST)?;
         let dir = tempfile::Builder::new().prefix("pgdyno-pooler").tempdir().unwrap();
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = Port::reserve();
         let (path, behind) = (dir.path().display(), place.server.dir().display());
         let ini = dir.path().join("pgbouncer.ini");
         let text = format!(
-            "[databases]\n* = host={behind} port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+            "[databases]\n* = host={behind} port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {}\n\
              unix_socket_dir = {path}\nauth_type = trust\nauth_file = {path}/users.txt\npool_mode = {mode}\n\
              default_pool_size = 12\nmax_client_conn = 200\nlogfile = {path}/log\n",
-            place.server.port
+            place.server.port,
+            port.number()
         );
         std::fs::write(&ini, text).unwrap();
         std::fs::write(dir.path().join("users.txt"), "\"postgres\" \"\"\n").unwrap();
@@ -51,13 +52,13 @@ impl Pooled {
         let quiet = command.arg("-q").arg(&ini).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = quiet.spawn().unwrap();
         let pooled = Self { place, dir, port, child };
-        let socket = pooled.dir.path().join(format!(".s.PGSQL.{port}"));
+        let socket = pooled.dir.path().join(format!(".s.PGSQL.{}", pooled.port.number()));
         eventually("PgBouncer listens", SOON, || socket.exists());
         Some(pooled)
     }
 
     fn target(&self) -> String {
-        format!("host={} port={} user=postgres dbname=postgres", self.dir.path().display(), self.port)
+        format!("host={} port={} user=postgres dbname=postgres", self.dir.path().display(), self.port.number())
     }
 
     fn run(&self, args: &str) -> Ran {
@@ -74,7 +75,8 @@ impl Pooled {
     fn assert_clean(&self) {
         assert_eq!(self.place.ask("select count(*) from pg_locks where locktype = 'advisory'"), "0");
         let host = self.dir.path().to_str().unwrap();
-        let options = pgdyno_net::ConnectOptions::for_socket(Path::new(host), self.port, "postgres", "postgres");
+        let options =
+            pgdyno_net::ConnectOptions::for_socket(Path::new(host), self.port.number(), "postgres", "postgres");
         // Each holds a session, so that all of the pool is looked at that can be.
         let mut sessions: Vec<_> = (0..8).map(|_| pgdyno_net::Admin::connect(&options).unwrap()).collect();
         for session in &mut sessions {
