@@ -256,7 +256,7 @@ impl Client {
                     }
                     let Some(due) = self.choose(now, common) else {
                         // All is done, or time has gone on meanwhile: that is looked at first.
-                        return Wait::Nothing;
+                        return if self.state == State::Finished { Wait::Finished } else { Wait::Nothing };
                     };
                     if let Some(wait) = self.start_when_due(due, now, common) {
                         return wait;
@@ -312,10 +312,13 @@ impl Client {
     }
 
     /// Draws a transaction; when it is to begin. Passes over arrivals that are later than the limit; `None` where that
-    /// leaves the client with nothing to do, or with more to pass over in its next turn.
+    /// leaves the client with nothing to do, or with more to pass over in its next turn, and where its script is done.
     #[inline]
     fn choose(&mut self, now: Tick, common: &mut Common) -> Option<Tick> {
-        let begin = self.script.begin();
+        let Some(begin) = self.script.begin() else {
+            self.state = State::Finished;
+            return None;
+        };
         self.txn = usize::from(begin.txn.0);
         let ready = match begin.since {
             Since::End => now.after(begin.wait_ns),

@@ -506,8 +506,9 @@ impl Fleet {
             }
         }
         if let Pacer::Open(schedule) = pacer {
-            // With a number of transactions the schedule ends with the last of them.
-            if rules.transactions.is_none() {
+            // With a number of transactions, or scripts that are done, the schedule ends with the last transaction.
+            let is_done = |client: &Client| client.state() == State::Finished;
+            if rules.transactions.is_none() && !self.clients.iter().all(is_done) {
                 let (left, first) = schedule.leave(now);
                 recorder.still_waiting(left, now.since(first));
             }

@@ -54,9 +54,9 @@ struct Script {
 }
 
 impl ClientScript for Script {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         self.next = 0;
-        Begin::now(TxnId(0))
+        Some(Begin::now(TxnId(0)))
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {

@@ -25,6 +25,8 @@ fn statements() -> Vec<Statement> {
 struct Script {
     shape: Shape,
     think_ns: u64,
+    /// Transactions that are left, where they have an end.
+    left: Option<u32>,
     step: usize,
 }
 
@@ -38,7 +40,7 @@ enum Shape {
 
 impl Script {
     fn new(shape: Shape) -> Self {
-        Self { shape, think_ns: 0, step: 0 }
+        Self { shape, think_ns: 0, left: None, step: 0 }
     }
 
     fn boxed(self, n: usize) -> Vec<Box<dyn ClientScript>> {
@@ -47,9 +49,12 @@ impl Script {
 }
 
 impl ClientScript for Script {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         self.step = 0;
-        Begin { txn: TxnId(0), wait_ns: self.think_ns, since: Since::End }
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
+        }
+        Some(Begin { txn: TxnId(0), wait_ns: self.think_ns, since: Since::End })
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
@@ -164,6 +169,20 @@ fn a_closed_loop_does_as_much_as_latency_and_clients_allow() {
     assert_eq!((p.min, p.p50, p.max), (MS, MS, MS), "{p:?}");
     assert_eq!(outcome.broken(), Vec::<String>::new());
     assert!(outcome.states.iter().all(|s| *s == State::Finished));
+}
+
+#[test]
+fn a_run_ends_when_the_scripts_of_all_clients_are_done() {
+    let script = Script { left: Some(22), ..Script::new(Shape::Block) };
+    let outcome = Sim { script: script.clone(), clients: 3, ..Sim::new(Shape::Block) }.run(3_600, steady(MS));
+    assert_eq!((outcome.part.txns[0].committed, outcome.end), (66, Tick(66 * MS)));
+    assert_eq!(outcome.states, [State::Finished; 3]);
+    assert_eq!(outcome.broken(), Vec::<String>::new());
+    // With a rate the schedule ends with the last of them: no arrival after it waits for anybody.
+    let rate = Some(Rate { per_s: 10.0, arrivals: Arrivals::Uniform });
+    let outcome = Sim { script, clients: 3, rate, ..Sim::new(Shape::Block) }.run(3_600, steady(MS));
+    assert_eq!((outcome.part.scheduled, outcome.part.txns[0].committed, outcome.part.still_waiting), (Some(66), 66, 0));
+    assert_eq!(outcome.end, Tick(6_503 * MS));
 }
 
 #[test]

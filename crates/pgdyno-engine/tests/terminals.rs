@@ -33,9 +33,9 @@ impl Thinker {
 }
 
 impl ClientScript for Thinker {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         self.step = 0;
-        Begin { txn: TxnId(0), wait_ns: self.wait_ns, since: self.since }
+        Some(Begin { txn: TxnId(0), wait_ns: self.wait_ns, since: self.since })
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {

@@ -433,13 +433,13 @@ impl<'a> Batch<'a> {
 /// One client's script. It holds its own random stream and its place in the transaction.
 ///
 /// ```text
-/// begin ─► step ─► Await ─► step ─► … ─► Finish ─► begin
+/// begin ─► step ─► Await ─► step ─► … ─► Finish ─► begin ─► … ─► None: done
 ///            ▲                │
 ///            └──── restart ◄──┘ on 40001 and 40P01, while tries are left
 /// ```
 pub trait ClientScript: Send {
-    /// Draws the next transaction and all of its inputs.
-    fn begin(&mut self) -> Begin;
+    /// Draws the next transaction and all of its inputs. Returns `None` when the client is done: it begins no more.
+    fn begin(&mut self) -> Option<Begin>;
     /// Adds the statements of the next step to `batch`; `reply` holds what the last ones brought.
     fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next;
     /// Goes back to the first step of the same transaction with the same inputs.

@@ -65,8 +65,8 @@ impl Workload for Noop {
 struct Script;
 
 impl ClientScript for Script {
-    fn begin(&mut self) -> Begin {
-        Begin::now(TxnId(0))
+    fn begin(&mut self) -> Option<Begin> {
+        Some(Begin::now(TxnId(0)))
     }
 
     fn step(&mut self, _: Reply<'_>, _: &mut Batch<'_>) -> Next {

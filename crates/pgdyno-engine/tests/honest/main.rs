@@ -36,9 +36,9 @@ struct Script {
 }
 
 impl ClientScript for Script {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         self.step = 0;
-        Begin { txn: TxnId(0), wait_ns: self.think_ns, since: Since::End }
+        Some(Begin { txn: TxnId(0), wait_ns: self.think_ns, since: Since::End })
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {

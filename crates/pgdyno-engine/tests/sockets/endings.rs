@@ -51,7 +51,7 @@ struct Script {
 }
 
 impl ClientScript for Script {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         if let Some(left) = &mut self.left {
             *left -= 1;
             assert!(*left > 0, "on purpose");

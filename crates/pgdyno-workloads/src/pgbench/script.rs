@@ -124,9 +124,9 @@ struct SelectOnly {
 
 impl ClientScript for SelectOnly {
     #[inline]
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         self.aid = draw_aid(&mut self.rng, self.scale);
-        Begin::now(TxnId(0))
+        Some(Begin::now(TxnId(0)))
     }
 
     #[inline]
@@ -167,10 +167,10 @@ impl Update {
 }
 
 impl ClientScript for Update {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         self.draws = Draws::new(&mut self.rng, self.scale);
         self.next = 0;
-        Begin::now(TxnId(0))
+        Some(Begin::now(TxnId(0)))
     }
 
     #[inline]
@@ -197,7 +197,7 @@ mod tests {
         let statements = builtin.statements(ParamType::Int4);
         let mut script = builtin.client(1, pipeline, Rng::new(7));
         let mut session = Session::new(QueryMode::Simple, statements.len());
-        assert_eq!(script.begin(), Begin::now(TxnId(0)));
+        assert_eq!(script.begin(), Some(Begin::now(TxnId(0))));
         let (mut texts, mut batches) = (Vec::new(), 0);
         loop {
             let mut out = Vec::new();

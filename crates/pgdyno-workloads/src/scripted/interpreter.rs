@@ -351,7 +351,7 @@ fn debug_to<'a>(at: Place, batch: &'a mut Batch<'_>) -> impl FnMut(&str) + 'a {
 
 impl ClientScript for Interpreter {
     #[inline]
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         if let [_, .., all] = self.program.weights[..] {
             let draw = self.chooser.lock().unwrap_or_else(PoisonError::into_inner).up_to(all - 1);
             self.script = self.program.weights.partition_point(|sum| *sum <= draw);
@@ -361,7 +361,7 @@ impl ClientScript for Interpreter {
             told.begin();
         }
         self.go_to_first_command();
-        Begin::now(TxnId(self.script as u8))
+        Some(Begin::now(TxnId(self.script as u8)))
     }
 
     #[inline]

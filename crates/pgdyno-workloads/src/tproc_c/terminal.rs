@@ -41,7 +41,7 @@ impl Terminal {
 }
 
 impl ClientScript for Terminal {
-    fn begin(&mut self) -> Begin {
+    fn begin(&mut self) -> Option<Begin> {
         let Self { setup, rng, .. } = self;
         let kind = setup.mix.draw(rng);
         let (wait_ns, since) = setup.waits.draw(self.kind, kind, rng);
@@ -50,7 +50,7 @@ impl ClientScript for Terminal {
         self.inputs = Inputs::draw(kind, w_id, d_id, draw);
         self.kind = Some(kind);
         self.step = 0;
-        Begin { txn: kind.id(), wait_ns, since }
+        Some(Begin { txn: kind.id(), wait_ns, since })
     }
 
     #[inline]
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_restart_sends_the_same_inputs() {
         let mut terminal = terminal(Profile::Spec, Waits::Off);
-        while terminal.begin().txn != Kind::NewOrder.id() {}
+        while terminal.begin().unwrap().txn != Kind::NewOrder.id() {}
         let statements = Call::Procedure.statements(None);
         let send = |terminal: &mut Terminal| {
             let mut session = pgdyno_wire::Session::new(pgdyno_wire::QueryMode::Simple, statements.len());
@@ -125,7 +125,7 @@ mod tests {
         let mut terminal = terminal(Profile::Spec, Waits::On { deferred: true });
         let (mut orders, mut ns) = (0, 0);
         for _ in 0..100_000 {
-            let begin = terminal.begin();
+            let begin = terminal.begin().unwrap();
             orders += u32::from(begin.txn == Kind::NewOrder.id());
             ns += begin.wait_ns;
         }
@@ -138,7 +138,7 @@ mod tests {
         let mut terminal = terminal(Profile::HammerDb, Waits::Off);
         let (mut counts, mut kinds) = ([0; 5], [0u64; 5]);
         for _ in 0..50_000 {
-            let begin = terminal.begin();
+            let begin = terminal.begin().unwrap();
             kinds[usize::from(begin.txn.0)] += 1;
             terminal.tally(Verdict::Committed, &mut counts);
         }

@@ -42,7 +42,7 @@ fn scripts_are_finite_and_repeatable() {
             let mut script = workload.client(&ClientContext { id: ClientId(3), clients: 7, rng: Rng::new(seed) });
             let mut out = Vec::new();
             for _ in 0..300 {
-                let begin = script.begin();
+                let begin = script.begin().unwrap();
                 assert!(usize::from(begin.txn.0) < txns.len(), "{}", entry.meta.id);
                 let mut steps = 0;
                 loop {

@@ -325,13 +325,13 @@ impl Client {
 
     /// Draws a transaction and carries it out, without a retry.
     pub(crate) fn transact(&mut self) -> (TxnId, Result<Verdict, Failure>) {
-        let txn = self.script.begin().txn;
+        let txn = self.script.begin().unwrap().txn;
         (txn, self.carry_out())
     }
 
     /// Tries again after 40001 and 40P01; returns how often.
     pub(crate) fn transact_with_retries(&mut self) -> (TxnId, Verdict, u32) {
-        let txn = self.script.begin().txn;
+        let txn = self.script.begin().unwrap().txn;
         let mut retries = 0;
         loop {
             match self.carry_out() {
