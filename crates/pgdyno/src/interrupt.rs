@@ -14,7 +14,7 @@ use signal_hook::iterator::Signals;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::progress::Progress;
+use crate::life::events::{Event, EventSink};
 use crate::{live, signals};
 
 /// What the user has asked for so far.
@@ -27,7 +27,7 @@ pub(crate) struct Interrupt {
     /// Whether whoever started this process is gone.
     pub(crate) orphaned: AtomicBool,
     /// Who tells the user; nobody writes over a view.
-    pub(crate) progress: OnceLock<Arc<Progress>>,
+    pub(crate) events: OnceLock<Arc<dyn EventSink>>,
     /// How far the run is; where there is none, it never begins.
     stage: AtomicU8,
     /// Ends all waiting for the server but the clients' own.
@@ -111,8 +111,8 @@ impl Interrupt {
     }
 
     fn tell(&self, text: &str) {
-        match self.progress.get() {
-            Some(progress) => progress.ending(text),
+        match self.events.get() {
+            Some(events) => events.event(&Event::Ending { text }),
             None => drop(writeln!(std::io::stderr(), "\n{text}")),
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod data;
 pub(crate) mod diagnosis;
 pub(crate) mod drive;
 pub(crate) mod durability;
+pub(crate) mod events;
 pub(crate) mod figures;
 pub(crate) mod foreign;
 pub(crate) mod hooks;

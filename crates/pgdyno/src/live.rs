@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use crate::life::events::Event;
 use model::Model;
 use model::facts::Facts;
 pub(crate) use terminal::{give_back, settle};
@@ -83,12 +84,12 @@ impl Live {
         Some(Self { shared, waker, thread: Some(thread) })
     }
 
-    /// Tells the model what happened, with the time on the view's clock. `false` where the user has left the view.
-    pub(crate) fn tell(&self, what: impl FnOnce(&mut Model, f64)) -> bool {
+    /// Shows what happened. `false` where the user has left the view.
+    pub(crate) fn event(&self, event: &Event<'_>) -> bool {
         let mut model = self.shared.model();
         let shown = !self.shared.left.load(Ordering::Acquire);
         if shown {
-            what(&mut model, self.shared.begun.elapsed().as_secs_f64());
+            model.event(self.shared.begun.elapsed().as_secs_f64(), event);
         }
         shown
     }

@@ -12,9 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
-use pgdyno_server::Frame;
 
-use crate::live::model::Model;
+use crate::life::events::{Event, EventSink};
 use crate::live::model::facts::Facts;
 use crate::live::{self, Live};
 use load::LoadView;
@@ -34,6 +33,8 @@ pub(crate) struct Progress {
     load: Mutex<LoadView>,
     /// Whether a run may be shown on the whole screen.
     full_screen: bool,
+    /// Warm-up and measured window of the drive in seconds, where its end is a time.
+    length_s: Mutex<Option<f64>>,
     /// The view of a run on the whole screen, while it is shown.
     live: Mutex<Option<Live>>,
 }
@@ -47,7 +48,8 @@ impl Progress {
             (false, false) => Kind::Pipe,
         };
         let load = Mutex::new(LoadView::new(0, 0));
-        Self { kind, bar: Mutex::new(None), load, full_screen: false, live: Mutex::default() }
+        let length_s = Mutex::default();
+        Self { kind, bar: Mutex::new(None), load, full_screen: false, length_s, live: Mutex::default() }
     }
 
     /// The same, that shows a run on the whole screen where there is a terminal for it.
@@ -55,43 +57,22 @@ impl Progress {
         Self { full_screen: wanted && self.kind == Kind::Terminal, ..self }
     }
 
-    /// Something is being done, or worth knowing.
-    pub(crate) fn note(&self, text: &str) {
-        if self.kind != Kind::Quiet {
-            self.line(text);
-        }
-    }
-
-    /// A warning: said even when quiet.
-    pub(crate) fn warn(&self, text: &str) {
-        self.line(&format!("warning: {text}"));
-    }
-
-    /// The user has asked the run to end; what comes of that is said even when quiet.
-    pub(crate) fn ending(&self, text: &str) {
-        let shown = self.to_view(|model, _| model.ending());
-        // Without the view the terminal has shown the key, and the line is not at its beginning.
-        self.line(&if shown { text.to_owned() } else { format!("\n{text}") });
-    }
-
     /// The clients are about to connect.
-    pub(crate) fn drive_begins(&self, plan: &Plan, txns: Vec<String>) {
-        self.clear();
+    fn drive_begins(&self, plan: &Plan, transactions: &[String]) {
+        self.end();
+        *locked(&self.length_s) = plan.time_s.map(|time_s| plan.ramp_s + time_s);
         if self.full_screen {
-            *locked(&self.live) = Live::begin(Facts::of(plan, txns));
+            *locked(&self.live) = Live::begin(Facts::of(plan, transactions.to_vec()));
         }
     }
 
-    /// Tells the view on the whole screen; `false` where none is shown.
-    fn to_view(&self, what: impl FnOnce(&mut Model, f64)) -> bool {
-        locked(&self.live).as_ref().is_some_and(|live| live.tell(what))
+    /// Hands an event to the view on the whole screen; `false` where none is shown.
+    fn to_view(&self, event: &Event<'_>) -> bool {
+        locked(&self.live).as_ref().is_some_and(|live| live.event(event))
     }
 
     /// A line that stays, above the one that changes.
     fn line(&self, text: &str) {
-        if self.to_view(|model, _| text.lines().for_each(|line| model.told.say(line))) {
-            return;
-        }
         live::settle();
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // Where standard error is gone there is nobody to tell.
@@ -120,35 +101,8 @@ impl Progress {
         bar.set_message(text);
     }
 
-    /// So many statements of several are done.
-    pub(crate) fn step(&self, what: &str, done: usize, of: usize) {
-        if self.kind == Kind::Terminal {
-            self.show(Some((done as u64, of as u64)), format!("{what}, {done} of {of} done"));
-        }
-    }
-
-    /// A load goes on to its next phase.
-    pub(crate) fn loading(&self, phase: &str) {
-        match self.kind {
-            Kind::Quiet => {}
-            Kind::Terminal => self.show(None, format!("load: {phase}")),
-            Kind::Pipe => drop(writeln!(std::io::stderr(), "load: {phase}")),
-        }
-    }
-
-    /// Clients are connecting.
-    pub(crate) fn connecting(&self, connected: usize, clients: u32) {
-        if self.kind == Kind::Terminal && !self.to_view(|model, _| model.connecting(connected)) {
-            let far = (connected as u64, u64::from(clients));
-            self.show(Some(far), format!("{connected} of {clients} clients connected"));
-        }
-    }
-
     /// An interval of the run ended.
-    pub(crate) fn interval(&self, interval: &Interval, plan: &Plan) {
-        if self.to_view(|model, now_s| model.interval(now_s, interval)) {
-            return;
-        }
+    fn interval(&self, interval: &Interval) {
         if self.kind == Kind::Quiet || interval.seconds() < 0.05 {
             return;
         }
@@ -166,7 +120,7 @@ impl Progress {
         let tps = units::rate(interval.tps());
         match self.kind {
             Kind::Terminal => {
-                let whole = plan.time_s.map(|time| ((plan.ramp_s + time) * 10.0) as u64);
+                let whole = locked(&self.length_s).map(|length_s| (length_s * 10.0) as u64);
                 let text = format!("{at:.0} s{phase}, {tps} tps{latency}, {} failed", all.failures());
                 self.show(whole.map(|whole| ((at * 10.0) as u64, whole)), text);
             }
@@ -178,19 +132,49 @@ impl Progress {
         }
     }
 
-    /// A source of samples was looked at, `at_s` seconds into the run.
-    pub(crate) fn sampled(&self, at_s: f64, frame: &Frame) {
-        self.to_view(|model, _| model.sampled(at_s, frame));
-    }
-
     /// The changing line goes, or the view on the whole screen.
-    pub(crate) fn clear(&self) {
+    fn end(&self) {
         live::settle();
         // Without the lock: the view says at its end what it was told.
         let live = locked(&self.live).take();
         drop(live);
         if let Some(bar) = locked(&self.bar).take() {
             bar.finish_and_clear();
+        }
+    }
+}
+
+impl EventSink for Progress {
+    fn event(&self, event: &Event<'_>) {
+        let is_terminal = self.kind == Kind::Terminal;
+        match *event {
+            Event::Ended => self.end(),
+            Event::DriveBegins { plan, transactions } => self.drive_begins(plan, transactions),
+            Event::Note { .. } if self.kind == Kind::Quiet => {}
+            // Where the whole screen is shown, it shows all else.
+            _ if self.to_view(event) => {}
+            Event::Note { text } => self.line(text),
+            Event::Warning { text } => self.line(&format!("warning: {text}")),
+            // The terminal has shown the key, and the line is not at its beginning.
+            Event::Ending { text } => self.line(&format!("\n{text}")),
+            Event::Step { step, done, of } if is_terminal => {
+                self.show(Some((done as u64, of as u64)), format!("{step}, {done} of {of} done"));
+            }
+            Event::Connecting { connected, connections } if is_terminal => {
+                let far = (connected as u64, u64::from(connections));
+                self.show(Some(far), format!("{connected} of {connections} clients connected"));
+            }
+            Event::LoadPhase { phase } => match self.kind {
+                Kind::Quiet => {}
+                Kind::Terminal => self.show(None, format!("load: {phase}")),
+                Kind::Pipe => drop(writeln!(std::io::stderr(), "load: {phase}")),
+            },
+            Event::LoadBegins { rows_expected, rows_kept } => self.load_begins(rows_expected, rows_kept),
+            Event::LoadRows { table, rows } => self.loaded(table, rows),
+            Event::ChecksBegin => self.load_begins(0, 0),
+            Event::Checking { check, done, of, share } => self.checking(check, done, of, share),
+            Event::Interval { interval } => self.interval(interval),
+            Event::Step { .. } | Event::Connecting { .. } | Event::Sample { .. } => {}
         }
     }
 }

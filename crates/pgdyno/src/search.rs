@@ -21,6 +21,7 @@ use crate::child;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
+use crate::life::events::EventSink as _;
 use crate::progress::Progress;
 
 /// What is searched, and where.

@@ -18,7 +18,7 @@ pub(crate) use server::{Server, Whose, embedded_options, meant, named, origin, o
 use crate::cli::TargetArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 
 /// A host that does not answer for so long is given up, unless the connection string says otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -174,7 +174,7 @@ impl Target {
 
     /// Brings it up. `clients` connections will be opened at the same time. A private server that is started has the
     /// target's settings from its start.
-    pub(crate) fn bring_up(self, args: &TargetArgs, clients: u32, progress: &Progress) -> Result<Server> {
+    pub(crate) fn bring_up(self, args: &TargetArgs, clients: u32, events: &dyn EventSink) -> Result<Server> {
         match self.kind {
             Kind::None => Ok(Server::none()),
             Kind::Null => Server::null(),
@@ -184,7 +184,7 @@ impl Target {
                 let held = self.shown_as.is_some_and(|name| named || is_private(&name));
                 Ok(Server::given(*options, if held { HELD_BY_SUITE } else { "given" }))
             }
-            Kind::Embedded(want) => Server::private(&want, args.tcp, self.settings, clients, progress),
+            Kind::Embedded(want) => Server::private(&want, args.tcp, self.settings, clients, events),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::{self, Interrupt};
 use crate::life::data;
+use crate::life::events::EventSink as _;
 use crate::life::loaded::loaded;
 use crate::life::reach;
 use crate::life::stage::is_null;
@@ -162,7 +163,7 @@ impl Place {
         for note in &self.server.notes {
             self.progress.warn(note);
         }
-        data::DataAccess { options: &self.options, caps: &self.caps, progress: &self.progress, stop }
+        data::DataAccess { options: &self.options, caps: &self.caps, events: &self.progress, stop }
     }
 }
 

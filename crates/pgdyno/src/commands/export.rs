@@ -8,6 +8,7 @@ use super::list::selected;
 use crate::cli::ExportArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::events::EventSink as _;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {

@@ -27,7 +27,7 @@ fn carry_out(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let workload = source.build(&args.data.workload, None, there.as_ref(), &ClientSetup::NONE)?;
     let access = place.access(interrupt.control.stop_flag());
     if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
-        access.progress.note(&note);
+        access.events.note(&note);
     }
     data::load(
         &access,

@@ -10,6 +10,7 @@ use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::{self, Interrupt};
+use crate::life::events::EventSink;
 use crate::life::page;
 use crate::life::recipe_args;
 use crate::life::record::Recording;
@@ -27,14 +28,14 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     }
     let progress = Arc::new(Progress::new(args.quiet).full_screen(!args.watch.no_live));
     // Set once, a moment after it was made.
-    let _ = interrupt.progress.set(Arc::clone(&progress));
+    let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
     let Draft { source, target, setup, workload, plan } = resolve::draft(args, recipe)?;
     admit_files(plan.links(), &progress)?;
     pgdyno_results::admit(&args.out.out).or_fail(Code::Start)?;
     resolve::admit_json(args)?;
 
     let (named, local) = (target.named.clone(), target.is_local());
-    let mut run = Run { args, source, setup, local, workload, plan, named, interrupt: &interrupt, progress: &progress };
+    let mut run = Run { args, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &*progress };
     let mut recording = None;
     let lived = interrupt.blamed(run.carry_out(target, &mut recording));
     match recording {
@@ -65,7 +66,7 @@ fn conclude(
     let troubles = recording.end(status, reason, code, args.json.as_deref());
     // What was measured stands, in what could be written; whoever looks for the rest is told by the exit code.
     let code = if troubles.is_empty() || code != Code::Success { code } else { Code::Run };
-    progress.clear();
+    progress.ended();
     if recording.record.summary.is_some() {
         print_report(&recording)?;
     }

@@ -7,6 +7,7 @@ use crate::cli::{RunArgs, SearchArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
+use crate::life::events::EventSink as _;
 use crate::life::workload_source::WorkloadSource;
 use crate::life::{recipe_args, resolve};
 use crate::progress::Progress;

@@ -12,6 +12,7 @@ use pgdyno_server::{PrivateServer, kept};
 use crate::cli::Server;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::events::EventSink as _;
 use crate::progress::Progress;
 use crate::target;
 

@@ -10,7 +10,7 @@ use pgdyno_workload::{Capabilities, Cluster, Distribution, Workload};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 
 /// Above this the fullest node says more about a figure than the number of nodes does.
 const SKEW: f64 = 1.1;
@@ -24,7 +24,7 @@ pub(crate) fn settle(
     workload: &dyn Workload,
     mode: Option<QueryMode>,
     plan: &mut Plan,
-    progress: &Progress,
+    events: &dyn EventSink,
 ) -> Result<()> {
     let Some(cluster) = &caps.cluster else { return Ok(()) };
     if plan.from_template.is_some() {
@@ -38,7 +38,7 @@ pub(crate) fn settle(
     match mode {
         None => {
             plan.mode = QueryMode::Simple;
-            progress.note("query mode simple: a CALL with bound parameters is never sent to the node of its rows");
+            events.note("query mode simple: a CALL with bound parameters is never sent to the node of its rows");
             Ok(())
         }
         Some(QueryMode::Simple) => Ok(()),

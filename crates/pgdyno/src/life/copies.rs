@@ -10,7 +10,7 @@ use pgdyno_report::units;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 use crate::target::Server;
 
 /// The template of the plan, where it has one. A copy of it is dropped even after the first Ctrl-C.
@@ -33,8 +33,8 @@ pub(crate) fn look(template: &Template, interrupt: &Interrupt) -> Result<Admin> 
 }
 
 /// Makes the copy for the run of this name.
-pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, progress: &Progress) -> Result<Fresh> {
-    progress.note(&format!("copying database {}", template.name()));
+pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, events: &dyn EventSink) -> Result<Fresh> {
+    events.note(&format!("copying database {}", template.name()));
     let fresh = Fresh::make(template, run, stop).map_err(|error| {
         let code = match &error {
             FreshError::Interrupted { .. } => Code::Interrupted,
@@ -44,9 +44,9 @@ pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, progress: 
         Failure::new(code, error)
     })?;
     for note in &fresh.notes {
-        progress.note(note);
+        events.note(note);
     }
     let size = fresh.bytes.map_or_else(String::new, |n| format!(", {}", units::bytes(n)));
-    progress.note(&format!("copied it to {}{size}, in {}", fresh.name(), units::duration(fresh.seconds)));
+    events.note(&format!("copied it to {}{size}, in {}", fresh.name(), units::duration(fresh.seconds)));
     Ok(fresh)
 }

@@ -17,7 +17,7 @@ use pgdyno_results::CycleRecord;
 pub(crate) use around::Around;
 
 use crate::failure::Result;
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 use crate::target::Server;
 
 /// Does to a server that this process holds what a run wants done before its data is loaded: restarts it with these
@@ -29,12 +29,12 @@ pub(crate) fn between(
     server: &mut Server,
     cycle: Cycle,
     settings: &BTreeMap<String, String>,
-    progress: &Progress,
+    events: &dyn EventSink,
 ) -> Result<Vec<CycleRecord>> {
     let mut evidence = Vec::new();
     let others = server.settings_given().is_some_and(|given| given != *settings);
     if cycle.restart || others {
-        progress.note("restarting the private server");
+        events.note("restarting the private server");
         let began = Instant::now();
         server.restart(settings)?;
         evidence.push(record("restart", true, "the private server was restarted on its data", began));
@@ -51,7 +51,7 @@ pub(crate) fn between(
         ));
     }
     if cycle.drop_caches {
-        progress.note("dropping the file cache");
+        events.note("dropping the file cache");
         evidence.push(caches::drop_for(server));
     }
     Ok(evidence)

@@ -15,17 +15,17 @@ use pgdyno_workload::{Capabilities, Workload};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::events::{Event, EventSink};
 use crate::life::foreign;
 use crate::life::loading::{self, LoadSettings};
 use crate::life::reach;
-use crate::progress::Progress;
 
 /// The server, and what goes on beside it.
 #[derive(Clone, Copy)]
 pub(crate) struct DataAccess<'a> {
     pub(crate) options: &'a ConnectOptions,
     pub(crate) caps: &'a Capabilities,
-    pub(crate) progress: &'a Progress,
+    pub(crate) events: &'a dyn EventSink,
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn provide(
             foreign::whole(access, admin, workload)?;
             let size = units::count(scale);
             let whose = maker.unwrap_or("another program");
-            access.progress.note(&format!("data loaded by {whose} is driven as it is, {name} {size}"));
+            access.events.note(&format!("data loaded by {whose} is driven as it is, {name} {size}"));
             match workload.routine_schema() {
                 None => foreign::drivable(access, admin, workload, maker)?,
                 Some(schema) => foreign::place(access, admin, workload, schema)?,
@@ -100,7 +100,7 @@ pub(crate) fn provide(
             return Err(Failure::new(Code::Load, error).hint("leave --no-load out to load anew"));
         }
         (DataState::Partial { kept: None, ref damage, .. }, LoadChoice::IfMissing) if damage.is_empty() => {
-            access.progress.note(
+            access.events.note(
                 "a load was never finished, and what it left cannot be gone on with and holds nothing of use: loading anew",
             );
         }
@@ -190,7 +190,7 @@ fn far(rows: u64, all: u64) -> String {
 pub(crate) fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadRecord> {
     let meta = workload.meta();
     reach::admit_load(access.caps, meta.id)?;
-    access.progress.note(&match workload.sql_data() {
+    access.events.note(&match workload.sql_data() {
         None => format!(
             "loading {} with {} {}, about {}",
             meta.id,
@@ -206,17 +206,17 @@ pub(crate) fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadO
     let heard = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             if rows_kept > 0 {
-                access.progress.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
+                access.events.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
             }
-            access.progress.load_begins(rows_expected, rows_kept);
+            access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
         }
-        Step::Dropped(what) => access.progress.note(&format!("dropped what was there: {what}")),
-        Step::Phase(phase) => access.progress.loading(&phase.to_string()),
-        Step::Table { name, rows, .. } => access.progress.loaded(name, rows),
-        Step::Step { phase, done, total } => access.progress.step(&phase.to_string(), done, total),
+        Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
+        Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
+        Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
+        Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
     };
     let loaded = pgdyno_load::load(access.options, workload, access.caps, how, &heard, access.stop);
-    access.progress.clear();
+    access.events.ended();
     let report = loaded.map_err(|error| {
         let code = match &error {
             LoadError::Interrupted | LoadError::Suspended => Code::Interrupted,
@@ -226,10 +226,10 @@ pub(crate) fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadO
         Failure::new(code, error)
     })?;
     for note in &report.notes {
-        access.progress.note(note);
+        access.events.note(note);
     }
     let rows: u64 = report.tables.iter().map(|t| t.rows).sum();
-    access.progress.note(&format!(
+    access.events.note(&format!(
         "loaded {} rows, {}, in {}{}",
         units::count(rows),
         units::bytes(report.data_bytes),
@@ -272,12 +272,15 @@ pub(crate) fn check(
     moment: Moment<'_>,
     when: &str,
 ) -> Result<(CheckSet, Baseline)> {
-    access.progress.note(&format!("checking the data {when}"));
-    access.progress.checks_begin();
-    let heard = |step: &CheckProgress<'_>| access.progress.checking(step.check, step.done, step.total, step.share);
+    access.events.note(&format!("checking the data {when}"));
+    access.events.event(&Event::ChecksBegin);
+    let heard = |step: &CheckProgress<'_>| {
+        let CheckProgress { check, done, total, share, .. } = *step;
+        access.events.event(&Event::Checking { check, done, of: total, share });
+    };
     let connections = loading::default_loaders();
     let checked = pgdyno_load::check(access.options, connections, workload, access.caps, moment, &heard, access.stop);
-    access.progress.clear();
+    access.events.ended();
     let report = checked.map_err(|error| {
         let code = match &error {
             CheckError::Interrupted { .. } => Code::Interrupted,

@@ -11,6 +11,7 @@ use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Note, Workload};
 
+use super::events::{self, EventSink};
 use super::journal::Journal;
 use super::notices::Notices;
 use super::pinning;
@@ -18,7 +19,6 @@ use super::record::Recording;
 use super::watch::{Subject, Watch, Watched};
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
-use crate::progress::Progress;
 
 /// How long transactions in flight may take after the window.
 const GRACE_NS: u64 = 5_000_000_000;
@@ -175,14 +175,14 @@ pub(crate) fn drive(
     workload: &dyn Workload,
     driven: DrivenServer<'_>,
     control: &Control,
-    progress: &Progress,
+    progress: &dyn EventSink,
     recording: &mut Recording,
 ) -> Result<Driven> {
     let DrivenServer { caps, options, sampler, is_watched, is_private, machines } = driven;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
-        progress,
+        events: progress,
         directory: recording.path().to_owned(),
         machines,
         is_private,
@@ -205,7 +205,9 @@ pub(crate) fn drive(
             &spec(plan, pin),
             control,
             Audience {
-                on_connect: &|connected| progress.connecting(connected, plan.links()),
+                on_connect: &|connected| {
+                    progress.event(&events::Event::Connecting { connected, connections: plan.links() })
+                },
                 on_event: &mut |event| match event {
                     Event::Started { .. } => {
                         watch.iter().for_each(Watch::started);
@@ -226,7 +228,7 @@ pub(crate) fn drive(
                             Phase::Measure => samples.go_on(),
                             Phase::Drain => samples.close(watch.as_ref()),
                         }
-                        progress.interval(interval, plan);
+                        progress.event(&events::Event::Interval { interval });
                         recording.interval(interval);
                     }
                     Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
@@ -242,7 +244,7 @@ pub(crate) fn drive(
         samples.close(watch.as_ref());
         (ran, watch.map(Watch::end))
     });
-    progress.clear();
+    progress.ended();
     recording.record.notices = notices.end(progress);
     if let Some(Err(trouble)) = journal.map(Journal::close) {
         progress.warn(&trouble);

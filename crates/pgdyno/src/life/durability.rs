@@ -13,8 +13,8 @@ use pgdyno_workloads::registry;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::life::data;
+use crate::life::events::EventSink;
 use crate::life::loading::{LoadSettings, default_loaders};
-use crate::progress::Progress;
 use crate::target::{embedded_options, starting};
 
 /// Clients that drive it.
@@ -41,7 +41,7 @@ pub(crate) fn test(
     like: &PrivateServer,
     workload: &dyn Workload,
     test: &Durability,
-    progress: &Progress,
+    events: &dyn EventSink,
     stop: &AtomicBool,
 ) -> Result<Outcome> {
     let began = Instant::now();
@@ -49,23 +49,23 @@ pub(crate) fn test(
     let settings = like.settings().iter().map(|s| (s.name.clone(), s.value.clone())).collect();
     let options = embedded_options(CLIENTS + OWN_CONNECTIONS, false, settings)?;
     let want = Want::Directory(like.installation().bindir.clone());
-    progress.note("durability: a private server of its own is loaded, driven and killed");
-    let mut server = Embedded::start(&want, &options, &mut starting(progress)).or_fail(Code::Server)?;
+    events.note("durability: a private server of its own is loaded, driven and killed");
+    let mut server = Embedded::start(&want, &options, &mut starting(events)).or_fail(Code::Server)?;
     let reach = |server: &Embedded| server.server().connect_options("postgres");
 
     let workload = registry::build(meta.id, [(meta.scale_name, "1")]).or_fail(Code::Start)?;
     let target = reach(&server);
     let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
     let caps = capabilities(&mut admin, &target).or_fail(Code::Server)?;
-    let access = data::DataAccess { options: &target, caps: &caps, progress, stop };
+    let access = data::DataAccess { options: &target, caps: &caps, events, stop };
     let loaders = default_loaders();
     data::load(&access, &*workload, &LoadSettings::of(loaders).options(false, false))?;
     let shown = SETTINGS.map(|name| format!("{name}={}", admin.query_one(&format!("show {name}")).unwrap_or_default()));
     drop(admin);
 
-    progress.note(&format!("driving it with {CLIENTS} clients for {}", units::duration(DRIVE.as_secs_f64())));
+    events.note(&format!("driving it with {CLIENTS} clients for {}", units::duration(DRIVE.as_secs_f64())));
     let crash = || {
-        progress.note("killing it with SIGKILL, and starting it again");
+        events.note("killing it with SIGKILL, and starting it again");
         server.crash().or_fail(Code::Server)
     };
     let (told, crashed) = witness(&target, test, CLIENTS, DRIVE, stop, crash).map_err(failure)?;

@@ -17,7 +17,7 @@ pub(super) fn place(
     schema: &'static str,
 ) -> Result<()> {
     if place_routines(admin, workload, access.caps, schema).or_fail(Code::Load)? {
-        access.progress.note(&format!("pgdyno's routines are in schema {schema}"));
+        access.events.note(&format!("pgdyno's routines are in schema {schema}"));
     }
     Ok(())
 }

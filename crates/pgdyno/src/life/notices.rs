@@ -8,7 +8,7 @@ use pgdyno_results::NoticeRecord;
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::libpq;
 
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 
 /// So many kinds are told apart.
 const KINDS_MAX: usize = 100;
@@ -28,13 +28,13 @@ pub(crate) struct Notices {
 
 impl Notices {
     /// One came. The first of its kind is told as psql tells it.
-    pub(crate) fn take(&mut self, message: &ServerMessage, progress: &Progress) {
+    pub(crate) fn take(&mut self, message: &ServerMessage, events: &dyn EventSink) {
         kind_of(message, &mut self.kind);
         match self.kinds.get(&self.kind) {
             Some(at) => self.said[*at].count += 1,
             None if self.said.len() == KINDS_MAX => self.more += 1,
             None => {
-                progress.note(libpq::notice(message, "").trim_end());
+                events.note(libpq::notice(message, "").trim_end());
                 self.kinds.insert(self.kind.clone(), self.said.len());
                 self.said.push(NoticeRecord {
                     severity: message.severity.clone(),
@@ -47,12 +47,12 @@ impl Notices {
     }
 
     /// Tells how often each kind came that came again, and gives all for the record.
-    pub(crate) fn end(self, progress: &Progress) -> Vec<NoticeRecord> {
+    pub(crate) fn end(self, events: &dyn EventSink) -> Vec<NoticeRecord> {
         for NoticeRecord { severity, count, message, .. } in self.said.iter().filter(|notice| notice.count > 1) {
-            progress.note(&format!("{severity}:  {message}: {} times", units::count(*count)));
+            events.note(&format!("{severity}:  {message}: {} times", units::count(*count)));
         }
         if self.more > 0 {
-            progress.note(&format!("{} more notices of other kinds", units::count(self.more)));
+            events.note(&format!("{} more notices of other kinds", units::count(self.more)));
         }
         self.said
     }
@@ -75,6 +75,7 @@ fn kind_of(message: &ServerMessage, kind: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::life::events::Silent;
 
     fn message(severity: &str, text: &str) -> ServerMessage {
         ServerMessage { severity: severity.to_owned(), message: text.to_owned(), ..ServerMessage::default() }
@@ -82,7 +83,7 @@ mod tests {
 
     fn counted(messages: impl IntoIterator<Item = ServerMessage>) -> (Vec<(String, u64)>, u64) {
         let mut notices = Notices::default();
-        let quiet = Progress::new(true);
+        let quiet = Silent;
         messages.into_iter().for_each(|message| notices.take(&message, &quiet));
         let more = notices.more;
         let told = |notice: NoticeRecord| (format!("{} {}", notice.severity, notice.message), notice.count);

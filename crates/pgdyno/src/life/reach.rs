@@ -6,7 +6,7 @@ use pgdyno_workload::{Capabilities, Pooling, Workload};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 
 const DIRECTLY: &str = "connect to the server itself, not through the pooler, or use session pooling";
 
@@ -42,7 +42,12 @@ pub(crate) fn admit_run(caps: &Capabilities, workload: &dyn Workload, plan: &Pla
 ///
 /// # Errors
 /// When the run wants what only a session of its own has.
-pub(crate) fn settle(caps: &Capabilities, mode: Option<QueryMode>, plan: &mut Plan, progress: &Progress) -> Result<()> {
+pub(crate) fn settle(
+    caps: &Capabilities,
+    mode: Option<QueryMode>,
+    plan: &mut Plan,
+    events: &dyn EventSink,
+) -> Result<()> {
     let prepared = match caps.pooling {
         None | Some(Pooling::Session) => return Ok(()),
         Some(Pooling::Statement) => {
@@ -72,7 +77,7 @@ pub(crate) fn settle(caps: &Capabilities, mode: Option<QueryMode>, plan: &mut Pl
         ));
     }
     plan.mode = QueryMode::Extended;
-    progress.note(
+    events.note(
         "query mode extended: the pooler hands out a connection for each transaction and keeps no prepared statements",
     );
     Ok(())

@@ -22,7 +22,7 @@ use crate::cli::RunArgs;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 use crate::target::{Named, Server, Target, Whose};
 
 /// What is to be run, and all that is known of it.
@@ -36,7 +36,7 @@ pub(crate) struct Run<'a> {
     pub(crate) plan: Plan,
     pub(crate) named: Option<Named>,
     pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: &'a Progress,
+    pub(crate) events: &'a dyn EventSink,
 }
 
 /// Whether something is done to the server before the run looks at its data: that wants a place for its evidence.
@@ -87,11 +87,11 @@ impl Run<'_> {
 
     /// On a target that is there, or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let mut server = target.bring_up(&self.args.target, self.plan.links(), self.progress)?;
+        let mut server = target.bring_up(&self.args.target, self.plan.links(), self.events)?;
         let plain = server.options.clone();
         // Nothing is to be put back yet: the first signal ends a wait for the server.
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));
-        server.announce(self.progress)?;
+        server.announce(self.events)?;
         self.admit(&server)?;
         server.options.clone_from(&plain);
         let mut changed = Changed::default();
@@ -120,14 +120,14 @@ impl Run<'_> {
         let Some(options) = &server.options else { return Ok(()) };
         let caps = pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?;
         reach::admit_run(&caps, &*self.workload, &self.plan)?;
-        reach::settle(&caps, self.args.drive.mode, &mut self.plan, self.progress)
+        reach::settle(&caps, self.args.drive.mode, &mut self.plan, self.events)
     }
 
     /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
     fn aftermath(&self, lived: Result<End>, after: Result<()>, recording: &mut Recording) -> Result<End> {
         let Err(failure) = after else { return lived };
         let text = failure.text();
-        self.progress.warn(&text);
+        self.events.warn(&text);
         recording.record.warnings.push(text.clone());
         lived.map(|end| match end.code {
             Code::Success => End { reason: Some(text), code: failure.code(), ..end },
@@ -154,7 +154,7 @@ impl Run<'_> {
             named: self.named.as_ref(),
             target: &self.plan.target,
             directory: recording.path(),
-            progress: self.progress,
+            events: self.events,
             stop,
             waits,
         }
@@ -170,7 +170,7 @@ impl Run<'_> {
         let Some((who, restored)) = left else { return Ok(()) };
         let recorded = self.begun(recording)?;
         let note = format!("{who} was killed before it put settings of this server back");
-        self.progress.note(&note);
+        self.events.note(&note);
         if let Err(failure) = self.put_back(server, restored, &format!(", which {note}"), recorded) {
             // Without a hook the server may have to be restarted by hand.
             server.notes.push(failure.text());
@@ -314,7 +314,7 @@ impl Run<'_> {
                 // One that counts at both ends of the window, and one that looks at all else.
                 data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
             }
-            cluster::settle(&caps, &*self.workload, self.args.drive.mode, &mut self.plan, self.progress)?;
+            cluster::settle(&caps, &*self.workload, self.args.drive.mode, &mut self.plan, self.events)?;
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
             if self.plan.suite.is_none()
                 && let Some(holder) = TargetLock::holder(admin)?
@@ -329,7 +329,7 @@ impl Run<'_> {
         let mut warnings = server.notes.clone();
         warnings.extend(self.workload.advice(self.plan.clients));
         for warning in warnings {
-            self.progress.warn(&warning);
+            self.events.warn(&warning);
             recording.record.warnings.push(warning);
         }
         let os_metrics = self.args.watch.os_metrics(self.named.as_ref());
@@ -337,11 +337,57 @@ impl Run<'_> {
             plan: &self.plan,
             workload: &*self.workload,
             interrupt: self.interrupt,
-            progress: self.progress,
+            events: self.events,
             recording,
             os_metrics: os_metrics.as_ref(),
             maker: None,
         };
         stage.carry_out(server, admin, template.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::life::events::Event;
+    use crate::life::resolve::{Draft, draft};
+
+    /// Keeps events as another machine would receive them.
+    #[derive(Default)]
+    struct Kept(Mutex<Vec<serde_json::Value>>);
+
+    impl EventSink for Kept {
+        fn event(&self, event: &Event<'_>) {
+            let event = serde_json::to_value(event).expect("an event is plain data");
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        }
+    }
+
+    #[test]
+    fn a_run_tells_what_happens_as_plain_data() {
+        let results = tempfile::tempdir().unwrap();
+        let out = results.path().display().to_string();
+        let words = ["pgdyno", "run", "noop", "-c", "3", "-t", "1000", "--random-seed", "1", "--out", &out];
+        let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else { panic!("a run is asked for") };
+        let Draft { source, target, setup, workload, plan } = draft(&args, None).unwrap();
+        let (interrupt, kept) = (Interrupt::default(), Kept::default());
+        let named = None;
+        let local = true;
+        let mut run =
+            Run { args: &args, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &kept };
+        let mut recording = None;
+        assert_eq!(run.carry_out(target, &mut recording).unwrap().code, Code::Success);
+
+        let events = kept.0.into_inner().unwrap();
+        let of = |name: &str| events.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
+        assert_eq!(of("drive-begins")[0]["plan"]["clients"], 3);
+        let committed: u64 = of("interval").iter().map(|event| event["interval"]["committed"].as_u64().unwrap()).sum();
+        assert_eq!(committed, 3000, "{events:#?}");
+        assert_eq!(events.last().unwrap()["event"], "ended");
     }
 }

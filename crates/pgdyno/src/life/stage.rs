@@ -27,7 +27,7 @@ use super::{warnings, watch};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
+use crate::life::events::{Event, EventSink};
 use crate::target::{Server, Whose};
 
 /// How long the server may take to say what it has counted.
@@ -45,7 +45,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) workload: &'a dyn Workload,
     pub(crate) interrupt: &'a Interrupt,
-    pub(crate) progress: &'a Progress,
+    pub(crate) events: &'a dyn EventSink,
     pub(crate) recording: &'a mut Recording,
     /// How the server's machine is looked at, where that is said.
     pub(crate) os_metrics: Option<&'a OsMetrics>,
@@ -97,9 +97,9 @@ impl Stage<'_> {
             }
             self.run_on_server(&options, &mut admin, &caps, server)
         });
-        self.progress.note(&format!("dropping {}", fresh.name()));
+        self.events.note(&format!("dropping {}", fresh.name()));
         if let Err(error) = fresh.remove() {
-            self.progress.warn(&error.to_string());
+            self.events.warn(&error.to_string());
             self.recording.record.warnings.push(error.to_string());
         }
         lived
@@ -107,7 +107,7 @@ impl Stage<'_> {
 
     /// Sees to the data.
     fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
-        let access = DataAccess { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
         let loading = LoadSettings::planned(self.plan);
         let provided =
             data::provide(&access, admin, self.workload, self.plan.load, loading, self.plan.allow_schema_changes)?;
@@ -123,7 +123,7 @@ impl Stage<'_> {
     /// Makes the copy that the run works on.
     fn copy(&mut self, template: &Template) -> Result<Fresh> {
         let stop = self.interrupt.control.stop_flag();
-        let fresh = copies::make(template, &self.recording.record.id, stop, self.progress)?;
+        let fresh = copies::make(template, &self.recording.record.id, stop, self.events)?;
         self.recording.record.copy = Some(CopyRecord {
             template: template.name().to_owned(),
             database: fresh.name().to_owned(),
@@ -141,7 +141,7 @@ impl Stage<'_> {
         caps: &Capabilities,
         server: &mut Server,
     ) -> Result<End> {
-        let access = DataAccess { options, caps, progress: self.progress, stop: self.interrupt.control.stop_flag() };
+        let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
         let fresh = self.recording.record.load.is_some();
         let pooling = caps.pooling.map(|pooling| pooling.name().to_owned());
         self.recording.record.server = Some(ServerRecord { pooling, ..server_record(admin, options, server)? });
@@ -150,7 +150,7 @@ impl Stage<'_> {
         let sizes = self.table_sizes(admin, caps);
         if !self.plan.no_vacuum {
             for warning in data::before_run(admin, self.workload, caps)? {
-                self.progress.warn(&warning);
+                self.events.warn(&warning);
                 self.recording.record.warnings.push(warning);
             }
         }
@@ -199,7 +199,7 @@ impl Stage<'_> {
              of the server outlive the clients{sessions}",
             pooling.name()
         );
-        self.progress.warn(&warning);
+        self.events.warn(&warning);
         self.recording.record.warnings.push(warning);
     }
 
@@ -209,7 +209,7 @@ impl Stage<'_> {
         let patience = if asked { None } else { Some(SAMPLING) };
         if !asked {
             let warning = "the server does not answer any more: the data was not looked at after the run";
-            self.progress.warn(warning);
+            self.events.warn(warning);
             self.recording.record.warnings.push(warning.to_owned());
         }
         admin.wait_at_most(patience).is_ok() && asked
@@ -221,15 +221,15 @@ impl Stage<'_> {
         let mut steps = Vec::new();
         if cycle.prewarm {
             let stop = self.interrupt.control.stop_flag();
-            steps.push(warm::prewarm(admin, self.workload, caps, self.progress, stop)?);
+            steps.push(warm::prewarm(admin, self.workload, caps, self.events, stop)?);
         }
         if cycle.checkpoint {
-            self.progress.note("checkpoint");
+            self.events.note("checkpoint");
             steps.push(warm::checkpoint(admin)?);
         }
         for step in steps.iter().filter(|step| !step.done) {
             let warning = format!("{}: {}", step.step, step.what);
-            self.progress.warn(&warning);
+            self.events.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
         self.recording.note_steps(&mut steps);
@@ -258,7 +258,7 @@ impl Stage<'_> {
     fn describe_cluster(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
         let Some(found) = cluster::record(admin, options, caps, self.workload, self.plan)? else { return Ok(()) };
         for warning in cluster::warnings(&found, &self.plan.scale_name) {
-            self.progress.warn(&warning);
+            self.events.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
         if let Some(server) = &mut self.recording.record.server {
@@ -270,14 +270,14 @@ impl Stage<'_> {
 
     /// Drives, and notes down what was seen meanwhile.
     fn drive(&mut self, driven: DrivenServer<'_>) -> Result<Driven> {
-        let txns = self.workload.txns().iter().map(|txn| txn.name.to_owned()).collect();
-        self.progress.drive_begins(self.plan, txns);
+        let txns = self.workload.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
+        self.events.event(&Event::DriveBegins { plan: self.plan, transactions: &txns });
         let control = &self.interrupt.control;
         let mut driven = self
             .interrupt
-            .driving(|| drive::drive(self.plan, self.workload, driven, control, self.progress, self.recording))?;
+            .driving(|| drive::drive(self.plan, self.workload, driven, control, self.events, self.recording))?;
         if let Some(watched) = driven.watched.take() {
-            watch::note(watched, &mut self.recording.record, self.progress);
+            watch::note(watched, &mut self.recording.record, self.events);
         }
         Ok(driven)
     }
@@ -326,11 +326,11 @@ impl Stage<'_> {
         self.warn_of_schema(baseline.differences().iter());
         if let Some(why) = baseline.schema_unknown() {
             let warning = format!("the schema was not checked: {why}");
-            self.progress.warn(&warning);
+            self.events.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
         for warning in foreign::broken_before(&set) {
-            self.progress.warn(&warning);
+            self.events.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
         Ok(Some(baseline))
@@ -340,7 +340,7 @@ impl Stage<'_> {
     fn warn_of_schema<'d>(&mut self, differences: impl Iterator<Item = &'d Difference>) {
         for difference in differences {
             let warning = format!("the schema differs from what was loaded: {difference}");
-            self.progress.warn(&warning);
+            self.events.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
     }
@@ -387,7 +387,7 @@ impl Stage<'_> {
             figures::judge(record, self.workload, measured);
         }
         let end = verdict::of(driven, record.summary.as_ref(), &broken, death);
-        diagnosis::add(self.recording, self.progress);
+        diagnosis::add(self.recording, self.events);
         end
     }
 

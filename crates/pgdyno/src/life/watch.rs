@@ -22,13 +22,13 @@ use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 pub(crate) use sink::Sink;
 
 use self::machine::Watcher;
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 
 /// What is watched, how, and who hears of it.
 pub(crate) struct Subject<'a> {
     pub(crate) options: &'a ConnectOptions,
     pub(crate) plan: &'a WatchPlan,
-    pub(crate) progress: &'a Progress,
+    pub(crate) events: &'a dyn EventSink,
     /// The run directory.
     pub(crate) directory: PathBuf,
     pub(crate) machines: Machines,
@@ -85,7 +85,7 @@ pub(crate) struct Watched {
 impl<'scope> Watch<'scope> {
     /// Begins to watch, before the clients connect.
     pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, subject: &Subject<'env>) -> Self {
-        let sink = Arc::new(Sink::new(subject.progress, &subject.directory));
+        let sink = Arc::new(Sink::new(subject.events, &subject.directory));
         let (statistics_orders, inbox) = mpsc::channel();
         let statistics = {
             // Before the clients take all the connections that there are.
@@ -166,10 +166,10 @@ impl<'scope> Watch<'scope> {
 }
 
 /// Puts into the record what was seen, and says at once what a reader of it must know.
-pub(crate) fn note(watched: Watched, record: &mut RunRecord, progress: &Progress) {
+pub(crate) fn note(watched: Watched, record: &mut RunRecord, events: &dyn EventSink) {
     let warnings = watched.samples.notes.iter().cloned().chain(watched.trouble);
     for warning in warnings {
-        progress.warn(&warning);
+        events.warn(&warning);
         record.warnings.push(warning);
     }
     record.events.extend(watched.events);

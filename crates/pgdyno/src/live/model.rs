@@ -21,6 +21,7 @@ pub(crate) mod waits;
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_server::Frame;
 
+use crate::life::events::Event;
 use facts::Facts;
 use frames::Frames;
 use progress::Standing;
@@ -66,6 +67,34 @@ impl Model {
         }
     }
 
+    /// Takes what happened, `now_s` seconds after the view began.
+    pub(crate) fn event(&mut self, now_s: f64, event: &Event<'_>) {
+        match *event {
+            Event::Note { text } => self.say(text),
+            Event::Warning { text } => self.say(&format!("warning: {text}")),
+            Event::Ending { text } => {
+                self.standing.ending = true;
+                self.say(text);
+            }
+            Event::Connecting { connected, .. } => self.connecting(connected),
+            Event::Interval { interval } => self.interval(now_s, interval),
+            Event::Sample { at_s, frame } => self.sampled(at_s, frame),
+            // None of these comes while clients are at work.
+            Event::Step { .. }
+            | Event::LoadPhase { .. }
+            | Event::LoadBegins { .. }
+            | Event::LoadRows { .. }
+            | Event::ChecksBegin
+            | Event::Checking { .. }
+            | Event::DriveBegins { .. }
+            | Event::Ended => {}
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        text.lines().for_each(|line| self.told.say(line));
+    }
+
     /// So many clients are connected.
     pub(crate) fn connecting(&mut self, connected: usize) {
         self.standing.connected = self.standing.connected.max(connected);
@@ -85,10 +114,5 @@ impl Model {
     pub(crate) fn sampled(&mut self, at_s: f64, frame: &Frame) {
         self.frames.keep(at_s, frame);
         self.checkpoints.look(at_s, &self.frames);
-    }
-
-    /// The run is asked to end.
-    pub(crate) fn ending(&mut self) {
-        self.standing.ending = true;
     }
 }

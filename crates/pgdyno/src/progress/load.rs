@@ -35,7 +35,7 @@ const PIPE_PAUSE: Duration = Duration::from_secs(1);
 
 impl Progress {
     /// A table's rows so far.
-    pub(crate) fn loaded(&self, table: &str, rows: u64) {
+    pub(super) fn loaded(&self, table: &str, rows: u64) {
         let mut view = self.load_view();
         view.tables.insert(table.to_owned(), rows);
         let (sent, all) = (view.tables.values().sum::<u64>(), view.expected);
@@ -64,17 +64,12 @@ impl Progress {
     }
 
     /// A load of so many rows begins, or goes on where so many are there.
-    pub(crate) fn load_begins(&self, expected: u64, kept: u64) {
+    pub(super) fn load_begins(&self, expected: u64, kept: u64) {
         *self.load_view() = LoadView::new(expected, kept);
     }
 
-    /// Checks begin.
-    pub(crate) fn checks_begin(&self) {
-        self.load_begins(0, 0);
-    }
-
     /// So many queries of the checks are done, and this share of the work; the next one is of `check`.
-    pub(crate) fn checking(&self, check: &str, done: usize, of: usize, share: f64) {
+    pub(super) fn checking(&self, check: &str, done: usize, of: usize, share: f64) {
         let mut view = self.load_view();
         let seconds = view.begun.elapsed().as_secs_f64();
         let mut text = format!("{check}, {done} of {of} queries done");

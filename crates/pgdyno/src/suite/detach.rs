@@ -12,6 +12,7 @@ use super::execution::Execution;
 use super::view::View;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::events::EventSink as _;
 use crate::progress::Progress;
 use crate::target::own_program;
 
@@ -76,11 +77,11 @@ pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&[u8]) -> Result<()>)
         let text = said_since(execution, offset);
         offset += text.len() as u64;
         if !text.is_empty() {
-            progress.clear();
+            progress.ended();
             print(text.as_bytes())?;
         }
         if !lives {
-            progress.clear();
+            progress.ended();
             return Ok(());
         }
         if let Ok(now) = Execution::open(&execution.dir)

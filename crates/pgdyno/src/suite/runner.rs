@@ -16,6 +16,7 @@ use crate::child;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
+use crate::life::events::EventSink as _;
 use crate::progress::Progress;
 
 /// So often it is looked whether something is asked for.

@@ -14,6 +14,7 @@ use super::private::Privates;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
+use crate::life::events::EventSink as _;
 use crate::life::hooks;
 use crate::life::lock::TargetLock;
 use crate::progress::Progress;

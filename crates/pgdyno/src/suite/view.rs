@@ -9,6 +9,7 @@ use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
+use crate::life::events::EventSink as _;
 use crate::progress::Progress;
 
 /// The end of a log that is looked at for its last line.

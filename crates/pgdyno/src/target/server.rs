@@ -12,8 +12,8 @@ use pgdyno_server::{Embedded, EmbeddedOptions, Origin, Places, PrivateServer, Pr
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::events::EventSink;
 use crate::life::figures;
-use crate::progress::Progress;
 
 /// The database of a private server that is used.
 pub(super) const PRIVATE_DATABASE: &str = "postgres";
@@ -95,18 +95,18 @@ impl Server {
         tcp: bool,
         settings: BTreeMap<String, String>,
         clients: u32,
-        progress: &Progress,
+        events: &dyn EventSink,
     ) -> Result<Self> {
         let want = &meant(want)?;
         match (running(want)?, running(&Want::Any)?) {
             // The password for its TCP is stored nowhere.
             (Some(server), _) if !tcp => return Ok(Self::of_kept(server)),
-            (_, Some(_)) => progress.note("the kept private server is not what is asked for: starting another one"),
+            (_, Some(_)) => events.note("the kept private server is not what is asked for: starting another one"),
             (_, None) => {}
         }
         let connections = clients.saturating_add(OWN_CONNECTIONS);
         let options = embedded_options(connections, tcp, settings.clone().into_iter().collect())?;
-        let embedded = Embedded::start(want, &options, &mut starting(progress)).or_fail(Code::Server)?;
+        let embedded = Embedded::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
         Ok(Self {
             options: Some(reach(&embedded)?),
             origin: format!("private, {}", origin(embedded.server())),
@@ -150,11 +150,11 @@ impl Server {
     ///
     /// # Errors
     /// When the server lets us in and does not answer.
-    pub(crate) fn announce(&self, progress: &Progress) -> Result<()> {
+    pub(crate) fn announce(&self, events: &dyn EventSink) -> Result<()> {
         let options = self.options.as_ref().filter(|_| !matches!(self.hold, Hold::Null { .. }));
         let Some(options) = options else { return Ok(()) };
         // Whoever needs the server next tells why it cannot be reached.
-        progress.note(&match Admin::connect(options) {
+        events.note(&match Admin::connect(options) {
             Ok(mut admin) => format!("target: {}", named(&mut admin, options, &self.origin)?),
             Err(_) => format!("target: {options} ({})", self.origin),
         });
@@ -296,9 +296,9 @@ pub(crate) fn own_program() -> Result<PathBuf> {
 }
 
 /// Tells what a start is busy with.
-pub(crate) fn starting(progress: &Progress) -> impl FnMut(Start) + '_ {
+pub(crate) fn starting(events: &dyn EventSink) -> impl FnMut(Start) + '_ {
     |step| {
-        progress.note(&match step {
+        events.note(&match step {
             Start::Fetching { major } => format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"),
             Start::Initialising { version } => format!("making a private PostgreSQL {}", version.text),
             Start::Starting { version } => format!("starting a private PostgreSQL {}", version.text),

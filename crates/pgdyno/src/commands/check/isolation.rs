@@ -49,9 +49,9 @@ pub(super) fn scenarios(
     print(format!("isolation level: {}, {whose}\n", actual.name()).as_bytes())?;
     let mut code = Code::Success;
     for (nth, scenario) in scenarios.iter().enumerate() {
-        access.progress.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
+        access.events.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
         let played = play(access.options, scenario, &Rules { level, ..Rules::default() }, access.stop);
-        access.progress.clear();
+        access.events.ended();
         let result = played.map_err(durability::failure)?;
         let verdict = if result.holds { Verdict::Holds } else { Verdict::Broken };
         if !result.holds {
@@ -82,7 +82,7 @@ pub(super) fn durability(
         return Err(Failure::new(Code::Server, "the private server has gone meanwhile")
             .hint("start it again with `pgdyno server start`"));
     };
-    let outcome = durability::test(&like, workload, &test, access.progress, stop)?;
+    let outcome = durability::test(&like, workload, &test, access.events, stop)?;
     let verdict = if outcome.found.is_empty() { Verdict::Holds } else { Verdict::Broken };
     let notes: Vec<_> = outcome.found.iter().cloned().chain([outcome.remark]).collect();
     print(line(verdict, test.clause, Some(outcome.seconds), test.title, &notes).as_bytes())?;

@@ -11,8 +11,8 @@ use pgdyno_results::CycleRecord;
 use super::{caches, record};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::life::events::EventSink;
 use crate::life::hooks;
-use crate::progress::Progress;
 use crate::target::{Named, Server, Whose};
 
 /// How often a server that was restarted is asked whether it is there again.
@@ -26,7 +26,7 @@ pub(crate) struct Around<'a> {
     pub(crate) target: &'a str,
     /// The run directory.
     pub(crate) directory: &'a Path,
-    pub(crate) progress: &'a Progress,
+    pub(crate) events: &'a dyn EventSink,
     /// Ends what is being done.
     pub(crate) stop: &'a AtomicBool,
     /// Ends the waits for the server.
@@ -57,7 +57,7 @@ impl Around<'_> {
                 Ok(())
             }
             Whose::Kept => {
-                self.progress.note("restarting the kept private server");
+                self.events.note("restarting the kept private server");
                 server.restart(&std::collections::BTreeMap::new())?;
                 evidence.push(record("restart", true, "the kept private server was restarted on its data", began));
                 Ok(())
@@ -121,7 +121,7 @@ impl Around<'_> {
     /// # Errors
     /// When the hook fails. That there is no way is told in the evidence.
     pub(crate) fn drop_caches(&self, server: &Server, evidence: &mut Vec<CycleRecord>) -> Result<()> {
-        self.progress.note("dropping the file cache of the server's machine");
+        self.events.note("dropping the file cache of the server's machine");
         let done = match self.hook(|hooks| &hooks.drop_caches).filter(|_| server.whose() == Whose::Given) {
             Some(hook) => self.run("drop_caches", hook, server.options.as_ref(), evidence)?,
             None => caches::drop_for(server),
@@ -139,7 +139,7 @@ impl Around<'_> {
             let error = format!("--provision is given, and {} has no hook provision", self.target);
             return Err(Failure::new(Code::Start, error).hint("hooks belong to targets in pgdyno.toml"));
         };
-        self.progress.note("hook provision");
+        self.events.note("hook provision");
         match hooks::provision(hook, self.directory, &self.environment(None), self.stop) {
             Ok((done, dsn)) => {
                 evidence.push(done);
@@ -182,7 +182,7 @@ impl Around<'_> {
         options: Option<&ConnectOptions>,
         evidence: &mut Vec<CycleRecord>,
     ) -> Result<CycleRecord> {
-        self.progress.note(&format!("hook {name}"));
+        self.events.note(&format!("hook {name}"));
         hooks::run(name, hook, self.directory, &self.environment(options), self.stop).map_err(|failed| {
             let (failed, failure) = *failed;
             evidence.push(failed);

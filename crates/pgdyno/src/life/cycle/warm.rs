@@ -11,7 +11,7 @@ use pgdyno_workload::{Capabilities, Workload};
 use super::record;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::progress::Progress;
+use crate::life::events::EventSink;
 
 const PREWARM: &str = "prewarm";
 
@@ -23,7 +23,7 @@ pub(crate) fn prewarm(
     admin: &mut Admin,
     workload: &dyn Workload,
     caps: &Capabilities,
-    progress: &Progress,
+    events: &dyn EventSink,
     stop: &AtomicBool,
 ) -> Result<CycleRecord> {
     let began = Instant::now();
@@ -40,10 +40,10 @@ pub(crate) fn prewarm(
     if !there && let Err(error) = admin.execute("create extension pg_prewarm") {
         return refused(error, &not_done);
     }
-    progress.note("reading the data into shared buffers");
+    events.note("reading the data into shared buffers");
     let mut outcome = Ok(());
     for (nth, relation) in stored.iter().enumerate() {
-        progress.step("prewarm", nth, stored.len());
+        events.step("prewarm", nth, stored.len());
         if stop.load(Ordering::Acquire) {
             outcome = Err(Failure::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
             break;
@@ -52,7 +52,7 @@ pub(crate) fn prewarm(
             return refused(error, &not_done);
         }
     }
-    progress.clear();
+    events.ended();
     if !there {
         // The user's database is to have what it had.
         admin.execute("drop extension pg_prewarm").or_fail(Code::Start)?;

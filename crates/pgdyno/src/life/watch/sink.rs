@@ -8,11 +8,11 @@ use std::time::Instant;
 use pgdyno_results::SampleFiles;
 use pgdyno_server::Frame;
 
-use crate::progress::Progress;
+use crate::life::events::{Event, EventSink};
 
 /// Takes frames from any thread. What was seen before the clients began is kept until that moment is known.
 pub(crate) struct Sink<'a> {
-    progress: &'a Progress,
+    events: &'a dyn EventSink,
     state: Mutex<State>,
 }
 
@@ -24,10 +24,10 @@ struct State {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(progress: &'a Progress, directory: &Path) -> Self {
+    pub(super) fn new(events: &'a dyn EventSink, directory: &Path) -> Self {
         let files = SampleFiles::of_run(directory);
         let state = State { files, started: None, early: Vec::new(), sources: BTreeSet::new() };
-        Self { progress, state: Mutex::new(state) }
+        Self { events, state: Mutex::new(state) }
     }
 
     /// Takes what one look has brought.
@@ -54,7 +54,7 @@ impl<'a> Sink<'a> {
             state.sources.insert(frame.source);
         }
         state.files.append(frame.source, at_s, frame.columns, &frame.rows);
-        self.progress.sampled(at_s, frame);
+        self.events.event(&Event::Sample { at_s, frame });
     }
 
     /// A moment in seconds since the clients began; none where they never did.

@@ -12,6 +12,7 @@ use crate::child::{self, Ended};
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
+use crate::life::events::EventSink as _;
 use crate::life::record::Recording;
 use crate::suite::standing::{self, Done};
 use crate::suite::targets::Targets;
@@ -104,7 +105,7 @@ impl Runner<'_> {
             }
             std::thread::sleep(GLANCE);
         }
-        self.progress.clear();
+        self.progress.ended();
     }
 
     /// How a child ended, as the records have it: where nobody else has written that down, it is done here.
