@@ -1,12 +1,13 @@
 //! What a run will do, before it does it: plain data that can be printed, stored and compared.
 //!
-//! A [`Plan`] is made from the command line and from recipes ([`recipe`]); a [`suite`] is many of them; [`targets`] are
+//! An [`Order`] is what the command line, a recipe ([`recipe`]) and a program ask for, a [`Plan`] what becomes of it; a [`suite`] is many of them; [`targets`] are
 //! the servers that have names. Nothing in here looks at a server, a file or the environment: texts come in, data goes
 //! out.
 
 pub mod cpus;
 pub mod mistake;
 pub mod options;
+mod order;
 mod plan;
 pub mod recipe;
 mod steps;
@@ -14,6 +15,9 @@ pub mod suite;
 pub mod targets;
 pub mod units;
 
+pub use order::{
+    CycleOrder, DriveOrder, LoadingOrder, Order, RESULTS, RecipeOrder, TargetOrder, WatchOrder, WorkloadOrder,
+};
 pub use pgdyno_wire::{QueryMode, Wire};
 pub use pgdyno_workload::{Arrivals, Pace, Rate};
 pub use plan::{Cycle, Fitted, LoadChoice, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan};

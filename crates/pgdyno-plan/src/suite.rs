@@ -11,7 +11,7 @@ mod order;
 
 use crate::mistake::Mistake;
 
-pub use file::{OnFailure, Order, Provision};
+pub use file::{OnFailure, Provision, Sequence};
 
 /// A suite whose file holds no mistake.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Suite {
     /// Decides a random order.
     pub seed: u64,
     /// How repetitions and cells follow each other.
-    pub order: Order,
+    pub order: Sequence,
     /// How often each cell is run, at least once.
     pub repetitions: u32,
     /// Rest between two runs, in seconds.

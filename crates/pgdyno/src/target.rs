@@ -1,4 +1,4 @@
-//! The server under test: found out from the arguments, `pgdyno.toml` and the environment, brought up, and gone again.
+//! The server under test: found out from the order, `pgdyno.toml` and the environment, brought up, and gone again.
 
 mod named;
 mod server;
@@ -10,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_plan::TargetOrder;
 use pgdyno_server::{Account, Want, in_directory};
 
 pub(crate) use named::Named;
 pub(crate) use server::{Server, Whose, embedded_options, meant, named, origin, own_program, places, starting};
 
-use crate::cli::TargetArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::life::events::EventSink;
@@ -70,19 +70,19 @@ impl Target {
         Self { kind: Kind::None, named: None, settings: BTreeMap::new(), shown_as: None }
     }
 
-    /// Reads the arguments, `pgdyno.toml` where they name a target of it, and without a target the environment. Touches
+    /// Reads the order, `pgdyno.toml` where it names a target of it, and without a target the environment. Touches
     /// no server.
-    pub(crate) fn resolve(args: &TargetArgs) -> Result<Self> {
+    pub(crate) fn resolve(order: &TargetOrder) -> Result<Self> {
         let env = Env::from_process();
-        let named = Named::find(args)?;
-        // What is only shown by a name is where the arguments say.
-        let by_name = named.as_ref().filter(|_| args.shown_as.is_none());
-        let dsn = by_name.map(|named| named.entry.dsn.as_str()).or(args.target.as_deref());
+        let named = Named::find(order)?;
+        // What is only shown by a name is where the order says.
+        let by_name = named.as_ref().filter(|_| order.shown_as.is_none());
+        let dsn = by_name.map(|named| named.entry.dsn.as_str()).or(order.target.as_deref());
         let kind = match dsn {
             Some(dsn) => {
                 // A file's directories are relative to it.
-                let base = by_name.and_then(|_| args.config.parent()).unwrap_or(Path::new(""));
-                Kind::of(dsn, base).map_err(|failure| named::explain(failure, args))?
+                let base = by_name.and_then(|_| order.config().parent()).unwrap_or(Path::new(""));
+                Kind::of(dsn, base).map_err(|failure| named::explain(failure, order))?
             }
             None if ConnectOptions::names_a_server(&env) => given("", &env)?,
             None => Kind::Embedded(Want::Any),
@@ -92,16 +92,16 @@ impl Target {
             let account = Account::for_server().or_fail(Code::Server)?;
             in_directory(dir, account.as_ref()).or_fail(Code::Start)?;
         }
-        if args.tcp && !matches!(kind, Kind::Embedded(_)) {
+        if order.tcp && !matches!(kind, Kind::Embedded(_)) {
             let error = "--tcp is for the private server, and this run has another target";
             return Err(Failure::new(Code::Start, error));
         }
-        if matches!(kind, Kind::Null) && !args.settings.is_empty() {
+        if matches!(kind, Kind::Null) && !order.settings.is_empty() {
             let error = "--set is for PostgreSQL, a private server or a given one: a null server has no settings";
             return Err(Failure::new(Code::Start, error));
         }
         let settings = named.iter().flat_map(|named| named.entry.settings.iter().map(|(n, v)| (n.as_str(), v)));
-        let settings = settings.chain(args.settings.iter().map(|(n, v)| (n.as_str(), v)));
+        let settings = settings.chain(order.settings.iter().map(|(n, v)| (n.as_str(), v)));
         let settings: BTreeMap<_, _> =
             settings.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         if let Some((name, _)) = settings.iter().find(|(_, value)| value.to_ascii_lowercase().contains("password=")) {
@@ -109,7 +109,7 @@ impl Target {
                 format!("setting {name} holds a password, and plans and records have what settings are asked for");
             return Err(Failure::new(Code::Start, error).hint("set it on the server by other means"));
         }
-        Ok(Self { kind, named, settings, shown_as: args.shown_as.clone() })
+        Ok(Self { kind, named, settings, shown_as: order.shown_as.clone() })
     }
 
     /// The target as plans and records have it: the name that it has, or where it is, without a password.
@@ -160,8 +160,8 @@ impl Target {
     }
 
     /// Reaches it for a single step of the life cycle.
-    pub(crate) fn reach(self, args: &TargetArgs) -> Result<Server> {
-        if !args.settings.is_empty() {
+    pub(crate) fn reach(self, order: &TargetOrder) -> Result<Server> {
+        if !order.settings.is_empty() {
             let error = "--set is for runs: a single step leaves the server's settings as they are";
             return Err(Failure::new(Code::Start, error));
         }
@@ -174,7 +174,7 @@ impl Target {
 
     /// Brings it up. `clients` connections will be opened at the same time. A private server that is started has the
     /// target's settings from its start.
-    pub(crate) fn bring_up(self, args: &TargetArgs, clients: u32, events: &dyn EventSink) -> Result<Server> {
+    pub(crate) fn bring_up(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
         match self.kind {
             Kind::None => Ok(Server::none()),
             Kind::Null => Server::null(),
@@ -184,7 +184,7 @@ impl Target {
                 let held = self.shown_as.is_some_and(|name| named || is_private(&name));
                 Ok(Server::given(*options, if held { HELD_BY_SUITE } else { "given" }))
             }
-            Kind::Embedded(want) => Server::private(&want, args.tcp, self.settings, clients, events),
+            Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, clients, events),
         }
     }
 }

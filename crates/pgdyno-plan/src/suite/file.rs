@@ -8,7 +8,7 @@ use crate::units::Duration;
 /// How repetitions and cells follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum Sequence {
     /// All cells once, then all of them again: A B A B. What drifts hits all of them alike.
     #[default]
     Interleaved,
@@ -48,7 +48,7 @@ pub(super) struct File {
     #[serde(default = "one")]
     pub(super) seed: u64,
     #[serde(default)]
-    pub(super) order: Order,
+    pub(super) order: Sequence,
     #[serde(default = "once")]
     pub(super) repetitions: u32,
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! In which order the runs of a suite go.
 
-use super::{Order, Suite, Turn};
+use super::{Sequence, Suite, Turn};
 
 /// All runs in their order.
 pub(super) fn turns(suite: &Suite) -> Vec<Turn> {
@@ -11,9 +11,9 @@ pub(super) fn turns(suite: &Suite) -> Vec<Turn> {
         repetitions.clone().flat_map(turn).collect::<Vec<_>>()
     };
     match suite.order {
-        Order::Interleaved => interleaved(),
-        Order::Random => shuffled(interleaved(), suite.seed),
-        Order::AsWritten => {
+        Sequence::Interleaved => interleaved(),
+        Sequence::Random => shuffled(interleaved(), suite.seed),
+        Sequence::AsWritten => {
             let mut targets: Vec<&str> = Vec::new();
             for cell in &suite.cells {
                 if !targets.contains(&cell.target.as_str()) {

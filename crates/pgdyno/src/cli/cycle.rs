@@ -1,8 +1,9 @@
 //! What is done to the server around a run.
 
 use clap::Args;
+use pgdyno_plan::CycleOrder;
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct CycleArgs {
     /// Restart the server before the data is loaded, so that its caches are cold: a private one, or by the target's hook
     #[arg(long)]
@@ -22,4 +23,12 @@ pub(crate) struct CycleArgs {
     /// Steps that somebody else has done for this run already, and their evidence for the record
     #[arg(long, hide = true, value_name = "STEP=WHAT", value_parser = super::target::setting)]
     pub(crate) done: Vec<(String, String)>,
+}
+
+impl CycleArgs {
+    /// Returns what is to be done to the server.
+    pub(super) fn order(self) -> CycleOrder {
+        let Self { restart, drop_caches, prewarm, checkpoint, provision, done } = self;
+        CycleOrder { restart, drop_caches, prewarm, checkpoint, provision, done }
+    }
 }

@@ -1,8 +1,9 @@
 //! How a recipe is followed.
 
 use clap::Args;
+use pgdyno_plan::RecipeOrder;
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct RecipeArgs {
     /// The size of a recipe whose numbers are taken as they are, such as 16vcpu; `pgdyno show RECIPE` lists them
     #[arg(long, value_name = "SIZE", conflicts_with = "fit")]
@@ -16,6 +17,14 @@ pub(crate) struct RecipeArgs {
     /// Divide a recipe's times [default: by 20]; record and reports say so
     #[arg(long, value_name = "BY", num_args = 0..=1, require_equals = true, default_missing_value = "20", value_parser = super::run::positive)]
     pub(crate) short: Option<f64>,
+}
+
+impl RecipeArgs {
+    /// Returns how the recipe is to be followed.
+    pub(super) fn order(self) -> RecipeOrder {
+        let Self { size, variant, fit, short } = self;
+        RecipeOrder { size, variant, fit, short }
+    }
 }
 
 #[derive(Debug, Args)]

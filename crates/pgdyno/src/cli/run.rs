@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, FromArgMatches as _};
 use pgdyno_engine::RATE_MAX_PER_S;
-use pgdyno_plan::{Arrivals, SuitePlan};
+use pgdyno_plan::{Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, WorkloadOrder};
 
 use super::{CycleArgs, RecipeArgs, TargetArgs, WatchArgs};
 
@@ -67,15 +67,54 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// The arguments of a command line that says nothing.
-    pub(crate) fn bare() -> Result<Self, clap::Error> {
-        let nothing: [&str; 0] = [];
-        let command = Self::augment_args(clap::Command::new("run")).no_binary_name(true);
-        Self::from_arg_matches(&command.try_get_matches_from(nothing)?)
+    /// Returns what is asked of the run. How it is shown, and until when it goes on, is not part of that.
+    pub(crate) fn order(self) -> Order {
+        let Self {
+            workload,
+            target,
+            drive,
+            out,
+            loading,
+            recipe,
+            cycle,
+            watch,
+            suite_run,
+            until_eof: _,
+            no_load,
+            replace,
+            from_template,
+            no_check,
+            no_vacuum,
+            allow_schema_changes,
+            latency_percentiles,
+            log,
+            json,
+            quiet: _,
+        } = self;
+        Order {
+            workload: workload.order(),
+            target: target.order(),
+            drive: drive.order(),
+            loading: loading.order(),
+            recipe: recipe.order(),
+            cycle: cycle.order(),
+            watch: watch.order(),
+            suite: suite_run,
+            no_load,
+            replace,
+            from_template,
+            no_check,
+            no_vacuum,
+            allow_schema_changes,
+            latency_percentiles: latency_percentiles.map(|list| list.0),
+            log,
+            json,
+            out: Some(out.out),
+        }
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct WorkloadArgs {
     /// A workload, which `pgdyno list workloads` names; or script files of one's own, FILE or FILE@WEIGHT; or a
     /// directory with workload.toml; to run or plan also a recipe, which `pgdyno list recipes` names, or a recipe file
@@ -121,9 +160,38 @@ pub(crate) struct WorkloadArgs {
 }
 
 impl WorkloadArgs {
-    /// The workload as named, or the one that counts where none is.
-    pub(crate) fn id(&self) -> &str {
-        self.workload.first().map_or("tpcb-like", String::as_str)
+    /// Returns the workload that is asked for.
+    pub(crate) fn order(&self) -> WorkloadOrder {
+        let Self {
+            workload,
+            warehouses,
+            scale,
+            all_warehouses,
+            pipeline,
+            call,
+            profile,
+            keying_time,
+            no_think,
+            partitions,
+            foreign_keys,
+            shard_count,
+            params,
+        } = self.clone();
+        WorkloadOrder {
+            names: workload,
+            warehouses,
+            scale,
+            all_warehouses,
+            pipeline,
+            call,
+            profile,
+            keying_time,
+            no_think,
+            partitions,
+            foreign_keys,
+            shard_count,
+            params,
+        }
     }
 }
 
@@ -139,6 +207,14 @@ pub(crate) struct LoadingArgs {
     /// Fill tables unlogged, and make them logged before their indexes
     #[arg(long)]
     pub(crate) unlogged: bool,
+}
+
+impl LoadingArgs {
+    /// Returns how data is to be loaded.
+    pub(crate) fn order(&self) -> LoadingOrder {
+        let Self { loaders, resumable, unlogged } = *self;
+        LoadingOrder { loaders, resumable, unlogged }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -168,16 +244,16 @@ pub(crate) struct DriveArgs {
     /// Transactions a second over all clients, on a schedule (open loop)
     #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// How the arrivals of --rate are spread
-    #[arg(long, value_name = "HOW", default_value = "poisson", value_parser = arrivals(), requires = "rate")]
-    pub(crate) arrivals: Arrivals,
+    /// How the arrivals of --rate are spread [default: poisson]
+    #[arg(long, value_name = "HOW", value_parser = arrivals(), requires = "rate")]
+    pub(crate) arrivals: Option<Arrivals>,
     /// Query mode: simple, extended or prepared [default: prepared; simple for scripts]
     #[arg(short = 'M', long, value_name = "MODE")]
     pub(crate) mode: Option<pgdyno_wire::QueryMode>,
     /// In what form statements are sent: native (parameters in binary, no Describe), or libpq, as pgbench and programs
-    /// with libpq send them
-    #[arg(long, value_name = "FORM", default_value = "native")]
-    pub(crate) wire: pgdyno_wire::Wire,
+    /// with libpq send them [default: native]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) wire: Option<pgdyno_wire::Wire>,
     /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit [default: 1000 for built-in
     /// workloads, 1 for your own scripts]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
@@ -185,18 +261,58 @@ pub(crate) struct DriveArgs {
     /// Milliseconds above which a transaction counts as late; with --rate, later ones are skipped
     #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = positive)]
     pub(crate) latency_limit: Option<f64>,
-    /// How long a lost connection is tried again before the run gives up
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = "0", value_parser = pgdyno_plan::units::duration)]
-    pub(crate) reconnect: f64,
+    /// How long a lost connection is tried again before the run gives up [default: 0]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    pub(crate) reconnect: Option<f64>,
     /// The seed of all random choices of the run [default: a new one each time]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) random_seed: Option<u64>,
 }
 
+impl DriveArgs {
+    /// Returns how the run is to be driven.
+    fn order(self) -> DriveOrder {
+        let Self {
+            clients,
+            connections,
+            threads,
+            pin,
+            time,
+            transactions,
+            ramp,
+            rate,
+            arrivals,
+            mode,
+            wire,
+            max_tries,
+            latency_limit,
+            reconnect,
+            random_seed,
+        } = self;
+        DriveOrder {
+            clients,
+            connections,
+            threads,
+            pin,
+            time,
+            transactions,
+            ramp,
+            rate,
+            arrivals,
+            mode,
+            wire,
+            max_tries,
+            latency_limit,
+            reconnect,
+            random_seed,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct OutArgs {
     /// Where run directories and results.csv are
-    #[arg(long, value_name = "DIR", default_value = "pgdyno-results")]
+    #[arg(long, value_name = "DIR", default_value = RESULTS)]
     pub(crate) out: PathBuf,
 }
 

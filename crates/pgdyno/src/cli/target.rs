@@ -1,8 +1,9 @@
 //! Which server.
 
 use clap::Args;
+use pgdyno_plan::TargetOrder;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct TargetArgs {
     /// A libpq URI or key=value string; a name in pgdyno.toml; `embedded`, `embedded:18` or `embedded:/path/to/bin` for a private
     /// server; `null` for one that only answers [default: the PG* environment, else a private server]
@@ -21,6 +22,14 @@ pub(crate) struct TargetArgs {
     /// What plan and record say instead of where the target is
     #[arg(long, value_name = "NAME", hide = true)]
     pub(crate) shown_as: Option<String>,
+}
+
+impl TargetArgs {
+    /// Returns the server that is asked for.
+    pub(crate) fn order(&self) -> TargetOrder {
+        let Self { target, config, settings, tcp, shown_as } = self.clone();
+        TargetOrder { target, config: Some(config), settings, tcp, shown_as }
+    }
 }
 
 /// `NAME=VALUE`.

@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{Baseline, DataState, Moment, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::WorkloadOrder;
 use pgdyno_report::units;
 use pgdyno_results::CheckSet;
 use pgdyno_workload::{Capabilities, Workload};
 
-use crate::cli::{CheckArgs, DataArgs, WorkloadArgs};
+use crate::cli::{CheckArgs, DataArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::{self, Interrupt};
@@ -30,11 +31,12 @@ pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
 
 fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     let args = &check.data;
-    let source = WorkloadSource::read(&args.workload)?;
-    let workload = source.build(&args.workload, None, None, &ClientSetup::NONE)?;
+    let order = args.workload.order();
+    let source = WorkloadSource::read(&order)?;
+    let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let place = Place::reach(args, &*workload, interrupt)?;
     let mut admin = place.admin()?;
-    let workload = place.as_loaded(&mut admin, &args.workload, &source, &*workload)?;
+    let workload = place.as_loaded(&mut admin, &order, &source, &*workload)?;
     let stop = interrupt.control.stop_flag();
     let access = place.access(stop);
     let mut codes = Vec::new();
@@ -45,7 +47,7 @@ fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
         let plain = data::DataAccess { options: place.plain(), ..access };
         let tested = isolation::scenarios(&plain, &mut place.admin()?, &*workload, check.isolation_level);
         codes.push(interrupt.blamed(tested).map_err(rolled_back)?);
-        codes.push(isolation::durability(&access, &Target::resolve(&args.target)?, &*workload, stop)?);
+        codes.push(isolation::durability(&access, &Target::resolve(&args.target.order())?, &*workload, stop)?);
     }
     let (set, noted) = data::check(&access, &*workload, Moment::InFull, "as it is")?;
     if let Some(why) = noted.schema_unknown() {
@@ -94,7 +96,8 @@ impl Place {
             return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta().id)));
         }
         let progress = Progress::new(args.quiet);
-        let server = Target::resolve(&args.target)?.reach(&args.target)?;
+        let order = args.target.order();
+        let server = Target::resolve(&order)?.reach(&order)?;
         let Some(options) = server.options.as_ref().map(|options| interrupt.options(options)) else {
             return Err(Failure::new(Code::Start, "there is no server to reach"));
         };
@@ -126,7 +129,7 @@ impl Place {
     fn as_loaded(
         &self,
         admin: &mut Admin,
-        args: &WorkloadArgs,
+        order: &WorkloadOrder,
         source: &WorkloadSource,
         workload: &dyn Workload,
     ) -> Result<Box<dyn Workload>> {
@@ -135,7 +138,7 @@ impl Place {
                 if let Some(maker) = loaded.maker {
                     self.progress.note(&format!("data loaded by {maker}"));
                 }
-                let workload = source.build(args, None, Some(&loaded), &ClientSetup::NONE)?;
+                let workload = source.build(order, None, Some(&loaded), &ClientSetup::NONE)?;
                 data::admit_size(admin, &*workload)?;
                 Ok(workload)
             }

@@ -24,8 +24,8 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
 }
 
 fn carry_out(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
-    let workload =
-        WorkloadSource::read(&args.data.workload)?.build(&args.data.workload, None, None, &ClientSetup::NONE)?;
+    let order = args.data.workload.order();
+    let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
     let place = Place::reach(&args.data, &*workload, interrupt)?;
     reach::admit_change(place.caps(), "drop")?;
     let mut admin = place.admin()?;

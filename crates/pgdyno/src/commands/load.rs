@@ -19,12 +19,13 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
 }
 
 fn carry_out(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
-    let source = WorkloadSource::read(&args.data.workload)?;
-    let workload = source.build(&args.data.workload, None, None, &ClientSetup::NONE)?;
+    let order = args.data.workload.order();
+    let source = WorkloadSource::read(&order)?;
+    let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let place = Place::reach(&args.data, &*workload, interrupt)?;
     // What was loaded or begun counts where the arguments leave it open.
     let there = stamped(&mut place.admin()?, &*workload)?;
-    let workload = source.build(&args.data.workload, None, there.as_ref(), &ClientSetup::NONE)?;
+    let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
     let access = place.access(interrupt.control.stop_flag());
     if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
@@ -32,7 +33,7 @@ fn carry_out(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     data::load(
         &access,
         &*workload,
-        &LoadSettings::asked(&args.loading).options(args.replace || args.force, args.force),
+        &LoadSettings::asked(&args.loading.order()).options(args.replace || args.force, args.force),
     )?;
     let (set, _) = data::check(&access, &*workload, Moment::AfterLoad, "after the load")?;
     print_set(&set)

@@ -16,14 +16,15 @@ use crate::life::stage::is_null;
 use crate::target::Target;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let (args, recipe) = recipe_args::apply(args)?;
-    let args = &args;
-    let Draft { source, target, mut setup, workload, mut plan } = resolve::draft(args, recipe)?;
-    let seen = if args.from_template.is_some() { Look::Nothing } else { look(&target, &*workload) };
+    let (order, recipe) = recipe_args::apply(args.order())?;
+    let Draft { source, target, mut setup, workload, mut plan } = resolve::draft(&order, recipe)?;
+    let seen = if order.from_template.is_some() { Look::Nothing } else { look(&target, &*workload) };
     let (workload, unseen) = match seen {
         Look::Nothing => (workload, None),
         Look::Unreachable(why) => (workload, Some(why)),
-        Look::Loaded(loaded) => (resolve::fit(args, &source, &loaded, target.is_local(), &mut setup, &mut plan)?, None),
+        Look::Loaded(loaded) => {
+            (resolve::fit(&order, &source, &loaded, target.is_local(), &mut setup, &mut plan)?, None)
+        }
     };
     let mut text = format!("plan {} of {}\n", resolve::hash(&plan), plan.workload);
     if let Some(place) = target.given().map(ToString::to_string).filter(|place| *place != plan.target) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pgdyno_engine::{FileLimit, raise_file_limit};
+use pgdyno_plan::Order;
 use pgdyno_results::Status;
 
 use crate::cli::RunArgs;
@@ -20,26 +21,27 @@ use crate::life::verdict::End;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let (args, recipe) = recipe_args::apply(args)?;
-    let args = &args;
+    let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
+    let (order, recipe) = recipe_args::apply(args.order())?;
+    let order = &order;
     let interrupt = interrupt::listen()?;
-    if args.until_eof {
+    if until_eof {
         interrupt::end_with_input(&interrupt)?;
     }
-    let progress = Arc::new(Progress::new(args.quiet).full_screen(!args.watch.no_live));
+    let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
     // Set once, a moment after it was made.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    let Draft { source, target, setup, workload, plan } = resolve::draft(args, recipe)?;
+    let Draft { source, target, setup, workload, plan } = resolve::draft(order, recipe)?;
     admit_files(plan.links(), &progress)?;
-    pgdyno_results::admit(&args.out.out).or_fail(Code::Start)?;
-    resolve::admit_json(args)?;
+    pgdyno_results::admit(order.results()).or_fail(Code::Start)?;
+    resolve::admit_json(order)?;
 
     let (named, local) = (target.named.clone(), target.is_local());
-    let mut run = Run { args, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &*progress };
+    let mut run = Run { order, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &*progress };
     let mut recording = None;
     let lived = interrupt.blamed(run.carry_out(target, &mut recording));
     match recording {
-        Some(recording) => conclude(lived, recording, &interrupt, args, &progress),
+        Some(recording) => conclude(lived, recording, &interrupt, order, &progress),
         // It came to nothing that would be worth a record.
         None => lived.map(|end| end.code),
     }
@@ -50,7 +52,7 @@ fn conclude(
     lived: Result<End>,
     mut recording: Recording,
     interrupt: &Interrupt,
-    args: &RunArgs,
+    order: &Order,
     progress: &Progress,
 ) -> Result<Code> {
     let (status, reason, code) = match &lived {
@@ -63,7 +65,7 @@ fn conclude(
     // A server that goes with whoever started the run says nothing about the run.
     let orphaned = interrupt.orphaned.load(Ordering::Acquire) && status == Status::Failed;
     let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
-    let troubles = recording.end(status, reason, code, args.json.as_deref());
+    let troubles = recording.end(status, reason, code, order.json.as_deref());
     // What was measured stands, in what could be written; whoever looks for the rest is told by the exit code.
     let code = if troubles.is_empty() || code != Code::Success { code } else { Code::Run };
     progress.ended();

@@ -1,9 +1,10 @@
 //! `pgdyno search`: the highest load that keeps an objective.
 
 use jiff::Timestamp;
+use pgdyno_plan::Order;
 use pgdyno_results::{SearchRecord, admit, run_id};
 
-use crate::cli::{RunArgs, SearchArgs};
+use crate::cli::SearchArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
@@ -22,12 +23,13 @@ const DEFAULT_TIME_S: f64 = 10.0;
 
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
-    let (run, _) = recipe_args::apply(args.run)?;
+    let quiet = args.run.quiet;
+    let (run, _) = recipe_args::apply(args.run.order())?;
     let interrupt = interrupt::listen()?;
-    let progress = Progress::new(run.quiet);
+    let progress = Progress::new(quiet);
     let source = WorkloadSource::read(&run.workload)?;
     let target = resolve::target(&run, &source)?;
-    admit(&run.out.out).or_fail(Code::Start)?;
+    admit(run.results()).or_fail(Code::Start)?;
     let (name, started) = (target.name(), Timestamp::now());
     let has_settings = !target.settings.is_empty();
 
@@ -75,7 +77,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
             (false, true) => Some("--replace"),
             (false, false) => None,
         },
-        results: &run.out.out,
+        results: run.results(),
         interrupt: &interrupt,
         progress: &progress,
     };
@@ -120,7 +122,7 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
 }
 
 /// Connections that each run will open.
-fn links(run: &RunArgs, source: &WorkloadSource, target: &Target) -> Result<u32> {
+fn links(run: &Order, source: &WorkloadSource, target: &Target) -> Result<u32> {
     let (setup, _) = resolve::settled(run, source, target, resolve::default_size(run))?;
     Ok(setup.links())
 }

@@ -1,10 +1,9 @@
 //! How data is loaded.
 
 use pgdyno_load::LoadOptions;
-use pgdyno_plan::Plan;
+use pgdyno_plan::{LoadingOrder, Plan};
 
 use super::cpus::cpus;
-use crate::cli::LoadingArgs;
 
 const MAX_DEFAULT_LOADERS: usize = 8;
 
@@ -29,10 +28,10 @@ impl LoadSettings {
         Self { loaders, resumable: false, unlogged: false }
     }
 
-    /// As the arguments want it.
-    pub(crate) fn asked(args: &LoadingArgs) -> Self {
-        let loaders = args.loaders.map_or_else(default_loaders, usize::from);
-        Self { loaders, resumable: args.resumable, unlogged: args.unlogged }
+    /// As the order wants it.
+    pub(crate) fn asked(order: &LoadingOrder) -> Self {
+        let loaders = order.loaders.map_or_else(default_loaders, usize::from);
+        Self { loaders, resumable: order.resumable, unlogged: order.unlogged }
     }
 
     /// As a plan has it.

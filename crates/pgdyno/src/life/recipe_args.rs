@@ -1,4 +1,4 @@
-//! Arguments that a recipe fills in.
+//! Orders that a recipe fills in.
 
 mod fill;
 mod machine;
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pgdyno_plan::recipe::{self, Expanded, Recipe, RecipeError, Request, expand};
-use pgdyno_plan::{Plan, RecipePlan};
+use pgdyno_plan::{Order, Plan, RecipePlan};
 use pgdyno_report::units;
 use pgdyno_workloads::registry;
 
 use super::cpus::cpus;
 use super::resolve;
 use super::workload_source::{ClientSetup, WorkloadSource};
-use crate::cli::RunArgs;
+
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::Target;
@@ -23,41 +23,41 @@ use crate::target::Target;
 pub(crate) struct Followed {
     recipe: RecipePlan,
     /// What the user would have had to say for all that it says, and nothing else.
-    alone: RunArgs,
+    alone: Order,
     /// Its settings of the server.
     settings: BTreeMap<String, String>,
     /// Settings that the user gave.
     given: Vec<String>,
 }
 
-/// Where the arguments name a recipe: the arguments with what it says filled in wherever the user said nothing, and the
-/// recipe. Otherwise the arguments as they are.
-pub(crate) fn apply(args: RunArgs) -> Result<(RunArgs, Option<Followed>)> {
-    let Some(recipe) = meant(&args.workload.workload)? else {
-        refuse_options(&args)?;
-        return Ok((args, None));
+/// Returns the order with what its recipe says filled in wherever the user said nothing, and the recipe; the order as it is
+/// where it names none.
+pub(crate) fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
+    let Some(recipe) = meant(&order.workload.names)? else {
+        refuse_options(&order)?;
+        return Ok((order, None));
     };
-    let fit = if args.recipe.fit { Some(machine::of_target(&args.target, &recipe)?) } else { None };
+    let fit = if order.recipe.fit { Some(machine::of_target(&order.target, &recipe)?) } else { None };
     // A server that is known to be one of the guide's takes that one's numbers.
-    let same = if fit.is_none() { machine::in_file(&args.target)? } else { None };
+    let same = if fit.is_none() { machine::in_file(&order.target)? } else { None };
     let same = same.and_then(|machine| recipe.size_of(machine)).map(|size| size.name.as_str());
     let request = Request {
-        size: args.recipe.size.as_deref().or(same),
-        variant: args.recipe.variant.as_deref(),
+        size: order.recipe.size.as_deref().or(same),
+        variant: order.recipe.variant.as_deref(),
         fit,
-        short: args.recipe.short,
+        short: order.recipe.short,
     };
     let mut run = expand(&recipe, &request).map_err(|error| refusal(&recipe, error))?;
     spare(&mut run);
-    let given = args.target.settings.iter().map(|(name, _)| name.to_lowercase()).collect();
-    let alone = fill::fill(RunArgs::bare().or_fail(Code::Start)?, &run);
-    let args = fill::fill(args, &run);
-    let source = WorkloadSource::read(&args.workload).map_err(|failure| {
+    let given = order.target.settings.iter().map(|(name, _)| name.to_lowercase()).collect();
+    let alone = fill::fill(Order::default(), &run);
+    let order = fill::fill(order, &run);
+    let source = WorkloadSource::read(&order.workload).map_err(|failure| {
         let error = format!("recipe {} needs a workload that is not there: {}", recipe.name, failure.text());
         Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
     })?;
-    weigh(&args, &source, &mut run.recipe);
-    Ok((args, Some(Followed { recipe: run.recipe, alone, settings: run.settings, given })))
+    weigh(&order, &source, &mut run.recipe);
+    Ok((order, Some(Followed { recipe: run.recipe, alone, settings: run.settings, given })))
 }
 
 impl Followed {
@@ -131,8 +131,8 @@ fn unknown(name: &str) -> Failure {
 }
 
 /// What is for recipes only.
-fn refuse_options(args: &RunArgs) -> Result<()> {
-    let of = &args.recipe;
+fn refuse_options(order: &Order) -> Result<()> {
+    let of = &order.recipe;
     let options = [
         ("--size", of.size.is_some()),
         ("--variant", of.variant.is_some()),
@@ -142,7 +142,7 @@ fn refuse_options(args: &RunArgs) -> Result<()> {
     match options.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => {
-            let error = format!("{option} is for recipes, and {} is none", args.workload.id());
+            let error = format!("{option} is for recipes, and {} is none", order.workload.id());
             Err(Failure::new(Code::Start, error).hint("`pgdyno list recipes` lists them"))
         }
     }
@@ -179,10 +179,10 @@ fn spare(run: &mut Expanded) {
 
 /// Adds to the rule of a fitted recipe what the workload's own formula says of the data. The rule stays the guide's own
 /// where the two disagree.
-fn weigh(args: &RunArgs, source: &WorkloadSource, plan: &mut RecipePlan) {
+fn weigh(order: &Order, source: &WorkloadSource, plan: &mut RecipePlan) {
     let Some(fitted) = &mut plan.fitted else { return };
     // What cannot be built is refused when the run builds it.
-    let Ok(workload) = source.build(&args.workload, None, None, &ClientSetup::NONE) else { return };
+    let Ok(workload) = source.build(&order.workload, None, None, &ClientSetup::NONE) else { return };
     let data = workload.data_bytes();
     if data > 0 {
         let share = |share: f64| format!("{:.0} %", share * 100.0);
@@ -191,7 +191,7 @@ fn weigh(args: &RunArgs, source: &WorkloadSource, plan: &mut RecipePlan) {
         let (data, memory) = (units::bytes(data), units::bytes(fitted.memory_bytes));
         fitted.rule += &format!("; about {data} of data, of which {} fit in {memory}{goal}", share(fits));
     }
-    let clients = args.drive.clients.unwrap_or_default();
+    let clients = order.drive.clients.unwrap_or_default();
     if workload.meta().scale_name == "warehouses" && u64::from(clients) > workload.scale() {
         fitted.rule += &format!("; {clients} users share {} warehouses", workload.scale());
     }

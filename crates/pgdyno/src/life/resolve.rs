@@ -1,11 +1,11 @@
-//! From arguments to a plan.
+//! From an order to a plan.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Cycle, LoadChoice, Plan, Rate};
+use pgdyno_plan::{Cycle, LoadChoice, Order, Plan, Rate};
 use pgdyno_results::admit_file;
 use pgdyno_workload::Workload;
 
@@ -14,8 +14,9 @@ use super::loaded::Loaded;
 use super::loading::LoadSettings;
 use super::pinning;
 use super::recipe_args::Followed;
+use super::watch;
 use super::workload_source::{ClientSetup, WorkloadSource};
-use crate::cli::RunArgs;
+
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::Target;
@@ -35,20 +36,20 @@ fn default_threads(local: bool) -> usize {
     if local { (cpus() / 4).max(1) } else { cpus() }
 }
 
-/// Clients as the arguments say, or by default.
-pub(crate) fn clients(args: &RunArgs) -> u32 {
-    args.drive.clients.unwrap_or_else(default_clients)
+/// Clients as the order says, or by default.
+pub(crate) fn clients(order: &Order) -> u32 {
+    order.drive.clients.unwrap_or_else(default_clients)
 }
 
 /// The size of data where nothing is said and nothing is loaded: one unit a client, so that clients need not
 /// wait for each other's rows, but no more than loads in seconds. The workload's advice says when that is few.
-pub(crate) fn default_size(args: &RunArgs) -> u64 {
-    u64::from(clients(args)).min(MAX_DEFAULT_SIZE)
+pub(crate) fn default_size(order: &Order) -> u64 {
+    u64::from(clients(order)).min(MAX_DEFAULT_SIZE)
 }
 
 /// The target of a run: none for a workload that needs no server.
-pub(crate) fn target(args: &RunArgs, source: &WorkloadSource) -> Result<Target> {
-    let cycle = &args.cycle;
+pub(crate) fn target(order: &Order, source: &WorkloadSource) -> Result<Target> {
+    let cycle = &order.cycle;
     let prepared = [
         ("--restart", cycle.restart),
         ("--drop-caches", cycle.drop_caches),
@@ -58,19 +59,19 @@ pub(crate) fn target(args: &RunArgs, source: &WorkloadSource) -> Result<Target> 
     ];
     let prepared = prepared.iter().find(|(_, asked)| *asked).map(|(option, _)| *option);
     if source.needs_server() {
-        let target = Target::resolve(&args.target)?;
+        let target = Target::resolve(&order.target)?;
         if let Some(option) = prepared.filter(|_| target.is_null()) {
             let error =
                 format!("{option} is for PostgreSQL, a private server or a given one, and this run has a null server");
             return Err(Failure::new(Code::Start, error));
         }
-        if args.from_template.is_some() && target.is_null() {
+        if order.from_template.is_some() && target.is_null() {
             return Err(Failure::new(Code::Start, "a null server has no database that --from-template could copy"));
         }
         return Ok(target);
     }
-    let named = args.target.target.is_some().then_some("--target");
-    let copied = args.from_template.is_some().then_some("--from-template");
+    let named = order.target.target.is_some().then_some("--target");
+    let copied = order.from_template.is_some().then_some("--from-template");
     if let Some(option) = named.or(copied).or(prepared) {
         let error = format!("{} measures pgdyno itself and takes no {option}", source.name());
         return Err(Failure::new(Code::Start, error));
@@ -78,7 +79,7 @@ pub(crate) fn target(args: &RunArgs, source: &WorkloadSource) -> Result<Target> 
     Ok(Target::none())
 }
 
-/// A run as its arguments have it, before any server was looked at.
+/// A run as its order has it, before any server was looked at.
 pub(crate) struct Draft {
     pub(crate) source: WorkloadSource,
     pub(crate) target: Target,
@@ -87,44 +88,44 @@ pub(crate) struct Draft {
     pub(crate) plan: Plan,
 }
 
-/// Returns the run that the arguments ask for, and what it departs from its recipe in.
-pub(crate) fn draft(args: &RunArgs, followed: Option<Followed>) -> Result<Draft> {
-    let source = WorkloadSource::read(&args.workload)?;
-    let target = target(args, &source)?;
-    let (setup, workload, mut plan) = plan_of(args, &source, &target, default_size(args))?;
+/// Returns the run that the order asks for, and what it departs from its recipe in.
+pub(crate) fn draft(order: &Order, followed: Option<Followed>) -> Result<Draft> {
+    let source = WorkloadSource::read(&order.workload)?;
+    let target = target(order, &source)?;
+    let (setup, workload, mut plan) = plan_of(order, &source, &target, default_size(order))?;
     plan.recipe = followed.map(|followed| followed.beside(&plan, &source, &target)).transpose()?;
     Ok(Draft { source, target, setup, workload, plan })
 }
 
-/// Fills in what the arguments leave open; `size` is that of data where nothing is said.
+/// Fills in what the order leaves open; `size` is that of data where nothing is said.
 pub(super) fn plan_of(
-    args: &RunArgs,
+    order: &Order,
     source: &WorkloadSource,
     target: &Target,
     size: u64,
 ) -> Result<(ClientSetup, Box<dyn Workload>, Plan)> {
-    let (setup, workload) = settled(args, source, target, size)?;
-    let plan = plan(args, source, &*workload, target, &setup)?;
+    let (setup, workload) = settled(order, source, target, size)?;
+    let plan = plan(order, source, &*workload, target, &setup)?;
     Ok((setup, workload, plan))
 }
 
 /// Returns the workload and who drives it; `size` is that of data where nothing is said.
 pub(crate) fn settled(
-    args: &RunArgs,
+    order: &Order,
     source: &WorkloadSource,
     target: &Target,
     size: u64,
 ) -> Result<(ClientSetup, Box<dyn Workload>)> {
-    let mut setup = setup(args, source, target)?;
-    let workload = source.build(&args.workload, Some(size), None, &setup)?;
-    settle(args, &*workload, target.is_local(), &mut setup)?;
+    let mut setup = setup(order, source, target)?;
+    let workload = source.build(&order.workload, Some(size), None, &setup)?;
+    settle(order, &*workload, target.is_local(), &mut setup)?;
     Ok((setup, workload))
 }
 
 /// Who drives, and how.
-fn setup(args: &RunArgs, source: &WorkloadSource, target: &Target) -> Result<ClientSetup> {
-    let drive = &args.drive;
-    let clients = clients(args);
+fn setup(order: &Order, source: &WorkloadSource, target: &Target) -> Result<ClientSetup> {
+    let drive = &order.drive;
+    let clients = clients(order);
     let threads = drive.threads.map_or_else(|| default_threads(target.is_local()), usize::from);
     let seed = match drive.random_seed {
         Some(seed) => seed,
@@ -134,9 +135,9 @@ fn setup(args: &RunArgs, source: &WorkloadSource, target: &Target) -> Result<Cli
     Ok(ClientSetup { clients, connections: None, threads: threads.min(clients as usize), mode, seed })
 }
 
-/// How many take part, where the arguments leave it to the workload. To be asked again when its size has become known.
-fn settle(args: &RunArgs, workload: &dyn Workload, local: bool, setup: &mut ClientSetup) -> Result<()> {
-    let drive = &args.drive;
+/// How many take part, where the order leaves it to the workload. To be asked again when its size has become known.
+fn settle(order: &Order, workload: &dyn Workload, local: bool, setup: &mut ClientSetup) -> Result<()> {
+    let drive = &order.drive;
     if let (None, Some(clients)) = (drive.clients, workload.default_clients()) {
         setup.clients = clients;
     }
@@ -158,13 +159,13 @@ fn settle(args: &RunArgs, workload: &dyn Workload, local: bool, setup: &mut Clie
 
 /// The plan.
 fn plan(
-    args: &RunArgs,
+    order: &Order,
     source: &WorkloadSource,
     workload: &dyn Workload,
     target: &Target,
     setup: &ClientSetup,
 ) -> Result<Plan> {
-    let drive = &args.drive;
+    let drive = &order.drive;
     let meta = workload.meta();
     let time_s = match (drive.time, drive.transactions) {
         (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
@@ -176,74 +177,78 @@ fn plan(
         let error = "--max-tries=0 needs an end: give --time or --latency-limit";
         return Err(Failure::new(Code::Start, error));
     }
-    let pace = drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals }).into();
-    let load = match (args.no_load || target.is_null(), args.replace) {
+    let pace = drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into();
+    let load = match (order.no_load || target.is_null(), order.replace) {
         (true, _) => LoadChoice::Never,
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
     };
     pinning::cpus(drive.pin.as_deref(), setup.threads)?;
-    let loading = LoadSettings::asked(&args.loading);
+    let loading = LoadSettings::asked(&order.loading);
     Ok(Plan {
         workload: source.name(),
-        params: if matches!(source, WorkloadSource::Scripts(_)) { variables(args, workload) } else { params(workload) },
+        params: if matches!(source, WorkloadSource::Scripts(_)) {
+            variables(order, workload)
+        } else {
+            params(workload)
+        },
         scripts: source.scripts(),
-        directory: args.workload.workload.first().filter(|_| matches!(source, WorkloadSource::Directory(_))).cloned(),
+        directory: order.workload.names.first().filter(|_| matches!(source, WorkloadSource::Directory(_))).cloned(),
         scale_name: meta.scale_name.to_owned(),
         scale: workload.scale(),
         data_bytes_estimated: workload.data_bytes(),
         data_from: None,
         target: target.name(),
-        tcp: args.target.tcp,
+        tcp: order.target.tcp,
         load,
         recipe: None,
-        suite: args.suite_run.clone(),
+        suite: order.suite.clone(),
         cycle: Cycle {
-            restart: args.cycle.restart,
-            drop_caches: args.cycle.drop_caches,
-            prewarm: args.cycle.prewarm,
-            checkpoint: args.cycle.checkpoint,
-            provision: args.cycle.provision,
+            restart: order.cycle.restart,
+            drop_caches: order.cycle.drop_caches,
+            prewarm: order.cycle.prewarm,
+            checkpoint: order.cycle.checkpoint,
+            provision: order.cycle.provision,
         },
         settings: target.settings.clone(),
-        from_template: args.from_template.as_ref().map(|name| target.template(name)),
+        from_template: order.from_template.as_ref().map(|name| target.template(name)),
         loaders: if workload.sql_data().is_some() { 1 } else { loading.loaders },
         resumable: loading.resumable,
         unlogged: loading.unlogged,
-        checks: meta.has_data() && !args.no_check && !target.is_null(),
-        no_vacuum: args.no_vacuum,
-        allow_schema_changes: args.allow_schema_changes,
+        checks: meta.has_data() && !order.no_check && !target.is_null(),
+        no_vacuum: order.no_vacuum,
+        allow_schema_changes: order.allow_schema_changes,
         clients: setup.clients,
         connections: setup.connections,
         threads: setup.threads,
         pin: drive.pin.clone(),
         mode: setup.mode,
-        wire: drive.wire,
+        wire: drive.wire.unwrap_or_default(),
         pace,
         ramp_s: drive.ramp.unwrap_or(if time_s.is_some() { DEFAULT_RAMP_S } else { 0.0 }),
         time_s,
         transactions: drive.transactions,
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
-        reconnect_s: drive.reconnect,
-        percentiles: args.latency_percentiles.clone().map(|list| list.0).unwrap_or_default(),
-        log: args.log,
-        watch: args.watch.plan(target.named.as_ref()),
+        reconnect_s: drive.reconnect.unwrap_or_default(),
+        percentiles: order.latency_percentiles.clone().unwrap_or_default(),
+        log: order.log,
+        watch: watch::planned(&order.watch, target.named.as_ref()),
         seed: setup.seed,
     })
 }
 
-/// Brings workload, clients and plan up to what is loaded, once that is known: it decides where the arguments do not.
+/// Brings workload, clients and plan up to what is loaded, once that is known: it decides where the order does not.
 pub(crate) fn fit(
-    args: &RunArgs,
+    order: &Order,
     source: &WorkloadSource,
     loaded: &Loaded,
     local: bool,
     setup: &mut ClientSetup,
     plan: &mut Plan,
 ) -> Result<Box<dyn Workload>> {
-    let workload = source.build(&args.workload, Some(default_size(args)), Some(loaded), setup)?;
-    settle(args, &*workload, local, setup)?;
+    let workload = source.build(&order.workload, Some(default_size(order)), Some(loaded), setup)?;
+    settle(order, &*workload, local, setup)?;
     plan.data_from = loaded.maker.map(str::to_owned);
     plan.scale = workload.scale();
     plan.data_bytes_estimated = workload.data_bytes();
@@ -259,9 +264,9 @@ fn params(workload: &dyn Workload) -> BTreeMap<String, String> {
 }
 
 /// What scripts were told, as parameters.
-fn variables(args: &RunArgs, workload: &dyn Workload) -> BTreeMap<String, String> {
+fn variables(order: &Order, workload: &dyn Workload) -> BTreeMap<String, String> {
     let scale = ("scale".to_owned(), workload.scale().to_string());
-    std::iter::once(scale).chain(args.workload.params.iter().cloned()).collect()
+    std::iter::once(scale).chain(order.workload.params.iter().cloned()).collect()
 }
 
 /// A seed from the time: different for each run, and in the record.
@@ -272,8 +277,8 @@ fn fresh_seed() -> Result<u64> {
 }
 
 /// Whether the file of `--json` can be written when the run is over.
-pub(crate) fn admit_json(args: &RunArgs) -> Result<()> {
-    let Some(path) = &args.json else { return Ok(()) };
+pub(crate) fn admit_json(order: &Order) -> Result<()> {
+    let Some(path) = &order.json else { return Ok(()) };
     admit_file(path).map_err(|error| Failure::new(Code::Start, error).hint("name another file with --json"))
 }
 

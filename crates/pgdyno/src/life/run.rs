@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pgdyno_net::{Admin, Interrupter};
-use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_plan::{LoadChoice, Order, Plan};
 use pgdyno_results::CycleRecord;
 use pgdyno_workload::Workload;
 
@@ -16,9 +16,10 @@ use super::record::Recording;
 use super::settings::{self, Changed, Restored};
 use super::stage::{Stage, is_null};
 use super::verdict::End;
+use super::watch;
 use super::workload_source::{ClientSetup, WorkloadSource};
 use super::{cluster, copies, data, resolve};
-use crate::cli::RunArgs;
+
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
@@ -27,7 +28,7 @@ use crate::target::{Named, Server, Target, Whose};
 
 /// What is to be run, and all that is known of it.
 pub(crate) struct Run<'a> {
-    pub(crate) args: &'a RunArgs,
+    pub(crate) order: &'a Order,
     pub(crate) source: WorkloadSource,
     pub(crate) setup: ClientSetup,
     /// Whether client and server share the machine.
@@ -52,7 +53,7 @@ impl Run<'_> {
     /// # Errors
     /// When the run could not begin or broke off.
     pub(crate) fn carry_out(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let done = &self.args.cycle.done;
+        let done = &self.order.cycle.done;
         if !is_prepared(&self.plan) && done.is_empty() {
             return self.run_on_target(target, recording);
         }
@@ -87,7 +88,7 @@ impl Run<'_> {
 
     /// On a target that is there, or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let mut server = target.bring_up(&self.args.target, self.plan.links(), self.events)?;
+        let mut server = target.bring_up(&self.order.target, self.plan.links(), self.events)?;
         let plain = server.options.clone();
         // Nothing is to be put back yet: the first signal ends a wait for the server.
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));
@@ -120,7 +121,7 @@ impl Run<'_> {
         let Some(options) = &server.options else { return Ok(()) };
         let caps = pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?;
         reach::admit_run(&caps, &*self.workload, &self.plan)?;
-        reach::settle(&caps, self.args.drive.mode, &mut self.plan, self.events)
+        reach::settle(&caps, self.order.drive.mode, &mut self.plan, self.events)
     }
 
     /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
@@ -140,7 +141,7 @@ impl Run<'_> {
         let begun = match recording.take() {
             Some(begun) => begun,
             None => {
-                let mut begun = Recording::begin(&self.plan, &*self.workload, &self.args.out.out)?;
+                let mut begun = Recording::begin(&self.plan, &*self.workload, self.order.results())?;
                 begun.record.target = self.named.as_ref().map(Named::record);
                 begun
             }
@@ -240,7 +241,7 @@ impl Run<'_> {
 
     /// Whether somebody has done this step for the run before.
     fn is_done(&self, step: &str) -> bool {
-        self.args.cycle.done.iter().any(|(done, _)| done == step)
+        self.order.cycle.done.iter().any(|(done, _)| done == step)
     }
 
     fn make_as_wanted(
@@ -284,11 +285,11 @@ impl Run<'_> {
         Ok(Some(cycle::record("drop", true, what, began)))
     }
 
-    /// What is loaded decides where the arguments do not.
+    /// What is loaded decides where the order does not.
     fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
         if let Some(loaded) = loaded(admin, &*self.workload)? {
             self.workload =
-                resolve::fit(self.args, &self.source, &loaded, self.local, &mut self.setup, &mut self.plan)?;
+                resolve::fit(self.order, &self.source, &loaded, self.local, &mut self.setup, &mut self.plan)?;
         }
         Ok(())
     }
@@ -314,7 +315,7 @@ impl Run<'_> {
                 // One that counts at both ends of the window, and one that looks at all else.
                 data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
             }
-            cluster::settle(&caps, &*self.workload, self.args.drive.mode, &mut self.plan, self.events)?;
+            cluster::settle(&caps, &*self.workload, self.order.drive.mode, &mut self.plan, self.events)?;
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
             if self.plan.suite.is_none()
                 && let Some(holder) = TargetLock::holder(admin)?
@@ -332,7 +333,7 @@ impl Run<'_> {
             self.events.warn(&warning);
             recording.record.warnings.push(warning);
         }
-        let os_metrics = self.args.watch.os_metrics(self.named.as_ref());
+        let os_metrics = watch::os_metrics(&self.order.watch, self.named.as_ref());
         let mut stage = Stage {
             plan: &self.plan,
             workload: &*self.workload,
@@ -350,10 +351,7 @@ impl Run<'_> {
 mod tests {
     use std::sync::{Mutex, PoisonError};
 
-    use clap::Parser as _;
-
     use super::*;
-    use crate::cli::{Cli, Command};
     use crate::life::events::Event;
     use crate::life::resolve::{Draft, draft};
 
@@ -371,15 +369,14 @@ mod tests {
     #[test]
     fn a_run_tells_what_happens_as_plain_data() {
         let results = tempfile::tempdir().unwrap();
-        let out = results.path().display().to_string();
-        let words = ["pgdyno", "run", "noop", "-c", "3", "-t", "1000", "--random-seed", "1", "--out", &out];
-        let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else { panic!("a run is asked for") };
-        let Draft { source, target, setup, workload, plan } = draft(&args, None).unwrap();
+        let mut order = Order { out: Some(results.path().to_owned()), ..Order::of("noop") };
+        (order.drive.clients, order.drive.transactions, order.drive.random_seed) = (Some(3), Some(1000), Some(1));
+        let Draft { source, target, setup, workload, plan } = draft(&order, None).unwrap();
         let (interrupt, kept) = (Interrupt::default(), Kept::default());
         let named = None;
         let local = true;
         let mut run =
-            Run { args: &args, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &kept };
+            Run { order: &order, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &kept };
         let mut recording = None;
         assert_eq!(run.carry_out(target, &mut recording).unwrap().code, Code::Success);
 

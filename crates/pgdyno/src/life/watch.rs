@@ -1,6 +1,6 @@
 //! Server and machines are watched while the clients are at work.
 //!
-//! Each watcher is a thread that takes [`Order`]s and hands what it sees to one [`Sink`]: [`statistics`] looks at the
+//! Each watcher is a thread that takes [`Signal`]s and hands what it sees to one [`Sink`]: [`statistics`] looks at the
 //! server's own views, [`machine`] at the machines. A watcher that cannot see says so in the end, and never ends a run.
 
 mod machine;
@@ -14,15 +14,30 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use pgdyno_net::ConnectOptions;
-use pgdyno_plan::WatchPlan;
+use pgdyno_plan::{WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
-use pgdyno_server::os::Machines;
+use pgdyno_server::os::{Machines, OsMetrics};
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
 
 pub(crate) use sink::Sink;
 
 use self::machine::Watcher;
 use crate::life::events::EventSink;
+use crate::target::Named;
+
+/// Returns how the server's machine is read, where the order or the target says so.
+pub(crate) fn os_metrics(order: &WatchOrder, target: Option<&Named>) -> Option<OsMetrics> {
+    let entry = target.map(|named| &named.entry);
+    let how = order.os_metrics.as_ref().or(entry.and_then(|entry| entry.os_metrics.as_ref()))?;
+    let cpus = entry.and_then(|entry| entry.vcpus).map(f64::from);
+    (!order.no_samples).then(|| OsMetrics::parse(how, cpus))
+}
+
+/// Returns the plan of what is sampled.
+pub(crate) fn planned(order: &WatchOrder, target: Option<&Named>) -> WatchPlan {
+    let os = os_metrics(order, target).map(|how| how.name());
+    WatchPlan { off: order.no_samples, os, statement_plans: order.statement_plans.unwrap_or_default() }
+}
 
 /// What is watched, how, and who hears of it.
 pub(crate) struct Subject<'a> {
@@ -48,12 +63,12 @@ impl Subject<'_> {
 
 /// What a watcher is told, as it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum Signal {
     /// The measured window has opened.
     WindowOpens(Instant),
     /// It has closed.
     WindowCloses(Instant),
-    /// It is over. A watcher whose orders end without a word is over, too.
+    /// It is over. A watcher whose signals end without a word is over, too.
     End,
 }
 
@@ -62,7 +77,7 @@ pub(crate) struct Watch<'scope> {
     sink: Arc<Sink<'scope>>,
     begun: Instant,
     is_distributed: bool,
-    orders: Vec<Sender<Order>>,
+    signals: Vec<Sender<Signal>>,
     statistics: ScopedJoinHandle<'scope, Sampled>,
     machines: ScopedJoinHandle<'scope, machine::Seen>,
 }
@@ -86,20 +101,20 @@ impl<'scope> Watch<'scope> {
     /// Begins to watch, before the clients connect.
     pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, subject: &Subject<'env>) -> Self {
         let sink = Arc::new(Sink::new(subject.events, &subject.directory));
-        let (statistics_orders, inbox) = mpsc::channel();
+        let (statistics_signals, inbox) = mpsc::channel();
         let statistics = {
             // Before the clients take all the connections that there are.
             let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options, subject.wishes()));
             scope.spawn(move || statistics::watch(sampler, &sink, &inbox))
         };
-        let (machine_orders, inbox) = mpsc::channel();
+        let (machine_signals, inbox) = mpsc::channel();
         let machines = {
             let (sink, watcher) = (Arc::clone(&sink), Watcher::begin(subject.machines.clone()));
             scope.spawn(move || watcher.watch(&sink, &inbox))
         };
-        let orders = vec![statistics_orders, machine_orders];
+        let signals = vec![statistics_signals, machine_signals];
         let is_distributed = subject.is_distributed;
-        Self { sink, begun: Instant::now(), is_distributed, orders, statistics, machines }
+        Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines }
     }
 
     /// The clients begin: moments are counted from now on.
@@ -109,24 +124,24 @@ impl<'scope> Watch<'scope> {
 
     /// The measured window opens.
     pub(crate) fn window_opens(&self) {
-        self.tell(Order::WindowOpens(Instant::now()));
+        self.tell(Signal::WindowOpens(Instant::now()));
     }
 
     /// It closes.
     pub(crate) fn window_closes(&self) {
-        self.tell(Order::WindowCloses(Instant::now()));
+        self.tell(Signal::WindowCloses(Instant::now()));
     }
 
-    fn tell(&self, order: Order) {
-        for orders in &self.orders {
+    fn tell(&self, signal: Signal) {
+        for signals in &self.signals {
             // A watcher that has ended before hears of nothing more.
-            let _ = orders.send(order);
+            let _ = signals.send(signal);
         }
     }
 
     /// Ends all watchers.
     pub(crate) fn end(self) -> Watched {
-        self.tell(Order::End);
+        self.tell(Signal::End);
         let sampled = self.statistics.join().unwrap_or_default();
         let machines = self.machines.join().unwrap_or_default();
         let at_s = |at| self.sink.at_s(at).unwrap_or_default();

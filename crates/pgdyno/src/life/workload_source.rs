@@ -1,8 +1,8 @@
-//! What the arguments name: a built-in workload, script files, or a directory, which may be a part of the program.
+//! What the order names: a built-in workload, script files, or a directory, which may be a part of the program.
 
 use std::path::Path;
 
-use pgdyno_plan::ScriptPlan;
+use pgdyno_plan::{ScriptPlan, WorkloadOrder};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Meta, Param, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
@@ -11,7 +11,7 @@ use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
 use sha2::Digest as _;
 
 use super::loaded::Loaded;
-use crate::cli::WorkloadArgs;
+
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
@@ -50,9 +50,9 @@ pub(crate) enum WorkloadSource {
 
 impl WorkloadSource {
     /// Finds out what is meant: a built-in name counts before a file of the same name.
-    pub(crate) fn read(args: &WorkloadArgs) -> Result<Self> {
-        let source = match args.workload.as_slice() {
-            [] => Self::named(args.id())?,
+    pub(crate) fn read(order: &WorkloadOrder) -> Result<Self> {
+        let source = match order.names.as_slice() {
+            [] => Self::named(order.id())?,
             [one] => Self::named(one)?,
             several => {
                 if let Some(other) = several.iter().find(|name| !is_script(name)) {
@@ -114,15 +114,15 @@ impl WorkloadSource {
         }
     }
 
-    /// The workload. What the arguments leave open is as it was `loaded` or, for the size of a built-in one, `size`.
+    /// The workload. What the order leaves open is as it was `loaded` or, for the size of a built-in one, `size`.
     pub(crate) fn build(
         &self,
-        args: &WorkloadArgs,
+        order: &WorkloadOrder,
         size: Option<u64>,
         loaded: Option<&Loaded>,
         setup: &ClientSetup,
     ) -> Result<Box<dyn Workload>> {
-        let mut given = given(args);
+        let mut given = given(order);
         let size = loaded.map(|loaded| loaded.size).or(size);
         match self {
             Self::BuiltIn(entry) => {
@@ -183,26 +183,26 @@ impl WorkloadSource {
     }
 }
 
-/// What the arguments say to a workload.
-pub(super) fn given(args: &WorkloadArgs) -> Vec<(&str, String)> {
+/// What the order says to a workload.
+pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
     let asked = [
-        ("warehouses", &args.warehouses),
-        ("scale", &args.scale),
-        ("call", &args.call),
-        ("profile", &args.profile),
-        ("partitions", &args.partitions),
-        ("shard-count", &args.shard_count),
+        ("warehouses", &order.warehouses),
+        ("scale", &order.scale),
+        ("call", &order.call),
+        ("profile", &order.profile),
+        ("partitions", &order.partitions),
+        ("shard-count", &order.shard_count),
     ];
     let flags = [
-        ("all-warehouses", args.all_warehouses, "true"),
-        ("pipeline", args.pipeline, "true"),
-        ("foreign-keys", args.foreign_keys, "true"),
-        ("think", args.keying_time, "on"),
-        ("think", args.no_think, "off"),
+        ("all-warehouses", order.all_warehouses, "true"),
+        ("pipeline", order.pipeline, "true"),
+        ("foreign-keys", order.foreign_keys, "true"),
+        ("think", order.keying_time, "on"),
+        ("think", order.no_think, "off"),
     ];
     let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
     let flags = flags.into_iter().filter(|(_, set, _)| *set).map(|(name, _, value)| (name, value.to_owned()));
-    let params = args.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let params = order.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
     asked.chain(flags).chain(params).collect()
 }
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use clap::Parser as _;
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
-use pgdyno_plan::{Cycle, Plan, targets};
+use pgdyno_plan::{Cycle, Plan, TargetOrder, targets};
 use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
-use crate::cli::{Cli, Command, RunArgs, TargetArgs};
+use crate::cli::{Cli, Command, RunArgs};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::life::recipe_args;
@@ -22,8 +22,8 @@ pub(crate) struct Draft {
     pub(crate) plan: Plan,
     pub(crate) workload: Box<dyn Workload>,
     target: Target,
-    /// The arguments that name the target, and its settings.
-    pub(crate) args: TargetArgs,
+    /// The target, and its settings.
+    pub(crate) order: TargetOrder,
     /// Settings of the server that it wants.
     pub(crate) settings: BTreeMap<String, String>,
     pub(crate) cycle: Cycle,
@@ -85,14 +85,13 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
-    let args = parse(cell, config)?;
-    let (args, recipe) = recipe_args::apply(args)?;
-    resolve::admit_json(&args)?;
-    let resolve::Draft { target, workload, plan, .. } = resolve::draft(&args, recipe)?;
-    if args.target.tcp {
+    let (order, recipe) = recipe_args::apply(parse(cell, config)?.order())?;
+    resolve::admit_json(&order)?;
+    let resolve::Draft { target, workload, plan, .. } = resolve::draft(&order, recipe)?;
+    if order.target.tcp {
         return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
     }
-    Ok(Draft { cycle: plan.cycle, settings: plan.settings.clone(), plan, workload, target, args: args.target })
+    Ok(Draft { cycle: plan.cycle, settings: plan.settings.clone(), plan, workload, target, order: order.target })
 }
 
 /// What `pgdyno run` will make of the arguments, with those that the suite adds.

@@ -48,7 +48,7 @@ impl Privates {
                 held
             }
             None => {
-                let server = Target::resolve(&draft.args)?.bring_up(&draft.args, links, progress)?;
+                let server = Target::resolve(&draft.order)?.bring_up(&draft.order, links, progress)?;
                 server.announce(progress)?;
                 let mut held = Held { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {
@@ -121,7 +121,7 @@ fn reach(
     let place = [
         format!("--target={options}"),
         format!("--shown-as={target}"),
-        format!("--config={}", draft.args.config.display()),
+        format!("--config={}", draft.order.config().display()),
     ];
     Ok(place.into_iter().chain(steps).collect())
 }

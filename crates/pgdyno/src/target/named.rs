@@ -1,9 +1,9 @@
 //! Targets that have a name in `pgdyno.toml`.
 
+use pgdyno_plan::TargetOrder;
 use pgdyno_plan::targets::{self, Targets, is_name};
 use pgdyno_results::TargetRecord;
 
-use crate::cli::TargetArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
@@ -15,15 +15,15 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// The target that the arguments name, or that it is shown as; none where they only say where it is, or nothing.
+    /// The target that the order names, or that it is shown as; none where it only says where it is, or nothing.
     ///
     /// # Errors
     /// When there is no such name, or the file has a mistake.
-    pub(crate) fn find(args: &TargetArgs) -> Result<Option<Self>> {
-        let word = args.shown_as.as_deref().or(args.target.as_deref());
+    pub(crate) fn find(order: &TargetOrder) -> Result<Option<Self>> {
+        let word = order.shown_as.as_deref().or(order.target.as_deref());
         let Some(name) = word.filter(|word| is_name(word)) else { return Ok(None) };
-        let file = args.config.display().to_string();
-        let text = match std::fs::read_to_string(&args.config) {
+        let file = order.config().display().to_string();
+        let text = match std::fs::read_to_string(order.config()) {
             Ok(text) => text,
             // Without the usual file there are no names: then the word may be a connection string with a mistake.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file == targets::FILE => return Ok(None),
@@ -61,9 +61,9 @@ impl Named {
 }
 
 /// Says of a word that is no connection string that it is no name either.
-pub(super) fn explain(failure: Failure, args: &TargetArgs) -> Failure {
-    match args.target.as_deref().filter(|word| is_name(word)) {
-        Some(word) if !args.config.exists() => {
+pub(super) fn explain(failure: Failure, order: &TargetOrder) -> Failure {
+    match order.target.as_deref().filter(|word| is_name(word)) {
+        Some(word) if !order.config().exists() => {
             failure.hint(format!("for targets with names there must be a {} that has '{word}'", targets::FILE))
         }
         _ => failure,

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::recipe::{Machine, Recipe};
-use pgdyno_plan::targets;
 use pgdyno_plan::units;
+use pgdyno_plan::{TargetOrder, targets};
 use pgdyno_server::os::is_here;
 use pgdyno_server::sizing::{self, Facts};
 use pgdyno_server::{Want, kept};
 
-use crate::cli::TargetArgs;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::{Kind, Named, Target, meant, places};
@@ -23,14 +22,14 @@ const MEMORY_OF_SHARED_BUFFERS: u64 = 4;
 const BLOCK_BYTES: u64 = 8192;
 
 /// The machine of a target that has a name, where the file tells it.
-pub(super) fn in_file(args: &TargetArgs) -> Result<Option<Machine>> {
-    let entry = entry(args)?;
+pub(super) fn in_file(order: &TargetOrder) -> Result<Option<Machine>> {
+    let entry = entry(order)?;
     Ok(entry.and_then(|entry| Some(Machine { vcpus: entry.vcpus?, memory_bytes: entry.memory?.0 })))
 }
 
 /// The machine that the numbers of a recipe are to be fitted to.
-pub(super) fn of_target(args: &TargetArgs, recipe: &Recipe) -> Result<Machine> {
-    let entry = entry(args)?;
+pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine> {
+    let entry = entry(order)?;
     let (vcpus, memory) = entry.as_ref().map_or((None, None), |entry| (entry.vcpus, entry.memory));
     if let (Some(vcpus), Some(memory)) = (vcpus, memory) {
         return Ok(Machine { vcpus, memory_bytes: memory.0 });
@@ -41,15 +40,15 @@ pub(super) fn of_target(args: &TargetArgs, recipe: &Recipe) -> Result<Machine> {
         vcpus: vcpus.unwrap_or_else(|| here.usable_cpus()),
         memory_bytes: memory.map_or(memory_bytes, |memory| memory.0),
     };
-    match kind(args, entry.as_ref())? {
+    match kind(order, entry.as_ref())? {
         Kind::Embedded(want) => {
             let asked = |name: &str, value: &str| (name.eq_ignore_ascii_case(SHARED_BUFFERS)).then(|| value.to_owned());
-            let given = args.settings.iter().rev().find_map(|(name, value)| asked(name, value));
+            let given = order.settings.iter().rev().find_map(|(name, value)| asked(name, value));
             let of_entry = || entry.iter().flat_map(|e| &e.settings).find_map(|(name, value)| asked(name, value));
             let of_recipe = || recipe.settings.iter().find_map(|(name, value)| asked(name, &value.0));
             let value = match given.or_else(of_entry).or_else(of_recipe) {
                 Some(value) => value,
-                None => of_kept(&want, args)?.unwrap_or_else(|| default(ram_bytes, here.usable_cpus())),
+                None => of_kept(&want, order)?.unwrap_or_else(|| default(ram_bytes, here.usable_cpus())),
             };
             Ok(local(in_bytes(&value)?.saturating_mul(MEMORY_OF_SHARED_BUFFERS)))
         }
@@ -64,7 +63,7 @@ pub(super) fn of_target(args: &TargetArgs, recipe: &Recipe) -> Result<Machine> {
             let hint = format!(
                 "write them into {}, as in [target.NAME] dsn = '…' vcpus = 16 memory = '128GB', and give --target NAME; or \
                  take a size of the recipe as it is, with --size",
-                args.config.display()
+                order.config().display()
             );
             Err(Failure::new(Code::Start, error).hint(hint))
         }
@@ -88,22 +87,22 @@ fn elsewhere(options: &ConnectOptions) -> Option<String> {
 }
 
 /// What the file says of the target, where the target is a name in it.
-fn entry(args: &TargetArgs) -> Result<Option<targets::Target>> {
-    Ok(Named::find(args)?.map(|named| named.entry))
+fn entry(order: &TargetOrder) -> Result<Option<targets::Target>> {
+    Ok(Named::find(order)?.map(|named| named.entry))
 }
 
 /// What kind of server the target is; of one that a suite holds, what the suite knows it as.
-fn kind(args: &TargetArgs, entry: Option<&targets::Target>) -> Result<Kind> {
-    match (&args.shown_as, entry) {
-        (Some(_), Some(entry)) => Kind::of(&entry.dsn, args.config.parent().unwrap_or(Path::new(""))),
+fn kind(order: &TargetOrder, entry: Option<&targets::Target>) -> Result<Kind> {
+    match (&order.shown_as, entry) {
+        (Some(_), Some(entry)) => Kind::of(&entry.dsn, order.config().parent().unwrap_or(Path::new(""))),
         (Some(name), None) => Kind::of(name, Path::new("")),
-        (None, _) => Ok(Target::resolve(args)?.kind),
+        (None, _) => Ok(Target::resolve(order)?.kind),
     }
 }
 
 /// The setting of the private server that is kept, where that one would be used.
-fn of_kept(want: &Want, args: &TargetArgs) -> Result<Option<String>> {
-    if !args.settings.is_empty() || args.tcp || args.shown_as.is_some() {
+fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
+    if !order.settings.is_empty() || order.tcp || order.shown_as.is_some() {
         return Ok(None);
     }
     match kept::status(&places()?).or_fail(Code::Server)? {
@@ -153,19 +152,19 @@ mod tests {
                     [target.db8]\ndsn = 'host=db8'\nvcpus = 8\n\
                     [target.here]\ndsn = 'embedded:18'\nvcpus = 3\nsettings = { shared_buffers = '1GB' }\n";
         std::fs::write(&config, text).unwrap();
-        let args = |name: &str, settings: &[(&str, &str)]| TargetArgs {
+        let order = |name: &str, settings: &[(&str, &str)]| TargetOrder {
             target: Some(name.to_owned()),
-            config: config.clone(),
+            config: Some(config.clone()),
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             tcp: false,
             shown_as: None,
         };
         let recipe = pgdyno_plan::recipe::find("alloydb/tpcb-full").unwrap();
         let machine = |vcpus, memory_gb: u64| Machine { vcpus, memory_bytes: memory_gb << 30 };
-        let fit = |name, settings: &[_]| of_target(&args(name, settings), recipe).map_err(|failure| failure.text());
-        assert_eq!(in_file(&args("db16", &[])).unwrap(), Some(machine(16, 128)));
+        let fit = |name, settings: &[_]| of_target(&order(name, settings), recipe).map_err(|failure| failure.text());
+        assert_eq!(in_file(&order("db16", &[])).unwrap(), Some(machine(16, 128)));
         assert_eq!(fit("db16", &[]), Ok(machine(16, 128)));
-        assert_eq!(in_file(&args("db8", &[])).unwrap(), None);
+        assert_eq!(in_file(&order("db8", &[])).unwrap(), None);
         assert!(fit("db8", &[]).unwrap_err().contains("host=db8"), "its memory is not known");
         assert_eq!(fit("here", &[]), Ok(machine(3, 4)));
         assert_eq!(fit("here", &[("Shared_Buffers", "512MB")]), Ok(machine(3, 2)));

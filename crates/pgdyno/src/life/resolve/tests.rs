@@ -6,7 +6,7 @@ use pgdyno_plan::options::{OPTIONS, Value};
 use pgdyno_report::html::command_line;
 
 use super::*;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, RunArgs};
 use crate::life::recipe_args;
 
 /// Arguments of `pgdyno run` that no plan keeps: they name the server, choose the recipe's numbers, or say where output goes.
@@ -28,17 +28,17 @@ const NOT_KEPT: [&str; 15] = [
     "help",
 ];
 
-fn parsed<S: AsRef<str>>(words: &[S]) -> RunArgs {
+fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
     match Cli::try_parse_from(words.iter().map(AsRef::as_ref)).map(|cli| cli.command) {
-        Ok(Command::Run(args)) => args,
+        Ok(Command::Run(args)) => args.order(),
         Ok(_) => panic!("no arguments of a run"),
         Err(error) => panic!("{error}"),
     }
 }
 
 fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
-    let (args, followed) = recipe_args::apply(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()));
-    draft(&args, followed).unwrap_or_else(|failure| panic!("{}", failure.text())).plan
+    let (order, followed) = recipe_args::apply(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()));
+    draft(&order, followed).unwrap_or_else(|failure| panic!("{}", failure.text())).plan
 }
 
 /// The arguments that a record of such a run offers.

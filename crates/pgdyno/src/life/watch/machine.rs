@@ -12,9 +12,9 @@ use pgdyno_server::os::{
 use pgdyno_server::{Frame, Machine};
 
 use self::means::Means;
-use super::{Order, Sink};
+use super::{Signal, Sink};
 
-/// How often orders and samples are asked for.
+/// How often signals and samples are asked for.
 const POLL: Duration = Duration::from_millis(100);
 
 /// Looks at the machines.
@@ -53,12 +53,12 @@ impl Watcher {
     }
 
     /// Looks until it is told to end.
-    pub(super) fn watch(mut self, sink: &Sink<'_>, orders: &Receiver<Order>) -> Seen {
+    pub(super) fn watch(mut self, sink: &Sink<'_>, signals: &Receiver<Signal>) -> Seen {
         loop {
-            match orders.recv_timeout(POLL) {
-                Ok(Order::WindowOpens(at)) => self.window.0 = Some(at),
-                Ok(Order::WindowCloses(at)) => self.window.1 = Some(at),
-                Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return self.end(sink),
+            match signals.recv_timeout(POLL) {
+                Ok(Signal::WindowOpens(at)) => self.window.0 = Some(at),
+                Ok(Signal::WindowCloses(at)) => self.window.1 = Some(at),
+                Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return self.end(sink),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             while let Ok(told) = self.told.try_recv() {

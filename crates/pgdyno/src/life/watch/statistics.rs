@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_server::stat::{Sampled, Sampler};
 
-use super::{Order, Sink};
+use super::{Signal, Sink};
 
 /// From one look to the next.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -13,20 +13,20 @@ const PERIOD: Duration = Duration::from_millis(100);
 const LOOKS: u64 = 10;
 
 /// Watches until it is told to end.
-pub(super) fn watch(mut sampler: Sampler, sink: &Sink<'_>, orders: &Receiver<Order>) -> Sampled {
+pub(super) fn watch(mut sampler: Sampler, sink: &Sink<'_>, signals: &Receiver<Signal>) -> Sampled {
     let begun = Instant::now();
     let mut nth = 0_u64;
     loop {
-        match orders.recv_timeout((begun + PERIOD * nth as u32).saturating_duration_since(Instant::now())) {
-            Ok(Order::WindowOpens(_)) => {
+        match signals.recv_timeout((begun + PERIOD * nth as u32).saturating_duration_since(Instant::now())) {
+            Ok(Signal::WindowOpens(_)) => {
                 sampler.window_opens();
                 continue;
             }
-            Ok(Order::WindowCloses(_)) => {
+            Ok(Signal::WindowCloses(_)) => {
                 sampler.window_closes().into_iter().for_each(|frame| sink.take(frame));
                 continue;
             }
-            Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return sampler.end(),
+            Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return sampler.end(),
             Err(RecvTimeoutError::Timeout) => {}
         }
         if nth.is_multiple_of(LOOKS) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pgdyno_plan::SuitePlan;
-use pgdyno_plan::suite::Order;
+use pgdyno_plan::suite::Sequence;
 use serde::{Deserialize, Serialize};
 
 /// How an execution ended.
@@ -65,7 +65,7 @@ pub(crate) struct State {
     pub(crate) config: PathBuf,
     /// When it began.
     pub(crate) begun_at: String,
-    pub(crate) order: Order,
+    pub(crate) order: Sequence,
     pub(crate) seed: u64,
     /// All runs in their order.
     pub(crate) runs: Vec<Planned>,

@@ -1,0 +1,248 @@
+//! What is asked of a run, as plain data.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Arrivals, QueryMode, SuitePlan, Wire, targets};
+
+/// The directory of run directories where none is named.
+pub const RESULTS: &str = "pgdyno-results";
+/// The workload where none is named.
+const WORKLOAD: &str = "tpcb-like";
+
+/// A run as the user asks for it: the options that were given, and nothing for the others. The command line, a cell of a
+/// suite and a program of one's own make one; a recipe fills in what is open.
+///
+/// [`Plan`](crate::Plan) is what becomes of it once every default is filled in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Order {
+    /// What is run.
+    pub workload: WorkloadOrder,
+    /// On which server.
+    pub target: TargetOrder,
+    /// How it is driven.
+    pub drive: DriveOrder,
+    /// How its data is loaded.
+    pub loading: LoadingOrder,
+    /// How a recipe is followed, where the workload is one.
+    pub recipe: RecipeOrder,
+    /// What is done to the server around it.
+    pub cycle: CycleOrder,
+    /// How server and machines are sampled.
+    pub watch: WatchOrder,
+    /// Its place in a suite.
+    pub suite: Option<SuitePlan>,
+    /// The data must be there, and is not loaded.
+    pub no_load: bool,
+    /// Data that pgdyno loaded is loaded anew.
+    pub replace: bool,
+    /// The run works on a fresh copy of this database; of the target's own one where the name is empty.
+    pub from_template: Option<String>,
+    /// The data is not checked before and after.
+    pub no_check: bool,
+    /// Neither VACUUM nor the workload's other statements come before the run.
+    pub no_vacuum: bool,
+    /// The schema may differ from what was loaded.
+    pub allow_schema_changes: bool,
+    /// Percentiles that reports show beside the usual ones: above 0, up to 100, ascending.
+    pub latency_percentiles: Option<Vec<f64>>,
+    /// Every transaction is written to `transactions.log`.
+    pub log: bool,
+    /// The record is also written to this file.
+    pub json: Option<PathBuf>,
+    /// The directory of run directories; [`RESULTS`] where none is named.
+    pub out: Option<PathBuf>,
+}
+
+impl Order {
+    /// Returns the order of a run of this workload, with everything else open.
+    #[must_use]
+    pub fn of(workload: &str) -> Self {
+        let names = vec![workload.to_owned()];
+        Self { workload: WorkloadOrder { names, ..WorkloadOrder::default() }, ..Self::default() }
+    }
+
+    /// Returns the directory of run directories.
+    #[must_use]
+    pub fn results(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new(RESULTS))
+    }
+}
+
+/// A workload and its parameters. Values are as they are written; the workload checks them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkloadOrder {
+    /// A workload, a directory with `workload.toml` or a recipe; or script files, `FILE` or `FILE@WEIGHT`.
+    pub names: Vec<String>,
+    /// Warehouses of `tproc-c`.
+    pub warehouses: Option<String>,
+    /// Scale of pgbench's workloads, and the variable `:scale` of scripts.
+    pub scale: Option<String>,
+    /// Each client works on its share of all warehouses.
+    pub all_warehouses: bool,
+    /// A whole transaction is sent as one pipeline.
+    pub pipeline: bool,
+    /// Who does a transaction of `tproc-c`: `procedure`, `function` or `client`.
+    pub call: Option<String>,
+    /// Whose rules `tproc-c` follows: `hammerdb` or `spec`.
+    pub profile: Option<String>,
+    /// Clients wait before and after transactions.
+    pub keying_time: bool,
+    /// Clients do not wait.
+    pub no_think: bool,
+    /// Hash partitions of `tproc-c`'s `order_line`.
+    pub partitions: Option<String>,
+    /// The foreign keys of `tproc-c` are declared.
+    pub foreign_keys: bool,
+    /// Shards of `tproc-c`'s tables.
+    pub shard_count: Option<String>,
+    /// Parameters of the workload or variables of scripts by their names, in the order in which they were given.
+    pub params: Vec<(String, String)>,
+}
+
+impl WorkloadOrder {
+    /// Returns the first name, or that of the workload that is run where none is named.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.names.first().map_or(WORKLOAD, String::as_str)
+    }
+}
+
+/// A server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TargetOrder {
+    /// A connection string, a name in the file with targets, `embedded` with or without a version or directory, or `null`.
+    pub target: Option<String>,
+    /// The file with the targets that have names; [`targets::FILE`] where none is named.
+    pub config: Option<PathBuf>,
+    /// Settings of the server, in the order in which they were given.
+    pub settings: Vec<(String, String)>,
+    /// The private server is reached by TCP.
+    pub tcp: bool,
+    /// What plan and record say instead of where the target is.
+    pub shown_as: Option<String>,
+}
+
+impl TargetOrder {
+    /// Returns the file with the targets that have names.
+    #[must_use]
+    pub fn config(&self) -> &Path {
+        self.config.as_deref().unwrap_or(Path::new(targets::FILE))
+    }
+}
+
+/// Clients, pace and length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DriveOrder {
+    /// Clients.
+    pub clients: Option<u32>,
+    /// Connections that the clients share.
+    pub connections: Option<u32>,
+    /// Engine threads.
+    pub threads: Option<u16>,
+    /// CPUs that engine threads are pinned to, as [`cpus::pin`](crate::cpus::pin) takes them.
+    pub pin: Option<String>,
+    /// Measured window in seconds.
+    #[serde(rename = "time_s")]
+    pub time: Option<f64>,
+    /// Transactions of each client, instead of a time.
+    pub transactions: Option<u64>,
+    /// Warm-up in seconds.
+    #[serde(rename = "ramp_s")]
+    pub ramp: Option<f64>,
+    /// Transactions a second over all clients.
+    #[serde(rename = "rate_per_s")]
+    pub rate: Option<f64>,
+    /// How the arrivals of the rate are spread.
+    pub arrivals: Option<Arrivals>,
+    /// Query mode.
+    pub mode: Option<QueryMode>,
+    /// In what form statements are sent.
+    pub wire: Option<Wire>,
+    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit.
+    pub max_tries: Option<u32>,
+    /// Milliseconds above which a transaction is late.
+    #[serde(rename = "latency_limit_ms")]
+    pub latency_limit: Option<f64>,
+    /// Seconds for which a lost connection is tried again.
+    #[serde(rename = "reconnect_s")]
+    pub reconnect: Option<f64>,
+    /// The seed of all random choices.
+    pub random_seed: Option<u64>,
+}
+
+/// How data is loaded, where it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoadingOrder {
+    /// Connections that load.
+    pub loaders: Option<u16>,
+    /// An interrupted load can go on where it was.
+    pub resumable: bool,
+    /// Tables are filled unlogged.
+    pub unlogged: bool,
+}
+
+/// How a recipe is followed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecipeOrder {
+    /// The size whose numbers are taken as they are.
+    pub size: Option<String>,
+    /// The variant of the size.
+    pub variant: Option<String>,
+    /// The numbers are scaled to the server's CPUs and memory.
+    pub fit: bool,
+    /// Times are divided by this.
+    pub short: Option<f64>,
+}
+
+/// What is done to the server around a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CycleOrder {
+    /// The server is restarted first.
+    pub restart: bool,
+    /// Its operating system forgets its file cache.
+    pub drop_caches: bool,
+    /// Tables and indexes are read into the caches before the warm-up.
+    pub prewarm: bool,
+    /// CHECKPOINT before the warm-up.
+    pub checkpoint: bool,
+    /// The target is provisioned before the run and torn down after it.
+    pub provision: bool,
+    /// Steps that were done for this run already, and their evidence.
+    pub done: Vec<(String, String)>,
+}
+
+/// How server and machines are sampled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WatchOrder {
+    /// Nothing is sampled.
+    pub no_samples: bool,
+    /// How the server's machine is read: `ssh user@host`, or a command that prints CSV.
+    pub os_metrics: Option<String>,
+    /// The plans of so many statements are kept.
+    pub statement_plans: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_back_as_it_was_written_and_what_is_not_said_is_open() {
+        let mut order = Order::of("tproc-c");
+        order.drive.clients = Some(4);
+        order.workload.params.push(("seed".to_owned(), "5".to_owned()));
+        let written = toml::Value::try_from(&order).unwrap();
+        assert_eq!(written.try_into::<Order>().unwrap(), order);
+        assert_eq!(toml::from_str::<Order>("workload.names = ['noop']").unwrap(), Order::of("noop"));
+    }
+}
