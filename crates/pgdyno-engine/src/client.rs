@@ -10,7 +10,7 @@
 
 mod trouble;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_measure::Recorder;
 use pgdyno_wire::backend::ServerMessage;
@@ -82,8 +82,10 @@ pub enum Wait {
     Finished,
 }
 
-/// What the clients of a thread have in common.
+/// What the clients of a group have in common, on one thread.
 pub(crate) struct Common {
+    /// Clients that are not done.
+    pub(crate) active: usize,
     pub(crate) statements: Arc<[Statement]>,
     /// Whether clients share connections, and give them back after each transaction.
     pub(crate) shared: bool,
@@ -95,9 +97,31 @@ pub(crate) struct Common {
     /// What the notices among these take of `backlog`.
     pub(crate) notice_bytes: usize,
     pub(crate) backlog: Arc<Backlog>,
-    pub(crate) observer: Option<Box<dyn Observer>>,
+    /// Hears of the transactions of all groups of the thread.
+    pub(crate) observer: Option<Arc<Mutex<Box<dyn Observer>>>>,
     /// No transaction begins any more.
     pub(crate) stopping: bool,
+}
+
+impl Common {
+    /// Without clients. Transactions and statements are numbered over all groups.
+    pub(crate) fn new(statements: &Arc<[Statement]>, txns: usize, rules: Rules, pacer: Pacer) -> Self {
+        let measured = if rules.statements { statements.len() } else { 0 };
+        Self {
+            active: 0,
+            statements: Arc::clone(statements),
+            shared: false,
+            rules,
+            recorder: Recorder::new(txns, measured, pacer.is_open()),
+            pacer,
+            errors: ErrorLog::new(rules.give_up),
+            notes: Vec::new(),
+            notice_bytes: 0,
+            backlog: Arc::default(),
+            observer: None,
+            stopping: false,
+        }
+    }
 }
 
 /// The first error of a batch.
@@ -113,6 +137,7 @@ struct Failed {
 /// One virtual client.
 pub struct Client {
     id: u32,
+    group: u32,
     script: Box<dyn ClientScript>,
     state: State,
     txn: usize,
@@ -156,11 +181,12 @@ pub struct Command<'a> {
 }
 
 impl Client {
-    /// Client number `id` of the run, at its beginning; `connected` where it has a connection that it keeps.
+    /// Client number `id` of the stage, of this group, at its beginning; `connected` where it has a connection that it keeps.
     #[must_use]
-    pub fn new(id: u32, script: Box<dyn ClientScript>, connected: bool) -> Self {
+    pub fn new(id: u32, group: u32, script: Box<dyn ClientScript>, connected: bool) -> Self {
         Self {
             id,
+            group,
             script,
             state: State::ChooseScript,
             txn: 0,
@@ -189,10 +215,16 @@ impl Client {
         self.state
     }
 
-    /// Its number within the run.
+    /// Its number within the stage.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
+    }
+
+    /// The number of its group within the stage.
+    #[inline]
+    pub(crate) fn group(&self) -> usize {
+        self.group as usize
     }
 
     /// The time that it waits for, if it waits for one.
@@ -525,14 +557,14 @@ impl Client {
 
     #[inline]
     fn observe(&self, now: Tick, outcome: TxOutcome, common: &mut Common) {
-        if let Some(observer) = common.observer.as_deref_mut() {
+        if let Some(observer) = common.observer.as_deref() {
             self.tell(observer, now, outcome);
         }
     }
 
     #[inline(never)]
-    fn tell(&self, observer: &mut dyn Observer, now: Tick, outcome: TxOutcome) {
-        observer.transaction(&TxEnd {
+    fn tell(&self, observer: &Mutex<Box<dyn Observer>>, now: Tick, outcome: TxOutcome) {
+        observer.lock().unwrap_or_else(PoisonError::into_inner).transaction(&TxEnd {
             client: self.id,
             number: self.transactions,
             txn: self.txn,

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_measure::Recorder;
 use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, StmtId, Wire};
@@ -11,7 +11,8 @@ use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::backlog::Backlog;
 use crate::client::{Client, Command, Common, State, Wait};
-use crate::errors::{ErrorLog, ErrorSample};
+use crate::errors::ErrorSample;
+use crate::groups::Groups;
 use crate::lines::{Line, Pool};
 use crate::observer::Observer;
 use crate::pacer::Pacer;
@@ -33,8 +34,8 @@ pub enum Errand {
     GivenUp,
 }
 
-/// The clients of one thread, and the lines that they send and receive by. A client has the line of its own number,
-/// unless [`Fleet::sharing`] makes them share fewer.
+/// The clients of one thread, by group, and the lines that they send and receive by. A client has the line of its own
+/// number, unless [`Fleet::sharing`] makes them share fewer.
 pub struct Fleet {
     clients: Vec<Client>,
     /// The last one is nobody's: clients that hold no line are given it where they need none.
@@ -44,17 +45,19 @@ pub struct Fleet {
     pool: Option<Pool>,
     /// Shared lines that were handed out, on which something may have to be sent.
     handed: Vec<usize>,
-    common: Common,
+    groups: Groups,
+    statements: Arc<[Statement]>,
+    /// Kinds of transactions, over all groups.
+    txns: usize,
     errands: VecDeque<Errand>,
     timers: BinaryHeap<Reverse<(Tick, usize)>>,
     /// Clients that can go on at once.
     runnable: VecDeque<usize>,
-    /// Clients that are not done.
-    active: usize,
 }
 
 impl Fleet {
-    /// A fleet of one client for each script; `first` is the number within the run of the first of them.
+    /// A fleet of one group, with one client for each script; `first` is the number within the stage of the first of them.
+    /// Transactions and statements are numbered over all groups.
     #[must_use]
     pub fn new(
         first: u32,
@@ -65,36 +68,60 @@ impl Fleet {
         rules: Rules,
         pacer: Pacer,
     ) -> Self {
-        let measured = if rules.statements { statements.len() } else { 0 };
-        let recorder = Recorder::new(txns, measured, pacer.is_open());
-        let attached = !rules.connect_each;
-        let clients: Vec<Client> =
-            scripts.into_iter().zip(first..).map(|(script, id)| Client::new(id, script, attached)).collect();
-        let line = |client| Line::new(mode, statements.len(), attached, client);
-        Self {
-            active: clients.len(),
-            lines: (0..clients.len()).map(Some).chain([None]).map(line).collect(),
-            held: (0..clients.len() as u32).collect(),
+        let nobodys = Line::new(mode, statements.len(), true, None);
+        let first_group = Common::new(&statements, txns, rules, pacer);
+        let fleet = Self {
+            clients: Vec::new(),
+            lines: vec![nobodys],
+            held: Vec::new(),
             pool: None,
             handed: Vec::new(),
-            clients,
-            common: Common {
-                statements,
-                shared: false,
-                rules,
-                pacer,
-                recorder,
-                errors: ErrorLog::new(rules.give_up),
-                notes: Vec::new(),
-                notice_bytes: 0,
-                backlog: Arc::default(),
-                observer: None,
-                stopping: false,
-            },
+            groups: Groups { first: first_group, others: Vec::new() },
+            statements,
+            txns,
             errands: VecDeque::new(),
             timers: BinaryHeap::new(),
             runnable: VecDeque::new(),
+        };
+        fleet.with_clients(first, 0, scripts, mode)
+    }
+
+    /// Adds a group: clients with scripts, pace and rules of their own. What follows here is for all groups that are there.
+    #[must_use]
+    pub fn with_group(
+        mut self,
+        first: u32,
+        scripts: Vec<Box<dyn ClientScript>>,
+        mode: QueryMode,
+        rules: Rules,
+        pacer: Pacer,
+    ) -> Self {
+        self.groups.others.push(Common::new(&self.statements, self.txns, rules, pacer));
+        let group = self.groups.others.len();
+        self.with_clients(first, group, scripts, mode)
+    }
+
+    fn with_clients(mut self, first: u32, group: usize, scripts: Vec<Box<dyn ClientScript>>, mode: QueryMode) -> Self {
+        let common = self.groups.of(group);
+        common.active = scripts.len();
+        let attached = !common.rules.connect_each;
+        let nobodys = self.lines.pop();
+        for (script, id) in scripts.into_iter().zip(first..) {
+            let i = self.clients.len();
+            self.clients.push(Client::new(id, group as u32, script, attached));
+            self.lines.push(Line::new(mode, self.statements.len(), attached, Some(i)));
+            self.held.push(i as u32);
         }
+        self.lines.extend(nobodys);
+        self
+    }
+
+    /// Keeps response times apart from service times in all groups, as those with a rate do: so their sums are of the same
+    /// transactions.
+    #[must_use]
+    pub fn scheduled(mut self) -> Self {
+        self.groups.iter_mut().for_each(|group| group.recorder.schedule());
+        self
     }
 
     /// Lets all clients share so many lines, at least 1: each holds one for the time of a transaction. Response times
@@ -103,13 +130,12 @@ impl Fleet {
     pub fn sharing(mut self, lines: usize) -> Self {
         let lines = lines.max(1);
         let (mode, wire) = (self.lines[0].session.mode(), self.lines[0].session.wire());
-        self.lines = (0..=lines).map(|_| Line::new(mode, self.common.statements.len(), true, None)).collect();
+        self.lines = (0..=lines).map(|_| Line::new(mode, self.statements.len(), true, None)).collect();
         self.held = vec![lines as u32; self.clients.len()];
         self.clients.iter_mut().for_each(Client::share);
         self.pool = Some(Pool::new(lines));
-        self.common.shared = true;
-        self.common.recorder = self.common.recorder.scheduled();
-        self.speaking(wire)
+        self.groups.iter_mut().for_each(|group| group.shared = true);
+        self.scheduled().speaking(wire)
     }
 
     /// Sends statements in this form.
@@ -122,28 +148,30 @@ impl Fleet {
     /// Counts so many things beside transactions; scripts say how many of each.
     #[must_use]
     pub fn tallying(mut self, tallies: usize) -> Self {
-        self.common.recorder = self.common.recorder.with_tallies(tallies);
+        self.groups.iter_mut().for_each(|group| group.recorder.count_tallies(tallies));
         self
     }
 
     /// Shares the room for notices that wait to be passed on.
     #[must_use]
     pub(crate) fn queueing_in(mut self, backlog: &Arc<Backlog>) -> Self {
-        self.common.backlog = Arc::clone(backlog);
+        self.groups.iter_mut().for_each(|group| group.backlog = Arc::clone(backlog));
         self
     }
 
     /// Lets `observer` hear of every transaction.
     #[must_use]
     pub fn observed_by(mut self, observer: Option<Box<dyn Observer>>) -> Self {
-        self.common.observer = observer;
+        let observer = observer.map(|observer| Arc::new(Mutex::new(observer)));
+        self.groups.iter_mut().for_each(|group| group.observer.clone_from(&observer));
         self
     }
 
     /// Tells the observer that no more transactions will end.
     pub fn finish(&mut self, now: Tick) {
-        if let Some(observer) = &mut self.common.observer {
-            observer.finish(now);
+        // All groups have the same one.
+        if let Some(observer) = &self.groups.first.observer {
+            observer.lock().unwrap_or_else(PoisonError::into_inner).finish(now);
         }
     }
 
@@ -183,7 +211,22 @@ impl Fleet {
     /// Clients that are neither finished nor lost nor given up. Where all shared lines are lost, none is.
     #[must_use]
     pub fn active(&self) -> usize {
-        if self.pool.as_ref().is_some_and(|pool| pool.alive() == 0) { 0 } else { self.active }
+        if self.are_all_lines_lost() { 0 } else { self.groups.iter().map(|common| common.active).sum() }
+    }
+
+    /// The same of one group.
+    pub(crate) fn active_in(&self, group: usize) -> usize {
+        let active = self.groups.iter().nth(group).map_or(0, |common| common.active);
+        if self.are_all_lines_lost() { 0 } else { active }
+    }
+
+    fn are_all_lines_lost(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.alive() == 0)
+    }
+
+    /// How many groups there are.
+    pub(crate) fn groups(&self) -> usize {
+        self.groups.len()
     }
 
     /// Clients without a connection that they had; of shared lines, those.
@@ -255,24 +298,38 @@ impl Fleet {
         &mut self.lines[line].out
     }
 
-    /// The recorder.
-    pub fn recorder(&mut self) -> &mut Recorder {
-        &mut self.common.recorder
+    /// The recorder of a group.
+    pub fn recorder(&mut self, group: usize) -> &mut Recorder {
+        &mut self.groups.of(group).recorder
+    }
+
+    /// What came on a line was read so long after it can have been there.
+    #[inline]
+    pub(crate) fn read_after(&mut self, line: usize, ns: u64) {
+        let group = self.lines[line].client.map_or(0, |i| self.clients[i].group());
+        self.groups.of(group).recorder.read_after(ns);
     }
 
     /// Errors that were met, by SQLSTATE.
     pub fn errors(&mut self) -> BTreeMap<SqlState, ErrorSample> {
-        self.common.errors.take()
+        let mut all = BTreeMap::new();
+        for (code, sample) in self.groups.iter_mut().flat_map(|group| group.errors.take()) {
+            let ErrorSample { count, message } = sample;
+            all.entry(code).or_insert(ErrorSample { count: 0, message }).count += count;
+        }
+        all
     }
 
     /// What scripts and server want the user to read, since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.common.notes)
+        let mut notes = Vec::new();
+        self.groups.iter_mut().for_each(|group| notes.append(&mut group.notes));
+        notes
     }
 
     /// How much of the room for notices those take that were taken last: to be released when they were passed on.
     pub(crate) fn take_notice_bytes(&mut self) -> usize {
-        std::mem::take(&mut self.common.notice_bytes)
+        self.groups.iter_mut().map(|group| std::mem::take(&mut group.notice_bytes)).sum()
     }
 
     /// The next errand to be done.
@@ -287,13 +344,13 @@ impl Fleet {
         self.clients[i].shell()
     }
 
-    /// The number of client `i` within the run.
+    /// The number of client `i` within the stage.
     #[must_use]
     pub fn id(&self, i: usize) -> u32 {
         self.clients[i].id()
     }
 
-    /// The number within the run of the first client.
+    /// The number within the stage of the first client.
     #[must_use]
     pub fn first_id(&self) -> u32 {
         self.clients.first().map_or(0, Client::id)
@@ -301,13 +358,15 @@ impl Fleet {
 
     /// The error that ends the run, once.
     pub fn take_fatal(&mut self) -> Option<String> {
-        self.common.errors.take_fatal()
+        self.groups.iter_mut().find_map(|group| group.errors.take_fatal())
     }
 
-    /// Client `i`, the line that it holds, and what it has in common with the others.
+    /// Client `i`, the line that it holds, and what it has in common with the others of its group.
     #[inline]
     fn seat(&mut self, i: usize) -> (&mut Client, &mut Line, &mut Common) {
-        (&mut self.clients[i], &mut self.lines[self.held[i] as usize], &mut self.common)
+        let client = &mut self.clients[i];
+        let common = self.groups.of(client.group());
+        (client, &mut self.lines[self.held[i] as usize], common)
     }
 
     /// Lets client `i` go on, and whoever has the line that it gives back.
@@ -321,7 +380,8 @@ impl Fleet {
     #[inline]
     fn hand_out(&mut self, now: Tick) {
         while let Some((i, line)) = self.pool.as_mut().and_then(Pool::hand_out) {
-            if self.clients[i].take_turn(now, &mut self.common) {
+            let client = &mut self.clients[i];
+            if client.take_turn(now, self.groups.of(client.group())) {
                 self.held[i] = line as u32;
                 self.lines[line].client = Some(i);
                 self.handed.push(line);
@@ -353,8 +413,13 @@ impl Fleet {
             },
             Wait::Shell => self.errands.push_back(Errand::Shell(i)),
             Wait::Nothing => self.runnable.push_back(i),
-            Wait::Finished => self.active -= 1,
+            Wait::Finished => self.leave(i),
         }
+    }
+
+    /// Client `i` is done.
+    fn leave(&mut self, i: usize) {
+        self.groups.of(self.clients[i].group()).active -= 1;
     }
 
     /// Client `i` has no use for its line: a shared one is free for others, any other is closed.
@@ -389,10 +454,12 @@ impl Fleet {
     /// When the bytes make no sense; the caller closes the connection and calls [`Fleet::lose`].
     #[inline]
     pub fn receive(&mut self, line: usize, now: Tick, bytes: &[u8]) -> Result<(), ProtocolError> {
-        let Some(i) = self.lines[line].client else {
+        let held = &mut self.lines[line];
+        let Some(i) = held.client else {
             return self.overhear(line, bytes);
         };
-        let (client, line, common) = self.seat(i);
+        let (client, line) = (&mut self.clients[i], held);
+        let common = self.groups.of(client.group());
         let mut ready = false;
         if !line.pending.is_empty() {
             let mut pending = std::mem::take(&mut line.pending);
@@ -462,7 +529,7 @@ impl Fleet {
             self.timers.pop();
             // A timer outlives its client's wait when the run stops or the connection is lost.
             if self.clients[i].deadline() == Some(deadline) {
-                self.common.recorder.timer_late(now.since(deadline));
+                self.groups.of(self.clients[i].group()).recorder.timer_late(now.since(deadline));
                 self.advance(i, now);
                 return Some(i);
             }
@@ -472,11 +539,11 @@ impl Fleet {
 
     /// No transaction begins any more; clients between two transactions are done.
     pub fn stop(&mut self, now: Tick) {
-        self.common.stopping = true;
+        self.groups.iter_mut().for_each(|group| group.stopping = true);
         self.count_waiting(now);
         for i in self.pool.as_mut().map(Pool::dismiss).unwrap_or_default() {
             self.clients[i].dismiss();
-            self.active -= 1;
+            self.leave(i);
         }
         for i in 0..self.clients.len() {
             match self.state(i) {
@@ -484,7 +551,7 @@ impl Fleet {
                 // Whoever opens its connection may take for ever.
                 State::Connecting if self.pool.is_none() => {
                     self.clients[i].dismiss();
-                    self.active -= 1;
+                    self.leave(i);
                 }
                 _ => {}
             }
@@ -493,26 +560,28 @@ impl Fleet {
 
     /// Counts what was due by now and did not begin, and with a schedule all that was due.
     fn count_waiting(&mut self, now: Tick) {
-        let Common { pacer, recorder, rules, .. } = &mut self.common;
-        let mut ahead = 0;
-        for client in &self.clients {
-            match client.awaited_start() {
-                Some(due) if due > now => ahead += 1,
-                // Who thinks between transactions is not waiting, who asks for a shared connection is.
-                Some(due) if pacer.is_open() || client.state() == State::Connecting && self.pool.is_some() => {
-                    recorder.still_waiting(1, now.since(due));
+        for (group, Common { pacer, recorder, rules, .. }) in self.groups.iter_mut().enumerate() {
+            let clients = || self.clients.iter().filter(|client| client.group() == group);
+            let mut ahead = 0;
+            for client in clients() {
+                match client.awaited_start() {
+                    Some(due) if due > now => ahead += 1,
+                    // Who thinks between transactions is not waiting, who asks for a shared connection is.
+                    Some(due) if pacer.is_open() || client.state() == State::Connecting && self.pool.is_some() => {
+                        recorder.still_waiting(1, now.since(due));
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
-        }
-        if let Pacer::Open(schedule) = pacer {
-            // With a number of transactions, or scripts that are done, the schedule ends with the last transaction.
-            let is_done = |client: &Client| client.state() == State::Finished;
-            if rules.transactions.is_none() && !self.clients.iter().all(is_done) {
-                let (left, first) = schedule.leave(now);
-                recorder.still_waiting(left, now.since(first));
+            if let Pacer::Open(schedule) = pacer {
+                // With a number of transactions, or scripts that are done, the schedule ends with the last transaction.
+                let are_done = || clients().all(|client| client.state() == State::Finished);
+                if rules.transactions.is_none() && !are_done() {
+                    let (left, first) = schedule.leave(now);
+                    recorder.still_waiting(left, now.since(first));
+                }
+                recorder.scheduled_until_end(schedule.drawn() - ahead);
             }
-            recorder.scheduled_until_end(schedule.drawn() - ahead);
         }
     }
 
@@ -530,8 +599,8 @@ impl Fleet {
         line.out.clear();
         line.pending.clear();
         line.attached = false;
+        common.active -= 1;
         self.runnable.retain(|&r| r != i);
-        self.active -= 1;
     }
 
     /// A shared line is gone: the transaction on it has failed, and its client goes on with another line.
@@ -548,11 +617,11 @@ impl Fleet {
                 self.held[i] = (self.lines.len() - 1) as u32;
                 self.runnable.retain(|&r| r != i);
             }
-            None => self.common.recorder.lost(),
+            None => self.groups.first.recorder.lost(),
         }
         self.lines[line].attached = false;
         self.lines[line].lost = Some(now);
-        self.lines[line].reset(self.common.statements.len());
+        self.lines[line].reset(self.statements.len());
         if let Some(pool) = &mut self.pool {
             pool.lose(line);
         }
@@ -568,12 +637,12 @@ impl Fleet {
 
     /// A line has a new connection, which took `took_ns` to open. Somebody must have waited for it.
     pub fn attach(&mut self, line: usize, now: Tick, took_ns: u64) {
-        self.lines[line].reset(self.common.statements.len());
+        self.lines[line].reset(self.statements.len());
         self.lines[line].attached = true;
         if let Some(pool) = &mut self.pool {
             pool.revive(line);
             if let Some(lost) = self.lines[line].lost.take() {
-                self.common.recorder.reconnected(now.since(lost));
+                self.groups.first.recorder.reconnected(now.since(lost));
             }
             return self.hand_out(now);
         }
@@ -581,7 +650,7 @@ impl Fleet {
         let was_lost = matches!(self.state(i), State::Lost(_));
         let (client, _, common) = self.seat(i);
         client.attach(now, took_ns, common);
-        self.active += usize::from(was_lost);
+        common.active += usize::from(was_lost);
         self.advance(i, now);
     }
 
@@ -589,7 +658,7 @@ impl Fleet {
     pub fn cannot_connect(&mut self, i: usize, now: Tick) {
         let (client, _, common) = self.seat(i);
         client.cannot_connect(now, common);
-        self.active -= 1;
+        common.active -= 1;
     }
 
     /// Command `number` of client `i` ended. One whose transaction was lost meanwhile is passed over.

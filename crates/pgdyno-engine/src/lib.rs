@@ -2,10 +2,11 @@
 //!
 //! - [`Client`](client::Client) is one virtual client with pgbench's states; bytes in, bytes out, time is an
 //!   argument. It holds no socket and reads no clock.
-//! - [`Fleet`](fleet::Fleet) is the clients of one thread, their timers and their recorder; sans-IO as well.
+//! - [`Fleet`](fleet::Fleet) is the clients of one thread, by group, their timers and recorders; sans-IO as well.
 //! - `worker` is the only place with a poller, sockets and the clock: read → `Fleet::receive` → write →
 //!   sleep to the nearest deadline.
-//! - [`run`] deals clients over threads, merges what the workers hand over once a second, and ends the run.
+//! - [`run`] runs stages one after the other: deals the clients of each over threads, merges what the workers hand over
+//!   once a second, and ends it.
 //! - [`sim`] drives a fleet against a scripted server in virtual time, for tests.
 //!
 //! What is measured, and how, stands in docs/metrics.md.
@@ -18,6 +19,7 @@ mod control;
 mod errands;
 mod errors;
 pub mod fleet;
+mod groups;
 mod limits;
 mod lines;
 mod observer;
@@ -26,6 +28,7 @@ mod pin;
 mod rules;
 mod run;
 pub mod sim;
+mod stage;
 mod stopwatch;
 mod tick;
 mod usage;
@@ -41,6 +44,6 @@ pub use pacer::RATE_MAX_PER_S;
 pub use pgdyno_workload::{Arrivals, Rate};
 pub use pin::allowed_cpus;
 pub use rules::{Rules, RunSpec};
-pub use run::{Audience, Backend, Ended, Event, RunError, RunOutcome, run};
+pub use run::{Audience, Backend, Ended, Event, GroupOutcome, RunError, RunOutcome, StageOutcome, run};
 pub use tick::Tick;
 pub use usage::{ProcessUsage, process_usage};

@@ -18,7 +18,7 @@ pub enum TxOutcome {
 /// A transaction that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxEnd {
-    /// Its client's number within the run.
+    /// Its client's number within the stage.
     pub client: u32,
     /// Its number within its client's transactions, from 1.
     pub number: u64,

@@ -39,33 +39,33 @@ impl Default for Rules {
     }
 }
 
-/// A run.
+/// A run, as far as the stages of its workload leave it open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSpec {
-    /// Clients over all threads, at least 1.
+    /// Clients of a group that does not say how many it has, over all threads; at least 1.
     pub clients: u32,
     /// Connections that the clients share, each for the time of a transaction; `None`: each client has its own. Not
     /// together with [`Rules::connect_each`].
     pub connections: Option<u32>,
     /// Engine threads, at least 1; cut to the number of clients, or of shared connections.
     pub threads: usize,
-    /// How statements are sent.
+    /// How statements are sent, where a group does not say.
     pub mode: QueryMode,
     /// In what form they are sent.
     pub wire: Wire,
     /// The CPU of each engine thread; empty leaves them to the system.
     pub pin: Vec<usize>,
-    /// The open loop's rate; `None` is a closed loop.
+    /// The open loop's rate of a group that does not say; `None` is a closed loop.
     pub rate: Option<Rate>,
-    /// What every client obeys.
+    /// What every client obeys, where its group does not say.
     pub rules: Rules,
-    /// Warm-up before the measured window.
+    /// Warm-up before the measured window of each stage that lasts for a time.
     pub ramp_ns: u64,
-    /// Length of the measured window; `None` with a number of transactions instead.
+    /// Length of the measured window of such a stage; `None` with a number of transactions instead.
     pub measure_ns: Option<u64>,
     /// Length of an interval.
     pub interval_ns: u64,
-    /// How long transactions in flight at the end may take before they are cancelled.
+    /// How long transactions in flight at the end of a stage that does not say may take before they are cancelled.
     pub grace_ns: u64,
     /// How long a lost connection is tried again; 0 is never.
     pub reconnect_ns: u64,

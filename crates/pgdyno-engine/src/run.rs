@@ -6,10 +6,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use pgdyno_measure::{Interval, Part, Phase, Totals, WorkerUsage};
+use pgdyno_measure::{GroupInterval, Interval, Part, Phase, Totals, WorkerUsage};
 use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
 use pgdyno_wire::{SqlState, Statement};
-use pgdyno_workload::{ClientContext, ClientId, ClientScript, Note, Rng, Workload};
+use pgdyno_workload::{ClientContext, ClientId, Note, Rng, Workload};
 
 use crate::backlog::Backlog;
 use crate::connect::{ConnectFailed, connect_all};
@@ -17,7 +17,7 @@ use crate::errands::{self, CONNECTORS};
 use crate::errors::ErrorSample;
 use crate::fleet::{Fleet, numbered};
 use crate::observer::Observer;
-use crate::pacer::Pacer;
+use crate::stage::{GroupSpec, StageSpec, WhenDone};
 use crate::usage::{ProcessUsage, process_usage};
 use crate::worker::{Channels, Errands, Report, Timing, Worker};
 use crate::{Control, RunSpec};
@@ -87,17 +87,21 @@ pub enum Ended {
 pub struct RunOutcome {
     /// How it ended.
     pub ended: Ended,
-    /// The warm-up.
+    /// The warm-up of the first stage, which is the one that the run is known by.
     pub ramp: Totals,
-    /// The measured window.
+    /// Its measured window.
     pub measured: Totals,
     /// What ended after the window.
     pub drain: Totals,
-    /// How long connecting all clients took.
+    /// Its groups of clients, where it has more than one.
+    pub groups: Vec<GroupOutcome>,
+    /// The stages after the first.
+    pub later_stages: Vec<StageOutcome>,
+    /// How long connecting all clients of the first stage took.
     pub connect_ns: u64,
-    /// Engine threads.
+    /// Engine threads of the first stage.
     pub threads: usize,
-    /// Clients that were without a connection at the end.
+    /// Clients that were without a connection at the end of their stage.
     pub clients_lost: usize,
     /// Clients that were given up because none of their transactions could succeed.
     pub clients_aborted: usize,
@@ -107,15 +111,80 @@ pub struct RunOutcome {
     pub cancelled_in_flight: usize,
     /// Errors of the server by SQLSTATE, retried ones included.
     pub errors: BTreeMap<SqlState, ErrorSample>,
-    /// CPU of the process within the measured window, and its memory.
+    /// CPU of the process within the measured window of the first stage, and its memory.
     pub process: ProcessUsage,
 }
 
+/// What one group of clients brought in one stage. Threads are not counted by group: there are no `workers`.
+#[derive(Debug)]
+pub struct GroupOutcome {
+    /// Its name.
+    pub name: &'static str,
+    /// How many clients it has.
+    pub clients: u32,
+    /// The warm-up.
+    pub ramp: Totals,
+    /// The measured window.
+    pub measured: Totals,
+    /// What ended after the window.
+    pub drain: Totals,
+}
+
+/// What a stage after the first brought. Times count from the start of the run.
+#[derive(Debug)]
+pub struct StageOutcome {
+    /// Its name.
+    pub name: &'static str,
+    /// The warm-up.
+    pub ramp: Totals,
+    /// The measured window.
+    pub measured: Totals,
+    /// What ended after the window.
+    pub drain: Totals,
+    /// Its groups of clients, where it has more than one.
+    pub groups: Vec<GroupOutcome>,
+}
+
 impl RunOutcome {
+    /// All phases of the first stage, in order.
+    #[must_use]
+    pub fn phases(&self) -> [&Totals; 3] {
+        [&self.ramp, &self.measured, &self.drain]
+    }
+
+    /// All phases of each group of each stage, in order: of what has one schedule or none.
+    pub fn phases_by_group(&self) -> impl Iterator<Item = [&Totals; 3]> {
+        let later = self.later_stages.iter().map(|stage| ([&stage.ramp, &stage.measured, &stage.drain], &stage.groups));
+        std::iter::once((self.phases(), &self.groups)).chain(later).flat_map(|(all, groups)| {
+            let whole = groups.is_empty().then_some(all);
+            whole.into_iter().chain(groups.iter().map(GroupOutcome::phases))
+        })
+    }
+
+    /// Adds the outcome of the stage that followed.
+    fn append(&mut self, name: &'static str, later: Self) {
+        self.ended = later.ended;
+        self.clients_lost += later.clients_lost;
+        self.clients_aborted += later.clients_aborted;
+        self.first_aborted_on = self.first_aborted_on.or(later.first_aborted_on);
+        self.cancelled_in_flight += later.cancelled_in_flight;
+        add_errors(&mut self.errors, later.errors);
+        let Self { ramp, measured, drain, groups, .. } = later;
+        self.later_stages.push(StageOutcome { name, ramp, measured, drain, groups });
+    }
+}
+
+impl GroupOutcome {
     /// All phases, in order.
     #[must_use]
     pub fn phases(&self) -> [&Totals; 3] {
         [&self.ramp, &self.measured, &self.drain]
+    }
+}
+
+fn add_errors(known: &mut BTreeMap<SqlState, ErrorSample>, more: impl IntoIterator<Item = (SqlState, ErrorSample)>) {
+    for (code, ErrorSample { count, message }) in more {
+        known.entry(code).or_insert(ErrorSample { count: 0, message }).count += count;
     }
 }
 
@@ -125,6 +194,9 @@ pub enum RunError {
     /// Not all clients could connect.
     #[error(transparent)]
     Connect(#[from] ConnectFailed),
+    /// The workload declares stages that cannot be run.
+    #[error("{0}")]
+    Stages(String),
     /// The system gave no poller or no thread.
     #[error("failed to set up engine thread {index}")]
     Thread {
@@ -135,7 +207,8 @@ pub enum RunError {
     },
 }
 
-/// Connects the clients of `workload`, lets them run as `spec` says, and merges what they counted.
+/// Runs the stages of `workload` one after the other: connects the clients of each, lets them run as `spec` says, and merges
+/// what they counted.
 ///
 /// # Errors
 /// When the run could not begin. What goes wrong later is part of the outcome.
@@ -145,108 +218,190 @@ pub fn run(
     backend: Backend<'_>,
     spec: &RunSpec,
     control: &Control,
-    audience: Audience<'_>,
+    mut audience: Audience<'_>,
 ) -> Result<RunOutcome, RunError> {
-    let Audience { on_connect, on_event, observer } = audience;
-    let begun = Instant::now();
-    let clients = spec.clients as usize;
-    // Whoever opens a connection ends with the run, however silent the server is.
-    let opening = Interrupter::new();
-    control.interrupts(&opening);
-    let options = match backend {
-        Backend::Server(options) => Some(options.interrupted_by(&opening)),
-        Backend::None => None,
-    };
-    let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients.max(1)));
-    let mut links: Vec<_> = match &options {
-        Some(options) if !spec.rules.connect_each => {
-            let (links, notes) = connect_all(options, connections.unwrap_or(clients), control, on_connect)?;
-            notes.iter().for_each(|note| on_event(Event::Note(note)));
-            links.into_iter().map(Some).collect()
+    let stages = workload.stages().iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
+    let stages = stages.map_err(RunError::Stages)?;
+    let drive = Drive { workload, statements: numbered(statements), backend, spec, control };
+    let mut start = Start::default();
+    let mut run: Option<RunOutcome> = None;
+    for stage in &stages {
+        let ran = drive.run(stage, &mut start, &mut audience);
+        match &mut run {
+            None => run = Some(ran?),
+            Some(run) => match ran {
+                Ok(later) => run.append(stage.name, later),
+                Err(_) if control.is_stopping() => run.ended = Ended::Interrupted,
+                Err(error) => run.ended = Ended::Fatal(format!("stage '{}' could not begin: {error}", stage.name)),
+            },
         }
-        _ => (0..connections.unwrap_or(clients)).map(|_| None).collect(),
-    };
-    let connect_ns = begun.elapsed().as_nanos() as u64;
+        if run.as_ref().is_some_and(|run| run.ended != Ended::Complete) {
+            break;
+        }
+    }
+    run.ok_or_else(|| RunError::Stages("the workload has no stages".to_owned()))
+}
 
-    let threads = spec.threads.clamp(1, connections.unwrap_or(clients).max(1));
-    let statements = numbered(statements);
-    let txns = workload.txns().len();
-    let (reports, inbox) = mpsc::channel();
-    on_event(Event::Started { connect_ns });
-    let timing = Timing {
-        origin: Instant::now(),
-        ramp_ns: spec.ramp_ns,
-        measure_ns: spec.measure_ns,
-        interval_ns: spec.interval_ns,
-        grace_ns: spec.grace_ns,
-        reconnect_ns: spec.reconnect_ns,
-        seed: spec.seed,
-    };
-    let epoch_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+/// Where in the run a stage begins.
+#[derive(Clone, Copy, Default)]
+struct Start {
+    /// The stage's number.
+    stage: usize,
+    /// When the first stage began.
+    origin: Option<Instant>,
+    /// The number of the stage's first interval.
+    interval: u64,
+}
 
-    let backlog = Arc::default();
-    let outcome = std::thread::scope(|scope| {
-        let mut first = 0;
-        for index in 0..threads {
-            let setup_failed = |source| {
-                control.kill();
-                RunError::Thread { index, source }
-            };
-            // In blocks, the remainder to the first threads, as pgbench deals them.
-            let count = (clients - first).div_ceil(threads - index);
-            let lines = links.len().div_ceil(threads - index);
-            let scripts = (first..first + count).map(|i| client_script(workload, spec, i)).collect();
-            let pacer = Pacer::new(spec.rate, index, threads, Rng::derive(spec.seed, "pacer", &[index as u64]));
-            let mut fleet =
-                Fleet::new(first as u32, scripts, spec.mode, Arc::clone(&statements), txns, spec.rules, pacer)
+/// What all stages of a run have in common.
+struct Drive<'a> {
+    workload: &'a dyn Workload,
+    statements: Arc<[Statement]>,
+    backend: Backend<'a>,
+    spec: &'a RunSpec,
+    control: &'a Control,
+}
+
+impl Drive<'_> {
+    /// Runs a stage; `start` is where the next one begins afterwards.
+    fn run(&self, stage: &StageSpec, start: &mut Start, audience: &mut Audience<'_>) -> Result<RunOutcome, RunError> {
+        let Self { spec, control, .. } = *self;
+        let Audience { on_connect, on_event, observer } = audience;
+        let begun = Instant::now();
+        let clients = stage.clients() as usize;
+        // Whoever opens a connection ends with the stage, however silent the server is.
+        let opening = Interrupter::new();
+        control.interrupts(&opening);
+        let options = match self.backend {
+            Backend::Server(options) => Some(options.interrupted_by(&opening)),
+            Backend::None => None,
+        };
+        let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients));
+        let mut links: Vec<_> = match &options {
+            Some(options) if !spec.rules.connect_each => {
+                let (links, notes) = connect_all(options, connections.unwrap_or(clients), control, *on_connect)?;
+                notes.iter().for_each(|note| on_event(Event::Note(note)));
+                links.into_iter().map(Some).collect()
+            }
+            _ => (0..connections.unwrap_or(clients)).map(|_| None).collect(),
+        };
+        let connect_ns = begun.elapsed().as_nanos() as u64;
+
+        let threads = spec.threads.clamp(1, connections.unwrap_or(clients));
+        let (reports, inbox) = mpsc::channel();
+        if start.stage == 0 {
+            on_event(Event::Started { connect_ns });
+        }
+        let timing = Timing {
+            origin: Instant::now(),
+            ramp_ns: stage.ramp_ns,
+            measure_ns: stage.measure_ns,
+            interval_ns: spec.interval_ns,
+            grace_ns: stage.grace_ns,
+            reconnect_ns: spec.reconnect_ns,
+            seed: spec.seed,
+        };
+        start.origin.get_or_insert(timing.origin);
+        let epoch_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+
+        let backlog = Arc::default();
+        let when_done = stage.ends_with.map(|group| WhenDone::new(group, threads));
+        let outcome = std::thread::scope(|scope| {
+            for index in 0..threads {
+                let setup_failed = |source| {
+                    control.kill();
+                    RunError::Thread { index, source }
+                };
+                let mut fleet = self
+                    .fleet(stage, start.stage, index, threads)
                     .speaking(spec.wire)
-                    .tallying(workload.tallies().len())
+                    .tallying(self.workload.tallies().len())
                     .queueing_in(&backlog)
                     .observed_by(observer(index, epoch_ns));
-            if connections.is_some() {
-                fleet = fleet.sharing(lines);
-            }
-            let poller = Poller::new().map_err(setup_failed)?;
-            let waker = poller.waker();
-            control.register(waker.clone());
-            let (connect, requests) = mpsc::channel();
-            let (answer, answers) = mpsc::channel();
-            if let (Some(options), true) = (&options, spec.reconnect_ns > 0 || spec.rules.connect_each) {
-                let requests = Arc::new(Mutex::new(requests));
-                for _ in 0..CONNECTORS.min(lines) {
-                    let (requests, answer, waker) = (Arc::clone(&requests), answer.clone(), waker.clone());
-                    let serve = move || errands::serve(options, &requests, &answer, &waker);
-                    std::thread::Builder::new().spawn_scoped(scope, serve).map_err(setup_failed)?;
+                if stage.is_scheduled() {
+                    fleet = fleet.scheduled();
                 }
+                if connections.is_some() {
+                    fleet = fleet.sharing(links.len().div_ceil(threads - index));
+                }
+                let lines = fleet.lines();
+                let poller = Poller::new().map_err(setup_failed)?;
+                let waker = poller.waker();
+                control.register(waker.clone());
+                let (connect, requests) = mpsc::channel();
+                let (answer, answers) = mpsc::channel();
+                if let (Some(options), true) = (&options, spec.reconnect_ns > 0 || spec.rules.connect_each) {
+                    let requests = Arc::new(Mutex::new(requests));
+                    for _ in 0..CONNECTORS.min(lines) {
+                        let (requests, answer, waker) = (Arc::clone(&requests), answer.clone(), waker.clone());
+                        let serve = move || errands::serve(options, &requests, &answer, &waker);
+                        std::thread::Builder::new().spawn_scoped(scope, serve).map_err(setup_failed)?;
+                    }
+                }
+                let errands = Errands { connect, answer, answers, waker };
+                let worker = Worker::new(
+                    index,
+                    fleet,
+                    links.drain(..lines).collect(),
+                    poller,
+                    timing,
+                    Channels { control, when_done: when_done.as_ref(), reports: reports.clone(), errands },
+                );
+                let cpu = spec.pin.get(index).copied();
+                std::thread::Builder::new()
+                    .name(format!("pgdyno-{index}"))
+                    .spawn_scoped(scope, {
+                        let reports = reports.clone();
+                        move || run_to_the_end(worker, cpu, &reports)
+                    })
+                    .map_err(setup_failed)?;
             }
-            let errands = Errands { connect, answer, answers, waker };
-            let worker = Worker::new(
-                index,
-                fleet,
-                links.drain(..lines).collect(),
-                poller,
-                timing,
-                Channels { control, reports: reports.clone(), errands },
-            );
-            let cpu = spec.pin.get(index).copied();
-            std::thread::Builder::new()
-                .name(format!("pgdyno-{index}"))
-                .spawn_scoped(scope, {
-                    let reports = reports.clone();
-                    move || run_to_the_end(worker, cpu, &reports)
+            drop(reports);
+            let coordinator =
+                Coordinator::new(threads, stage, *start, timing, control, &backlog, spec.rules.stop_on_abort);
+            let (outcome, next_interval) = coordinator.collect(&inbox, *on_event);
+            start.interval = next_interval;
+            // Nobody waits for those who are still at it.
+            opening.interrupt();
+            Ok(outcome)
+        });
+        control.forget();
+        start.stage += 1;
+        outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
+    }
+
+    /// The clients of one thread. Each stage and group has random streams of its own.
+    fn fleet(&self, stage: &StageSpec, number: usize, thread: usize, threads: usize) -> Fleet {
+        let parts = |g: usize| {
+            let group = &stage.groups[g];
+            let share = stage.share(g, thread, threads);
+            let rng = |purpose, n: u64| {
+                let numbers = [n, number as u64, g as u64];
+                // The first group's are those of a run that has no other.
+                let told_apart = if (number, g) == (0, 0) { 1 } else { 3 };
+                Rng::derive(self.spec.seed, purpose, &numbers[..told_apart])
+            };
+            let script = |id: u32| {
+                self.workload.client(&ClientContext {
+                    stage: stage.name,
+                    group: group.name,
+                    id: ClientId(id),
+                    clients: group.clients,
+                    rng: rng("client", id.into()),
                 })
-                .map_err(setup_failed)?;
-            first += count;
-        }
-        drop(reports);
-        let outcome =
-            Coordinator::new(threads, timing, control, &backlog, spec.rules.stop_on_abort).collect(&inbox, on_event);
-        // Nobody waits for those who are still at it.
-        opening.interrupt();
-        Ok(outcome)
-    });
-    control.forget();
-    outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
+            };
+            let scripts: Vec<_> = (share.first..share.first + share.count).map(script).collect();
+            let pacer = share.pacer(group.rate, rng("pacer", thread as u64));
+            (stage.clients_before(g) + share.first, scripts, group.mode, group.rules, pacer)
+        };
+        let (first, scripts, mode, rules, pacer) = parts(0);
+        let (statements, txns) = (Arc::clone(&self.statements), self.workload.txns().len());
+        let fleet = Fleet::new(first, scripts, mode, statements, txns, rules, pacer);
+        (1..stage.groups.len()).fold(fleet, |fleet, g| {
+            let (first, scripts, mode, rules, pacer) = parts(g);
+            fleet.with_group(first, scripts, mode, rules, pacer)
+        })
+    }
 }
 
 /// Lets a worker run. One that panics is reported as an error of the run: what was measured before must not be lost, and
@@ -260,31 +415,26 @@ fn run_to_the_end(worker: Worker<'_>, cpu: Option<usize>, reports: &Sender<Repor
     }
 }
 
-fn client_script(workload: &dyn Workload, spec: &RunSpec, index: usize) -> Box<dyn ClientScript> {
-    workload.client(&ClientContext {
-        id: ClientId(index as u32),
-        clients: spec.clients,
-        rng: Rng::derive(spec.seed, "client", &[index as u64]),
-    })
-}
-
 /// An interval's place in the run: the phase in order, the number within the worker's count.
-type Place = (u8, u64);
-
-fn place(phase: Phase, index: u64) -> Place {
-    (phase as u8, index)
-}
+type Place = (Phase, u64);
 
 /// An interval that is being merged.
 struct Open {
-    interval: Interval,
-    /// Transactions in flight at its end, by worker; `None` where the worker did not close it.
-    in_flight: Vec<Option<u64>>,
+    start_ns: u64,
+    end_ns: u64,
+    usage: Vec<WorkerUsage>,
+    /// By group.
+    parts: Vec<Part>,
+    /// Transactions in flight at its end, by worker and group; `None` where the worker did not close it.
+    in_flight: Vec<Option<Vec<u64>>>,
 }
 
-/// Merges what the workers hand over.
+/// Merges what the workers hand over in one stage.
 struct Coordinator<'a> {
     threads: usize,
+    start: Start,
+    /// How much later than the run the stage began.
+    offset_ns: u64,
     timing: Timing,
     control: &'a Control,
     backlog: &'a Backlog,
@@ -292,8 +442,10 @@ struct Coordinator<'a> {
     open: BTreeMap<Place, Open>,
     /// Up to where each worker has come. On an early end they need not close the same intervals.
     passed: Vec<Option<Place>>,
-    /// Transactions in flight, by worker, at the end of the last interval that was closed.
-    in_flight: Vec<u64>,
+    /// Transactions in flight, by worker and group, at the end of the last interval that was closed.
+    in_flight: Vec<Vec<u64>>,
+    /// The number of the next interval.
+    next_interval: u64,
     at_measure_start: Option<ProcessUsage>,
     stop_on_abort: bool,
     outcome: RunOutcome,
@@ -301,12 +453,30 @@ struct Coordinator<'a> {
 }
 
 impl<'a> Coordinator<'a> {
-    fn new(threads: usize, timing: Timing, control: &'a Control, backlog: &'a Backlog, stop_on_abort: bool) -> Self {
+    fn new(
+        threads: usize,
+        stage: &StageSpec,
+        start: Start,
+        timing: Timing,
+        control: &'a Control,
+        backlog: &'a Backlog,
+        stop_on_abort: bool,
+    ) -> Self {
+        let group = |group: &GroupSpec| GroupOutcome {
+            name: group.name,
+            clients: group.clients,
+            ramp: Totals::default(),
+            measured: Totals::default(),
+            drain: Totals::default(),
+        };
+        let groups = if stage.groups.len() > 1 { &stage.groups[..] } else { &[] };
         let outcome = RunOutcome {
             ended: Ended::Complete,
             ramp: Totals::default(),
             measured: Totals::default(),
             drain: Totals::default(),
+            groups: groups.iter().map(group).collect(),
+            later_stages: Vec::new(),
             connect_ns: 0,
             threads,
             clients_lost: 0,
@@ -318,12 +488,15 @@ impl<'a> Coordinator<'a> {
         };
         Self {
             threads,
+            start,
+            offset_ns: start.origin.map_or(0, |origin| timing.origin.duration_since(origin).as_nanos() as u64),
             timing,
             control,
             backlog,
             open: BTreeMap::new(),
             passed: vec![None; threads],
-            in_flight: vec![0; threads],
+            in_flight: vec![vec![0; stage.groups.len()]; threads],
+            next_interval: start.interval,
             at_measure_start: None,
             stop_on_abort,
             outcome,
@@ -331,7 +504,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(Event<'_>)) -> RunOutcome {
+    /// Returns the outcome, and the number of the next stage's first interval.
+    fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(Event<'_>)) -> (RunOutcome, u64) {
         let measure_start = self.timing.origin + Duration::from_nanos(self.timing.ramp_ns);
         let mut edge = self.next_edge();
         loop {
@@ -349,8 +523,8 @@ impl<'a> Coordinator<'a> {
                 edge = self.next_edge();
             }
         }
-        for open in std::mem::take(&mut self.open).into_values() {
-            self.close(open, on_event);
+        for (place, open) in std::mem::take(&mut self.open) {
+            self.close(place, open, on_event);
         }
         let dropped: u64 = self.outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();
         if dropped > 0 {
@@ -365,7 +539,7 @@ impl<'a> Coordinator<'a> {
                 self.outcome.ended = Ended::Interrupted;
             }
         }
-        self.outcome
+        (self.outcome, self.next_interval)
     }
 
     /// The next planned end of an interval.
@@ -376,35 +550,31 @@ impl<'a> Coordinator<'a> {
     /// Whether the measured window ended before its time.
     fn cut_short(&self) -> bool {
         let planned = self.timing.measure_ns.map_or(u64::MAX, |ns| self.timing.ramp_ns.saturating_add(ns));
-        self.outcome.measured.end_ns < planned
+        self.outcome.measured.end_ns < planned.saturating_add(self.offset_ns)
     }
 
     fn take(&mut self, report: Report, on_event: &mut dyn FnMut(Event<'_>)) {
         match report {
-            Report::Part { worker, index, phase, start, end, part, usage, in_flight } => {
+            Report::Part { worker, index, phase, start, end, groups, usage } => {
                 let threads = self.threads;
-                let open = self.open.entry(place(phase, index)).or_insert_with(|| {
-                    let workers = vec![WorkerUsage::default(); threads];
-                    let interval = Interval {
-                        index,
-                        phase,
-                        start_ns: start.0,
-                        end_ns: end.0,
-                        part: Part::default(),
-                        in_flight: 0,
-                        workers,
-                    };
-                    Open { interval, in_flight: vec![None; threads] }
+                let open = self.open.entry((phase, index)).or_insert_with(|| Open {
+                    start_ns: start.0,
+                    end_ns: end.0,
+                    usage: vec![WorkerUsage::default(); threads],
+                    parts: vec![Part::default(); groups.len()],
+                    in_flight: vec![None; threads],
                 });
-                open.interval.end_ns = open.interval.end_ns.max(end.0);
-                open.interval.part.merge(&part);
-                open.interval.workers[worker].add(usage);
-                open.in_flight[worker] = Some(in_flight);
-                self.passed[worker] = Some(place(phase, index));
+                open.end_ns = open.end_ns.max(end.0);
+                for (all, (part, _)) in open.parts.iter_mut().zip(&groups) {
+                    all.merge(part);
+                }
+                open.usage[worker].add(usage);
+                open.in_flight[worker] = Some(groups.into_iter().map(|(_, in_flight)| in_flight).collect());
+                self.passed[worker] = Some((phase, index));
                 let all_passed = self.passed.iter().copied().min().flatten();
                 while let Some(entry) = self.open.first_entry().filter(|entry| Some(*entry.key()) <= all_passed) {
-                    let open = entry.remove();
-                    self.close(open, on_event);
+                    let (place, open) = entry.remove_entry();
+                    self.close(place, open, on_event);
                 }
             }
             Report::Lost { why } => {
@@ -429,14 +599,7 @@ impl<'a> Coordinator<'a> {
                 self.control.stop();
             }
             Report::Done { errors, unfinished, aborted, lost } => {
-                for (code, sample) in errors {
-                    let known = self
-                        .outcome
-                        .errors
-                        .entry(code)
-                        .or_insert_with(|| ErrorSample { count: 0, message: sample.message });
-                    known.count += sample.count;
-                }
+                add_errors(&mut self.outcome.errors, errors);
                 self.outcome.cancelled_in_flight += unfinished;
                 self.outcome.clients_aborted += aborted;
                 self.outcome.clients_lost += lost;
@@ -444,23 +607,60 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    fn close(&mut self, Open { mut interval, in_flight }: Open, on_event: &mut dyn FnMut(Event<'_>)) {
-        let before = self.in_flight.iter().sum();
-        for (mine, closed) in self.in_flight.iter_mut().zip(in_flight) {
-            *mine = closed.unwrap_or(*mine);
-        }
-        interval.in_flight = self.in_flight.iter().sum();
-        let totals = match interval.phase {
-            Phase::Ramp => &mut self.outcome.ramp,
-            Phase::Measure => {
-                if let Some(start) = self.at_measure_start {
-                    self.outcome.process = process_usage().since(start);
-                }
-                &mut self.outcome.measured
+    /// Transactions in flight, by group.
+    fn in_flight(&self) -> Vec<u64> {
+        let groups = self.in_flight.first().map_or(0, Vec::len);
+        (0..groups).map(|group| self.in_flight.iter().map(|by_group| by_group[group]).sum()).collect()
+    }
+
+    fn close(&mut self, (phase, index): Place, open: Open, on_event: &mut dyn FnMut(Event<'_>)) {
+        let before = self.in_flight();
+        for (mine, closed) in self.in_flight.iter_mut().zip(open.in_flight) {
+            if let Some(closed) = closed {
+                *mine = closed;
             }
+        }
+        let after = self.in_flight();
+        if let Some(start) = self.at_measure_start.filter(|_| phase == Phase::Measure) {
+            self.outcome.process = process_usage().since(start);
+        }
+        let interval = |part, in_flight, workers| Interval {
+            index: self.start.interval + index,
+            stage: self.start.stage,
+            phase,
+            start_ns: self.offset_ns + open.start_ns,
+            end_ns: self.offset_ns + open.end_ns,
+            part,
+            in_flight,
+            workers,
+            groups: Vec::new(),
+        };
+        let mut sum = Part::default();
+        let mut groups = Vec::new();
+        for (group, part) in open.parts.into_iter().enumerate() {
+            let Some(outcome) = self.outcome.groups.get_mut(group) else {
+                // It is the only one.
+                sum = part;
+                break;
+            };
+            sum.merge(&part);
+            let interval = interval(part, after[group], Vec::new());
+            let totals = match phase {
+                Phase::Ramp => &mut outcome.ramp,
+                Phase::Measure => &mut outcome.measured,
+                Phase::Drain => &mut outcome.drain,
+            };
+            totals.add(&interval, before[group]);
+            groups.push(GroupInterval { part: interval.part, in_flight: after[group] });
+        }
+        let interval = Interval { groups, ..interval(sum, after.iter().sum(), open.usage) };
+        let totals = match phase {
+            Phase::Ramp => &mut self.outcome.ramp,
+            Phase::Measure => &mut self.outcome.measured,
             Phase::Drain => &mut self.outcome.drain,
         };
-        totals.add(&interval, before);
+        totals.add(&interval, before.iter().sum());
+        self.next_interval = self.next_interval.max(interval.index + 1);
         on_event(Event::Interval(&interval));
     }
 }

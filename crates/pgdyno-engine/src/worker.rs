@@ -20,6 +20,7 @@ use crate::errands::{Answer, Request};
 use crate::errors::ErrorSample;
 use crate::fleet::Fleet;
 use crate::pin::pin;
+use crate::stage::WhenDone;
 use crate::stopwatch::Stopwatch;
 use crate::usage::{be_punctual, thread_usage, usage_since};
 use crate::{Control, Tick};
@@ -45,9 +46,9 @@ pub(crate) enum Report {
         phase: Phase,
         start: Tick,
         end: Tick,
-        part: Part,
+        /// By group: what was counted, and how many transactions are in flight.
+        groups: Vec<(Part, u64)>,
         usage: WorkerUsage,
-        in_flight: u64,
     },
     /// A client lost its connection.
     Lost { why: String },
@@ -96,6 +97,7 @@ impl Timing {
 /// Whom a worker speaks with.
 pub(crate) struct Channels<'a> {
     pub(crate) control: &'a Control,
+    pub(crate) when_done: Option<&'a WhenDone>,
     pub(crate) reports: Sender<Report>,
     pub(crate) errands: Errands,
 }
@@ -119,6 +121,8 @@ pub(crate) struct Worker<'a> {
     channels: Channels<'a>,
     /// Clients whose lost connection is being made anew.
     reviving: usize,
+    /// Whether the group whose end is the stage's is done on this thread.
+    group_is_done: bool,
     backoff: Backoff,
     /// Answers that are awaited, those for lost connections among them.
     awaited: usize,
@@ -155,6 +159,7 @@ impl<'a> Worker<'a> {
             clock: Stopwatch::starting_at(timing.origin),
             channels,
             reviving: 0,
+            group_is_done: false,
             backoff,
             awaited: 0,
             buffer: vec![0; RECEIVE_BYTES],
@@ -210,7 +215,9 @@ impl<'a> Worker<'a> {
         loop {
             self.pass_edges(now);
             if self.phase != Phase::Drain
-                && (self.channels.control.is_stopping() || self.fleet.active() + self.reviving == 0)
+                && (self.channels.control.is_stopping()
+                    || self.is_stage_over()
+                    || self.fleet.active() + self.reviving == 0)
             {
                 self.cut(now);
             }
@@ -266,6 +273,19 @@ impl<'a> Worker<'a> {
             self.lose(i, now, &error.to_string());
         }
         Ok(())
+    }
+
+    /// Whether the group whose end is the stage's is done on all threads. Tells the others when it is on this one.
+    fn is_stage_over(&mut self) -> bool {
+        let Some(when_done) = self.channels.when_done else { return false };
+        if !self.group_is_done && self.fleet.active_in(when_done.group) + self.reviving == 0 {
+            self.group_is_done = true;
+            when_done.thread_is_done();
+            if when_done.is_over() {
+                self.channels.control.wake();
+            }
+        }
+        when_done.is_over()
     }
 
     /// Whether there is nothing left to wait for, or no time.
@@ -362,7 +382,7 @@ impl<'a> Worker<'a> {
                         0
                     }
                 };
-                self.fleet.recorder().read_after(unread_ns);
+                self.fleet.read_after(i, unread_ns);
             }
             match read {
                 Ok(0) => {
@@ -483,15 +503,17 @@ impl<'a> Worker<'a> {
 
     fn close_interval(&mut self, end: Tick) {
         let usage = thread_usage();
+        let fleet = &mut self.fleet;
+        let groups = (0..fleet.groups()).map(|group| (fleet.recorder(group).take(), fleet.recorder(group).in_flight()));
+        let groups = groups.collect();
         let report = Report::Part {
             worker: self.index,
             index: self.interval,
             phase: self.phase,
             start: self.interval_start,
             end,
-            part: self.fleet.recorder().take(),
+            groups,
             usage: usage_since(usage, self.usage),
-            in_flight: self.fleet.recorder().in_flight(),
         };
         self.usage = usage;
         self.interval += 1;

@@ -208,16 +208,18 @@ impl Outcome {
         let (closed, end) = (simulation.closed(), simulation.now());
         let fleet = simulation.fleet();
         let states = (0..fleet.len()).map(|i| fleet.state(i)).collect();
-        let (in_flight, notes) = (fleet.recorder().in_flight(), fleet.take_notes());
-        let part = fleet.recorder().take();
+        let (in_flight, notes) = (fleet.recorder(0).in_flight(), fleet.take_notes());
+        let part = fleet.recorder(0).take();
         let interval = Interval {
             index: 0,
+            stage: 0,
             phase: Phase::Measure,
             start_ns: 0,
             end_ns: end.0,
             part: part.clone(),
             in_flight,
             workers: vec![],
+            groups: vec![],
         };
         let mut totals = Totals::default();
         totals.add(&interval, 0);
@@ -643,8 +645,8 @@ fn arrivals_faster_than_they_can_be_drawn_are_skipped_by_the_number() {
         // Nobody hears of each transaction.
         let mut simulation = Simulation::new(play.fleet(), complete);
         simulation.run(Tick(S));
-        let (end, in_flight) = (simulation.now(), simulation.fleet().recorder().in_flight());
-        let txn = simulation.fleet().recorder().take().txns[0].clone();
+        let (end, in_flight) = (simulation.now(), simulation.fleet().recorder(0).in_flight());
+        let txn = simulation.fleet().recorder(0).take().txns[0].clone();
         assert!(end <= Tick(2 * S) && in_flight == 0, "{end:?} {in_flight}");
         match transactions {
             // What came in the last millisecond was not late yet.

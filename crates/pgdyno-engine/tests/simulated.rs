@@ -119,8 +119,8 @@ impl Sim {
         let mut simulation = Simulation::new(fleet, behave).reads_of(self.read_bytes);
         simulation.run(Tick(seconds * S));
         let states = (0..self.clients).map(|i| simulation.fleet().state(i)).collect();
-        let in_flight = simulation.fleet().recorder().in_flight();
-        Outcome { part: simulation.fleet().recorder().take(), states, in_flight, end: simulation.now() }
+        let in_flight = simulation.fleet().recorder(0).in_flight();
+        Outcome { part: simulation.fleet().recorder(0).take(), states, in_flight, end: simulation.now() }
     }
 }
 
@@ -136,12 +136,14 @@ impl Outcome {
         let mut totals = Totals::default();
         let interval = Interval {
             index: 0,
+            stage: 0,
             phase: Phase::Measure,
             start_ns: 0,
             end_ns: self.end.0,
             part: self.part.clone(),
             in_flight: self.in_flight,
             workers: vec![],
+            groups: vec![],
         };
         totals.add(&interval, 0);
         broken_identities(&totals, &["test"]).iter().map(ToString::to_string).collect()

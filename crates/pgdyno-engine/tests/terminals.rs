@@ -103,10 +103,10 @@ fn run(
     let fleet = simulation.fleet();
     Outcome {
         states: (0..terminals).map(|i| fleet.state(i)).collect(),
-        in_flight: fleet.recorder().in_flight(),
+        in_flight: fleet.recorder(0).in_flight(),
         errors: fleet.errors().len(),
         lost: fleet.lost(),
-        part: fleet.recorder().take(),
+        part: fleet.recorder(0).take(),
     }
 }
 
@@ -225,7 +225,7 @@ fn a_client_that_is_done_gives_its_connection_back_or_has_it_closed() {
         let fleet = fleet(scripts, statements(), QueryMode::Prepared, rules, pacer).tallying(2).sharing(connections);
         let mut simulation = Simulation::new(fleet, in_ms(1));
         simulation.run(Tick(3600 * S));
-        (simulation.fleet().recorder().take().txns[0].committed, simulation.closed(), simulation.now().0 / S)
+        (simulation.fleet().recorder(0).take().txns[0].committed, simulation.closed(), simulation.now().0 / S)
     };
     assert_eq!(done(false, 1), (6, 0, 2));
     let (committed, closed, seconds) = done(true, 3);

@@ -43,7 +43,8 @@ pub fn broken_identities(totals: &Totals, txn_names: &[&str]) -> Vec<BrokenIdent
     broken
 }
 
-/// The identity of a whole run's schedule, where it has one that does not hold; `phases` are all of the run.
+/// The identity of a schedule, where there is one that does not hold; `phases` are all of a stage, of one group: another
+/// group has another schedule, or none.
 #[must_use]
 pub fn broken_schedule(phases: &[&Totals]) -> Option<BrokenIdentity> {
     let mut run = Part::default();
@@ -64,8 +65,17 @@ mod tests {
 
     fn totals(part: crate::Part, in_flight: u64) -> Totals {
         let mut totals = Totals::default();
-        let interval =
-            Interval { index: 0, phase: Phase::Measure, start_ns: 0, end_ns: 1, part, in_flight, workers: vec![] };
+        let interval = Interval {
+            index: 0,
+            stage: 0,
+            phase: Phase::Measure,
+            start_ns: 0,
+            end_ns: 1,
+            part,
+            in_flight,
+            workers: vec![],
+            groups: vec![],
+        };
         totals.add(&interval, 0);
         totals
     }

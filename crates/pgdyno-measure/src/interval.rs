@@ -2,8 +2,8 @@
 
 use crate::Part;
 
-/// What part of a run a time belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What part of a stage a time belongs to, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Warming up: recorded, not counted.
     Ramp,
@@ -54,20 +54,33 @@ impl WorkerUsage {
 /// What all threads counted in one interval.
 #[derive(Clone, Debug)]
 pub struct Interval {
-    /// Number from 0.
+    /// Number from 0, over all stages.
     pub index: u64,
+    /// The stage, from 0.
+    pub stage: usize,
     /// The phase; an interval never spans two.
     pub phase: Phase,
     /// Begin, since the start of the run.
     pub start_ns: u64,
     /// End, since the start of the run.
     pub end_ns: u64,
-    /// The sum over the threads.
+    /// The sum over threads and groups.
     pub part: Part,
-    /// Transactions in flight at the end, over all threads.
+    /// Transactions in flight at the end, over all threads and groups.
     pub in_flight: u64,
     /// By thread.
     pub workers: Vec<WorkerUsage>,
+    /// By group of clients, where the stage has more than one.
+    pub groups: Vec<GroupInterval>,
+}
+
+/// What the clients of one group counted in one interval, on all threads.
+#[derive(Clone, Debug)]
+pub struct GroupInterval {
+    /// What was counted.
+    pub part: Part,
+    /// Transactions in flight at the end.
+    pub in_flight: u64,
 }
 
 impl Interval {
@@ -164,7 +177,8 @@ mod tests {
             recorder.completed(0, true, 1, 1, false);
         }
         let workers = vec![WorkerUsage { user_ns: 5, ..WorkerUsage::default() }];
-        Interval { index: 0, phase, start_ns, end_ns: start_ns + 10, part: recorder.take(), in_flight, workers }
+        let (part, end_ns) = (recorder.take(), start_ns + 10);
+        Interval { index: 0, stage: 0, phase, start_ns, end_ns, part, in_flight, workers, groups: vec![] }
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod steady;
 
 pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
-pub use interval::{Interval, Phase, Totals, WorkerUsage};
+pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};
 pub use steady::{LevelChange, Steadiness, Verdict, level_changes, steadiness, warm_up};

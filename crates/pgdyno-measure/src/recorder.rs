@@ -207,19 +207,16 @@ impl Recorder {
         Self { part: Part::new(txns, stmts, scheduled), scheduled, in_flight: 0 }
     }
 
-    /// Keeps response times apart from service times, as with a rate: clients wait before their transactions begin.
-    #[must_use]
-    pub fn scheduled(self) -> Self {
-        let mut part = Part::new(self.part.txns.len(), self.part.stmts.len(), true);
-        part.tallies = self.part.tallies;
-        Self { part, scheduled: true, ..self }
+    /// Keeps response times apart from service times, as with a rate: clients wait before their transactions begin. What was
+    /// counted before is forgotten.
+    pub fn schedule(&mut self) {
+        self.scheduled = true;
+        self.take();
     }
 
     /// Counts so many things beside transactions.
-    #[must_use]
-    pub fn with_tallies(mut self, tallies: usize) -> Self {
+    pub fn count_tallies(&mut self, tallies: usize) {
         self.part.tallies = vec![0; tallies];
-        self
     }
 
     /// What is counted beside transactions, to be added to.

@@ -222,6 +222,7 @@ fn drive(
             RunError::Connect(ConnectFailed::Interrupted { connected, clients }) => {
                 interrupted(&format!("while connecting, after {connected} of {clients} clients"))
             }
+            RunError::Stages(why) => Failure::error(why),
             RunError::Thread { source, .. } => Failure::error(format!("could not create thread: {source}")),
         }
     })

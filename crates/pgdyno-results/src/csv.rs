@@ -92,12 +92,14 @@ mod tests {
         let mut recorder = Recorder::new(1, 0, true);
         let interval = |part| Interval {
             index: 3,
+            stage: 0,
             phase: Phase::Measure,
             start_ns: 0,
             end_ns: 1_000_000_000,
             part,
             in_flight: 0,
             workers: vec![WorkerUsage::default()],
+            groups: vec![],
         };
         let empty = interval_line(&IntervalRecord::from(&interval(recorder.take())));
         recorder.started(0);

@@ -89,12 +89,14 @@ mod tests {
         recorder.completed(1, true, 1_000_000, 5_000_000, false);
         let interval = Interval {
             index: 0,
+            stage: 0,
             phase: Phase::Measure,
             start_ns: 2_000_000_000,
             end_ns: 3_000_000_000,
             part: recorder.take(),
             in_flight: 0,
             workers: vec![],
+            groups: vec![],
         };
         let mut log = header(std::time::UNIX_EPOCH).unwrap();
         log.extend(lines(&interval, &["a".into(), "new order, mine".into()]).unwrap());

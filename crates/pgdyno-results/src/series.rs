@@ -175,12 +175,14 @@ mod tests {
             let start_ns = 1_000_400_000 * index;
             directory.interval(&Interval {
                 index,
+                stage: 0,
                 phase,
                 start_ns,
                 end_ns: start_ns + 1_000_400_000,
                 part: recorder.take(),
                 in_flight: 0,
                 workers: vec![],
+                groups: vec![],
             });
         }
         let path = directory.path().join("run.json");

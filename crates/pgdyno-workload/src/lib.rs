@@ -3,6 +3,7 @@
 //! - [`Workload`] is the contract; [`Meta`] says what it is called and which [`Param`]s it takes;
 //! - [`Table`] and [`RowSource`] say what is loaded: a chunk of rows is a pure function of its number; or
 //!   [`SqlData`] makes it by SQL;
+//! - [`Stage`] and [`Group`] say which clients run when;
 //! - [`ClientScript`] is what one client does: it draws a transaction and steps through it;
 //! - [`Check`] is a question to the database that shows whether its data is still right;
 //! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
@@ -23,6 +24,7 @@ mod rng;
 mod scenario;
 mod script;
 mod sql_data;
+mod stage;
 mod table;
 
 pub use capabilities::{Capabilities, Pooling};
@@ -40,6 +42,7 @@ pub use script::{
     ResultSet, ShellOutcome, Since, TooMuch, Trouble, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
+pub use stage::{Clients, Ends, Group, Stage};
 pub use table::{Distribution, Maker, Partition, Partitions, Routine, RowCount, RowSource, Table};
 
 pub use pgdyno_wire::push_int;
@@ -166,6 +169,11 @@ pub trait Workload: Send + Sync {
     }
     /// Bytes of tables and indexes once loaded, estimated.
     fn data_bytes(&self) -> u64;
+    /// What a run does, in order; transactions, statements and tallies are numbered over all of it. The first stage is the
+    /// one that a run is known by.
+    fn stages(&self) -> Vec<Stage> {
+        vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])]
+    }
     /// What one client does.
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript>;
     /// What the clients count beside transactions, such as remote accesses; [`ClientScript::tally`] counts.

@@ -7,7 +7,7 @@ use pgdyno_wire::{Capture, QueryMode, Session, Statement, StmtId, TextParams, Va
 
 use crate::Rng;
 
-/// Number of a client within its run, from 0.
+/// Number of a client within its group, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientId(pub u32);
 
@@ -18,9 +18,13 @@ pub struct TxnId(pub u8);
 /// What a script is made from.
 #[derive(Clone, Debug)]
 pub struct ClientContext {
-    /// Which client it is.
+    /// The name of its stage.
+    pub stage: &'static str,
+    /// The name of its group.
+    pub group: &'static str,
+    /// Which client of its group it is.
     pub id: ClientId,
-    /// How many clients there are in the run.
+    /// How many clients its group has.
     pub clients: u32,
     /// The client's own stream.
     pub rng: Rng,

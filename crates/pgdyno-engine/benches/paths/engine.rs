@@ -7,7 +7,7 @@ use pgdyno_engine::pacer::Pacer;
 use pgdyno_engine::{Rules, Tick};
 use pgdyno_measure::Recorder;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Capabilities, ClientContext, ClientId, Rng, Workload};
+use pgdyno_workload::{Capabilities, ClientContext, ClientId, Group, Rng, Stage, Workload};
 use pgdyno_workloads::registry;
 use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
 
@@ -27,7 +27,7 @@ impl Exchange {
     fn new(workload: &dyn Workload, clients: u32) -> Self {
         let client = |id| {
             let rng = Rng::derive(1, "client", &[u64::from(id)]);
-            workload.client(&ClientContext { id: ClientId(id), clients, rng })
+            workload.client(&ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(id), clients, rng })
         };
         let statements = numbered(workload.statements(&Capabilities::default()));
         let fleet = Fleet::new(

@@ -96,7 +96,7 @@ impl Run {
         let behave = |request: &Request<'_>| Answer::Complete { service_ns: service_ns(request.client, request.at.0) };
         let mut simulation = Simulation::new(self.fleet(), behave);
         simulation.run(Tick(end));
-        simulation.fleet().recorder().take()
+        simulation.fleet().recorder(0).take()
     }
 }
 

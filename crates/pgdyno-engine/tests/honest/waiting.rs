@@ -63,12 +63,25 @@ impl Trial {
         let end = Tick(self.end_ms * MS);
         simulation.run(end);
         let stopped = end.min(simulation.now());
-        let in_flight = simulation.fleet().recorder().in_flight();
-        let part = simulation.fleet().recorder().take();
+        let in_flight = simulation.fleet().recorder(0).in_flight();
+        let part = simulation.fleet().recorder(0).take();
         let mut totals = Totals::default();
         let phase = Phase::Measure;
         let end_ns = simulation.now().0;
-        totals.add(&Interval { index: 0, phase, start_ns: 0, end_ns, part, in_flight, workers: vec![] }, 0);
+        totals.add(
+            &Interval {
+                index: 0,
+                stage: 0,
+                phase,
+                start_ns: 0,
+                end_ns,
+                part,
+                in_flight,
+                workers: vec![],
+                groups: vec![],
+            },
+            0,
+        );
         (totals, stopped)
     }
 }

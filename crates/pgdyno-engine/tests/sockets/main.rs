@@ -4,6 +4,8 @@
 
 mod endings;
 mod floods;
+mod mixed;
+mod stages;
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};

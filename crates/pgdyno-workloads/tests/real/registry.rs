@@ -1,7 +1,7 @@
 //! What holds for every workload in the registry.
 
 use pgdyno_wire::{QueryMode, Session};
-use pgdyno_workload::{Batch, Capabilities, ClientContext, ClientId, CopyBuf, Next, Params, Reply, Rng};
+use pgdyno_workload::{Batch, Capabilities, ClientContext, ClientId, CopyBuf, Group, Next, Params, Reply, Rng, Stage};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
@@ -39,7 +39,13 @@ fn scripts_are_finite_and_repeatable() {
         let (statements, txns) = (workload.statements(&caps), workload.txns());
         assert!(!txns.is_empty(), "{}", entry.meta.id);
         let sent = |seed| {
-            let mut script = workload.client(&ClientContext { id: ClientId(3), clients: 7, rng: Rng::new(seed) });
+            let mut script = workload.client(&ClientContext {
+                stage: Stage::ONLY,
+                group: Group::ONLY,
+                id: ClientId(3),
+                clients: 7,
+                rng: Rng::new(seed),
+            });
             let mut out = Vec::new();
             for _ in 0..300 {
                 let begin = script.begin().unwrap();

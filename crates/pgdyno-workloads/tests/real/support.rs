@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Next, OnTrouble, ReplyBuffer, Rng, Trouble,
-    TxnId, Verdict, Workload,
+    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Group, Next, OnTrouble, ReplyBuffer, Rng,
+    Stage, Trouble, TxnId, Verdict, Workload,
 };
 
 use crate::postgres;
@@ -307,7 +307,13 @@ impl Client {
             connection,
             session: Session::new(mode, statements.len()),
             statements,
-            script: workload.client(&ClientContext { id: ClientId(id), clients, rng }),
+            script: workload.client(&ClientContext {
+                stage: Stage::ONLY,
+                group: Group::ONLY,
+                id: ClientId(id),
+                clients,
+                rng,
+            }),
             round_trips: 0,
         }
     }

@@ -252,7 +252,7 @@ pub(crate) fn drive(
     }
     let outcome = ran.map_err(|error| match &error {
         RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Failure::new(Code::Interrupted, error),
-        RunError::Connect(_) | RunError::Thread { .. } => Failure::new(Code::Start, error),
+        RunError::Connect(_) | RunError::Stages(_) | RunError::Thread { .. } => Failure::new(Code::Start, error),
     })?;
     let after = samples.settle();
     let own = watched.as_ref().map_or(0, |watched| watched.transactions);

@@ -122,8 +122,11 @@ pub(crate) fn judge(record: &mut RunRecord, workload: &dyn Workload, window: &To
 
 /// Every identity that does not hold, in words.
 pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
-    let of_phases = outcome.phases().into_iter().flat_map(|totals| broken_identities(totals, txn_names));
-    of_phases.chain(broken_schedule(&outcome.phases())).map(|b| b.to_string()).collect()
+    let of_group = |phases: [&Totals; 3]| {
+        let broken = phases.into_iter().flat_map(|totals| broken_identities(totals, txn_names));
+        broken.chain(broken_schedule(&phases)).map(|b| b.to_string()).collect::<Vec<_>>()
+    };
+    outcome.phases_by_group().flat_map(of_group).collect()
 }
 
 /// What the engine's threads say of themselves.

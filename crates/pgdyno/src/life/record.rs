@@ -80,6 +80,10 @@ impl Recording {
 
     /// An interval ended.
     pub(crate) fn interval(&mut self, interval: &Interval) {
+        // A run is known by its first stage.
+        if interval.stage > 0 {
+            return;
+        }
         self.directory.interval(interval);
         if interval.phase == Phase::Measure {
             if self.measured.intervals == 0 {

@@ -396,8 +396,8 @@ impl Stage<'_> {
         let outcome = &driven.outcome;
         let kinds = self.workload.txns();
         let by_client: u64 = outcome
-            .phases()
-            .iter()
+            .phases_by_group()
+            .flatten()
             .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
             .filter(|(_, kind)| metric.transactions.contains(&kind.name))
             .map(|(txn, _)| txn.committed)

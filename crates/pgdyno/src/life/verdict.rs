@@ -53,7 +53,7 @@ pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], 
 /// the measured window by the client's own counts. docs/metrics.md says why.
 pub(crate) fn tpm(driven: &Driven, tpm_client: f64) -> Option<f64> {
     let outcome = &driven.outcome;
-    let by_client: u64 = outcome.phases().iter().map(|totals| totals.part.all().completed()).sum();
+    let by_client: u64 = outcome.phases_by_group().flatten().map(|totals| totals.part.all().completed()).sum();
     let by_server = driven.whole.as_ref()?.transactions();
     (by_client > 0).then(|| tpm_client * by_server as f64 / by_client as f64)
 }

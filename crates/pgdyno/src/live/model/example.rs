@@ -27,7 +27,17 @@ pub(crate) fn second(nth: u64, phase: Phase, committed: u64) -> Interval {
     }
     let (start_ns, end_ns) = (nth * 1_000_000_000, (nth + 1) * 1_000_000_000);
     let workers = vec![WorkerUsage::default()];
-    Interval { index: nth, phase, start_ns, end_ns, part: recorder.take(), in_flight: 16, workers }
+    Interval {
+        index: nth,
+        stage: 0,
+        phase,
+        start_ns,
+        end_ns,
+        part: recorder.take(),
+        in_flight: 16,
+        workers,
+        groups: vec![],
+    }
 }
 
 /// A run of 3 s of warm-up and 30 s, of which nothing has happened yet.

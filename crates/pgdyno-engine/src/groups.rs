@@ -1,0 +1,32 @@
+//! The groups of a thread's clients.
+
+use crate::client::Common;
+
+/// What the clients of each group have in common. Mostly there is one group, which is found without an index.
+pub(crate) struct Groups {
+    pub(crate) first: Common,
+    pub(crate) others: Vec<Common>,
+}
+
+impl Groups {
+    /// The group with this number.
+    #[inline]
+    pub(crate) fn of(&mut self, group: usize) -> &mut Common {
+        match group.checked_sub(1) {
+            None => &mut self.first,
+            Some(other) => &mut self.others[other],
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Common> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Common> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        1 + self.others.len()
+    }
+}
