@@ -15,7 +15,7 @@ test-on version *args:
 
 # Accept new snapshots; the difference is reviewed like code.
 bless:
-    INSTA_UPDATE=always cargo test -p pgdyno-plan -p pgdyno-report -p pgdyno
+    INSTA_UPDATE=always cargo test -p pgdyno-plan -p pgdyno-report -p pgdyno-live -p pgdyno
 
 # What CI runs.
 ci:

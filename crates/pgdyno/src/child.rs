@@ -14,10 +14,10 @@ use pgdyno_plan::SuitePlan;
 use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::Interrupt;
-use crate::target::own_program;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::target::own_program;
 
 /// So often the child is looked at.
 const GLANCE: Duration = Duration::from_millis(10);

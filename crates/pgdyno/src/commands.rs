@@ -21,8 +21,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
-use crate::exit_code::Code;
-use crate::failure::Result;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
 
 /// Does what was asked.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
@@ -58,9 +58,24 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { Code::Start.into() } else { Code::Success.into() }
 }
 
+/// Prints a failure and returns its exit code.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    let mut lines = failure.chain().into_iter();
+    let mut text = format!("error: {}\n", lines.next().unwrap_or_default());
+    for cause in lines {
+        text += &format!("  caused by: {cause}\n");
+    }
+    if let Some(hint) = failure.remedy() {
+        text += &format!("  hint: {hint}\n");
+    }
+    // Where standard error is gone there is nobody to tell.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    failure.code().into()
+}
+
 /// Writes to standard output. A reader that has gone, such as `head`, is no error.
 fn print(bytes: &[u8]) -> Result<()> {
-    use crate::failure::OrFail;
+    use pgdyno_life::failure::OrFail;
     match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => written.or_fail(Code::Start),

@@ -1,6 +1,6 @@
 //! What the user sees while it goes on: a line that changes on a terminal, one line a second on a pipe,
 //! nothing with `--quiet`. All of it goes to standard error. A run itself is shown on the whole screen of a terminal
-//! ([`live`](crate::live)), until the user leaves that.
+//! (`pgdyno-live`), until the user leaves that.
 
 mod load;
 
@@ -13,10 +13,10 @@ use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
 
-use crate::life::events::{Event, EventSink};
-use crate::live::model::facts::Facts;
-use crate::live::{self, Live};
 use load::LoadView;
+use pgdyno_life::events::{Event, EventSink};
+use pgdyno_live::Facts;
+use pgdyno_live::{self as live, Live};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

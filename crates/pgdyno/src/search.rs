@@ -18,11 +18,11 @@ use self::arguments::Common;
 use self::point::{Measured, judge, summed_up};
 use self::slo::Objective;
 use crate::child;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::Interrupt;
-use crate::life::events::EventSink as _;
 use crate::progress::Progress;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
 
 /// What is searched, and where.
 pub(crate) struct Task<'a> {

@@ -1,5 +1,8 @@
 //! What is run, and how it is driven.
 
+#[cfg(test)]
+mod again;
+
 use std::path::PathBuf;
 
 use clap::Args;

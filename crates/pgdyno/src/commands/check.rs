@@ -12,17 +12,18 @@ use pgdyno_results::CheckSet;
 use pgdyno_workload::{Capabilities, Workload};
 
 use crate::cli::{CheckArgs, DataArgs};
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::{self, Interrupt};
-use crate::life::data;
-use crate::life::events::EventSink as _;
-use crate::life::loaded::loaded;
-use crate::life::reach;
-use crate::life::stage::is_null;
-use crate::life::workload_source::{ClientSetup, WorkloadSource};
+use crate::interrupt;
 use crate::progress::Progress;
-use crate::target::{Server, Target, named};
+use pgdyno_life::data;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::loaded::loaded;
+use pgdyno_life::reach;
+use pgdyno_life::stage::is_null;
+use pgdyno_life::target::{Server, Target, named};
+use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
 
 pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;

@@ -3,11 +3,12 @@
 use pgdyno_load::drop_data;
 
 use crate::cli::DropArgs;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::{self, Interrupt};
-use crate::life::reach;
-use crate::life::workload_source::{ClientSetup, WorkloadSource};
+use crate::interrupt;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::reach;
+use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
 
 use super::check::Place;
 

@@ -6,10 +6,10 @@ use pgdyno_results::{admit_file, table};
 
 use super::list::selected;
 use crate::cli::ExportArgs;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::life::events::EventSink as _;
 use crate::progress::Progress;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {

@@ -9,8 +9,8 @@ use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
 use crate::cli::{List, SelectArgs};
-use crate::exit_code::Code;
-use crate::failure::{OrFail, Result};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
     let text = match what {

@@ -3,13 +3,14 @@
 use pgdyno_load::Moment;
 
 use crate::cli::LoadArgs;
-use crate::exit_code::Code;
-use crate::failure::{OrFail, Result};
-use crate::interrupt::{self, Interrupt};
-use crate::life::data;
-use crate::life::loaded::stamped;
-use crate::life::loading::LoadSettings;
-use crate::life::workload_source::{ClientSetup, WorkloadSource};
+use crate::interrupt;
+use pgdyno_life::data;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::loaded::stamped;
+use pgdyno_life::loading::LoadSettings;
+use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
 
 use super::check::{Place, print_set};
 

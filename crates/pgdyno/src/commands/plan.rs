@@ -7,13 +7,13 @@ use pgdyno_plan::RecipePlan;
 use pgdyno_workload::Workload;
 
 use crate::cli::RunArgs;
-use crate::exit_code::Code;
-use crate::failure::Result;
-use crate::life::loaded::{Loaded, loaded};
-use crate::life::recipe_args;
-use crate::life::resolve::{self, Draft};
-use crate::life::stage::is_null;
-use crate::target::Target;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::Result;
+use pgdyno_life::loaded::{Loaded, loaded};
+use pgdyno_life::recipe_args;
+use pgdyno_life::resolve::{self, Draft};
+use pgdyno_life::stage::is_null;
+use pgdyno_life::target::Target;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (order, recipe) = recipe_args::apply(args.order())?;

@@ -1,29 +1,20 @@
 //! `pgdyno run`: the whole life cycle.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use pgdyno_engine::{FileLimit, raise_file_limit};
-use pgdyno_plan::Order;
-use pgdyno_results::Status;
+use pgdyno_life::events::EventSink;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::record::Recording;
+use pgdyno_life::{page, recipe_args, run as life};
 
 use crate::cli::RunArgs;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::{self, Interrupt};
-use crate::life::events::EventSink;
-use crate::life::page;
-use crate::life::recipe_args;
-use crate::life::record::Recording;
-use crate::life::resolve::{self, Draft};
-use crate::life::run::Run;
-use crate::life::verdict::End;
+use crate::interrupt;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
     let (order, recipe) = recipe_args::apply(args.order())?;
-    let order = &order;
     let interrupt = interrupt::listen()?;
     if until_eof {
         interrupt::end_with_input(&interrupt)?;
@@ -31,48 +22,21 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
     // Set once, a moment after it was made.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    let Draft { source, target, setup, workload, plan } = resolve::draft(order, recipe)?;
-    admit_files(plan.links(), &progress)?;
-    pgdyno_results::admit(order.results()).or_fail(Code::Start)?;
-    resolve::admit_json(order)?;
-
-    let (named, local) = (target.named.clone(), target.is_local());
-    let mut run = Run { order, source, setup, local, workload, plan, named, interrupt: &interrupt, events: &*progress };
-    let mut recording = None;
-    let lived = interrupt.blamed(run.carry_out(target, &mut recording));
-    match recording {
-        Some(recording) => conclude(lived, recording, &interrupt, order, &progress),
-        // It came to nothing that would be worth a record.
-        None => lived.map(|end| end.code),
+    let ran = life::carry_out(&order, recipe, &interrupt, &*progress)?;
+    let (code, failure) = (ran.code, ran.failure);
+    if let Some(recording) = ran.recording {
+        show(recording, &ran.unwritten, &progress)?;
     }
+    failure.map_or(Ok(code), Err)
 }
 
-/// Writes down how a run ended, and shows it.
-fn conclude(
-    lived: Result<End>,
-    mut recording: Recording,
-    interrupt: &Interrupt,
-    order: &Order,
-    progress: &Progress,
-) -> Result<Code> {
-    let (status, reason, code) = match &lived {
-        Ok(end) => (end.status, end.reason.clone(), end.code),
-        Err(failure) if failure.code() == Code::Interrupted => {
-            (Status::Interrupted, Some(failure.text()), Code::Interrupted)
-        }
-        Err(failure) => (Status::Failed, Some(failure.text()), failure.code()),
-    };
-    // A server that goes with whoever started the run says nothing about the run.
-    let orphaned = interrupt.orphaned.load(Ordering::Acquire) && status == Status::Failed;
-    let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
-    let troubles = recording.end(status, reason, code, order.json.as_deref());
-    // What was measured stands, in what could be written; whoever looks for the rest is told by the exit code.
-    let code = if troubles.is_empty() || code != Code::Success { code } else { Code::Run };
+/// Shows how a run ended.
+fn show(mut recording: Recording, unwritten: &[String], progress: &Progress) -> Result<()> {
     progress.ended();
     if recording.record.summary.is_some() {
         print_report(&recording)?;
     }
-    for trouble in &troubles {
+    for trouble in unwritten {
         progress.warn(trouble);
     }
     super::print(format!("record: {}\n", recording.path().display()).as_bytes())?;
@@ -83,7 +47,7 @@ fn conclude(
             Err(failure) => progress.warn(&format!("there is no page of this run: {}", failure.text())),
         }
     }
-    lived.map(|_| code)
+    Ok(())
 }
 
 fn print_report(recording: &Recording) -> Result<()> {
@@ -91,20 +55,4 @@ fn print_report(recording: &Recording) -> Result<()> {
     let mut bytes = b"\n".to_vec();
     render(&recording.record, super::look(), &mut bytes).or_fail(Code::Start)?;
     super::print(&bytes)
-}
-
-/// Raises the limit of open files, or says that it cannot be raised.
-fn admit_files(clients: u32, progress: &Progress) -> Result<()> {
-    match raise_file_limit(clients) {
-        FileLimit::Enough => Ok(()),
-        FileLimit::Raised { from, to } => {
-            progress.note(&format!("raised the limit of open files from {from} to {to}"));
-            Ok(())
-        }
-        FileLimit::TooLow { needed, hard } => {
-            let error = format!("{clients} clients need {needed} open files, and the hard limit is {hard}");
-            Err(Failure::new(Code::Start, error)
-                .hint("raise it (ulimit -Hn, limits.conf, LimitNOFILE=), or lower --clients"))
-        }
-    }
 }

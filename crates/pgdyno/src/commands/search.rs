@@ -5,16 +5,16 @@ use pgdyno_plan::Order;
 use pgdyno_results::{SearchRecord, admit, run_id};
 
 use crate::cli::SearchArgs;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
-use crate::life::events::EventSink as _;
-use crate::life::workload_source::WorkloadSource;
-use crate::life::{recipe_args, resolve};
 use crate::progress::Progress;
 use crate::search::arguments::Common;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
-use crate::target::{Kind, Server, Target};
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target::{Kind, Server, Target};
+use pgdyno_life::workload_source::WorkloadSource;
+use pgdyno_life::{recipe_args, resolve};
 
 /// Arguments of a run that the search gives its runs itself, or keeps for itself.
 const OWN: [&str; 7] = ["out", "quiet", "rate", "no_load", "replace", "json", "suite_run"];

@@ -11,10 +11,10 @@ use signal_hook::iterator::Signals;
 
 use super::compare;
 use crate::cli::ServeArgs;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::life::page::with_timeline;
-use crate::signals::is_ignored;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::page::with_timeline;
+use pgdyno_live::is_ignored;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
     let (server, stopper) = Server::bind(args.port, args.out.out.clone(), Box::new(Reports)).map_err(told)?;

@@ -10,11 +10,11 @@ use pgdyno_report::units;
 use pgdyno_server::{PrivateServer, kept};
 
 use crate::cli::Server;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::life::events::EventSink as _;
 use crate::progress::Progress;
-use crate::target;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target;
 
 pub(crate) fn run(action: Server) -> Result<Code> {
     match action {

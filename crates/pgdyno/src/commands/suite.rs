@@ -6,8 +6,6 @@ use pgdyno_plan::suite::Suite as Plan;
 use pgdyno_report::units;
 
 use crate::cli::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::suite::check::{self, Draft};
@@ -15,6 +13,8 @@ use crate::suite::execution::{self, Execution, Lock, Origin};
 use crate::suite::runner::{self, Runner};
 use crate::suite::view::View;
 use crate::suite::{detach, report, standing, view};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 
 pub(crate) fn run(action: &Suite) -> Result<Code> {
     match action {

@@ -6,8 +6,8 @@ use clap::parser::ValueSource;
 use clap::{Args as _, CommandFactory as _};
 
 use crate::cli::{Cli, RunArgs};
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 
 /// What every run of a search is given.
 #[derive(Clone, Debug, PartialEq)]

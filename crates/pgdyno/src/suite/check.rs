@@ -11,11 +11,11 @@ use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
 use crate::cli::{Cli, Command, RunArgs};
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::life::recipe_args;
-use crate::life::resolve;
-use crate::target::{Kind, Target};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::recipe_args;
+use pgdyno_life::resolve;
+use pgdyno_life::target::{Kind, Target};
 
 /// What a cell's run will do.
 pub(crate) struct Draft {

@@ -10,11 +10,11 @@ use signal_hook::consts::SIGHUP;
 
 use super::execution::Execution;
 use super::view::View;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::life::events::EventSink as _;
 use crate::progress::Progress;
-use crate::target::own_program;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target::own_program;
 
 /// So often it is looked whether there is something new.
 const GLANCE: Duration = Duration::from_millis(100);

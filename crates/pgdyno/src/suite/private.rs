@@ -8,12 +8,12 @@ use pgdyno_plan::Cycle;
 use pgdyno_results::CycleRecord;
 
 use super::check::Draft;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::Interrupt;
-use crate::life::cycle;
 use crate::progress::Progress;
-use crate::target::{Server, Target};
+use pgdyno_life::cycle;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::target::{Server, Target};
 
 /// A server and what it was started with.
 struct Held {

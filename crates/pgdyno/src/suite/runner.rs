@@ -13,11 +13,11 @@ use super::standing::{self, Done};
 use super::targets::Targets;
 use super::view::{self, View};
 use crate::child;
-use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
-use crate::interrupt::Interrupt;
-use crate::life::events::EventSink as _;
 use crate::progress::Progress;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::interrupt::Interrupt;
 
 /// So often it is looked whether something is asked for.
 const GLANCE: Duration = Duration::from_millis(20);

@@ -7,8 +7,8 @@ use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_recor
 
 use super::execution::State;
 use crate::child;
-use crate::exit_code::Code;
-use crate::failure::{OrFail, Result};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
 
 /// A run that will not be carried out again by itself.
 #[derive(Clone, Debug)]

@@ -11,14 +11,14 @@ use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
 use super::check::{self, Draft};
 use super::execution::{Execution, State};
 use super::private::Privates;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::interrupt::Interrupt;
-use crate::life::events::EventSink as _;
-use crate::life::hooks;
-use crate::life::lock::TargetLock;
 use crate::progress::Progress;
-use crate::target::named;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::hooks;
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::lock::TargetLock;
+use pgdyno_life::target::named;
 
 /// The targets, while a suite goes on.
 pub(super) struct Targets<'a> {

@@ -9,8 +9,8 @@ use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
-use crate::life::events::EventSink as _;
 use crate::progress::Progress;
+use pgdyno_life::events::EventSink as _;
 
 /// The end of a log that is looked at for its last line.
 const TAIL_BYTES: u64 = 4096;

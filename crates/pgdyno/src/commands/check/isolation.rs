@@ -8,10 +8,10 @@ use pgdyno_server::kept;
 use pgdyno_workload::{IsolationLevel, Workload};
 
 use crate::commands::print;
-use crate::exit_code::Code;
-use crate::failure::{Failure, OrFail, Result};
-use crate::life::{data, durability};
-use crate::target::{Kind, Target, places};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target::{Kind, Target, places};
+use pgdyno_life::{data, durability};
 
 use super::{Verdict, line};
 

@@ -9,14 +9,14 @@ use pgdyno_results::Status;
 
 use super::{GLANCE, Runner};
 use crate::child::{self, Ended};
-use crate::exit_code::Code;
-use crate::failure::{Failure, Result};
-use crate::interrupt::Interrupt;
-use crate::life::events::EventSink as _;
-use crate::life::record::Recording;
 use crate::suite::standing::{self, Done};
 use crate::suite::targets::Targets;
 use crate::suite::view;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::record::Recording;
 
 /// So often the line that changes does.
 const SHOWN: Duration = Duration::from_millis(500);

@@ -1,0 +1,251 @@
+//! A run on a server that spreads tables over nodes: what it takes beforehand, and what the record tells of it.
+
+mod delegation;
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions, quote};
+use pgdyno_plan::Plan;
+use pgdyno_results::{ClusterRecord, NodeRecord};
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{Capabilities, Cluster, Distribution, Workload};
+
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// Above this the fullest node says more about a figure than the number of nodes does.
+const SKEW: f64 = 1.1;
+
+/// The first version of each line that survives a CALL with bound parameters of a distributed procedure.
+const SAFE_VERSION: (u32, u32, u32) = (12, 1, 8);
+
+/// Settles what the plan leaves open, and refuses what cannot be on such a server. `mode` is what the user asked for.
+pub(crate) fn settle(
+    caps: &Capabilities,
+    workload: &dyn Workload,
+    mode: Option<QueryMode>,
+    plan: &mut Plan,
+    events: &dyn EventSink,
+) -> Result<()> {
+    let Some(cluster) = &caps.cluster else { return Ok(()) };
+    if plan.from_template.is_some() {
+        let error =
+            "--from-template cannot copy a database whose tables are spread over nodes: the shards would be shared";
+        return Err(Failure::new(Code::Start, error).hint("load the data anew with --replace"));
+    }
+    if !calls_distributed_procedures(workload, caps) {
+        return Ok(());
+    }
+    match mode {
+        None => {
+            plan.mode = QueryMode::Simple;
+            events.note("query mode simple: a CALL with bound parameters is never sent to the node of its rows");
+            Ok(())
+        }
+        Some(QueryMode::Simple) => Ok(()),
+        Some(bound @ (QueryMode::Extended | QueryMode::Prepared)) => {
+            let crashes = if may_crash(&cluster.version) {
+                format!(", and Citus {} may crash by it", cluster.version)
+            } else {
+                String::new()
+            };
+            let error = format!(
+                "in query mode {} a CALL has bound parameters: it is never sent to the node of its rows{crashes}",
+                bound.name()
+            );
+            Err(Failure::new(Code::Start, error)
+                .hint("leave -M out, which means simple here, or call functions: --call function"))
+        }
+    }
+}
+
+fn calls_distributed_procedures(workload: &dyn Workload, caps: &Capabilities) -> bool {
+    workload.routines(caps).iter().any(|routine| routine.distribution.is_some())
+        && workload.statements(caps).iter().any(|statement| is_call(statement.sql()))
+}
+
+fn is_call(sql: &str) -> bool {
+    sql.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("call "))
+}
+
+fn may_crash(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|part| part.parse().unwrap_or_default());
+    let mut next = || numbers.next().unwrap_or_default();
+    (next(), next(), next()) < SAFE_VERSION
+}
+
+/// What is known of the nodes, once the data is there.
+pub(crate) fn record(
+    admin: &mut Admin,
+    options: &ConnectOptions,
+    caps: &Capabilities,
+    workload: &dyn Workload,
+    plan: &Plan,
+) -> Result<Option<ClusterRecord>> {
+    let Some(cluster) = &caps.cluster else { return Ok(None) };
+    let places = match anchor(workload, caps) {
+        Some(table) => places(admin, table, workload.scale()).or_fail(Code::Start)?,
+        None => Vec::new(),
+    };
+    let (delegated, delegation) = delegation::find(admin, options, caps, workload, plan)?;
+    Ok(Some(ClusterRecord {
+        label: cluster.label(),
+        version: cluster.version.clone(),
+        nodes: nodes(cluster, &places),
+        delegated,
+        delegation,
+        skew: skew(cluster, &places),
+    }))
+}
+
+/// What a reader must know before trusting the figures.
+pub(crate) fn warnings(record: &ClusterRecord, scale_name: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(skew) = record.skew.filter(|skew| *skew > SKEW) {
+        warnings.push(format!(
+            "{scale_name} lie unevenly: the fullest node holds {skew:.2} times the mean, and sets the pace; claims \
+             about scaling need many more {scale_name} than nodes, or a --shard-count that deals them out better"
+        ));
+    }
+    if record.delegated == Some(false) {
+        warnings.push(format!("not delegated: {}", record.delegation));
+    }
+    warnings
+}
+
+/// Bytes of the database on all nodes; `None` where one does not tell.
+pub(crate) fn database_bytes(admin: &mut Admin) -> Option<u64> {
+    admin.query_opt(DATABASE_BYTES).ok().flatten()?.parse().ok()
+}
+
+const DATABASE_BYTES: &str = "select sum(case when success then result::bigint end) \
+     from run_command_on_all_nodes('select pg_database_size(current_database())') having bool_and(success)";
+
+/// The table by whose column all others are distributed.
+fn anchor(workload: &dyn Workload, caps: &Capabilities) -> Option<&'static str> {
+    let tables = workload.tables(caps);
+    let column = |distribution| matches!(distribution, Some(Distribution::Column { .. }));
+    tables.iter().find(|table| column(table.distribution)).map(|table| table.name)
+}
+
+/// A node as `host:port`, and how many units of the scale, numbered from 1, are on it. None where the table is on no
+/// other node.
+fn places(admin: &mut Admin, table: &str, scale: u64) -> std::result::Result<Vec<(String, u64)>, AdminError> {
+    let rows = match admin.query(&places_sql(table, scale)) {
+        Ok(rows) => rows.rows,
+        Err(error) if error.is_lost() => return Err(error),
+        // It was loaded before the server could spread it.
+        Err(_) => Vec::new(),
+    };
+    let place = |row: Vec<Option<String>>| {
+        let mut row = row.into_iter();
+        Some((row.next()??, row.next()??.parse().ok()?))
+    };
+    Ok(rows.into_iter().filter_map(place).collect())
+}
+
+fn places_sql(table: &str, scale: u64) -> String {
+    format!(
+        "select nodename || ':' || nodeport, count(*) from generate_series(1, {scale}) as unit \
+         join pg_dist_placement on shardid = get_shard_id_for_distribution_column({}, unit) \
+         join pg_dist_node using (groupid) where noderole = 'primary' and isactive group by 1 order by 1",
+        table_literal(table)
+    )
+}
+
+fn table_literal(table: &str) -> String {
+    quote::literal(&quote::identifier(table))
+}
+
+fn nodes(cluster: &Cluster, places: &[(String, u64)]) -> Vec<NodeRecord> {
+    let of = |name: &str| places.iter().find(|(node, _)| node == name).map_or(0, |(_, units)| *units);
+    let node = |node: &pgdyno_workload::Node| NodeRecord {
+        name: node.name(),
+        cpus: node.cpus,
+        warehouses: (!places.is_empty()).then(|| of(&format!("{}:{}", node.host, node.port))),
+    };
+    cluster.nodes.iter().map(node).collect()
+}
+
+/// The fullest node over the mean of the nodes that shards are placed on.
+fn skew(cluster: &Cluster, places: &[(String, u64)]) -> Option<f64> {
+    let most = places.iter().map(|(_, units)| *units).max()?;
+    let all: u64 = places.iter().map(|(_, units)| *units).sum();
+    let nodes = f64::from(cluster.holder_count()).max(places.len() as f64);
+    (all > 0).then(|| most as f64 * nodes / all as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_workload::Node;
+
+    use super::*;
+
+    fn cluster() -> Cluster {
+        let node = |nth: u16| Node {
+            host: "10.0.0.1".to_owned(),
+            port: 5432 + nth,
+            is_coordinator: nth == 0,
+            is_here: nth == 0,
+            should_have_shards: nth > 0,
+            cpus: Some(4),
+            ..Node::default()
+        };
+        Cluster { version: "13.2.2".to_owned(), nodes: (0..3).map(node).collect() }
+    }
+
+    fn place(port: u16, units: u64) -> (String, u64) {
+        (format!("10.0.0.1:{port}"), units)
+    }
+
+    #[test]
+    fn skew_is_the_fullest_node_over_the_mean() {
+        assert_eq!(skew(&cluster(), &[place(5433, 3), place(5434, 1)]), Some(1.5));
+        assert_eq!(skew(&cluster(), &[place(5433, 50), place(5434, 50)]), Some(1.0));
+        assert_eq!(skew(&cluster(), &[place(5433, 1)]), Some(2.0), "a node without any counts too");
+        assert_eq!(skew(&cluster(), &[]), None);
+    }
+
+    #[test]
+    fn nodes_tell_how_many_units_they_hold() {
+        let nodes = nodes(&cluster(), &[place(5433, 3)]);
+        assert_eq!(nodes.iter().map(|node| node.warehouses).collect::<Vec<_>>(), [Some(0), Some(3), Some(0)]);
+        assert_eq!(super::nodes(&cluster(), &[])[1].warehouses, None);
+    }
+
+    #[test]
+    fn an_uneven_cluster_and_calls_that_stay_are_warned_of() {
+        let even = ClusterRecord { skew: Some(1.05), delegated: Some(true), ..ClusterRecord::default() };
+        assert!(warnings(&even, "warehouses").is_empty());
+        assert!(warnings(&ClusterRecord::default(), "warehouses").is_empty());
+        let uneven = ClusterRecord { skew: Some(1.5), delegated: Some(false), ..ClusterRecord::default() };
+        let warnings = warnings(&uneven, "warehouses");
+        assert!(
+            warnings[0].contains("1.50 times the mean") && warnings[1].starts_with("not delegated"),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
+    fn citus_before_the_fix_may_crash() {
+        for (version, may) in
+            [("11.3.0", true), ("12.1.7", true), ("12.1.8", false), ("12.2", false), ("13.0.0", false), ("14", false)]
+        {
+            assert_eq!(may_crash(version), may, "{version}");
+        }
+    }
+
+    #[test]
+    fn the_nodes_are_asked_in_these_words() {
+        assert_eq!(
+            places_sql("warehouse", 100),
+            "select nodename || ':' || nodeport, count(*) from generate_series(1, 100) as unit \
+             join pg_dist_placement on shardid = get_shard_id_for_distribution_column('\"warehouse\"', unit) \
+             join pg_dist_node using (groupid) where noderole = 'primary' and isactive group by 1 order by 1"
+        );
+        assert_eq!(
+            DATABASE_BYTES,
+            "select sum(case when success then result::bigint end) \
+             from run_command_on_all_nodes('select pg_database_size(current_database())') having bool_and(success)"
+        );
+    }
+}

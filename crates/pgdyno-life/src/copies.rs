@@ -1,0 +1,52 @@
+//! A fresh copy of a database for one run.
+
+use std::sync::atomic::AtomicBool;
+
+use pgdyno_load::{Fresh, FreshError, Template};
+use pgdyno_net::Admin;
+use pgdyno_plan::Plan;
+use pgdyno_report::units;
+
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::target::Server;
+
+/// The template of the plan, where it has one. A copy of it is dropped even after the first Ctrl-C.
+pub(crate) fn template(server: &Server, plan: &Plan, interrupt: &Interrupt) -> Result<Option<Template>> {
+    let (Some(options), Some(name)) = (&server.options, &plan.from_template) else { return Ok(None) };
+    let hint = "--from-template takes the name of a database on the target's server; without a name it copies the \
+                target's own";
+    match Template::find(&interrupt.options(options), name) {
+        Err(error @ FreshError::Absent { .. }) => Err(Failure::new(Code::Start, error).hint(hint)),
+        found => {
+            found.map(|template| Some(template.reached(|beside| interrupt.last_options(beside)))).or_fail(Code::Start)
+        }
+    }
+}
+
+/// A connection to look at the template or, where it admits nobody, at the server beside it.
+pub(crate) fn look(template: &Template, interrupt: &Interrupt) -> Result<Admin> {
+    let options = template.options().unwrap_or_else(|| template.beside().clone());
+    Admin::connect(&interrupt.options(&options)).or_fail(Code::Start)
+}
+
+/// Makes the copy for the run of this name.
+pub(crate) fn make(template: &Template, run: &str, stop: &AtomicBool, events: &dyn EventSink) -> Result<Fresh> {
+    events.note(&format!("copying database {}", template.name()));
+    let fresh = Fresh::make(template, run, stop).map_err(|error| {
+        let code = match &error {
+            FreshError::Interrupted { .. } => Code::Interrupted,
+            FreshError::Connect(_) | FreshError::Absent { .. } => Code::Start,
+            FreshError::Copy { .. } | FreshError::Drop { .. } => Code::Load,
+        };
+        Failure::new(code, error)
+    })?;
+    for note in &fresh.notes {
+        events.note(note);
+    }
+    let size = fresh.bytes.map_or_else(String::new, |n| format!(", {}", units::bytes(n)));
+    events.note(&format!("copied it to {}{size}, in {}", fresh.name(), units::duration(fresh.seconds)));
+    Ok(fresh)
+}

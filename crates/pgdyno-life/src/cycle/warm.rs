@@ -1,0 +1,81 @@
+//! Before the warm-up: caches filled by reading, and the checkpoint that is due.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use pgdyno_net::{Admin, AdminError};
+use pgdyno_report::units;
+use pgdyno_results::CycleRecord;
+use pgdyno_workload::{Capabilities, Workload};
+
+use super::record;
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+const PREWARM: &str = "prewarm";
+
+/// Reads the workload's tables, partitions and indexes into shared buffers, tables first.
+///
+/// # Errors
+/// When the connection is lost, or the user has had enough. That it cannot be done is told in the record.
+pub(crate) fn prewarm(
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    caps: &Capabilities,
+    events: &dyn EventSink,
+    stop: &AtomicBool,
+) -> Result<CycleRecord> {
+    let began = Instant::now();
+    let not_done = |why: &dyn std::fmt::Display| record(PREWARM, false, format!("not done: {why}"), began);
+    if caps.distributed_tables {
+        return Ok(not_done(&"the tables are spread over nodes"));
+    }
+    let stored = match pgdyno_load::stored(admin, workload) {
+        Ok(stored) => stored,
+        Err(error) => return Ok(not_done(&error)),
+    };
+    let there = admin.query("select from pg_extension where extname = 'pg_prewarm'").map(|rows| !rows.rows.is_empty());
+    let there = there.or_fail(Code::Start)?;
+    if !there && let Err(error) = admin.execute("create extension pg_prewarm") {
+        return refused(error, &not_done);
+    }
+    events.note("reading the data into shared buffers");
+    let mut outcome = Ok(());
+    for (nth, relation) in stored.iter().enumerate() {
+        events.step("prewarm", nth, stored.len());
+        if stop.load(Ordering::Acquire) {
+            outcome = Err(Failure::new(Code::Interrupted, "interrupted while the data was read into shared buffers"));
+            break;
+        }
+        if let Err(error) = admin.query(&format!("select pg_prewarm({}::oid::regclass)", relation.oid)) {
+            return refused(error, &not_done);
+        }
+    }
+    events.ended();
+    if !there {
+        // The user's database is to have what it had.
+        admin.execute("drop extension pg_prewarm").or_fail(Code::Start)?;
+    }
+    outcome?;
+    let bytes = units::bytes(stored.iter().map(|relation| relation.bytes).sum());
+    let what = format!("{} tables and indexes, {bytes}, by pg_prewarm", stored.len());
+    Ok(record(PREWARM, true, what, began))
+}
+
+/// Writes a checkpoint, so that the one that is due does not come into the measured window.
+///
+/// # Errors
+/// When the connection is lost. That the role may not is told in the record.
+pub(crate) fn checkpoint(admin: &mut Admin) -> Result<CycleRecord> {
+    let began = Instant::now();
+    match admin.execute("checkpoint") {
+        Ok(_) => Ok(record("checkpoint", true, "by CHECKPOINT", began)),
+        Err(error) => refused(error, &|why| record("checkpoint", false, format!("not done: {why}"), began)),
+    }
+}
+
+/// What the server refuses is told; a lost connection is an error.
+fn refused(error: AdminError, not_done: &dyn Fn(&dyn std::fmt::Display) -> CycleRecord) -> Result<CycleRecord> {
+    if error.is_lost() { Err(error).or_fail(Code::Start) } else { Ok(not_done(&error)) }
+}

@@ -1,0 +1,406 @@
+//! The data of a run: there already, or loaded; checked before and after.
+
+use std::sync::atomic::AtomicBool;
+
+use pgdyno_load::{
+    Baseline, CheckError, CheckProgress, DataState, Kept, LoadError, LoadOptions, LoadReport, Moment, Progress as Step,
+    SCHEMA, Stamp, refresh_routines,
+};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::LoadChoice;
+use pgdyno_report::units;
+use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
+use pgdyno_wire::SqlState;
+use pgdyno_workload::{Capabilities, Workload};
+
+use crate::events::{Event, EventSink};
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::foreign;
+use crate::loading::{self, LoadSettings};
+use crate::reach;
+
+/// The server, and what goes on beside it.
+#[derive(Clone, Copy)]
+pub struct DataAccess<'a> {
+    /// How the server is reached.
+    pub options: &'a ConnectOptions,
+    /// What it can do.
+    pub caps: &'a Capabilities,
+    /// Who hears of progress.
+    pub events: &'a dyn EventSink,
+    /// Ends what goes on when it becomes true.
+    pub stop: &'a AtomicBool,
+}
+
+/// What is there for a run.
+#[derive(Debug, Default)]
+pub(crate) struct Provided {
+    /// The record of the load, where there was one.
+    pub(crate) load: Option<LoadRecord>,
+    /// The other program that loaded the data, where one did: what is wrong with it is not the run's doing.
+    pub(crate) maker: Option<&'static str>,
+}
+
+/// Sees to it that the data is there as `choice` wants it.
+pub(crate) fn provide(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    choice: LoadChoice,
+    loading: LoadSettings,
+    schema_may_differ: bool,
+) -> Result<Provided> {
+    let meta = workload.meta();
+    if !meta.has_data() {
+        return Ok(Provided::default());
+    }
+    let (name, asked) = (meta.scale_name, workload.scale());
+    let state = pgdyno_load::state(admin, workload).or_fail(Code::Load)?;
+    if let (DataState::Foreign { scale: None, .. }, LoadChoice::IfMissing | LoadChoice::Never) = (&state, choice) {
+        foreign::whole(access, admin, workload)?;
+    }
+    match (state, choice) {
+        (DataState::Complete(_), LoadChoice::IfMissing | LoadChoice::Never) => {
+            match workload.routine_schema() {
+                None => own_routines(access, admin, workload, schema_may_differ)?,
+                Some(schema) => foreign::place(access, admin, workload, schema)?,
+            }
+            return Ok(Provided::default());
+        }
+        (DataState::Foreign { scale: Some(scale), maker }, LoadChoice::IfMissing | LoadChoice::Never) => {
+            if scale != asked {
+                return Err(other_size_of_another(name, scale, asked, maker));
+            }
+            foreign::whole(access, admin, workload)?;
+            let size = units::count(scale);
+            let whose = maker.unwrap_or("another program");
+            access.events.note(&format!("data loaded by {whose} is driven as it is, {name} {size}"));
+            match workload.routine_schema() {
+                None => foreign::drivable(access, admin, workload, maker)?,
+                Some(schema) => foreign::place(access, admin, workload, schema)?,
+            }
+            return Ok(Provided { load: None, maker: Some(whose) });
+        }
+        (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(workload, &stamp)),
+        (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
+            let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
+            let hint = format!("leave --no-load out, or `pgdyno load {}` first", meta.id);
+            return Err(Failure::new(Code::Load, error).hint(hint));
+        }
+        (DataState::Partial { kept: Some(Kept { rows, rows_expected: Some(all) }), .. }, LoadChoice::Never) => {
+            let error = format!("the data of {} is incomplete: a load was interrupted at {}", meta.id, far(rows, all));
+            return Err(Failure::new(Code::Load, error).hint("leave --no-load out to go on with it"));
+        }
+        (DataState::Partial { damage, .. }, LoadChoice::Never) if !damage.is_empty() => {
+            let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
+            return Err(Failure::new(Code::Load, error).hint(format!(
+                "restore that, or drop what is left and load anew with `pgdyno load {} --replace`",
+                meta.id
+            )));
+        }
+        (DataState::Partial { .. }, LoadChoice::Never) => {
+            let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
+            return Err(Failure::new(Code::Load, error).hint("leave --no-load out to load anew"));
+        }
+        (DataState::Partial { kept: None, ref damage, .. }, LoadChoice::IfMissing) if damage.is_empty() => {
+            access.events.note(
+                "a load was never finished, and what it left cannot be gone on with and holds nothing of use: loading anew",
+            );
+        }
+        // What is foreign and has no size that can be read is refused by the load itself.
+        (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
+        | (_, LoadChoice::Always) => {}
+    }
+    let record = load(access, workload, &loading.options(choice == LoadChoice::Always, false))?;
+    Ok(Provided { load: Some(record), maker: None })
+}
+
+/// Installs pgdyno's routines where those of an older version are there. What somebody changed by hand stays.
+fn own_routines(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &dyn Workload,
+    schema_may_differ: bool,
+) -> Result<()> {
+    let changed = changed_routines(admin, workload, access.caps)?;
+    if changed.is_empty() {
+        refresh_routines(admin, workload, access.caps).or_fail(Code::Load)?;
+    } else if !schema_may_differ {
+        let error = format!("routines of {} were changed by hand: {}", workload.meta().id, changed.join("; "));
+        return Err(Failure::new(Code::Check, error).hint(
+            "drop them, and the next run installs its own; or measure them as they are with --allow-schema-changes",
+        ));
+    }
+    Ok(())
+}
+
+/// Routines that are not those that pgdyno has installed.
+fn changed_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>> {
+    let differences = pgdyno_load::differences(admin, workload, caps).or_fail(Code::Load)?.unwrap_or_default();
+    let changed = differences.iter().filter(|difference| difference.part.is_routine() && difference.is.is_some());
+    Ok(changed.map(ToString::to_string).collect())
+}
+
+/// Refuses a size or parameters that are not those of the data, as a run does.
+pub fn admit_size(admin: &mut Admin, workload: &dyn Workload) -> Result<()> {
+    let meta = workload.meta();
+    match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
+        DataState::Other(stamp) => Err(other(workload, &stamp)),
+        DataState::Foreign { scale: Some(scale), maker } if scale != workload.scale() => {
+            Err(other_size_of_another(meta.scale_name, scale, workload.scale(), maker))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The refusal of another program's data of another size.
+fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> Failure {
+    let whose = maker.unwrap_or("another program");
+    let error = format!("the database holds data of {whose} of {name} {there}, and {name} {asked} is asked for");
+    let hint = format!("leave --{name} out to drive what is there, or name another database in --target");
+    Failure::new(Code::Load, error).hint(hint)
+}
+
+/// The refusal of complete data of ours that is not what is asked for.
+pub(crate) fn other(workload: &dyn Workload, found: &Stamp) -> Failure {
+    let meta = workload.meta();
+    let (name, asked) = (meta.scale_name, workload.scale());
+    if found.scale != asked && meta.is_size_loaded() {
+        let there = found.scale;
+        let error = format!("the database holds data of {name} {there}, and {name} {asked} is asked for");
+        return Failure::new(Code::Load, error).hint(format!(
+            "leave --{name} out to use what is there, or load anew with --replace, or drop it first with `pgdyno drop {}`",
+            meta.id
+        ));
+    }
+    let error = match workload.sql_data() {
+        None => {
+            format!("{} asks for data with other parameters or of another version: the database holds {found}", meta.id)
+        }
+        Some(_) => {
+            format!("{} or its parameters have changed since it was loaded: the database holds {found}", meta.id)
+        }
+    };
+    Failure::new(Code::Load, error).hint("load anew with --replace")
+}
+
+/// `205,999,000 of 500,000,000 rows`.
+fn far(rows: u64, all: u64) -> String {
+    format!("{} of {} rows", units::count(rows), units::count(all))
+}
+
+/// Loads.
+pub fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadRecord> {
+    let meta = workload.meta();
+    reach::admit_load(access.caps, meta.id)?;
+    access.events.note(&match workload.sql_data() {
+        None => format!(
+            "loading {} with {} {}, about {}",
+            meta.id,
+            meta.scale_name,
+            units::count(workload.scale()),
+            units::bytes(workload.data_bytes())
+        ),
+        Some(data) => {
+            let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
+            format!("loading {} by {files}", meta.dataset)
+        }
+    });
+    let heard = |step: &Step<'_>| match *step {
+        Step::Plan { rows_expected, rows_kept, .. } => {
+            if rows_kept > 0 {
+                access.events.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
+            }
+            access.events.event(&Event::LoadBegins { rows_expected, rows_kept });
+        }
+        Step::Dropped(what) => access.events.note(&format!("dropped what was there: {what}")),
+        Step::Phase(phase) => access.events.event(&Event::LoadPhase { phase: &phase.to_string() }),
+        Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
+        Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
+    };
+    let loaded = pgdyno_load::load(access.options, workload, access.caps, how, &heard, access.stop);
+    access.events.ended();
+    let report = loaded.map_err(|error| {
+        let code = match &error {
+            LoadError::Interrupted | LoadError::Suspended => Code::Interrupted,
+            LoadError::Connect(_) => Code::Start,
+            _ => Code::Load,
+        };
+        Failure::new(code, error)
+    })?;
+    for note in &report.notes {
+        access.events.note(note);
+    }
+    let rows: u64 = report.tables.iter().map(|t| t.rows).sum();
+    access.events.note(&format!(
+        "loaded {} rows, {}, in {}{}",
+        units::count(rows),
+        units::bytes(report.data_bytes),
+        units::duration(report.seconds),
+        longest(&report)
+    ));
+    Ok(record(&report))
+}
+
+/// A phase of less than this share of a load is not told.
+const SHARE_TOLD: f64 = 0.01;
+
+/// Where the time went: ` (rows 2.5 s, indexes 1.1 s)`.
+fn longest(report: &LoadReport) -> String {
+    let told = report.phases.iter().filter(|phase| phase.seconds_added >= report.seconds * SHARE_TOLD);
+    let told: Vec<_> = told.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds_added))).collect();
+    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+}
+
+fn record(report: &LoadReport) -> LoadRecord {
+    let table = |t: &pgdyno_load::TableReport| LoadTable {
+        name: t.name.clone(),
+        rows: t.rows,
+        copy_bytes: t.copy_bytes,
+        copy_s: t.seconds,
+    };
+    LoadRecord {
+        loaders: report.loaders,
+        seconds: report.seconds,
+        phases: report.phases.iter().map(|p| (p.phase.to_string(), p.seconds)).collect(),
+        tables: report.tables.iter().map(table).collect(),
+    }
+}
+
+/// Checks the data, over as many connections as a load takes by default. A Ctrl-C cancels what the server is doing for
+/// it.
+pub fn check(
+    access: &DataAccess<'_>,
+    workload: &dyn Workload,
+    moment: Moment<'_>,
+    when: &str,
+) -> Result<(CheckSet, Baseline)> {
+    access.events.note(&format!("checking the data {when}"));
+    access.events.event(&Event::ChecksBegin);
+    let heard = |step: &CheckProgress<'_>| {
+        let CheckProgress { check, done, total, share, .. } = *step;
+        access.events.event(&Event::Checking { check, done, of: total, share });
+    };
+    let connections = loading::default_loaders();
+    let checked = pgdyno_load::check(access.options, connections, workload, access.caps, moment, &heard, access.stop);
+    access.events.ended();
+    let report = checked.map_err(|error| {
+        let code = match &error {
+            CheckError::Interrupted { .. } => Code::Interrupted,
+            CheckError::Connect(_) => Code::Start,
+            CheckError::Failed { .. } | CheckError::Schema(_) => Code::Check,
+        };
+        Failure::new(code, error)
+    })?;
+    let record = |c: pgdyno_load::CheckResult| {
+        let more = c.more.then(|| "and more".to_owned());
+        CheckRecord {
+            name: c.name,
+            condition: c.condition,
+            holds: c.holds,
+            known: None,
+            seconds: c.seconds,
+            violations: c.violations.into_iter().chain(more).collect(),
+        }
+    };
+    let mut checks: Vec<_> = report.checks.into_iter().map(record).collect();
+    foreign::mark_known(access, workload, &mut checks)?;
+    if let Moment::AtRest | Moment::InFull = moment
+        && let Some(shape) = foreign::shape(access, workload)?
+    {
+        checks.insert(0, shape);
+    }
+    Ok((CheckSet { when: when.to_owned(), checks }, report.baseline))
+}
+
+/// Whether every check of a set holds, or is known not to.
+pub fn holds(set: &CheckSet) -> bool {
+    set.checks.iter().all(CheckRecord::passes)
+}
+
+/// The failure that broken data is, before a run.
+pub(crate) fn broken(set: &CheckSet) -> Failure {
+    let lines: Vec<String> = set
+        .checks
+        .iter()
+        .filter(|c| !c.passes())
+        .map(|c| format!("\n  {}: {}\n    {}", c.name, c.condition, c.violations.join("\n    ")))
+        .collect();
+    Failure::new(Code::Check, format!("the data is broken {}:{}", set.when, lines.concat()))
+        .hint(match set.checks.iter().all(|c| c.holds || c.name == SCHEMA) {
+            true => {
+                "undo the changes, load it anew with --replace, or measure it as it is with --allow-schema-changes: the \
+                 record says so"
+            }
+            false => "load it anew with --replace, or drive it all the same with --no-check",
+        })
+}
+
+/// Refuses a run that cannot connect all of its clients, and so many `watchers` of its own, before anything is loaded.
+pub(crate) fn admit(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
+    admin.promptly("how many connections it has", |admin| admit_clients(admin, clients, watchers))
+}
+
+fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
+    let setting = |admin: &mut Admin, name: &str| -> Option<u32> {
+        admin.query_opt(&format!("select current_setting('{name}', true)")).ok()??.parse().ok()
+    };
+    let Some(most) = setting(admin, "max_connections") else { return Ok(()) };
+    let superuser = admin.query_opt("select current_setting('is_superuser')").ok().flatten().is_some_and(|v| v == "on");
+    let reserved = if superuser {
+        0
+    } else {
+        setting(admin, "superuser_reserved_connections").unwrap_or(0)
+            + setting(admin, "reserved_connections").unwrap_or(0)
+    };
+    let used: u32 = admin
+        .query_opt("select count(*) from pg_stat_activity where backend_type = 'client backend'")
+        .ok()
+        .flatten()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1);
+    let free = most.saturating_sub(reserved).saturating_sub(used).saturating_sub(watchers);
+    if clients > free {
+        let error = format!(
+            "{clients} clients are asked for, and the server has room for {free}: max_connections is {most}, {reserved} are \
+             reserved, {used} in use, and pgdyno wants {watchers} more to see what the server does"
+        );
+        return Err(Failure::new(Code::Start, error)
+            .hint("lower --clients, let them share --connections, or raise max_connections and restart the server"));
+    }
+    Ok(())
+}
+
+/// Asks for one number.
+pub(crate) fn number(admin: &mut Admin, sql: &str) -> Option<u64> {
+    admin.query_opt(sql).ok().flatten()?.parse().ok()
+}
+
+/// Does what a run begins with. Returns what was left out, in sentences: all of it on a standby, and what the role may
+/// not.
+pub(crate) fn before_run(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>> {
+    let statements = workload.before_run();
+    if caps.standby && !statements.is_empty() {
+        return Ok(vec![format!(
+            "the server is a standby, so this was left out before the run: {}",
+            statements.join("; ")
+        )]);
+    }
+    admin.keep_notices();
+    // Those that came while the connection began are told by the clients' connections.
+    admin.take_notices();
+    let mut left_out = Vec::new();
+    for sql in statements {
+        match admin.execute(sql) {
+            Err(error) if error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) => {
+                left_out.push(format!("left out before the run: {error} (--no-vacuum leaves it out without a word)"));
+            }
+            done => drop(done.or_fail(Code::Start)?),
+        }
+        // VACUUM passes over what the role may not with a warning.
+        let warnings = admin.take_notices().into_iter().filter(|notice| notice.severity == "WARNING");
+        left_out.extend(warnings.map(|warning| format!("before the run, {sql}: {}", warning.message)));
+    }
+    Ok(left_out)
+}

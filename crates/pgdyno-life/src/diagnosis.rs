@@ -1,0 +1,37 @@
+//! What a run's own files tell of it, once it has ended: what happened, and what held the server back.
+
+use pgdyno_diagnose::diagnose;
+use pgdyno_results::{RECORD, StoreError};
+
+use super::record::Recording;
+use super::run_files::RunFiles;
+use crate::events::EventSink;
+
+/// Reads the intervals and the samples back, which the page of the run is made of, too, and fills in events, findings and
+/// the warnings that follow from them. Without samples there is nothing to tell.
+pub(crate) fn add(recording: &mut Recording, events: &dyn EventSink) {
+    if recording.record.samples.is_none() {
+        return;
+    }
+    if let Err(error) = read_and_add(recording, events) {
+        let warning = format!("what held the server back could not be found out: {error}");
+        events.warn(&warning);
+        recording.record.warnings.push(warning);
+    }
+}
+
+fn read_and_add(recording: &mut Recording, events: &dyn EventSink) -> Result<(), StoreError> {
+    let seen = RunFiles::read(&recording.path().join(RECORD), &recording.record, recording.path())?;
+    let record = &mut recording.record;
+    let diagnosis = diagnose(record, &seen.timeline, &seen.samples);
+    recording.seen = Some(seen);
+    for warning in diagnosis.warnings {
+        events.warn(&warning);
+        record.warnings.push(warning);
+    }
+    // What the watchers noticed themselves stands there already.
+    record.events.extend(diagnosis.events);
+    record.events.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
+    record.findings = diagnosis.findings;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The durability test: a private server of its own is driven and killed, and what it acknowledged is looked for.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use pgdyno_load::{Moment, ScenarioError, lost, witness};
+use pgdyno_net::Admin;
+use pgdyno_report::units;
+use pgdyno_server::{Embedded, PrivateServer, Want, capabilities};
+use pgdyno_workload::{Durability, Workload};
+use pgdyno_workloads::registry;
+
+use crate::data;
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::loading::{LoadSettings, default_loaders};
+use crate::target::{embedded_options, starting};
+
+/// Clients that drive it.
+const CLIENTS: u32 = 4;
+/// How long they do.
+const DRIVE: Duration = Duration::from_secs(3);
+/// Connections beside them.
+const OWN_CONNECTIONS: u32 = 16;
+/// What a commit costs, and what it is worth.
+const SETTINGS: [&str; 3] = ["fsync", "synchronous_commit", "full_page_writes"];
+
+/// What came of it.
+pub struct Outcome {
+    /// What was lost or is broken; empty where all is well.
+    pub found: Vec<String>,
+    /// What was done.
+    pub remark: String,
+    /// How long the test took.
+    pub seconds: f64,
+}
+
+/// Starts a private server of the same programs and with the settings of `like`, loads the smallest data of the workload,
+/// drives it, kills it, and starts it again. It is gone afterwards, as every private server is.
+pub fn test(
+    like: &PrivateServer,
+    workload: &dyn Workload,
+    test: &Durability,
+    events: &dyn EventSink,
+    stop: &AtomicBool,
+) -> Result<Outcome> {
+    let began = Instant::now();
+    let meta = workload.meta();
+    let settings = like.settings().iter().map(|s| (s.name.clone(), s.value.clone())).collect();
+    let options = embedded_options(CLIENTS + OWN_CONNECTIONS, false, settings)?;
+    let want = Want::Directory(like.installation().bindir.clone());
+    events.note("durability: a private server of its own is loaded, driven and killed");
+    let mut server = Embedded::start(&want, &options, &mut starting(events)).or_fail(Code::Server)?;
+    let reach = |server: &Embedded| server.server().connect_options("postgres");
+
+    let workload = registry::build(meta.id, [(meta.scale_name, "1")]).or_fail(Code::Start)?;
+    let target = reach(&server);
+    let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
+    let caps = capabilities(&mut admin, &target).or_fail(Code::Server)?;
+    let access = data::DataAccess { options: &target, caps: &caps, events, stop };
+    let loaders = default_loaders();
+    data::load(&access, &*workload, &LoadSettings::of(loaders).options(false, false))?;
+    let shown = SETTINGS.map(|name| format!("{name}={}", admin.query_one(&format!("show {name}")).unwrap_or_default()));
+    drop(admin);
+
+    events.note(&format!("driving it with {CLIENTS} clients for {}", units::duration(DRIVE.as_secs_f64())));
+    let crash = || {
+        events.note("killing it with SIGKILL, and starting it again");
+        server.crash().or_fail(Code::Server)
+    };
+    let (told, crashed) = witness(&target, test, CLIENTS, DRIVE, stop, crash).map_err(failure)?;
+    crashed?;
+
+    let target = reach(&server);
+    let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
+    let access = data::DataAccess { options: &target, ..access };
+    let (mut found, all) = lost(&mut admin, test, &told).or_fail(Code::Check)?;
+    let acknowledged = told.acknowledged.len();
+    if all > 0 {
+        found.insert(0, format!("{} of {} are lost", units::count(all as u64), units::count(acknowledged as u64)));
+    }
+    if acknowledged == 0 {
+        found.push("none was acknowledged, so nothing is proven".to_owned());
+    }
+    let (set, _) = data::check(&access, &*workload, Moment::InFull, "after the crash")?;
+    for check in set.checks.iter().filter(|check| !check.holds) {
+        found.push(format!("{} {} is broken: {}", check.name, check.condition, check.violations.join("; ")));
+    }
+    let remark = format!(
+        "on a private server of its own, PostgreSQL {}, {}: {} were acknowledged and {} under way when it was killed; all \
+         {} conditions were asked after its recovery. The loss of power cannot be tested so",
+        like.installation().version.text,
+        shown.join(" "),
+        units::count(acknowledged as u64),
+        told.unanswered,
+        set.checks.len()
+    );
+    Ok(Outcome { found, remark, seconds: began.elapsed().as_secs_f64() })
+}
+
+/// What sessions that were to meet, or to be killed, failed of.
+pub fn failure(error: ScenarioError) -> Failure {
+    let code = match error {
+        ScenarioError::Interrupted | ScenarioError::NotRestored(_) => Code::Interrupted,
+        ScenarioError::Connect(_) | ScenarioError::Thread(_) => Code::Start,
+        ScenarioError::Refused(_) => Code::Check,
+    };
+    Failure::new(code, error)
+}

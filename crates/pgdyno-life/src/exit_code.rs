@@ -1,0 +1,61 @@
+//! Exit codes; docs/exit-codes.md explains them, and a test holds the two together.
+
+use std::process::ExitCode;
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Code {
+    /// All went as planned.
+    Success = 0,
+    /// It could not start: wrong options, no connection, no such data.
+    Start = 1,
+    /// Errors during the run: clients or the server were lost, transactions failed, the figures are in doubt.
+    Run = 2,
+    /// The private server could not be had or did not start.
+    Server = 10,
+    /// The load failed.
+    Load = 11,
+    /// A check found broken data.
+    Check = 12,
+    /// A command of the user's around a run failed: a hook of the target.
+    Hook = 13,
+    /// A comparison shows that NEW is slower by more than was allowed.
+    Slower = 20,
+    /// The user ended it with Ctrl-C.
+    Interrupted = 130,
+}
+
+impl Code {
+    /// Every code.
+    pub const ALL: [Self; 9] = [
+        Self::Success,
+        Self::Start,
+        Self::Run,
+        Self::Server,
+        Self::Load,
+        Self::Check,
+        Self::Hook,
+        Self::Slower,
+        Self::Interrupted,
+    ];
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_every_code() {
+        let text = include_str!("../../../docs/exit-codes.md");
+        for code in Code::ALL {
+            assert!(text.contains(&format!("\n| {} |", code as u8)), "{code:?} is missing in docs/exit-codes.md");
+        }
+    }
+}

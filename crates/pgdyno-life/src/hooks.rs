@@ -1,0 +1,267 @@
+//! Commands of the user's around the runs on a target.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use pgdyno_plan::targets::Hook;
+use pgdyno_report::units;
+use pgdyno_results::CycleRecord;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::exit_code::Code;
+use crate::failure::Failure;
+
+/// How often a command that runs is looked at.
+const POLL: Duration = Duration::from_millis(20);
+/// What was told to end has so long for it.
+const GRACE: Duration = Duration::from_secs(5);
+/// A line of standard output of `provision` that begins so tells where the server is.
+const DSN: &str = "dsn=";
+
+/// A hook that failed, and why.
+pub(crate) type Failed = Box<(CycleRecord, Failure)>;
+
+/// Runs the hook `name` by `sh -c`, ends it after its time-out or when `stop` is set, and keeps its output in
+/// `directory/hook-NAME.log`. The environment has what is in `env` beside ours, and never a password.
+///
+/// # Errors
+/// When it cannot be run, does not succeed, takes too long, or was stopped.
+pub fn run(
+    name: &str,
+    hook: &Hook,
+    directory: &Path,
+    env: &[(&str, String)],
+    stop: &AtomicBool,
+) -> std::result::Result<CycleRecord, Failed> {
+    let place = Place::new(name, directory);
+    let attempt = || {
+        let log = place.log()?;
+        Ok((log.try_clone()?, log))
+    };
+    place.conclude(hook, Instant::now(), attempt, env, stop)
+}
+
+/// The same for the hook that makes the server: also what it prints in a line `dsn=…`, the last one, as the server's
+/// connection string. That line may hold a password, so no file has it.
+pub fn provision(
+    hook: &Hook,
+    directory: &Path,
+    env: &[(&str, String)],
+    stop: &AtomicBool,
+) -> std::result::Result<(CycleRecord, Option<String>), Failed> {
+    let place = Place::new("provision", directory);
+    let began = Instant::now();
+    // A file without a name: a pipe would be held open by a server that the hook has started.
+    let mut said = match tempfile::tempfile() {
+        Ok(said) => said,
+        Err(error) => return Err(place.failed(began, &error)),
+    };
+    let attempt = || Ok((said.try_clone()?, place.log()?));
+    let ran = place.conclude(hook, began, attempt, env, stop);
+    let dsn = place.keep(&mut said);
+    let record = ran?;
+    match dsn {
+        Ok(dsn) => Ok((record, dsn)),
+        Err(error) => Err(place.failed(began, &error)),
+    }
+}
+
+/// Where the output of a hook goes.
+struct Place<'a> {
+    name: &'a str,
+    directory: &'a Path,
+    file: String,
+}
+
+impl<'a> Place<'a> {
+    fn new(name: &'a str, directory: &'a Path) -> Self {
+        Self { name, directory, file: format!("hook-{name}.log") }
+    }
+
+    fn log(&self) -> io::Result<File> {
+        File::options().create(true).append(true).open(self.directory.join(&self.file))
+    }
+
+    fn record(&self, began: Instant, done: bool, what: String) -> CycleRecord {
+        let step = self.name.replace('_', "-");
+        let output = self.directory.join(&self.file).exists().then(|| self.file.clone());
+        CycleRecord { step, what, done, seconds: began.elapsed().as_secs_f64(), output }
+    }
+
+    fn failed(&self, began: Instant, error: &io::Error) -> Failed {
+        let what = format!("hook {} could not be run: {error}", self.name);
+        Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what)))
+    }
+
+    /// Runs the command with its output in these two files, and says how that went.
+    fn conclude(
+        &self,
+        hook: &Hook,
+        began: Instant,
+        files: impl FnOnce() -> io::Result<(File, File)>,
+        env: &[(&str, String)],
+        stop: &AtomicBool,
+    ) -> std::result::Result<CycleRecord, Failed> {
+        let ran = files().and_then(|(out, err)| {
+            let mut command = Command::new("sh");
+            command.args(["-c", &hook.command]).stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
+            command.env_remove("PGPASSWORD").envs(env.iter().map(|(name, value)| (*name, value)));
+            let patience = Duration::from_secs_f64(hook.timeout.seconds());
+            watch(command.spawn()?, patience, stop)
+        });
+        let what = match ran {
+            Ok(Ended::By(status)) if status.success() => {
+                return Ok(self.record(began, true, format!("by the target's hook {}", self.name)));
+            }
+            Ok(Ended::By(status)) => format!("hook {} failed ({status})", self.name),
+            Ok(Ended::TooLate) => {
+                format!("hook {} did not end within {}", self.name, units::duration(hook.timeout.seconds()))
+            }
+            Ok(Ended::Stopped) => {
+                let what = format!("hook {} was interrupted", self.name);
+                let failure = Failure::new(Code::Interrupted, what.clone());
+                return Err(Box::new((self.record(began, false, what), failure)));
+            }
+            Err(error) => return Err(self.failed(began, &error)),
+        };
+        let hint = format!("what it said is in {}", self.directory.join(&self.file).display());
+        Err(Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what).hint(hint))))
+    }
+
+    /// Puts what a hook said on standard output into its log, but for connection strings, and returns the last of them.
+    fn keep(&self, said: &mut File) -> io::Result<Option<String>> {
+        let mut text = Vec::new();
+        said.rewind()?;
+        said.read_to_end(&mut text)?;
+        let text = String::from_utf8_lossy(&text);
+        let mut log = self.log()?;
+        let mut found = None;
+        for line in text.lines() {
+            match line.trim().strip_prefix(DSN) {
+                Some(dsn) => {
+                    found = Some(dsn.trim().to_owned());
+                    writeln!(log, "{DSN}… (taken as the connection string, and not kept here)")?;
+                }
+                None => writeln!(log, "{line}")?,
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// How a command ended.
+enum Ended {
+    By(ExitStatus),
+    TooLate,
+    Stopped,
+}
+
+/// Waits for the end of a command; when its time is over, or it is not wanted any more, it is ended with all that it has
+/// started.
+fn watch(mut child: Child, patience: Duration, stop: &AtomicBool) -> io::Result<Ended> {
+    let deadline = Instant::now() + patience;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ended::By(status));
+        }
+        let stopped = stop.load(Ordering::Acquire);
+        if stopped || Instant::now() >= deadline {
+            end(&mut child)?;
+            return Ok(if stopped { Ended::Stopped } else { Ended::TooLate });
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// Ends a command's process group, first kindly.
+fn end(child: &mut Child) -> io::Result<()> {
+    let group = Pid::from_child(child);
+    // The only error is that there is nobody left in it.
+    let _ = kill_process_group(group, Signal::TERM);
+    let deadline = Instant::now() + GRACE;
+    while child.try_wait()?.is_none() && Instant::now() < deadline {
+        std::thread::sleep(POLL);
+    }
+    // Also those whose shell went at once.
+    let _ = kill_process_group(group, Signal::KILL);
+    child.wait().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    fn hook(command: &str, timeout_s: f64) -> Hook {
+        Hook { command: command.to_owned(), timeout: pgdyno_plan::units::Duration::from_seconds(timeout_s) }
+    }
+
+    fn log(dir: &Path, name: &str) -> String {
+        std::fs::read_to_string(dir.join(format!("hook-{name}.log"))).unwrap()
+    }
+
+    #[test]
+    fn a_hook_has_its_environment_and_keeps_all_of_its_output() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = [("PGHOST", "db1".to_owned())];
+        let done = run("drop_caches", &hook("echo $PGHOST; echo oh >&2", 60.0), dir.path(), &env, &NEVER).unwrap();
+        assert_eq!((done.step.as_str(), done.done), ("drop-caches", true));
+        assert_eq!(done.output.as_deref(), Some("hook-drop_caches.log"));
+        assert_eq!(log(dir.path(), "drop_caches"), "db1\noh\n");
+        // A second one stands below the first.
+        let (failed, why) = *run("drop_caches", &hook("echo no; exit 3", 60.0), dir.path(), &[], &NEVER).unwrap_err();
+        assert!(!failed.done && failed.what.contains("exit status: 3"), "{failed:?}");
+        assert_eq!((why.code(), log(dir.path(), "drop_caches").as_str()), (Code::Hook, "db1\noh\nno\n"));
+    }
+
+    #[test]
+    fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let command = "trap '' TERM; sleep 600 & echo $!; wait; sleep 600";
+        let (failed, why) = *run("restart", &hook(command, 0.3), dir.path(), &[], &NEVER).unwrap_err();
+        assert!(failed.what.contains("did not end within") && why.code() == Code::Hook, "{failed:?}");
+        let sleeper = log(dir.path(), "restart").trim().parse().unwrap();
+        let gone = || rustix::process::test_kill_process(Pid::from_raw(sleeper).unwrap()).is_err();
+        let zombie = || {
+            let stat = std::fs::read_to_string(format!("/proc/{sleeper}/stat")).unwrap_or_default();
+            stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
+        };
+        // A process that was killed goes a moment after the order.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !gone() && !zombie() {
+            assert!(Instant::now() < deadline, "process {sleeper} still runs");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn one_that_is_not_wanted_any_more_is_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let stop = AtomicBool::new(true);
+        let (_, why) = *run("restart", &hook("sleep 600", 600.0), dir.path(), &[], &stop).unwrap_err();
+        assert_eq!(why.code(), Code::Interrupted);
+    }
+
+    #[test]
+    fn where_the_server_is_is_taken_and_never_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let command = "echo dsn=host=old; echo working; echo ' dsn=host=db1 password=geheim'; echo oh >&2";
+        let (done, dsn) = provision(&hook(command, 60.0), dir.path(), &[], &NEVER).unwrap();
+        assert!(done.done && done.step == "provision");
+        assert_eq!(dsn.as_deref(), Some("host=db1 password=geheim"));
+        let kept = log(dir.path(), "provision");
+        assert!(kept.contains("working") && kept.contains("oh") && !kept.contains("geheim"), "{kept}");
+        assert_eq!(provision(&hook("true", 60.0), dir.path(), &[], &NEVER).unwrap().1, None);
+        // A server that it has started holds its output open, and is not waited for.
+        let (_, dsn) = provision(&hook("sleep 1000 & echo dsn=x; echo $!", 60.0), dir.path(), &[], &NEVER).unwrap();
+        assert_eq!(dsn.as_deref(), Some("x"));
+        let sleeper = log(dir.path(), "provision").lines().last().unwrap().parse().unwrap();
+        rustix::process::kill_process(Pid::from_raw(sleeper).unwrap(), Signal::KILL).unwrap();
+    }
+}

@@ -1,0 +1,93 @@
+//! Who works on a target: two suites at once would spoil each other's figures.
+//!
+//! The lock is an advisory one of PostgreSQL, so it goes with its connection, however that ends. Advisory locks are of one
+//! database, and figures of the whole server: holders in other databases are looked for, too.
+
+use pgdyno_net::{Admin, AdminError, ConnectOptions};
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
+
+/// The two numbers of the lock: "pgdyno" and "suit" in ASCII, as far as 32 bits hold them.
+const KEY: (u32, u32) = (0x7067_6479, 0x7375_6974);
+
+/// An advisory lock on the target's database, held by a connection of its own whose application_name tells the holder.
+pub struct TargetLock {
+    admin: Admin,
+    who: String,
+}
+
+impl TargetLock {
+    /// Takes it, as `who`, which other holders will be told.
+    ///
+    /// # Errors
+    /// When somebody has it: the error names the holder, since when, and the remedy.
+    pub fn take(options: &ConnectOptions, who: &str, interrupt: &Interrupt) -> Result<Self> {
+        let options = &interrupt.options(options);
+        let mut admin = Admin::connect(&options.with_application_name(who)).or_fail(Code::Start)?;
+        let (class, key) = KEY;
+        // Behind a pooler a lock of a session would be left to whoever gets that next: a transaction that stays open holds
+        // it. At this level it keeps no snapshot between its statements, and so nothing from VACUUM.
+        let pooled = pgdyno_server::pooling(&mut admin, options).or_fail(Code::Start)?;
+        let kind = if pooled.is_some_and(|pooling| !pooling.keeps_sessions()) {
+            let begin = "begin isolation level read committed; set local idle_in_transaction_session_timeout = 0";
+            admin.execute(begin).or_fail(Code::Start)?;
+            "xact_lock"
+        } else {
+            "lock"
+        };
+        let taken = admin.query_one(&format!("select pg_try_advisory_{kind}({class}, {key})")).or_fail(Code::Start)?;
+        // Who has it in another database has come before.
+        match find(&mut admin).or_fail(Code::Start)? {
+            Some(holder) => Err(refused(options, &holder)),
+            None if taken != "t" => Err(refused(options, "somebody who has just ended")),
+            None => {
+                // It lasts until the last run has ended, whatever the user asks for meanwhile.
+                admin.set_interrupter(None).or_fail(Code::Start)?;
+                Ok(Self { admin, who: who.to_owned() })
+            }
+        }
+    }
+
+    /// Takes it again where it is lost, as it is when the server was restarted.
+    ///
+    /// # Errors
+    /// When the server does not answer, or somebody else has it now.
+    pub fn retake(&mut self, options: &ConnectOptions, interrupt: &Interrupt) -> Result<()> {
+        self.admin.set_interrupter(Some(interrupt.waits())).or_fail(Code::Interrupted)?;
+        let answer = self.admin.promptly("whether it is there", |admin| admin.query("select 1"));
+        self.admin.set_interrupter(None).or_fail(Code::Start)?;
+        if answer.is_err() {
+            *self = Self::take(options, &self.who, interrupt)?;
+        }
+        Ok(())
+    }
+
+    /// Who has it, where somebody has, and since when.
+    pub(crate) fn holder(admin: &mut Admin) -> Result<Option<String>> {
+        find(admin).or_fail(Code::Start)
+    }
+}
+
+fn refused(options: &ConnectOptions, holder: &str) -> Failure {
+    Failure::new(
+        Code::Start,
+        format!("{options} is being measured by {holder}: two at once would spoil each other's figures"),
+    )
+    .hint("wait for its end, stop it (`pgdyno suite stop`), or use another server")
+}
+
+/// The holder beside the session that asks, in whichever database. What the role may not see is left out.
+fn find(admin: &mut Admin) -> std::result::Result<Option<String>, AdminError> {
+    let (class, key) = KEY;
+    let sql = format!(
+        "select coalesce(nullif(application_name, ''), 'a session') || coalesce(' (process ' || l.pid || ')', '') \
+         || coalesce(' since ' || date_trunc('second', backend_start)::text, '') \
+         from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid \
+         where locktype = 'advisory' and classid = {class} and objid = {key} and objsubid = 2 and granted \
+         and l.pid <> pg_backend_pid() order by backend_start limit 1"
+    );
+    let rows = admin.promptly("who else measures there", |admin| admin.query(&sql))?;
+    Ok(rows.rows.into_iter().next().and_then(|row| row.into_iter().next()?))
+}

@@ -1,0 +1,114 @@
+//! What the server says beside its answers, notices and warnings: each kind is told once and counted. A function that raises
+//! one for every transaction fills neither the terminal nor the memory.
+
+use std::collections::HashMap;
+
+use pgdyno_report::units;
+use pgdyno_results::NoticeRecord;
+use pgdyno_wire::backend::ServerMessage;
+use pgdyno_wire::libpq;
+
+use crate::events::EventSink;
+
+/// So many kinds are told apart.
+const KINDS_MAX: usize = 100;
+
+/// What was said so far.
+#[derive(Default)]
+pub(crate) struct Notices {
+    /// The places of kinds in `said`.
+    kinds: HashMap<Vec<u8>, usize>,
+    /// With the first message of each kind.
+    said: Vec<NoticeRecord>,
+    /// How many more there were, of other kinds.
+    more: u64,
+    /// The kind that is looked for.
+    kind: Vec<u8>,
+}
+
+impl Notices {
+    /// One came. The first of its kind is told as psql tells it.
+    pub(crate) fn take(&mut self, message: &ServerMessage, events: &dyn EventSink) {
+        kind_of(message, &mut self.kind);
+        match self.kinds.get(&self.kind) {
+            Some(at) => self.said[*at].count += 1,
+            None if self.said.len() == KINDS_MAX => self.more += 1,
+            None => {
+                events.note(libpq::notice(message, "").trim_end());
+                self.kinds.insert(self.kind.clone(), self.said.len());
+                self.said.push(NoticeRecord {
+                    severity: message.severity.clone(),
+                    sqlstate: message.code.to_string(),
+                    count: 1,
+                    message: message.message.clone(),
+                });
+            }
+        }
+    }
+
+    /// Tells how often each kind came that came again, and gives all for the record.
+    pub(crate) fn end(self, events: &dyn EventSink) -> Vec<NoticeRecord> {
+        for NoticeRecord { severity, count, message, .. } in self.said.iter().filter(|notice| notice.count > 1) {
+            events.note(&format!("{severity}:  {message}: {} times", units::count(*count)));
+        }
+        if self.more > 0 {
+            events.note(&format!("{} more notices of other kinds", units::count(self.more)));
+        }
+        self.said
+    }
+}
+
+/// What tells notices apart: severity, SQLSTATE and words, but not the numbers among them, which are keys of rows.
+fn kind_of(message: &ServerMessage, kind: &mut Vec<u8>) {
+    kind.clear();
+    kind.extend(message.severity.bytes());
+    kind.extend(message.code.as_str().bytes());
+    for byte in message.message.bytes() {
+        match byte {
+            b'0'..=b'9' if kind.last() == Some(&b'0') => {}
+            b'0'..=b'9' => kind.push(b'0'),
+            byte => kind.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Silent;
+
+    fn message(severity: &str, text: &str) -> ServerMessage {
+        ServerMessage { severity: severity.to_owned(), message: text.to_owned(), ..ServerMessage::default() }
+    }
+
+    fn counted(messages: impl IntoIterator<Item = ServerMessage>) -> (Vec<(String, u64)>, u64) {
+        let mut notices = Notices::default();
+        let quiet = Silent;
+        messages.into_iter().for_each(|message| notices.take(&message, &quiet));
+        let more = notices.more;
+        let told = |notice: NoticeRecord| (format!("{} {}", notice.severity, notice.message), notice.count);
+        (notices.end(&quiet).into_iter().map(told).collect(), more)
+    }
+
+    #[test]
+    fn numbers_do_not_make_a_kind_and_words_and_severities_do() {
+        let said = [
+            ("NOTICE", "row 17"),
+            ("NOTICE", "row 8"),
+            ("WARNING", "row 8"),
+            ("NOTICE", "rows 8"),
+            ("NOTICE", "row 0"),
+        ];
+        let expected = [("NOTICE row 17", 3), ("WARNING row 8", 1), ("NOTICE rows 8", 1)];
+        let expected = expected.map(|(text, count)| (text.to_owned(), count));
+        assert_eq!(counted(said.map(|(severity, text)| message(severity, text))), (expected.to_vec(), 0));
+    }
+
+    #[test]
+    fn kinds_without_end_are_only_counted() {
+        let kinds = (0..2 * KINDS_MAX).map(|nth| message("NOTICE", &"x".repeat(nth)));
+        let (said, more) = counted(kinds.clone().chain(kinds));
+        assert_eq!((said.len(), more), (KINDS_MAX, 2 * KINDS_MAX as u64));
+        assert!(said.iter().all(|(_, count)| *count == 2));
+    }
+}

@@ -1,0 +1,41 @@
+//! The page of a run, from what its run directory has of it.
+
+use std::path::{Path, PathBuf};
+
+use pgdyno_report::html::{self, ReportRun};
+use pgdyno_results::{RECORD, RunRecord, write_whole};
+
+use super::record::Recording;
+use super::run_files::RunFiles;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+
+/// The page in a run directory.
+pub const FILE: &str = "report.html";
+
+/// A run with its intervals, latencies and samples. Its record is at `path`; where the rest is not beside it, it is in the
+/// run directory in `results`.
+pub fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
+    let seen = RunFiles::read(path, &record, results).or_fail(Code::Start)?;
+    with_latencies(record, seen)
+}
+
+fn with_latencies(record: RunRecord, RunFiles { timeline, samples }: RunFiles) -> Result<ReportRun> {
+    let mut run = ReportRun { samples, ..ReportRun::new(record, timeline) };
+    run.timeline.each_latency(|line| run.latencies.add(&line)).or_fail(Code::Start)?;
+    Ok(run)
+}
+
+/// Writes the page of a run that has ended into its directory.
+pub fn write(recording: &mut Recording) -> Result<PathBuf> {
+    let record = recording.record.clone();
+    let run = match recording.seen.take() {
+        Some(seen) => with_latencies(record, seen)?,
+        None => with_timeline(&recording.path().join(RECORD), record, recording.path())?,
+    };
+    let mut page = Vec::new();
+    html::write(&[run], &mut page).or_fail(Code::Start)?;
+    let file = recording.path().join(FILE);
+    write_whole(&file, &page).or_fail(Code::Start)?;
+    Ok(file)
+}

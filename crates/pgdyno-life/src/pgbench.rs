@@ -1,0 +1,270 @@
+//! The record of a benchmark of the drop-in: `--json`, and `--csv` for its intervals.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use jiff::Timestamp;
+use pgdyno_engine::Ended;
+use pgdyno_measure::{Interval, Phase};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_pgbench::Witness;
+use pgdyno_pgbench::messages::{Failure, Said, system_text};
+use pgdyno_pgbench::options::{Limit, RunOptions};
+use pgdyno_pgbench::run::{EXIT_INTERRUPTED, Ran};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire};
+use pgdyno_results::{
+    IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
+    write_record,
+};
+use pgdyno_workload::{Capabilities, Workload as _};
+use pgdyno_workloads::scripted::Source;
+use sha2::Digest as _;
+
+use super::{drive, figures, resolve, warnings};
+
+/// The signal that ended the drop-in, if one did.
+#[derive(Clone, Debug, Default)]
+pub struct Caught(Arc<AtomicI32>);
+
+impl Caught {
+    /// Notes the signal that has come.
+    pub fn set(&self, signal: i32) {
+        self.0.store(signal, Ordering::Release);
+    }
+
+    /// What the process exits with, when a benchmark ended with `code`: 128 and the signal's number where that was it.
+    #[must_use]
+    pub fn exit_code(&self, code: u8) -> u8 {
+        let signal = u8::try_from(self.0.load(Ordering::Acquire)).unwrap_or_default();
+        if code == EXIT_INTERRUPTED && signal > 0 { 128 + signal } else { code }
+    }
+}
+
+/// Writes down one benchmark, if its options say where to.
+#[derive(Default)]
+pub struct Recorder {
+    json: Option<PathBuf>,
+    csv: Option<PathBuf>,
+    intervals_csv: Option<IntervalsCsv>,
+    started: Option<Timestamp>,
+    /// When the clients began.
+    began: Option<Timestamp>,
+    target: String,
+    server: Option<ServerRecord>,
+    intervals: Vec<IntervalRecord>,
+    caught: Caught,
+}
+
+impl Recorder {
+    /// One that knows what signal ended the benchmark, if one did.
+    pub fn new(caught: Caught) -> Self {
+        Self { caught, ..Self::default() }
+    }
+}
+
+/// In pgbench's manner.
+fn refused(error: &StoreError) -> Failure {
+    Failure::error(match error {
+        StoreError::Io { what, path, source } => {
+            format!("could not {what} file \"{}\": {}", path.display(), system_text(source))
+        }
+        other => other.to_string(),
+    })
+}
+
+impl Witness for Recorder {
+    fn options(&mut self, options: &RunOptions) -> Result<(), Failure> {
+        self.json = options.json.as_ref().map(PathBuf::from);
+        self.csv = options.csv.as_ref().map(PathBuf::from);
+        self.started = Some(Timestamp::now());
+        let admit = |option: &str, path: &PathBuf| {
+            let hint = || Said::Hint(format!("Name another file with --{option}."));
+            admit_file(path).map_err(|error| refused(&error).and(hint()))
+        };
+        self.json.iter().try_for_each(|path| admit("json", path))?;
+        self.csv.iter().try_for_each(|path| admit("csv", path))
+    }
+
+    fn set_up(&mut self, target: &ConnectOptions, admin: &mut Admin) -> Result<(), Failure> {
+        if let Some(path) = &self.csv {
+            self.intervals_csv = Some(IntervalsCsv::create(path).map_err(|error| refused(&error))?);
+        }
+        if self.json.is_some() {
+            self.target = target.to_string();
+            // What cannot be found out is not in the record; if the connection is gone, the clients will tell.
+            self.server = figures::server(admin, target, "given").ok();
+        }
+        Ok(())
+    }
+
+    fn started(&mut self) {
+        self.began = Some(Timestamp::now());
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if self.json.is_none() && self.csv.is_none() {
+            return;
+        }
+        let interval = IntervalRecord::from(interval);
+        if let Some(csv) = &mut self.intervals_csv {
+            csv.interval(&interval);
+        }
+        if self.json.is_some() {
+            self.intervals.push(interval);
+        }
+    }
+
+    fn ended(&mut self, options: &RunOptions, ran: &Ran) -> Result<(), Failure> {
+        let written = self.intervals_csv.as_ref().and_then(IntervalsCsv::failure).map_or(Ok(()), |e| Err(refused(e)));
+        if let Some(path) = self.json.take()
+            && let Err(error) = write_record(&path, &self.record(options, ran))
+        {
+            let failure = refused(&error);
+            return Err(match written {
+                Ok(()) => failure,
+                Err(csv) => csv.said.into_iter().fold(failure, Failure::and),
+            });
+        }
+        written
+    }
+}
+
+impl Recorder {
+    fn record(&mut self, options: &RunOptions, ran: &Ran) -> RunRecord {
+        let ended = Timestamp::now();
+        let started = self.started.unwrap_or(ended);
+        let plan = self.plan(options, ran);
+        let warmup = jiff::SignedDuration::from_secs_f64(plan.ramp_s);
+        let outcome = &ran.outcome;
+        let names = figures::names(&ran.workload, &Capabilities::default());
+        let txns: Vec<&str> = names.txns.iter().map(|kind| kind.name.as_str()).collect();
+        // What the report counts, so that the two agree: what ended after the time was up is in both.
+        let window = ran.counted();
+        let measured = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
+        let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
+        let (status, reason) = verdict(ran, &figures::broken(outcome, &txns), window.part.all().completed());
+        let id = run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64);
+        let hash = resolve::hash(&plan);
+        let mut record = RunRecord {
+            status,
+            reason,
+            exit_code: self.caught.exit_code(ran.exit_code),
+            measured_at: self.began.filter(|_| outcome.measured.intervals > 0).map(|t| (t + warmup).to_string()),
+            ended_at: Some(ended.to_string()),
+            server: Some(self.server.take().unwrap_or_else(|| ServerRecord {
+                version: format!("PostgreSQL {}", ran.server_version),
+                origin: "given".to_owned(),
+                ..ServerRecord::default()
+            })),
+            intervals: std::mem::take(&mut self.intervals),
+            ..RunRecord::begin(id, started, plan, hash, figures::client())
+        };
+        summarize(&mut record, &window, &names, outcome.process.cpu_ns());
+        figures::fill(&mut record, outcome, &window, &tps);
+        record.warnings = warnings::from_figures(&record, outcome, &record.plan);
+        record
+    }
+
+    fn plan(&self, options: &RunOptions, ran: &Ran) -> Plan {
+        let (transactions, time_s) = match options.limit {
+            Limit::Transactions(n) => (Some(u64::from(n)), None),
+            Limit::Seconds(s) => (None, Some(f64::from(s))),
+        };
+        let knows_scale = options.uses_builtin() || options.scale.is_some();
+        Plan {
+            workload: ran.workload.meta().id.to_owned(),
+            params: params(options),
+            scripts: scripts(ran),
+            scale_name: if knows_scale { "scale".to_owned() } else { String::new() },
+            scale: ran.scale,
+            data_bytes_estimated: 0,
+            data_from: None,
+            target: self.target.clone(),
+            from_template: None,
+            recipe: None,
+            suite: None,
+            cycle: Cycle::default(),
+            settings: BTreeMap::new(),
+            load: LoadChoice::Never,
+            resumable: false,
+            unlogged: false,
+            allow_schema_changes: false,
+            tcp: false,
+            directory: None,
+            loaders: 0,
+            checks: false,
+            no_vacuum: !options.vacuum,
+            clients: options.clients,
+            connections: None,
+            threads: options.threads as usize,
+            pin: None,
+            mode: options.protocol,
+            wire: Wire::Libpq,
+            pace: options.rate_tps.map(|per_s| Rate { per_s, arrivals: Arrivals::Poisson }).into(),
+            ramp_s: options.warmup_s.unwrap_or_default(),
+            time_s,
+            transactions,
+            max_tries: options.max_tries.unwrap_or(0),
+            // A limit beyond all numbers is one that every transaction is above.
+            latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),
+            reconnect_s: options.reconnect_s.unwrap_or_default(),
+            percentiles: options.latency_percentiles.clone().unwrap_or_default(),
+            log: options.log.is_some(),
+            // As pgbench: nothing but its own connections reach the server.
+            watch: WatchPlan { off: true, ..WatchPlan::default() },
+            seed: options.random_seed,
+        }
+    }
+}
+
+/// The scripts, built-in ones too: they are texts like any other.
+fn scripts(ran: &Ran) -> Vec<ScriptPlan> {
+    let scripts = ran.workload.spec().scripts.iter();
+    let script = |source: &Source| ScriptPlan {
+        file: source.name.clone(),
+        weight: source.weight,
+        sha256: sha2::Sha256::digest(&source.text).iter().map(|b| format!("{b:02x}")).collect(),
+    };
+    scripts.map(script).collect()
+}
+
+/// pgbench's options that have no place of their own in a plan, as they would be written.
+fn params(options: &RunOptions) -> BTreeMap<String, String> {
+    let mut params = BTreeMap::new();
+    for (name, value) in &options.definitions {
+        params.insert(format!("define-{name}"), String::from_utf8_lossy(value).into_owned());
+    }
+    let flags = [
+        ("connect", options.connect_per_transaction),
+        ("continue-on-error", options.continue_on_error),
+        ("exit-on-abort", options.exit_on_abort),
+        ("no-vacuum", !options.vacuum),
+        ("vacuum-all", options.vacuum_all),
+        ("report-per-command", options.report_per_command),
+    ];
+    params.extend(flags.iter().filter(|(_, set)| *set).map(|(name, _)| ((*name).to_owned(), "true".to_owned())));
+    params
+}
+
+/// How it ended, and why it did not end as planned.
+fn verdict(ran: &Ran, broken: &[String], completed: u64) -> (Status, Option<String>) {
+    let outcome = &ran.outcome;
+    let gone = outcome.clients_aborted + outcome.clients_lost;
+    // --exit-on-abort ends a run by the same way as its user.
+    if let (Some(reason), true) = (drive::early_end(&outcome.ended), outcome.ended != Ended::Interrupted || gone == 0) {
+        let status = if outcome.ended == Ended::Interrupted { Status::Interrupted } else { Status::Failed };
+        return (status, Some(reason));
+    }
+    if !broken.is_empty() {
+        return (Status::Invalid, Some(broken.join("; ")));
+    }
+    if completed == 0 {
+        return (Status::Failed, Some("no transaction was completed".to_owned()));
+    }
+    if gone > 0 {
+        return (Status::Invalid, Some(format!("{gone} clients did not last to the end")));
+    }
+    (Status::Complete, None)
+}

@@ -1,0 +1,128 @@
+//! What the way to a server allows: a standby can only be read, and behind a pooler there may be no sessions.
+
+use pgdyno_plan::{LoadChoice, Plan};
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{Capabilities, Pooling, Workload};
+
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, Result};
+
+const DIRECTLY: &str = "connect to the server itself, not through the pooler, or use session pooling";
+
+/// Refuses a run that cannot be, before anything is done to the server.
+///
+/// # Errors
+/// When it writes and the server is a standby.
+pub(crate) fn admit_run(caps: &Capabilities, workload: &dyn Workload, plan: &Plan) -> Result<()> {
+    if !caps.standby {
+        return Ok(());
+    }
+    let id = &plan.workload;
+    if !workload.is_read_only() {
+        let error = format!("{} is a standby, and {id} writes", plan.target);
+        return Err(Failure::new(Code::Start, error).hint(
+            "name the primary in --target, or run what only reads: select-only, polardb-ro, or a script of SELECTs",
+        ));
+    }
+    let writes = [
+        (plan.load == LoadChoice::Always, "--replace loads anew"),
+        (plan.from_template.is_some(), "--from-template copies a database"),
+    ];
+    match writes.iter().find(|(asked, _)| *asked) {
+        None => Ok(()),
+        Some((_, what)) => {
+            let error = format!("{} is a standby, and {what}", plan.target);
+            Err(Failure::new(Code::Start, error).hint("do that on the primary; the standby gets it by replication"))
+        }
+    }
+}
+
+/// Settles what a pooler leaves open, and refuses what cannot be behind one. `mode` is what was asked for.
+///
+/// # Errors
+/// When the run wants what only a session of its own has.
+pub(crate) fn settle(
+    caps: &Capabilities,
+    mode: Option<QueryMode>,
+    plan: &mut Plan,
+    events: &dyn EventSink,
+) -> Result<()> {
+    let prepared = match caps.pooling {
+        None | Some(Pooling::Session) => return Ok(()),
+        Some(Pooling::Statement) => {
+            let error = "the pooler hands out a connection for each statement, and a transaction has several";
+            return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
+        }
+        Some(Pooling::Transaction { prepared }) => prepared,
+    };
+    let sessions = [
+        (plan.load == LoadChoice::Always, "--replace, which loads,"),
+        (plan.from_template.is_some(), "--from-template"),
+    ];
+    if let Some((_, what)) = sessions.iter().find(|(asked, _)| *asked) {
+        let error =
+            format!("{what} takes sessions of its own, and the pooler hands out a connection for each transaction");
+        return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
+    }
+    if prepared || plan.mode != QueryMode::Prepared {
+        return Ok(());
+    }
+    if mode.is_some() {
+        let error = "query mode prepared is asked for, and the pooler hands out a connection for each transaction and keeps \
+                     no prepared statements";
+        return Err(Failure::new(Code::Start, error).hint(
+            "give --mode extended or simple; PgBouncer keeps prepared statements from 1.21 on with \
+             max_prepared_statements above 0; or connect to the server itself",
+        ));
+    }
+    plan.mode = QueryMode::Extended;
+    events.note(
+        "query mode extended: the pooler hands out a connection for each transaction and keeps no prepared statements",
+    );
+    Ok(())
+}
+
+/// Refuses a load that cannot be.
+///
+/// # Errors
+/// When the server is a standby, or a pooler hands out connections transaction by transaction.
+pub(crate) fn admit_load(caps: &Capabilities, id: &str) -> Result<()> {
+    admit_sessions(caps, &format!("loading {id}"))?;
+    if !caps.standby {
+        return Ok(());
+    }
+    let error = format!(
+        "the server is a standby: the data of {id} is not there as it is asked for, and cannot be loaded there"
+    );
+    Err(Failure::new(Code::Load, error).hint("load on the primary; the standby gets it by replication"))
+}
+
+/// Refuses a step that changes data.
+///
+/// # Errors
+/// When the server is a standby.
+pub fn admit_change(caps: &Capabilities, step: &str) -> Result<()> {
+    if !caps.standby {
+        return Ok(());
+    }
+    let error = format!("the server is a standby, and {step} changes data");
+    Err(Failure::new(Code::Start, error).hint("name the primary in --target"))
+}
+
+/// Refuses what takes sessions of its own.
+///
+/// # Errors
+/// When a pooler hands out connections transaction by transaction.
+pub fn admit_sessions(caps: &Capabilities, what: &str) -> Result<()> {
+    match caps.pooling {
+        Some(pooling) if !pooling.keeps_sessions() => {
+            let error = format!(
+                "{what} takes sessions of its own, and the pooler hands out a connection for each {}",
+                pooling.name()
+            );
+            Err(Failure::new(Code::Start, error).hint(DIRECTLY))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,198 @@
+//! Orders that a recipe fills in.
+
+mod fill;
+mod machine;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pgdyno_plan::recipe::{self, Expanded, Recipe, RecipeError, Request, expand};
+use pgdyno_plan::{Order, Plan, RecipePlan};
+use pgdyno_report::units;
+use pgdyno_workloads::registry;
+
+use super::cpus::cpus;
+use super::resolve;
+use super::workload_source::{ClientSetup, WorkloadSource};
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::target::Target;
+
+/// The recipe that a run follows.
+pub struct Followed {
+    recipe: RecipePlan,
+    /// What the user would have had to say for all that it says, and nothing else.
+    alone: Order,
+    /// Its settings of the server.
+    settings: BTreeMap<String, String>,
+    /// Settings that the user gave.
+    given: Vec<String>,
+}
+
+/// Returns the order with what its recipe says filled in wherever the user said nothing, and the recipe; the order as it is
+/// where it names none.
+pub fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
+    let Some(recipe) = meant(&order.workload.names)? else {
+        refuse_options(&order)?;
+        return Ok((order, None));
+    };
+    let fit = if order.recipe.fit { Some(machine::of_target(&order.target, &recipe)?) } else { None };
+    // A server that is known to be one of the guide's takes that one's numbers.
+    let same = if fit.is_none() { machine::in_file(&order.target)? } else { None };
+    let same = same.and_then(|machine| recipe.size_of(machine)).map(|size| size.name.as_str());
+    let request = Request {
+        size: order.recipe.size.as_deref().or(same),
+        variant: order.recipe.variant.as_deref(),
+        fit,
+        short: order.recipe.short,
+    };
+    let mut run = expand(&recipe, &request).map_err(|error| refusal(&recipe, error))?;
+    spare(&mut run);
+    let given = order.target.settings.iter().map(|(name, _)| name.to_lowercase()).collect();
+    let alone = fill::fill(Order::default(), &run);
+    let order = fill::fill(order, &run);
+    let source = WorkloadSource::read(&order.workload).map_err(|failure| {
+        let error = format!("recipe {} needs a workload that is not there: {}", recipe.name, failure.text());
+        Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
+    })?;
+    weigh(&order, &source, &mut run.recipe);
+    Ok((order, Some(Followed { recipe: run.recipe, alone, settings: run.settings, given })))
+}
+
+impl Followed {
+    /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe alone
+    /// would have on the same target.
+    pub(crate) fn beside(mut self, plan: &Plan, source: &WorkloadSource, target: &Target) -> Result<RecipePlan> {
+        self.alone.drive.random_seed = Some(plan.seed);
+        // Whatever the recipe leaves open is the same; threads are no more than clients.
+        let (_, _, mut alone) = resolve::plan_of(&self.alone, source, target, plan.scale)?;
+        if self.alone.drive.threads.is_none() {
+            alone.threads = alone.threads.min(plan.threads);
+        }
+        alone.settings.retain(|name, _| !self.given.contains(&name.to_lowercase()));
+        alone.settings.extend(self.settings);
+        self.recipe.departures = recipe::departures(plan, &alone);
+        Ok(self.recipe)
+    }
+}
+
+/// The recipe of this name, or of this file of the user's.
+pub fn recipe(name: &str) -> Result<Recipe> {
+    if let Some(recipe) = recipe::find(name) {
+        return Ok(recipe.clone());
+    }
+    if !is_file(name) {
+        return Err(unknown(name));
+    }
+    let text = std::fs::read_to_string(name)
+        .map_err(|error| Failure::new(Code::Start, format!("failed to read recipe {name}: {error}")))?;
+    let mut recipe = recipe::read(name, &text).or_fail(Code::Start)?;
+    let beside = Path::new(name).with_file_name(&recipe.workload);
+    if registry::find(&recipe.workload).is_err() && beside.exists() {
+        recipe.workload = beside.to_string_lossy().into_owned();
+    }
+    Ok(recipe)
+}
+
+/// The recipe that is named as the workload, where one is.
+fn meant(names: &[String]) -> Result<Option<Recipe>> {
+    let is_recipe = |name: &str| recipe::find(name).is_some() || is_file(name);
+    let recipes: Vec<&String> = names.iter().filter(|name| is_recipe(name)).collect();
+    match (recipes.as_slice(), names) {
+        ([], [name]) if looks_like_recipe(name) => Err(unknown(name)),
+        ([], _) => Ok(None),
+        ([_], [name]) => recipe(name).map(Some),
+        ([one], _) => {
+            let error = format!("recipe {one} has a workload of its own, and takes no scripts or workloads beside it");
+            Err(Failure::new(Code::Start, error))
+        }
+        ([one, other, ..], _) => {
+            let error = format!("a run follows one recipe, and {one} and {other} are named");
+            Err(Failure::new(Code::Start, error).hint("run them one after the other: `pgdyno suite run` does so"))
+        }
+    }
+}
+
+fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// Whether it is neither a file nor a script, and like the name of a recipe.
+fn looks_like_recipe(name: &str) -> bool {
+    let is_path = name.ends_with(".sql") || Path::new(name).exists();
+    !is_path && name.contains('/') && recipe::nearest(name).is_some()
+}
+
+fn unknown(name: &str) -> Failure {
+    let meant = recipe::nearest(name).map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
+    Failure::new(Code::Start, format!("unknown recipe '{name}'{meant}"))
+        .hint("`pgdyno list recipes` lists them; a recipe of one's own is a file that ends with .toml")
+}
+
+/// What is for recipes only.
+fn refuse_options(order: &Order) -> Result<()> {
+    let of = &order.recipe;
+    let options = [
+        ("--size", of.size.is_some()),
+        ("--variant", of.variant.is_some()),
+        ("--fit", of.fit),
+        ("--short", of.short.is_some()),
+    ];
+    match options.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let error = format!("{option} is for recipes, and {} is none", order.workload.id());
+            Err(Failure::new(Code::Start, error).hint("`pgdyno list recipes` lists them"))
+        }
+    }
+}
+
+/// The error with its remedy.
+fn refusal(recipe: &Recipe, error: RecipeError) -> Failure {
+    let name = &recipe.name;
+    let size = recipe.sizes.first().map_or("NAME", |size| size.name.as_str());
+    let hint = match (&error, &recipe.fit) {
+        (RecipeError::NoSize { .. }, Some(_)) => format!(
+            "--size {size} takes the numbers of that machine as they are, --fit scales them to this server; \
+             `pgdyno show {name}` shows them"
+        ),
+        (RecipeError::NoSize { .. } | RecipeError::NoRule { .. }, _) => {
+            format!("--size {size} takes the numbers of that machine as they are; `pgdyno show {name}` shows them")
+        }
+        (RecipeError::Unknown { .. }, _) => format!("`pgdyno show {name}` shows its sizes and variants"),
+        (RecipeError::SizeAndFit { .. } | RecipeError::Short { .. }, _) => return Failure::new(Code::Start, error),
+    };
+    Failure::new(Code::Start, error).hint(hint)
+}
+
+/// Leaves the threads of a fitted run to pgdyno where they are more than this machine has CPUs: pgbench wants a job for
+/// each client, where one thread here drives many of them, and beside a local server the others would only take its time.
+fn spare(run: &mut Expanded) {
+    if let (Some(fitted), Some(threads)) = (&mut run.recipe.fitted, run.threads)
+        && usize::from(threads) > cpus()
+    {
+        fitted.rule += "; of these threads as many as this machine can spare";
+        run.threads = None;
+    }
+}
+
+/// Adds to the rule of a fitted recipe what the workload's own formula says of the data. The rule stays the guide's own
+/// where the two disagree.
+fn weigh(order: &Order, source: &WorkloadSource, plan: &mut RecipePlan) {
+    let Some(fitted) = &mut plan.fitted else { return };
+    // What cannot be built is refused when the run builds it.
+    let Ok(workload) = source.build(&order.workload, None, None, &ClientSetup::NONE) else { return };
+    let data = workload.data_bytes();
+    if data > 0 {
+        let share = |share: f64| format!("{:.0} %", share * 100.0);
+        let goal = plan.cached.map_or_else(String::new, |goal| format!(" (the guide: {})", share(goal)));
+        let fits = (fitted.memory_bytes as f64 / data as f64).min(1.0);
+        let (data, memory) = (units::bytes(data), units::bytes(fitted.memory_bytes));
+        fitted.rule += &format!("; about {data} of data, of which {} fit in {memory}{goal}", share(fits));
+    }
+    let clients = order.drive.clients.unwrap_or_default();
+    if workload.meta().scale_name == "warehouses" && u64::from(clients) > workload.scale() {
+        fitted.rule += &format!("; {clients} users share {} warehouses", workload.scale());
+    }
+}

@@ -1,0 +1,148 @@
+//! The record of a run while it goes: what is known so far is on disk at every moment.
+
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use jiff::Timestamp;
+use pgdyno_measure::{Interval, Phase, Totals};
+use pgdyno_plan::Plan;
+use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, run_id, summarize};
+use pgdyno_workload::{Capabilities, Workload};
+
+use super::figures::{client, names};
+use super::resolve;
+use super::run_files::RunFiles;
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+
+/// `run.json` is renewed so often while a run goes: a pgdyno that is killed loses less than this of the
+/// summary, and nothing of the intervals.
+const RENEWAL: Duration = Duration::from_secs(10);
+
+/// An interval is a second long; shorter ones than this are rests of one.
+const WHOLE_S: f64 = 0.5;
+
+/// The record and its directory.
+pub struct Recording {
+    /// The record as far as it is known.
+    pub record: RunRecord,
+    /// What its files tell, once they were read back.
+    pub(crate) seen: Option<RunFiles>,
+    directory: RunDir,
+    names: Names,
+    /// The measured window so far.
+    measured: Totals,
+    in_flight: u64,
+    /// Begin in seconds and throughput of each whole interval of the measured window.
+    tps: Vec<(f64, f64)>,
+    renewed: Instant,
+}
+
+impl Recording {
+    /// Makes the run directory. From now on a killed pgdyno leaves a record that says `interrupted`.
+    pub fn begin(plan: &Plan, workload: &dyn Workload, results: &Path) -> Result<Self> {
+        let (now, clock) = (Timestamp::now(), SystemTime::now());
+        let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
+        let names = names(workload, &Capabilities::default());
+        let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
+        let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
+        let mut record = RunRecord::begin(id, now, plan.clone(), resolve::hash(plan), client());
+        record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
+        record.exit_code = Code::Interrupted as u8;
+        directory.record(&record).or_fail(Code::Start)?;
+        let (measured, renewed) = (Totals::default(), Instant::now());
+        Ok(Self { record, seen: None, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// What was to be done has become known better since the record began.
+    pub(crate) fn settle(&mut self, plan: &Plan, workload: &dyn Workload) {
+        self.record.plan = plan.clone();
+        self.record.plan_hash = resolve::hash(plan);
+        self.names = names(workload, &Capabilities::default());
+    }
+
+    /// Steps of the life cycle around the measured window were done, or not. They are on disk at once: what a step has
+    /// done to a server is known even if pgdyno is killed next.
+    pub(crate) fn note_steps(&mut self, steps: &mut Vec<CycleRecord>) {
+        self.record.cycle.append(steps);
+        // A disk that is full now may have room at the end; until then the old record stands.
+        let _ = self.directory.record(&self.record);
+    }
+
+    /// Statements may depend on what the server can do.
+    pub(crate) fn server_can(&mut self, workload: &dyn Workload, caps: &Capabilities) {
+        self.names = names(workload, caps);
+    }
+
+    /// An interval ended.
+    pub(crate) fn interval(&mut self, interval: &Interval) {
+        // A run is known by its first stage.
+        if interval.stage > 0 {
+            return;
+        }
+        self.directory.interval(interval);
+        if interval.phase == Phase::Measure {
+            if self.measured.intervals == 0 {
+                let ago = jiff::SignedDuration::from_secs_f64(interval.seconds());
+                self.record.measured_at = Some((Timestamp::now() - ago).to_string());
+            }
+            self.measured.add(interval, self.in_flight);
+            // What is left of a second at the end is no sample of throughput.
+            if interval.seconds() >= WHOLE_S {
+                self.tps.push((interval.start_ns as f64 / 1e9, interval.tps()));
+            }
+        }
+        self.in_flight = interval.in_flight;
+        if self.renewed.elapsed() >= RENEWAL {
+            self.renewed = Instant::now();
+            let cpu_ns = self.measured.workers.iter().map(pgdyno_measure::WorkerUsage::cpu_ns).sum();
+            summarize(&mut self.record, &self.measured, &self.names, cpu_ns);
+            // A disk that is full now may have room at the end; until then the old record stands.
+            let _ = self.directory.record(&self.record);
+        }
+    }
+
+    /// Fills in the figures of the measured window.
+    pub(crate) fn summarize(&mut self, measured: &Totals, process_cpu_ns: u64) {
+        summarize(&mut self.record, measured, &self.names, process_cpu_ns);
+    }
+
+    /// Begin in seconds and throughput of each whole interval of the measured window.
+    pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
+        &self.tps
+    }
+
+    /// Names of the transactions, in the order of the counters.
+    pub(crate) fn txn_names(&self) -> Vec<&str> {
+        self.names.txns.iter().map(|kind| kind.name.as_str()).collect()
+    }
+
+    /// Writes the end: the record, the line in `results.csv`, and `json` if it is wanted. What cannot be
+    /// written is told, and does not spoil the rest.
+    pub fn end(&mut self, status: Status, reason: Option<String>, code: Code, json: Option<&Path>) -> Vec<String> {
+        let priced = self.record.target.as_ref().zip(self.record.summary.as_ref());
+        self.record.cost = priced.and_then(|(target, summary)| CostRecord::of(target, summary));
+        self.record.status = status;
+        self.record.reason = reason;
+        self.record.exit_code = code as u8;
+        self.record.ended_at = Some(Timestamp::now().to_string());
+        if let Some(failure) = self.directory.failure() {
+            self.record.warnings.push(failure.to_owned());
+        }
+        let mut troubles = Vec::new();
+        let mut attempt = |result: std::result::Result<(), pgdyno_results::StoreError>| {
+            troubles.extend(result.err().map(|error| error.to_string()));
+        };
+        attempt(self.directory.record(&self.record));
+        attempt(self.directory.list(&self.record));
+        if let Some(path) = json {
+            attempt(pgdyno_results::write_record(path, &self.record));
+        }
+        troubles
+    }
+}

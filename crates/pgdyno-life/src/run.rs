@@ -1,0 +1,472 @@
+//! A run on its server: that comes up and is made as the run wants it, and in the end is as it was.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use pgdyno_engine::{FileLimit, raise_file_limit};
+use pgdyno_net::{Admin, Interrupter};
+use pgdyno_plan::{LoadChoice, Order, Plan};
+use pgdyno_results::{CycleRecord, Status};
+use pgdyno_workload::Workload;
+
+use super::cycle::{self, Around};
+use super::loaded::loaded;
+use super::lock::TargetLock;
+use super::reach;
+use super::recipe_args::{self, Followed};
+use super::record::Recording;
+use super::resolve::{self, Draft};
+use super::settings::{self, Changed, Restored};
+use super::stage::{Stage, is_null};
+use super::verdict::End;
+use super::watch;
+use super::workload_source::{ClientSetup, WorkloadSource};
+use super::{cluster, copies, data};
+
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::target::{Named, Server, Target, Whose};
+
+/// A run that has ended.
+pub struct Ran {
+    /// The record, which is complete, and its directory. `None` where the run came to nothing that would be worth one.
+    pub recording: Option<Recording>,
+    /// Why it ended before the clients had begun, or while something was put back.
+    pub failure: Option<Failure>,
+    /// What it is worth, as an exit code.
+    pub code: Code,
+    /// What could not be written of the record.
+    pub unwritten: Vec<String>,
+}
+
+/// Runs what is asked for: from provisioning the server to the last check. The record is in a new run directory.
+///
+/// A private server needs a supervisor, which is this same program: see [`supervise`](crate::supervise).
+///
+/// # Errors
+/// When the order cannot be carried out, which is known before any server is touched.
+pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
+    let (order, recipe) = recipe_args::apply(order)?;
+    carry_out(&order, recipe, interrupt, events)
+}
+
+/// The same for an order that a recipe has filled in, where it names one.
+///
+/// # Errors
+/// As [`run`].
+pub fn carry_out(
+    order: &Order,
+    recipe: Option<Followed>,
+    interrupt: &Interrupt,
+    events: &dyn EventSink,
+) -> Result<Ran> {
+    let Draft { source, target, setup, workload, plan } = resolve::draft(order, recipe)?;
+    admit_files(plan.links(), events)?;
+    pgdyno_results::admit(order.results()).or_fail(Code::Start)?;
+    resolve::admit_json(order)?;
+    let (named, local) = (target.named.clone(), target.is_local());
+    let mut run = Run { order, source, setup, local, workload, plan, named, interrupt, events };
+    let mut recording = None;
+    let lived = interrupt.blamed(run.carry_out(target, &mut recording));
+    Ok(match recording {
+        Some(recording) => conclude(lived, recording, interrupt, order),
+        None => {
+            let code = lived.as_ref().map_or_else(Failure::code, |end| end.code);
+            Ran { recording: None, failure: lived.err(), code, unwritten: Vec::new() }
+        }
+    })
+}
+
+/// Writes down how a run ended.
+fn conclude(lived: Result<End>, mut recording: Recording, interrupt: &Interrupt, order: &Order) -> Ran {
+    let (status, reason, code) = match &lived {
+        Ok(end) => (end.status, end.reason.clone(), end.code),
+        Err(failure) if failure.code() == Code::Interrupted => {
+            (Status::Interrupted, Some(failure.text()), Code::Interrupted)
+        }
+        Err(failure) => (Status::Failed, Some(failure.text()), failure.code()),
+    };
+    // A server that goes with whoever started the run says nothing about the run.
+    let orphaned = interrupt.orphaned.load(Ordering::Acquire) && status == Status::Failed;
+    let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
+    let unwritten = recording.end(status, reason, code, order.json.as_deref());
+    // What was measured stands, in what could be written; whoever looks for the rest is told by the exit code.
+    let code = if unwritten.is_empty() || code != Code::Success { code } else { Code::Run };
+    Ran { recording: Some(recording), failure: lived.err(), code, unwritten }
+}
+
+/// Raises the limit of open files, or says that it cannot be raised.
+fn admit_files(clients: u32, events: &dyn EventSink) -> Result<()> {
+    match raise_file_limit(clients) {
+        FileLimit::Enough => Ok(()),
+        FileLimit::Raised { from, to } => {
+            events.note(&format!("raised the limit of open files from {from} to {to}"));
+            Ok(())
+        }
+        FileLimit::TooLow { needed, hard } => {
+            let error = format!("{clients} clients need {needed} open files, and the hard limit is {hard}");
+            Err(Failure::new(Code::Start, error)
+                .hint("raise it (ulimit -Hn, limits.conf, LimitNOFILE=), or lower --clients"))
+        }
+    }
+}
+
+/// What is to be run, and all that is known of it.
+pub(crate) struct Run<'a> {
+    pub(crate) order: &'a Order,
+    pub(crate) source: WorkloadSource,
+    pub(crate) setup: ClientSetup,
+    /// Whether client and server share the machine.
+    pub(crate) local: bool,
+    pub(crate) workload: Box<dyn Workload>,
+    pub(crate) plan: Plan,
+    pub(crate) named: Option<Named>,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) events: &'a dyn EventSink,
+}
+
+/// Whether something is done to the server before the run looks at its data: that wants a place for its evidence.
+fn is_prepared(plan: &Plan) -> bool {
+    let cycle = plan.cycle;
+    cycle.provision || cycle.restart || cycle.drop_caches || !plan.settings.is_empty()
+}
+
+impl Run<'_> {
+    /// From provisioning the server to tearing it down. The record begins with the first thing that is done to a server,
+    /// or when the server is there; until then a failure leaves none.
+    ///
+    /// # Errors
+    /// When the run could not begin or broke off.
+    pub(crate) fn carry_out(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+        let done = &self.order.cycle.done;
+        if !is_prepared(&self.plan) && done.is_empty() {
+            return self.run_on_target(target, recording);
+        }
+        let mut evidence: Vec<_> =
+            done.iter().map(|(step, what)| cycle::record(step, true, what, Instant::now())).collect();
+        let recorded = self.begun(recording)?;
+        recorded.note_steps(&mut evidence);
+        if !self.plan.cycle.provision || self.is_done("provision") {
+            return self.run_on_target(target, recording);
+        }
+        let stop = self.interrupt.control.stop_flag();
+        let made = self.around(recorded, stop, self.interrupt.waits()).provision(&mut evidence);
+        recorded.note_steps(&mut evidence);
+        let found = made.and_then(|dsn| match dsn {
+            Some(dsn) => target.provisioned(&dsn),
+            None => Ok(target),
+        });
+        // What was made is removed whatever came of the run, and what was made by half, too.
+        let (lived, place) = match found {
+            Ok(target) => {
+                let place = target.given().cloned();
+                (self.run_on_target(target, recording), place)
+            }
+            Err(failure) => (Err(failure), None),
+        };
+        let recorded = self.begun(recording)?;
+        let at_once = (&self.interrupt.at_once, self.interrupt.last_waits());
+        let torn = self.around(recorded, at_once.0, at_once.1).teardown(place.as_ref(), &mut evidence);
+        recorded.note_steps(&mut evidence);
+        self.aftermath(lived, torn, recorded)
+    }
+
+    /// On a target that is there, or can be started.
+    fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+        let mut server = target.bring_up(&self.order.target, self.plan.links(), self.events)?;
+        let plain = server.options.clone();
+        // Nothing is to be put back yet: the first signal ends a wait for the server.
+        server.options = plain.as_ref().map(|options| self.interrupt.options(options));
+        server.announce(self.events)?;
+        self.admit(&server)?;
+        server.options.clone_from(&plain);
+        let mut changed = Changed::default();
+        let lived = self
+            .recover(&mut server, recording)
+            .and_then(|()| self.prepare(&mut server, &mut changed, recording))
+            .and_then(|()| self.run_on_server(&mut server, recording));
+        // Sessions with the run's settings may be what the server refuses.
+        let last = plain.as_ref().map(|options| self.interrupt.last_options(options));
+        let Some(restored) = last.and_then(|options| changed.restore(&options)) else { return lived };
+        server.options = plain;
+        let recorded = self.begun(recording)?;
+        let restored = self.put_back(&mut server, restored, "", recorded);
+        for setting in recorded.record.settings_set.iter_mut().filter(|setting| setting.before.is_some()) {
+            setting.restored = Some(restored.is_ok());
+        }
+        self.aftermath(lived, restored, recorded)
+    }
+
+    /// Refuses what cannot be on this server, before anything is done to it.
+    fn admit(&mut self, server: &Server) -> Result<()> {
+        if server.whose() != Whose::Given {
+            return Ok(());
+        }
+        let Some(mut admin) = server.admin()?.filter(|admin| !is_null(admin)) else { return Ok(()) };
+        let Some(options) = &server.options else { return Ok(()) };
+        let caps = pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?;
+        reach::admit_run(&caps, &*self.workload, &self.plan)?;
+        reach::settle(&caps, self.order.drive.mode, &mut self.plan, self.events)
+    }
+
+    /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
+    fn aftermath(&self, lived: Result<End>, after: Result<()>, recording: &mut Recording) -> Result<End> {
+        let Err(failure) = after else { return lived };
+        let text = failure.text();
+        self.events.warn(&text);
+        recording.record.warnings.push(text.clone());
+        lived.map(|end| match end.code {
+            Code::Success => End { reason: Some(text), code: failure.code(), ..end },
+            _ => end,
+        })
+    }
+
+    /// The record, which begins now if it has not yet.
+    fn begun<'r>(&self, recording: &'r mut Option<Recording>) -> Result<&'r mut Recording> {
+        let begun = match recording.take() {
+            Some(begun) => begun,
+            None => {
+                let mut begun = Recording::begin(&self.plan, &*self.workload, self.order.results())?;
+                begun.record.target = self.named.as_ref().map(Named::record);
+                begun
+            }
+        };
+        Ok(recording.insert(begun))
+    }
+
+    /// Who does what around this run; `stop` and `waits` end it.
+    fn around<'a>(&'a self, recording: &'a Recording, stop: &'a AtomicBool, waits: &'a Interrupter) -> Around<'a> {
+        Around {
+            named: self.named.as_ref(),
+            target: &self.plan.target,
+            directory: recording.path(),
+            events: self.events,
+            stop,
+            waits,
+        }
+    }
+
+    /// Puts back settings that a killed run has left changed.
+    fn recover(&self, server: &mut Server, recording: &mut Option<Recording>) -> Result<()> {
+        let Some(options) = server.options.clone().filter(|_| server.whose() != Whose::Ours) else { return Ok(()) };
+        let mut notes = Vec::new();
+        let last = self.interrupt.last_options(&options);
+        let left = settings::recover(&self.interrupt.options(&options), &last, &mut |note| notes.push(note))?;
+        server.notes.append(&mut notes);
+        let Some((who, restored)) = left else { return Ok(()) };
+        let recorded = self.begun(recording)?;
+        let note = format!("{who} was killed before it put settings of this server back");
+        self.events.note(&note);
+        if let Err(failure) = self.put_back(server, restored, &format!(", which {note}"), recorded) {
+            // Without a hook the server may have to be restarted by hand.
+            server.notes.push(failure.text());
+        }
+        Ok(())
+    }
+
+    /// Has the settings of before count again, and tells so.
+    fn put_back(
+        &self,
+        server: &mut Server,
+        restored: Result<Restored>,
+        why: &str,
+        recording: &mut Recording,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let mut evidence = Vec::new();
+        let mut names = String::new();
+        let outcome = restored.and_then(|restored| {
+            names = restored.names.join(", ");
+            let around = self.around(recording, &self.interrupt.at_once, self.interrupt.last_waits());
+            if restored.restart {
+                around.restart(server, &mut evidence)?;
+            }
+            let options = server.options.as_ref().map(|options| self.interrupt.last_options(options));
+            options.map_or(Ok(()), |options| restored.finish(&options))
+        });
+        let what = match &outcome {
+            Ok(()) => format!("{names} as before{why}"),
+            Err(failure) => format!("not done: {}", failure.text()),
+        };
+        evidence.push(cycle::record("restore-settings", outcome.is_ok(), what, began));
+        recording.note_steps(&mut evidence);
+        outcome
+    }
+
+    /// Makes the server as the run wants it, before its data is looked at: without data that is to be loaded anew, with
+    /// its settings, and with cold caches.
+    fn prepare(&mut self, server: &mut Server, changed: &mut Changed, recording: &mut Option<Recording>) -> Result<()> {
+        if !is_prepared(&self.plan) || server.options.is_none() {
+            return Ok(());
+        }
+        // Data that is to be loaded anew is no part of what the caches are to hold.
+        let cold = [("restart", self.plan.cycle.restart), ("drop-caches", self.plan.cycle.drop_caches)];
+        let cold = cold.iter().any(|(step, asked)| *asked && !self.is_done(step));
+        let fresh = self.plan.load == LoadChoice::Always && self.plan.from_template.is_none();
+        let mut evidence = Vec::new();
+        if fresh && cold && server.whose() != Whose::Ours && self.workload.meta().has_data() {
+            evidence.extend(self.drop_data(server)?);
+        }
+        let recorded = self.begun(recording)?;
+        let prepared = self.make_as_wanted(server, changed, recorded, &mut evidence);
+        for step in evidence.iter().filter(|step| !step.done) {
+            let warning = format!("{}: {}", step.step, step.what);
+            server.notes.push(warning);
+        }
+        recorded.note_steps(&mut evidence);
+        prepared?;
+        // The same sessions as the clients' tell what the settings are.
+        let (Some(options), false) = (&server.options, self.plan.settings.is_empty()) else { return Ok(()) };
+        let from_start = server.whose() == Whose::Ours || self.is_done("settings");
+        let way = |name: &str| if from_start { ("start".to_owned(), None) } else { changed.way(name) };
+        let (records, verdict) = settings::verify(&self.interrupt.options(options), &self.plan.settings, way);
+        recorded.record.settings_set = records;
+        verdict
+    }
+
+    /// Whether somebody has done this step for the run before.
+    fn is_done(&self, step: &str) -> bool {
+        self.order.cycle.done.iter().any(|(done, _)| done == step)
+    }
+
+    fn make_as_wanted(
+        &self,
+        server: &mut Server,
+        changed: &mut Changed,
+        recording: &Recording,
+        evidence: &mut Vec<CycleRecord>,
+    ) -> Result<()> {
+        let interrupt = self.interrupt;
+        let around = self.around(recording, interrupt.control.stop_flag(), interrupt.waits());
+        let cycle = self.plan.cycle;
+        let restart = cycle.restart && !self.is_done("restart");
+        let drop_caches = cycle.drop_caches && !self.is_done("drop-caches");
+        let settings = !self.plan.settings.is_empty() && !self.is_done("settings");
+        if settings
+            && server.whose() != Whose::Ours
+            && let Some(options) = &server.options
+        {
+            let ways = settings::Ways { first: interrupt.options(options), last: interrupt.last_options(options) };
+            *changed = settings::change(&ways, &self.plan.settings, &self.plan.target, around.can_restart(server))?;
+        }
+        if restart || changed.wants_restart() {
+            around.restart(server, evidence)?;
+        }
+        if drop_caches {
+            around.drop_caches(server, evidence)?;
+        }
+        server.options = server.options.as_ref().map(|options| changed.options(options));
+        Ok(())
+    }
+
+    /// Drops what pgdyno has loaded, once it is known how large that was.
+    fn drop_data(&mut self, server: &Server) -> Result<Option<CycleRecord>> {
+        let Some(options) = &server.options else { return Ok(None) };
+        let mut admin = Admin::connect(&self.interrupt.options(options)).or_fail(Code::Start)?;
+        let began = Instant::now();
+        self.fit_to_loaded(&mut admin)?;
+        let dropped = pgdyno_load::drop_data(&mut admin, &*self.workload, false).or_fail(Code::Load)?;
+        let what = if dropped.is_empty() { "nothing was there" } else { "what pgdyno had loaded" };
+        Ok(Some(cycle::record("drop", true, what, began)))
+    }
+
+    /// What is loaded decides where the order does not.
+    fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
+        if let Some(loaded) = loaded(admin, &*self.workload)? {
+            self.workload =
+                resolve::fit(self.order, &self.source, &loaded, self.local, &mut self.setup, &mut self.plan)?;
+        }
+        Ok(())
+    }
+
+    /// On a server that is as it is wanted: from what is loaded to the last check.
+    fn run_on_server(&mut self, server: &mut Server, recording: &mut Option<Recording>) -> Result<End> {
+        // What was copied must be dropped, whatever comes.
+        let template = copies::template(server, &self.plan, self.interrupt)?;
+        server.options = server.options.as_ref().map(|options| self.interrupt.options(options));
+        let mut admin = match &template {
+            None => server.admin()?,
+            Some(template) => Some(copies::look(template, self.interrupt)?),
+        };
+        if let Some(admin) = admin.as_mut().filter(|admin| !is_null(admin)) {
+            if template.as_ref().is_none_or(|template| template.options().is_some()) {
+                self.fit_to_loaded(admin)?;
+            }
+            let options = template.as_ref().map_or(server.options.as_ref(), |template| Some(template.beside()));
+            let caps = options.map(|options| pgdyno_server::capabilities(admin, options)).transpose();
+            let caps = caps.or_fail(Code::Start)?.unwrap_or_default();
+            // A pooler has more clients than connections.
+            if caps.pooling.is_none() {
+                // One that counts at both ends of the window, and one that looks at all else.
+                data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
+            }
+            cluster::settle(&caps, &*self.workload, self.order.drive.mode, &mut self.plan, self.events)?;
+            server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
+            if self.plan.suite.is_none()
+                && let Some(holder) = TargetLock::holder(admin)?
+            {
+                server
+                    .notes
+                    .push(format!("{holder} measures on this server at the same time: the figures spoil each other"));
+            }
+        }
+        let recording = self.begun(recording)?;
+        recording.settle(&self.plan, &*self.workload);
+        let mut warnings = server.notes.clone();
+        warnings.extend(self.workload.advice(self.plan.clients));
+        for warning in warnings {
+            self.events.warn(&warning);
+            recording.record.warnings.push(warning);
+        }
+        let os_metrics = watch::os_metrics(&self.order.watch, self.named.as_ref());
+        let mut stage = Stage {
+            plan: &self.plan,
+            workload: &*self.workload,
+            interrupt: self.interrupt,
+            events: self.events,
+            recording,
+            os_metrics: os_metrics.as_ref(),
+            maker: None,
+        };
+        stage.carry_out(server, admin, template.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+    use crate::events::Event;
+
+    /// Keeps events as another machine would receive them.
+    #[derive(Default)]
+    struct Kept(Mutex<Vec<serde_json::Value>>);
+
+    impl EventSink for Kept {
+        fn event(&self, event: &Event<'_>) {
+            let event = serde_json::to_value(event).expect("an event is plain data");
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        }
+    }
+
+    #[test]
+    fn a_run_tells_what_happens_as_plain_data() {
+        let results = tempfile::tempdir().unwrap();
+        let mut order = Order { out: Some(results.path().to_owned()), ..Order::of("noop") };
+        (order.drive.clients, order.drive.transactions, order.drive.random_seed) = (Some(3), Some(1000), Some(1));
+        let kept = Kept::default();
+        let ran = run(order, &Interrupt::default(), &kept).unwrap();
+        assert_eq!((ran.code, ran.unwritten.len()), (Code::Success, 0));
+        assert_eq!(ran.recording.unwrap().record.summary.unwrap().committed, 3000);
+
+        let events = kept.0.into_inner().unwrap();
+        let of = |name: &str| events.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
+        assert_eq!(of("drive-begins")[0]["plan"]["clients"], 3);
+        let committed: u64 = of("interval").iter().map(|event| event["interval"]["committed"].as_u64().unwrap()).sum();
+        assert_eq!(committed, 3000, "{events:#?}");
+        assert_eq!(events.last().unwrap()["event"], "ended");
+    }
+}

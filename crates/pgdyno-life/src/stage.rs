@@ -1,0 +1,469 @@
+//! A run from the load to the last check.
+
+use std::time::Duration;
+
+use pgdyno_engine::Ended;
+use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::Plan;
+use pgdyno_results::{
+    CheckRecord, CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status, note_counts, note_metrics,
+};
+use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
+use pgdyno_workload::{Capabilities, Metric, Workload};
+
+use super::cluster;
+use super::copies;
+use super::cycle::warm;
+use super::data::{self, DataAccess};
+use super::diagnosis;
+use super::drive::{self, Driven, DrivenServer};
+use super::figures;
+use super::foreign;
+use super::loading::LoadSettings;
+use super::record::Recording;
+use super::verdict::{self, End};
+use super::{warnings, watch};
+use crate::events::{Event, EventSink};
+use crate::exit_code::Code;
+use crate::failure::{OrFail, Result};
+use crate::interrupt::Interrupt;
+use crate::target::{Server, Whose};
+
+/// How long the server may take to say what it has counted.
+const SAMPLING: Duration = Duration::from_secs(5);
+/// How long it may take to show that it is still there.
+const ANSWERING: Duration = Duration::from_secs(10);
+
+/// Whether the server is a null server, wherever it came from.
+pub fn is_null(admin: &Admin) -> bool {
+    admin.parameters().get("server_version") == Some(pgdyno_null::VERSION)
+}
+
+/// A run and all that it goes on among.
+pub(crate) struct Stage<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) workload: &'a dyn Workload,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) events: &'a dyn EventSink,
+    pub(crate) recording: &'a mut Recording,
+    /// How the server's machine is looked at, where that is said.
+    pub(crate) os_metrics: Option<&'a OsMetrics>,
+    /// The other program that loaded the data, where one did.
+    pub(crate) maker: Option<&'static str>,
+}
+
+impl Stage<'_> {
+    /// From the load to the last check. What is found out stands in the record at once.
+    pub(crate) fn carry_out(
+        &mut self,
+        server: &mut Server,
+        admin: Option<Admin>,
+        template: Option<&Template>,
+    ) -> Result<End> {
+        let (Some(options), Some(mut admin)) = (server.options.clone(), admin) else {
+            let caps = Capabilities::default();
+            let nobody = DrivenServer {
+                caps: &caps,
+                options: None,
+                sampler: None,
+                is_watched: false,
+                is_private: true,
+                machines: Machines::default(),
+            };
+            let driven = self.drive(nobody)?;
+            return Ok(self.conclude(&driven, None));
+        };
+        if is_null(&admin) {
+            return self.against_nobody(&options);
+        }
+        let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
+        self.recording.server_can(self.workload, &caps);
+        let Some(template) = template else {
+            self.provide(&options, &mut admin, &caps)?;
+            return self.run_on_server(&options, &mut admin, &caps, server);
+        };
+        let there = template.options().map(|options| self.interrupt.options(&options));
+        if let Some(there) = &there {
+            self.provide(there, &mut admin, &caps)?;
+        }
+        // A database can be copied only while nobody is connected to it.
+        drop(admin);
+        let fresh = self.copy(template)?;
+        let options = self.interrupt.options(&fresh.options());
+        let lived = Admin::connect(&options).or_fail(Code::Start).and_then(|mut admin| {
+            if there.is_none() {
+                self.provide(&options, &mut admin, &caps)?;
+            }
+            self.run_on_server(&options, &mut admin, &caps, server)
+        });
+        self.events.note(&format!("dropping {}", fresh.name()));
+        if let Err(error) = fresh.remove() {
+            self.events.warn(&error.to_string());
+            self.recording.record.warnings.push(error.to_string());
+        }
+        lived
+    }
+
+    /// Sees to the data.
+    fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
+        let loading = LoadSettings::planned(self.plan);
+        let provided =
+            data::provide(&access, admin, self.workload, self.plan.load, loading, self.plan.allow_schema_changes)?;
+        self.recording.record.load = provided.load;
+        self.maker = provided.maker;
+        self.recording.record.data_from = match provided.maker {
+            Some(maker) => Some(maker.to_owned()),
+            None => pgdyno_load::loaded_by(admin, self.workload).or_fail(Code::Load)?,
+        };
+        Ok(())
+    }
+
+    /// Makes the copy that the run works on.
+    fn copy(&mut self, template: &Template) -> Result<Fresh> {
+        let stop = self.interrupt.control.stop_flag();
+        let fresh = copies::make(template, &self.recording.record.id, stop, self.events)?;
+        self.recording.record.copy = Some(CopyRecord {
+            template: template.name().to_owned(),
+            database: fresh.name().to_owned(),
+            seconds: fresh.seconds,
+            bytes: fresh.bytes,
+        });
+        Ok(fresh)
+    }
+
+    /// In the database with the data: from the first check to the last one.
+    fn run_on_server(
+        &mut self,
+        options: &ConnectOptions,
+        admin: &mut Admin,
+        caps: &Capabilities,
+        server: &mut Server,
+    ) -> Result<End> {
+        let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
+        let fresh = self.recording.record.load.is_some();
+        let pooling = caps.pooling.map(|pooling| pooling.name().to_owned());
+        self.recording.record.server = Some(ServerRecord { pooling, ..server_record(admin, options, server)? });
+        self.note_pooler(caps);
+        self.describe_cluster(options, admin, caps)?;
+        let sizes = self.table_sizes(admin, caps);
+        if !self.plan.no_vacuum {
+            for warning in data::before_run(admin, self.workload, caps)? {
+                self.events.warn(&warning);
+                self.recording.record.warnings.push(warning);
+            }
+        }
+        let baseline = if self.plan.checks { self.check_before(&access, fresh)? } else { None };
+        if !self.plan.checks {
+            let differences = pgdyno_load::differences(admin, self.workload, caps).or_fail(Code::Check)?;
+            self.warn_of_schema(differences.unwrap_or_default().iter());
+        }
+        self.warm(admin, caps)?;
+        let counted_before = self.server_counts(admin);
+
+        let is_private = server.whose() != Whose::Given;
+        // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
+        let mut sampler =
+            (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
+        if let Some(sampler) = &mut sampler {
+            // It is asked while the clients are at work: a silent server must not hold up their end.
+            sampler.wait_at_most(Some(SAMPLING)).or_fail(Code::Start)?;
+        }
+        let machines = Machines {
+            local: options.is_local(),
+            // Without it the machine is seen all the same, only its processes are not.
+            session: ServerSession::of(admin).ok().flatten(),
+            os_metrics: self.os_metrics.cloned(),
+        };
+        let driven = DrivenServer { caps, options: Some(options), sampler, is_watched: true, is_private, machines };
+        let driven = self.drive(driven)?;
+        let mut end = self.conclude(&driven, server.death());
+        let answers = self.still_answers(admin);
+        if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
+            self.look_back(&access, admin, &counted_before, baseline.as_ref(), &driven, &mut end);
+        }
+        self.note_growth(admin, caps, &sizes);
+        Ok(end)
+    }
+
+    /// What a reader must know of the pooler that the figures are measured through.
+    fn note_pooler(&mut self, caps: &Capabilities) {
+        let Some(pooling) = caps.pooling else { return };
+        let sessions = match pooling.keeps_sessions() {
+            true => "; each client, and each connection of pgdyno's own, needs one of its connections to the server",
+            false => "",
+        };
+        let warning = format!(
+            "a pooler stands before the server ({} pooling): its work is in the latencies, and TPM is left out, for sessions \
+             of the server outlive the clients{sessions}",
+            pooling.name()
+        );
+        self.events.warn(&warning);
+        self.recording.record.warnings.push(warning);
+    }
+
+    /// Whether the server still answers after the run. Where it does not, nobody waits long for it again.
+    fn still_answers(&mut self, admin: &mut Admin) -> bool {
+        let asked = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
+        let patience = if asked { None } else { Some(SAMPLING) };
+        if !asked {
+            let warning = "the server does not answer any more: the data was not looked at after the run";
+            self.events.warn(warning);
+            self.recording.record.warnings.push(warning.to_owned());
+        }
+        admin.wait_at_most(patience).is_ok() && asked
+    }
+
+    /// Fills the caches and writes a checkpoint, where the plan wants that.
+    fn warm(&mut self, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let cycle = self.plan.cycle;
+        let mut steps = Vec::new();
+        if cycle.prewarm {
+            let stop = self.interrupt.control.stop_flag();
+            steps.push(warm::prewarm(admin, self.workload, caps, self.events, stop)?);
+        }
+        if cycle.checkpoint {
+            self.events.note("checkpoint");
+            steps.push(warm::checkpoint(admin)?);
+        }
+        for step in steps.iter().filter(|step| !step.done) {
+            let warning = format!("{}: {}", step.step, step.what);
+            self.events.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        self.recording.note_steps(&mut steps);
+        Ok(())
+    }
+
+    /// How large the tables are; nothing where that cannot be told now.
+    fn table_sizes(&self, admin: &mut Admin, caps: &Capabilities) -> Vec<(&'static str, u64)> {
+        pgdyno_load::table_sizes(admin, self.workload, caps).unwrap_or_default()
+    }
+
+    /// How the tables have grown, or at least how large they were where nobody answers any more.
+    fn note_growth(&mut self, admin: &mut Admin, caps: &Capabilities, before: &[(&str, u64)]) {
+        let after = self.table_sizes(admin, caps);
+        let growth = |(nth, (name, bytes_before)): (usize, &(&str, u64))| GrowthRecord {
+            name: (*name).to_owned(),
+            bytes_before: *bytes_before,
+            bytes_after: after.get(nth).map(|(_, bytes)| *bytes),
+        };
+        if let Some(server) = &mut self.recording.record.server {
+            server.tables = before.iter().enumerate().map(growth).collect();
+        }
+    }
+
+    /// What is known of the nodes, where tables are spread over some.
+    fn describe_cluster(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
+        let Some(found) = cluster::record(admin, options, caps, self.workload, self.plan)? else { return Ok(()) };
+        for warning in cluster::warnings(&found, &self.plan.scale_name) {
+            self.events.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        if let Some(server) = &mut self.recording.record.server {
+            server.database_bytes = cluster::database_bytes(admin);
+            server.cluster = Some(found);
+        }
+        Ok(())
+    }
+
+    /// Drives, and notes down what was seen meanwhile.
+    fn drive(&mut self, driven: DrivenServer<'_>) -> Result<Driven> {
+        let txns = self.workload.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
+        self.events.event(&Event::DriveBegins { plan: self.plan, transactions: &txns });
+        let control = &self.interrupt.control;
+        let mut driven = self
+            .interrupt
+            .driving(|| drive::drive(self.plan, self.workload, driven, control, self.events, self.recording))?;
+        if let Some(watched) = driven.watched.take() {
+            watch::note(watched, &mut self.recording.record, self.events);
+        }
+        Ok(driven)
+    }
+
+    /// A null server keeps no data and no statistics.
+    fn against_nobody(&mut self, options: &ConnectOptions) -> Result<End> {
+        self.recording.record.server = Some(ServerRecord {
+            version: "pgdyno null server".to_owned(),
+            origin: "the figures are the driver's ceiling, no database's".to_owned(),
+            local: options.is_local(),
+            ..ServerRecord::default()
+        });
+        let caps = Capabilities::default();
+        let nobody = DrivenServer {
+            caps: &caps,
+            options: Some(options),
+            sampler: None,
+            is_watched: false,
+            is_private: true,
+            machines: Machines::default(),
+        };
+        let driven = self.drive(nobody)?;
+        Ok(self.conclude(&driven, None))
+    }
+
+    fn check_before(&mut self, access: &DataAccess<'_>, fresh: bool) -> Result<Option<Baseline>> {
+        if fresh {
+            let (set, _) = data::check(access, self.workload, Moment::AfterLoad, "after the load")?;
+            self.note_checks(&set);
+            if !data::holds(&set) {
+                return Err(data::broken(&set));
+            }
+        }
+        // What was checked a moment ago needs no second look, only what the run must not change.
+        let moment = if fresh { Moment::BeforeRun } else { Moment::AtRest };
+        let (set, baseline) = data::check(access, self.workload, moment, "before the run")?;
+        self.note_checks(&set);
+        let allowed = |check: &CheckRecord| self.plan.allow_schema_changes && check.name == SCHEMA;
+        match self.maker {
+            None if set.checks.iter().any(|check| !check.passes() && !allowed(check)) => {
+                return Err(data::broken(&set));
+            }
+            Some(maker) => foreign::unlike(&set, maker).map_or(Ok(()), Err)?,
+            None => {}
+        }
+        self.warn_of_schema(baseline.differences().iter());
+        if let Some(why) = baseline.schema_unknown() {
+            let warning = format!("the schema was not checked: {why}");
+            self.events.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        for warning in foreign::broken_before(&set) {
+            self.events.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+        Ok(Some(baseline))
+    }
+
+    /// What is measured is not what was loaded: the record says so.
+    fn warn_of_schema<'d>(&mut self, differences: impl Iterator<Item = &'d Difference>) {
+        for difference in differences {
+            let warning = format!("the schema differs from what was loaded: {difference}");
+            self.events.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
+    }
+
+    /// A moment at which nothing was asked is no line in the record.
+    fn note_checks(&mut self, set: &CheckSet) {
+        if !set.checks.is_empty() {
+            self.recording.record.checks.push(set.clone());
+        }
+    }
+
+    /// The server's own counts of what the workload's metrics count, in their order.
+    fn server_counts(&self, admin: &mut Admin) -> Vec<Option<u64>> {
+        let count = |metric: &Metric| data::number(admin, metric.server_count?);
+        self.workload.metrics().iter().map(count).collect()
+    }
+
+    /// Fills in the figures, and says how the run ended.
+    fn conclude(&mut self, driven: &Driven, death: Option<String>) -> End {
+        let outcome = &driven.outcome;
+        let measured = &outcome.measured;
+        self.recording.summarize(measured, outcome.process.cpu_ns());
+        let broken = figures::broken(outcome, &self.recording.txn_names());
+        let tps = self.recording.tps_by_interval().to_vec();
+        let record = &mut self.recording.record;
+        figures::fill(record, outcome, measured, &tps);
+        if let Some(summary) = &mut record.summary {
+            summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
+            summary.tpm = verdict::tpm(driven, summary.tpm_client);
+            if let Some(work) = &driven.window {
+                summary.cache_hit_ratio = work.hit_ratio();
+                // A session that ended early has taken its count of reads with it.
+                let whole = summary.connections_lost == 0 && summary.connections_opened.is_none();
+                let reads = driven.disk_reads.as_ref().filter(|_| whole);
+                summary.os_cache_hit_ratio = reads.and_then(|reads| work.os_hit_ratio(reads));
+                summary.wal_bytes = work.wal_bytes;
+            }
+        }
+        note_metrics(record);
+        let more = warnings::from_figures(record, outcome, self.plan);
+        record.warnings.extend(more);
+        // A null server answers anything: what it answers is no transaction.
+        if self.plan.target != "null" {
+            figures::judge(record, self.workload, measured);
+        }
+        let end = verdict::of(driven, record.summary.as_ref(), &broken, death);
+        diagnosis::add(self.recording, self.events);
+        end
+    }
+
+    /// Holds the server's own count of what a metric counts against the clients'.
+    fn compare_counts(&mut self, metric: &Metric, by_server: u64, driven: &Driven, end: &mut End) {
+        let outcome = &driven.outcome;
+        let kinds = self.workload.txns();
+        let by_client: u64 = outcome
+            .phases_by_group()
+            .flatten()
+            .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
+            .filter(|(_, kind)| metric.transactions.contains(&kind.name))
+            .map(|(txn, _)| txn.committed)
+            .sum();
+        note_counts(&mut self.recording.record, metric.name, by_server, by_client);
+        // A cancelled transaction may have been committed a moment before.
+        let unknown = outcome.cancelled_in_flight as u64 + outcome.measured.part.lost;
+        if by_server.abs_diff(by_client) > unknown && end.status == Status::Complete {
+            *end = End {
+                status: Status::Invalid,
+                reason: Some(format!(
+                    "the server's tables count {by_server} {} and the client {by_client}; does another program drive the same tables?",
+                    metric.counted
+                )),
+                code: Code::Run,
+            };
+        }
+    }
+
+    /// After the run: is the data right, and does the server count what the clients count?
+    fn look_back(
+        &mut self,
+        access: &DataAccess<'_>,
+        admin: &mut Admin,
+        counted_before: &[Option<u64>],
+        baseline: Option<&Baseline>,
+        driven: &Driven,
+        end: &mut End,
+    ) {
+        let counted_after = self.server_counts(admin);
+        for ((metric, before), after) in self.workload.metrics().iter().zip(counted_before).zip(counted_after) {
+            if let (Some(before), Some(after)) = (*before, after) {
+                self.compare_counts(metric, after.saturating_sub(before), driven, end);
+            }
+        }
+        if let Some(server) = &mut self.recording.record.server {
+            server.database_bytes_after = match &server.cluster {
+                Some(_) => cluster::database_bytes(admin),
+                None => data::number(admin, "select pg_database_size(current_database())"),
+            };
+        }
+        if !self.plan.checks || self.interrupt.control.is_killing() {
+            return;
+        }
+        // The first Ctrl-C ended the run, not the check that follows it.
+        let access = DataAccess { stop: &self.interrupt.at_once, ..*access };
+        match data::check(&access, self.workload, baseline.map_or(Moment::AtRest, Moment::AfterRun), "after the run") {
+            Ok((set, _)) => {
+                if !data::holds(&set) {
+                    *end = End {
+                        status: Status::Invalid,
+                        reason: Some("the data is broken after the run".to_owned()),
+                        code: Code::Check,
+                    };
+                }
+                self.note_checks(&set);
+            }
+            Err(failure) => self
+                .recording
+                .record
+                .warnings
+                .push(format!("the data could not be checked after the run: {}", failure.text())),
+        }
+    }
+}
+
+fn server_record(admin: &mut Admin, options: &ConnectOptions, server: &Server) -> Result<ServerRecord> {
+    figures::server(admin, options, &server.origin).or_fail(Code::Start)
+}

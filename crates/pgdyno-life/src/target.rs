@@ -1,0 +1,218 @@
+//! The server under test: found out from the order, `pgdyno.toml` and the environment, brought up, and gone again.
+
+mod named;
+mod server;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use pgdyno_net::{ConnectOptions, Env};
+use pgdyno_plan::TargetOrder;
+use pgdyno_server::{Account, Want, in_directory};
+
+pub use named::Named;
+pub(crate) use server::Whose;
+pub use server::{Server, embedded_options, meant, named, origin, own_program, places, starting};
+
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// A host that does not answer for so long is given up, unless the connection string says otherwise.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where a private server is from whose socket a suite has given to its run.
+const HELD_BY_SUITE: &str = "private, held by the suite";
+
+/// Which server is meant, and what is known of it.
+#[derive(Debug)]
+pub struct Target {
+    /// Its kind, and how it is reached.
+    pub kind: Kind,
+    /// What `pgdyno.toml` says of it, where it has a name there.
+    pub(crate) named: Option<Named>,
+    /// Settings that runs on it ask for.
+    pub settings: BTreeMap<String, String>,
+    /// What plans and records say instead of where it is.
+    shown_as: Option<String>,
+}
+
+/// What kind of server is meant.
+#[derive(Debug)]
+pub enum Kind {
+    /// None: the workload measures pgdyno itself.
+    None,
+    /// A null server.
+    Null,
+    /// A private one.
+    Embedded(Want),
+    /// One that is there.
+    Given(Box<ConnectOptions>),
+}
+
+impl Kind {
+    /// What `--target` takes, apart from names. Directories in it are below `base`.
+    pub(crate) fn of(dsn: &str, base: &Path) -> Result<Self> {
+        match dsn {
+            "null" => Ok(Self::Null),
+            word if word == "embedded" || word.starts_with("embedded:") => {
+                Ok(Self::Embedded(absolute(word.parse().or_fail(Code::Start)?, base)?))
+            }
+            dsn => given(dsn, &Env::from_process()),
+        }
+    }
+}
+
+impl Target {
+    /// No server at all.
+    pub(crate) fn none() -> Self {
+        Self { kind: Kind::None, named: None, settings: BTreeMap::new(), shown_as: None }
+    }
+
+    /// Reads the order, `pgdyno.toml` where it names a target of it, and without a target the environment. Touches
+    /// no server.
+    pub fn resolve(order: &TargetOrder) -> Result<Self> {
+        let env = Env::from_process();
+        let named = Named::find(order)?;
+        // What is only shown by a name is where the order says.
+        let by_name = named.as_ref().filter(|_| order.shown_as.is_none());
+        let dsn = by_name.map(|named| named.entry.dsn.as_str()).or(order.target.as_deref());
+        let kind = match dsn {
+            Some(dsn) => {
+                // A file's directories are relative to it.
+                let base = by_name.and_then(|_| order.config().parent()).unwrap_or(Path::new(""));
+                Kind::of(dsn, base).map_err(|failure| named::explain(failure, order))?
+            }
+            None if ConnectOptions::names_a_server(&env) => given("", &env)?,
+            None => Kind::Embedded(Want::Any),
+        };
+        if let Kind::Embedded(Want::Directory(dir)) = &kind {
+            // Told now: a suite may come to it after hours.
+            let account = Account::for_server().or_fail(Code::Server)?;
+            in_directory(dir, account.as_ref()).or_fail(Code::Start)?;
+        }
+        if order.tcp && !matches!(kind, Kind::Embedded(_)) {
+            let error = "--tcp is for the private server, and this run has another target";
+            return Err(Failure::new(Code::Start, error));
+        }
+        if matches!(kind, Kind::Null) && !order.settings.is_empty() {
+            let error = "--set is for PostgreSQL, a private server or a given one: a null server has no settings";
+            return Err(Failure::new(Code::Start, error));
+        }
+        let settings = named.iter().flat_map(|named| named.entry.settings.iter().map(|(n, v)| (n.as_str(), v)));
+        let settings = settings.chain(order.settings.iter().map(|(n, v)| (n.as_str(), v)));
+        let settings: BTreeMap<_, _> =
+            settings.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
+        if let Some((name, _)) = settings.iter().find(|(_, value)| value.to_ascii_lowercase().contains("password=")) {
+            let error =
+                format!("setting {name} holds a password, and plans and records have what settings are asked for");
+            return Err(Failure::new(Code::Start, error).hint("set it on the server by other means"));
+        }
+        Ok(Self { kind, named, settings, shown_as: order.shown_as.clone() })
+    }
+
+    /// The target as plans and records have it: the name that it has, or where it is, without a password.
+    pub fn name(&self) -> String {
+        match (&self.shown_as, &self.named, &self.kind) {
+            (Some(name), ..) => name.clone(),
+            (None, Some(named), _) => named.name.clone(),
+            (None, None, Kind::None) => "none".to_owned(),
+            (None, None, Kind::Null) => "null".to_owned(),
+            (None, None, Kind::Embedded(want)) => want.to_string(),
+            (None, None, Kind::Given(options)) => options.to_string(),
+        }
+    }
+
+    /// Whether it is a null server.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self.kind, Kind::Null)
+    }
+
+    /// The database that copies are made of: the one with this name, or else its own.
+    pub(crate) fn template(&self, name: &str) -> String {
+        match &self.kind {
+            _ if !name.is_empty() => name.to_owned(),
+            Kind::Given(options) => options.dbname().to_owned(),
+            Kind::None | Kind::Null | Kind::Embedded(_) => server::PRIVATE_DATABASE.to_owned(),
+        }
+    }
+
+    /// How a given server is reached.
+    pub fn given(&self) -> Option<&ConnectOptions> {
+        match &self.kind {
+            Kind::Given(options) => Some(options),
+            Kind::None | Kind::Null | Kind::Embedded(_) => None,
+        }
+    }
+
+    /// Whether client and server share the machine.
+    pub fn is_local(&self) -> bool {
+        match &self.kind {
+            Kind::None | Kind::Null | Kind::Embedded(_) => true,
+            Kind::Given(options) => options.is_local(),
+        }
+    }
+
+    /// The same target at the place that its provision hook has told.
+    pub(crate) fn provisioned(self, dsn: &str) -> Result<Self> {
+        Ok(Self { kind: given(dsn, &Env::from_process())?, ..self })
+    }
+
+    /// Reaches it for a single step of the life cycle.
+    pub fn reach(self, order: &TargetOrder) -> Result<Server> {
+        if !order.settings.is_empty() {
+            let error = "--set is for runs: a single step leaves the server's settings as they are";
+            return Err(Failure::new(Code::Start, error));
+        }
+        match self.kind {
+            Kind::Embedded(want) => Server::kept(&want),
+            Kind::None | Kind::Null => Err(Failure::new(Code::Start, "a null server keeps no data")),
+            Kind::Given(options) => Ok(Server::given(*options, "given")),
+        }
+    }
+
+    /// Brings it up. `clients` connections will be opened at the same time. A private server that is started has the
+    /// target's settings from its start.
+    pub fn bring_up(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+        match self.kind {
+            Kind::None => Ok(Server::none()),
+            Kind::Null => Server::null(),
+            Kind::Given(options) => {
+                let is_private = |name: &str| name.starts_with("embedded");
+                let named = self.named.is_some_and(|named| is_private(&named.entry.dsn));
+                let held = self.shown_as.is_some_and(|name| named || is_private(&name));
+                Ok(Server::given(*options, if held { HELD_BY_SUITE } else { "given" }))
+            }
+            Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, clients, events),
+        }
+    }
+}
+
+/// A directory as an absolute path; `base` itself may be below the working directory.
+pub fn absolute(want: Want, base: &Path) -> Result<Want> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
+    let base = std::path::absolute(base).or_fail(Code::Start)?;
+    want.absolute(&base, home.as_deref()).or_fail(Code::Start)
+}
+
+/// Says what libpq would warn of, each thing once, however often a command reads its target.
+fn tell(warnings: &[String]) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    for warning in warnings {
+        if said.insert(warning.clone()) {
+            // Where nobody listens, there is nobody to warn.
+            let _ = writeln!(std::io::stderr(), "WARNING: {warning}");
+        }
+    }
+}
+
+fn given(dsn: &str, env: &Env) -> Result<Kind> {
+    let options = ConnectOptions::resolve(dsn, env).or_fail(Code::Start)?;
+    tell(options.warnings());
+    Ok(Kind::Given(Box::new(options.with_default_connect_timeout(CONNECT_TIMEOUT))))
+}

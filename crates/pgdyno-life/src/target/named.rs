@@ -1,0 +1,71 @@
+//! Targets that have a name in `pgdyno.toml`.
+
+use pgdyno_plan::TargetOrder;
+use pgdyno_plan::targets::{self, Targets, is_name};
+use pgdyno_results::TargetRecord;
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// A target and its name.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub(crate) name: String,
+    pub(crate) entry: targets::Target,
+}
+
+impl Named {
+    /// The target that the order names, or that it is shown as; none where it only says where it is, or nothing.
+    ///
+    /// # Errors
+    /// When there is no such name, or the file has a mistake.
+    pub(crate) fn find(order: &TargetOrder) -> Result<Option<Self>> {
+        let word = order.shown_as.as_deref().or(order.target.as_deref());
+        let Some(name) = word.filter(|word| is_name(word)) else { return Ok(None) };
+        let file = order.config().display().to_string();
+        let text = match std::fs::read_to_string(order.config()) {
+            Ok(text) => text,
+            // Without the usual file there are no names: then the word may be a connection string with a mistake.
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && file == targets::FILE => return Ok(None),
+            Err(e) => {
+                let error = format!("failed to read {file} for target '{name}': {e}");
+                return Err(Failure::new(Code::Start, error).hint("--config names the file with the targets"));
+            }
+        };
+        let targets = Targets::read(&file, &text).or_fail(Code::Start)?;
+        let Some(entry) = targets.find(name) else {
+            let error = format!("{file} has no target '{name}'");
+            let known: Vec<_> = targets.target.keys().map(String::as_str).collect();
+            return Err(Failure::new(Code::Start, error).hint(match targets.nearest(name) {
+                Some(nearest) => format!("did you mean {nearest}?"),
+                None if known.is_empty() => "it has none at all; a target begins with a line [target.NAME]".to_owned(),
+                None => format!("it has {}", known.join(", ")),
+            }));
+        };
+        Ok(Some(Self { name: name.to_owned(), entry: entry.clone() }))
+    }
+
+    /// What a record says of it.
+    pub(crate) fn record(&self) -> TargetRecord {
+        let entry = &self.entry;
+        TargetRecord {
+            name: self.name.clone(),
+            kind: entry.kind.clone(),
+            labels: entry.labels.clone(),
+            vcpus: entry.vcpus,
+            memory_bytes: entry.memory.map(|memory| memory.0),
+            price_per_hour: entry.price_per_hour,
+            currency: entry.price_per_hour.map_or_else(String::new, |_| entry.currency.clone()),
+        }
+    }
+}
+
+/// Says of a word that is no connection string that it is no name either.
+pub(super) fn explain(failure: Failure, order: &TargetOrder) -> Failure {
+    match order.target.as_deref().filter(|word| is_name(word)) {
+        Some(word) if !order.config().exists() => {
+            failure.hint(format!("for targets with names there must be a {} that has '{word}'", targets::FILE))
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,361 @@
+//! What the order names: a built-in workload, script files, or a directory, which may be a part of the program.
+
+use std::path::Path;
+
+use pgdyno_plan::{ScriptPlan, WorkloadOrder};
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{Meta, Param, Params, Workload};
+use pgdyno_workloads::own::{Directory, embedded};
+use pgdyno_workloads::registry::{self, Entry};
+use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
+use sha2::Digest as _;
+
+use super::loaded::Loaded;
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+/// Tries of a transaction of a built-in workload. A try that meets another transaction fails within a fraction of the time
+/// that the other one needs to commit: of eight clients on one row at `serializable`, one transaction in sixty still
+/// failed after a hundred tries.
+const BUILT_IN_TRIES: u32 = 1_000;
+
+/// What a workload is told of the drive before it is made: the random choices of scripts depend on it.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientSetup {
+    /// Clients.
+    pub clients: u32,
+    /// Connections that the clients share, where they do.
+    pub connections: Option<u32>,
+    /// Engine threads.
+    pub threads: usize,
+    /// Query mode.
+    pub mode: QueryMode,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
+
+impl ClientSetup {
+    /// For the steps of the life cycle that drive nothing.
+    pub const NONE: Self = Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
+
+    /// Connections that are opened.
+    pub fn links(&self) -> u32 {
+        self.connections.unwrap_or(self.clients)
+    }
+}
+
+/// What is run. Everything that it is made of has been read.
+pub enum WorkloadSource {
+    /// A built-in workload.
+    BuiltIn(&'static Entry),
+    /// Script files.
+    Scripts(Vec<Source>),
+    /// A directory with `workload.toml`.
+    Directory(Directory),
+}
+
+impl WorkloadSource {
+    /// Finds out what is meant: a built-in name counts before a file of the same name.
+    pub fn read(order: &WorkloadOrder) -> Result<Self> {
+        let source = match order.names.as_slice() {
+            [] => Self::named(order.id())?,
+            [one] => Self::named(one)?,
+            several => {
+                if let Some(other) = several.iter().find(|name| !is_script(name)) {
+                    let error = format!("{other} is no script file, and only of these several can be named");
+                    return Err(Failure::new(Code::Start, error));
+                }
+                Self::Scripts(several.iter().map(|name| script(name)).collect::<Result<_>>()?)
+            }
+        };
+        match &source {
+            Self::Scripts(scripts) if scripts.iter().all(|script| script.weight == 0) => {
+                Err(Failure::new(Code::Start, "all scripts have weight 0: none could ever run"))
+            }
+            _ => Ok(source),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self> {
+        if let Some(directory) = embedded::find(name) {
+            return Ok(Self::Directory(directory.or_fail(Code::Start)?));
+        }
+        match registry::find(name) {
+            Ok(entry) => Ok(Self::BuiltIn(entry)),
+            Err(_) if Path::new(name).is_dir() => Ok(Self::Directory(directory(name)?)),
+            Err(_) if is_script(name) => Ok(Self::Scripts(vec![script(name)?])),
+            Err(_) if name.contains('/') => {
+                Err(Failure::new(Code::Start, format!("there is no file or directory {name}")))
+            }
+            Err(error) => Err(Failure::new(Code::Start, error).hint(
+                "`pgdyno list workloads` lists the workloads and their parameters; a script file or a directory with \
+                 workload.toml can be named too",
+            )),
+        }
+    }
+
+    /// The query mode where nothing is said: pgbench's for pgbench's scripts, for they may hold what cannot be prepared.
+    pub(crate) fn default_mode(&self) -> QueryMode {
+        match self {
+            Self::BuiltIn(_) => QueryMode::Prepared,
+            Self::Scripts(_) | Self::Directory(_) => QueryMode::Simple,
+        }
+    }
+
+    /// Tries of a transaction where nothing is said: pgbench's one for scripts of the user's, enough for any contention
+    /// that ends for what is built in.
+    pub(crate) fn default_max_tries(&self) -> u32 {
+        match self {
+            Self::BuiltIn(_) => BUILT_IN_TRIES,
+            Self::Directory(directory) if embedded::names().any(|name| name == directory.name()) => BUILT_IN_TRIES,
+            Self::Directory(_) | Self::Scripts(_) => 1,
+        }
+    }
+
+    /// Whether a run of it needs a server.
+    pub(crate) fn needs_server(&self) -> bool {
+        match self {
+            Self::BuiltIn(entry) => entry.meta.needs_server(),
+            Self::Scripts(_) | Self::Directory(_) => true,
+        }
+    }
+
+    /// The workload. What the order leaves open is as it was `loaded` or, for the size of a built-in one, `size`.
+    pub fn build(
+        &self,
+        order: &WorkloadOrder,
+        size: Option<u64>,
+        loaded: Option<&Loaded>,
+        setup: &ClientSetup,
+    ) -> Result<Box<dyn Workload>> {
+        let mut given = given(order);
+        let size = loaded.map(|loaded| loaded.size).or(size);
+        match self {
+            Self::BuiltIn(entry) => {
+                choose_size(&mut given, entry.meta, size);
+                leave_as_loaded(&mut given, entry.meta, loaded);
+                Ok((entry.build)(&params(entry.meta, &given)?))
+            }
+            Self::Directory(directory) => {
+                let meta = directory.meta();
+                choose_size(&mut given, meta, size.filter(|_| directory.is_on_built_in()));
+                leave_as_loaded(&mut given, meta, loaded);
+                let params = params(meta, &given)?;
+                let sources = directory.scripts().iter().map(|script| Source {
+                    name: script.file.clone(),
+                    text: script.text.clone(),
+                    weight: script.weight,
+                });
+                // Names of a built-in workload's parameters need not be names of variables.
+                let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
+                let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+                let scale = params.integer(meta.scale_name).unsigned_abs();
+                let driver = scripts(meta.id, sources.collect(), defines, scale, setup)?;
+                directory.build(&params, driver).or_fail(Code::Start)
+            }
+            Self::Scripts(sources) => {
+                let (scale, defines) = variables(&given)?;
+                scripts(&self.name(), sources.clone(), defines, scale, setup)
+            }
+        }
+    }
+
+    /// What records call it: of one's own scripts the name of the file.
+    pub fn name(&self) -> String {
+        match self {
+            Self::BuiltIn(entry) => entry.meta.id.to_owned(),
+            Self::Directory(directory) => directory.name().to_owned(),
+            Self::Scripts(scripts) => {
+                let file = |source: &Source| source.name.rsplit('/').next().unwrap_or(&source.name).to_owned();
+                scripts.iter().map(file).collect::<Vec<_>>().join("+")
+            }
+        }
+    }
+
+    /// The scripts as the plan has them.
+    pub(crate) fn scripts(&self) -> Vec<ScriptPlan> {
+        let plan = |file: &str, weight, text: &[u8]| ScriptPlan {
+            file: file.to_owned(),
+            weight,
+            sha256: sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        match self {
+            Self::BuiltIn(_) => Vec::new(),
+            Self::Scripts(scripts) => scripts.iter().map(|s| plan(&s.name, s.weight, &s.text)).collect(),
+            Self::Directory(directory) => {
+                directory.scripts().iter().map(|s| plan(&s.file, s.weight, &s.text)).collect()
+            }
+        }
+    }
+}
+
+/// What the order says to a workload.
+pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
+    let asked = [
+        ("warehouses", &order.warehouses),
+        ("scale", &order.scale),
+        ("call", &order.call),
+        ("profile", &order.profile),
+        ("partitions", &order.partitions),
+        ("shard-count", &order.shard_count),
+    ];
+    let flags = [
+        ("all-warehouses", order.all_warehouses, "true"),
+        ("pipeline", order.pipeline, "true"),
+        ("foreign-keys", order.foreign_keys, "true"),
+        ("think", order.keying_time, "on"),
+        ("think", order.no_think, "off"),
+    ];
+    let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
+    let flags = flags.into_iter().filter(|(_, set, _)| *set).map(|(name, _, value)| (name, value.to_owned()));
+    let params = order.params.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    asked.chain(flags).chain(params).collect()
+}
+
+/// The size of a built-in workload's data, where it is not given.
+fn choose_size(given: &mut Vec<(&str, String)>, meta: &Meta, size: Option<u64>) {
+    if let (Some(param), Some(size)) = (open(given, meta, meta.scale_name), size) {
+        given.push((param.name, size.to_string()));
+    }
+}
+
+/// What shapes the rows and is not given stays as it was loaded; and a run suits what is there.
+fn leave_as_loaded(given: &mut Vec<(&str, String)>, meta: &Meta, loaded: Option<&Loaded>) {
+    for (name, value) in loaded.iter().flat_map(|loaded| &loaded.params) {
+        if let Some(param) = open(given, meta, name).filter(|param| param.shapes_data()) {
+            given.push((param.name, value.clone()));
+        }
+    }
+    for (name, value) in loaded.iter().flat_map(|loaded| &loaded.of_run) {
+        if let Some(param) = open(given, meta, name) {
+            given.push((param.name, (*value).to_owned()));
+        }
+    }
+}
+
+/// The parameter of this name, where it is not given, nor fixed by the workload.
+fn open(given: &[(&str, String)], meta: &Meta, name: &str) -> Option<&'static Param> {
+    let is_given = given.iter().any(|(known, _)| *known == name);
+    meta.params.iter().find(|param| param.name == name && !param.is_fixed() && !is_given)
+}
+
+fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Result<Params> {
+    let given = given.iter().map(|(name, value)| (*name, value.as_str()));
+    Params::new(meta.id, meta.params, given).or_fail(Code::Start)
+}
+
+/// Whether an option of its own gives this parameter: scripts have it only as a variable, by -D.
+fn is_option_of_built_in(name: &str) -> bool {
+    let options = [
+        "warehouses",
+        "call",
+        "profile",
+        "partitions",
+        "pipeline",
+        "think",
+        "all-warehouses",
+        "foreign-keys",
+        "shard-count",
+    ];
+    options.contains(&name)
+}
+
+/// The scale and the variables of script files.
+fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
+    let mut scale = 1;
+    let mut defines = Vec::new();
+    for (name, value) in given {
+        match *name {
+            "scale" => {
+                let parsed = value.parse().ok().filter(|n| (1..=i64::MAX.unsigned_abs()).contains(n));
+                let error = || format!("scale must be a whole number above 0, but '{value}' was given");
+                scale = parsed.ok_or_else(|| Failure::new(Code::Start, error()))?;
+            }
+            name if is_option_of_built_in(name) => {
+                let option = match (name, value.as_str()) {
+                    ("think", "on") => "keying-time",
+                    ("think", _) => "no-think",
+                    (name, _) => name,
+                };
+                let error =
+                    format!("--{option} is for built-in workloads; a script has --scale and the variables of -D");
+                return Err(Failure::new(Code::Start, error));
+            }
+            name if !pgdyno_script::valid_variable_name(name.as_bytes()) => {
+                let error = format!("'{name}' cannot be a variable: write letters, digits and underscores");
+                return Err(Failure::new(Code::Start, error));
+            }
+            name => defines.push((name.to_owned(), value.clone())),
+        }
+    }
+    Ok((scale, defines))
+}
+
+fn scripts(
+    id: &str,
+    scripts: Vec<Source>,
+    defines: Vec<(String, String)>,
+    scale: u64,
+    setup: &ClientSetup,
+) -> Result<Box<dyn Workload>> {
+    let scripted = scripted::build(Spec {
+        id: id.to_owned(),
+        summary: String::new(),
+        scripts,
+        defines: defines.into_iter().map(|(name, value)| (name, value.into_bytes())).collect(),
+        scale,
+        seed: setup.seed,
+        clients: setup.clients,
+        threads: setup.threads,
+        manner: Manner::Run,
+    })
+    .map_err(|error| Failure::new(Code::Start, *error))?;
+    scripted.check_variables(setup.mode).or_fail(Code::Start)?;
+    if setup.mode != QueryMode::Simple {
+        for script in scripted.scripts() {
+            script.check_extended().or_fail(Code::Start)?;
+        }
+    }
+    Ok(Box::new(scripted))
+}
+
+/// Whether it is to be taken for a script file, with or without a weight.
+fn is_script(name: &str) -> bool {
+    let (path, _) = split_weight(name);
+    [name, path].iter().any(|name| name.ends_with(".sql") || Path::new(name).is_file())
+}
+
+/// `a.sql@3`: the file and its weight, where it has one. A file of that very name counts first.
+fn split_weight(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('@') {
+        Some((path, weight)) if !Path::new(name).exists() => (path, Some(weight)),
+        _ => (name, None),
+    }
+}
+
+fn script(name: &str) -> Result<Source> {
+    let (path, weight) = split_weight(name);
+    let weight = match weight.map(|text| (text, text.parse::<u32>())) {
+        None => 1,
+        Some((_, Ok(weight))) if weight <= i32::MAX.unsigned_abs() => weight,
+        Some((text, _)) => {
+            let error = format!("'{text}' in {name} is no weight: write a whole number up to {}", i32::MAX);
+            return Err(Failure::new(Code::Start, error));
+        }
+    };
+    let text = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    Ok(Source { name: path.to_owned(), text, weight })
+}
+
+fn directory(name: &str) -> Result<Directory> {
+    let mut read = |file: &str| match std::fs::read(Path::new(name).join(file)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    };
+    Directory::read(name, &mut read).or_fail(Code::Start)
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> Failure {
+    Failure::new(Code::Start, format!("failed to read {path}: {error}"))
+}

@@ -1,0 +1,66 @@
+//! Percentiles, now and of the window, and the 99th over time.
+
+use pgdyno_measure::{Percentiles, Phase};
+use pgdyno_report::units;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Color;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Sparkline, SparklineBar, Widget};
+
+use super::theme::Theme;
+use crate::model::Model;
+
+/// A percentile and where it is found.
+type Row = (&'static str, fn(&Percentiles) -> u64);
+
+const ROWS: [Row; 6] = [
+    ("p50", |p| p.p50),
+    ("p95", |p| p.p95),
+    ("p99", |p| p.p99),
+    ("max", |p| p.max),
+    ("p99.9", |p| p.p99_9),
+    ("mean", |p| p.mean as u64),
+];
+
+/// The chart wants so many rows below the figures.
+const CHART: usize = 2;
+
+pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    let title = if model.facts.scheduled { " Response time, ms " } else { " Latency, ms " };
+    let block = theme.panel(title);
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    let room = usize::from(inner.height).saturating_sub(1);
+    // The chart comes before the last two figures.
+    let shown = if room >= 4 + CHART { (room - CHART).min(ROWS.len()) } else { room.min(4) };
+    let [table, chart] = Layout::vertical([Constraint::Length(1 + shown as u16), Constraint::Fill(1)]).areas(inner);
+
+    let now = model.totals.now.as_ref().and_then(|figures| figures.latency.as_ref());
+    let whole = model.totals.whole.latency.as_ref();
+    let phase = if model.totals.phase == Some(Phase::Ramp) { "warm-up" } else { "window" };
+    let head = Line::from(Span::styled(format!("{:6}{:>9}{phase:>9}", "", "now"), theme.quiet()));
+    let figure =
+        |of: Option<&Percentiles>, at: fn(&Percentiles) -> u64| of.map_or("–".to_owned(), |p| units::ms(at(p)));
+    let rows = ROWS.iter().take(shown).map(|(name, at)| {
+        Line::from(vec![
+            Span::styled(format!("{name:6}"), theme.quiet()),
+            Span::raw(format!("{:>9}", figure(now, *at))),
+            Span::styled(format!("{:>9}", figure(whole, *at)), theme.strong()),
+        ])
+    });
+    for (line, row) in std::iter::once(head).chain(rows).zip(table.rows()) {
+        line.render(row, buffer);
+    }
+    if usize::from(chart.height) < CHART {
+        return;
+    }
+    let [name, chart] = Layout::horizontal([Constraint::Length(6), Constraint::Fill(1)]).areas(chart);
+    Line::from(Span::styled("p99", theme.quiet())).render(name, buffer);
+    let columns = model.series.columns(usize::from(chart.width));
+    let bars = columns.points.iter().map(|point| {
+        let ink = theme.ink(if point.measured { Color::Magenta } else { Color::DarkGray });
+        SparklineBar::from(point.p99_ns.unwrap_or(0)).style(ink)
+    });
+    Sparkline::default().data(bars.collect::<Vec<_>>()).render(chart, buffer);
+}

@@ -1,0 +1,68 @@
+//! What sessions wait for, as bars.
+
+use pgdyno_report::units;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use super::bars::bar;
+use super::theme::Theme;
+use crate::model::Model;
+use crate::model::waits::{WINDOW_S, Wait, waits};
+
+pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    let found = waits(&model.frames);
+    let all: f64 = found.iter().flatten().map(|wait| wait.sessions).sum();
+    let title = match &found {
+        Some(_) => format!(" Active sessions {all:.1}, last {WINDOW_S} s "),
+        None => " Active sessions ".to_owned(),
+    };
+    let block = theme.panel(title);
+    let inner = block.inner(area);
+    block.render(area, buffer);
+    let Some(found) = found else {
+        return Line::from(Span::styled(unseen(model), theme.quiet())).render(inner, buffer);
+    };
+    if found.is_empty() {
+        return Line::from(Span::styled("nobody is at work", theme.quiet())).render(inner, buffer);
+    }
+    let names = found.iter().map(|wait| name(wait).chars().count()).max().unwrap_or(0);
+    let wide = names.min(usize::from(inner.width) / 2).max(8);
+    let room = usize::from(inner.width).saturating_sub(wide + 9);
+    for (wait, row) in found.iter().zip(inner.rows()) {
+        let name: String = name(wait).chars().take(wide).collect();
+        let line = Line::from(vec![
+            Span::raw(format!("{name:wide$} ")),
+            Span::styled(format!("{:>7} ", units::rate(wait.sessions)), theme.strong()),
+            Span::styled(bar(wait.sessions / all, room), ink(wait, theme)),
+        ]);
+        line.render(row, buffer);
+    }
+}
+
+fn name(wait: &Wait) -> String {
+    if wait.kind == wait.event { wait.kind.clone() } else { format!("{} {}", wait.kind, wait.event) }
+}
+
+/// The usual colours: work is green, what stands in line for others is warm.
+fn ink(wait: &Wait, theme: Theme) -> Style {
+    theme.ink(match wait.kind.as_str() {
+        "CPU" => Color::Green,
+        "IO" => Color::Blue,
+        "Lock" => Color::Red,
+        "LWLock" => Color::Yellow,
+        "Client" => Color::Gray,
+        _ => Color::Magenta,
+    })
+}
+
+/// Why there is nothing to be seen.
+pub(super) fn unseen(model: &Model) -> &'static str {
+    match (model.facts.has_server, model.facts.unsampled) {
+        (false, _) => "there is no server to look at",
+        (true, true) => "not looked at (--no-samples)",
+        (true, false) => "nothing seen yet",
+    }
+}

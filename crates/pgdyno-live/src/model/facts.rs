@@ -1,0 +1,67 @@
+//! What does not change while a run goes on.
+
+use pgdyno_plan::{Pace, Plan, Rate};
+use pgdyno_report::units;
+
+/// What is run, on what, and for how long.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The workload and its size.
+    pub workload: String,
+    /// Who drives it: clients, threads, rate.
+    pub drivers: String,
+    /// The server, without passwords.
+    pub target: String,
+    /// Whether there is a server with statistics.
+    pub has_server: bool,
+    /// Whether nothing is sampled because nobody wanted it.
+    pub unsampled: bool,
+    /// Connections that the clients open.
+    pub links: u32,
+    /// Warm-up in seconds.
+    pub ramp_s: f64,
+    /// The measured window in seconds; absent with a number of transactions.
+    pub time_s: Option<f64>,
+    /// Transactions of all clients instead.
+    pub transactions: Option<u64>,
+    /// Whether latencies count from the intended start.
+    pub scheduled: bool,
+    /// Kinds of transactions.
+    pub txns: Vec<String>,
+}
+
+impl Facts {
+    /// Of a plan whose workload has these kinds of transactions.
+    pub fn of(plan: &Plan, txns: Vec<String>) -> Self {
+        let mut workload = plan.workload.clone();
+        if !plan.scale_name.is_empty() {
+            workload += &format!(", {} {}", plan.scale_name, units::count(plan.scale));
+        }
+        let mut drivers = several(u64::from(plan.clients), "client");
+        if let Some(connections) = plan.connections {
+            drivers += &format!(" on {}", several(u64::from(connections), "connection"));
+        }
+        drivers += &format!(", {}", several(plan.threads as u64, "thread"));
+        if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
+            drivers += &format!(", {}/s offered", units::rate(per_s));
+        }
+        Self {
+            workload,
+            drivers,
+            target: plan.target.clone(),
+            has_server: !matches!(plan.target.as_str(), "none" | "null"),
+            unsampled: plan.watch.off,
+            links: plan.links(),
+            ramp_s: plan.ramp_s,
+            time_s: plan.time_s,
+            transactions: plan.transactions.map(|each| each * u64::from(plan.clients)),
+            scheduled: plan.pace != Pace::ClosedLoop || plan.connections.is_some(),
+            txns,
+        }
+    }
+}
+
+/// So many of them.
+fn several(n: u64, of: &str) -> String {
+    format!("{} {of}{}", units::count(n), if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,134 @@
+//! A plan becomes the command line that makes it again.
+
+use std::path::Path;
+
+use clap::{Args as _, Parser as _};
+use pgdyno_plan::options::{OPTIONS, Value};
+use pgdyno_plan::{Order, Plan};
+use pgdyno_report::html::command_line;
+
+use pgdyno_life::recipe_args;
+use pgdyno_life::resolve::draft;
+
+use crate::cli::{Cli, Command, RunArgs};
+
+/// Arguments of `pgdyno run` that no plan keeps: they name the server, choose the recipe's numbers, or say where output goes.
+const NOT_KEPT: [&str; 15] = [
+    "target",
+    "config",
+    "shown-as",
+    "size",
+    "variant",
+    "fit",
+    "short",
+    "out",
+    "json",
+    "quiet",
+    "no-live",
+    "until-eof",
+    "suite-run",
+    "done",
+    "help",
+];
+
+fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
+    match Cli::try_parse_from(words.iter().map(AsRef::as_ref)).map(|cli| cli.command) {
+        Ok(Command::Run(args)) => args.order(),
+        Ok(_) => panic!("no arguments of a run"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
+    let (order, followed) = recipe_args::apply(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()));
+    draft(&order, followed).unwrap_or_else(|failure| panic!("{}", failure.text())).plan
+}
+
+/// The arguments that a record of such a run offers.
+fn again(plan: &Plan) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+    let mut record = pgdyno_results::read_record(&path).unwrap();
+    record.plan = plan.clone();
+    record.target = None;
+    command_line(&record)
+}
+
+/// Command lines that give every option something else than what it has where nothing is said.
+fn everything_else() -> Vec<Vec<String>> {
+    let cpu = pgdyno_engine::allowed_cpus().unwrap()[0];
+    let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").display().to_string();
+    let line = |words: &str| {
+        ["pgdyno", "run"].into_iter().chain(words.split(' ')).map(|word| word.replace('~', " ")).collect::<Vec<_>>()
+    };
+    vec![
+        line(
+            "tproc-c --target embedded -w 7 --all-warehouses --call client --keying-time --partitions 2 --foreign-keys \
+             --shard-count 16 -D seed=5 -c 70 --connections 10 -j 2 -T 90s --ramp 7 -M extended --wire libpq -R 100 \
+             --arrivals uniform --max-tries 5 -L 50 --reconnect 10s --restart --drop-caches --prewarm --checkpoint \
+             --set jit=on --loaders 3 --resumable --unlogged --replace --from-template base --no-check \
+             --allow-schema-changes --latency-percentiles=50,99.9 --log --os-metrics ssh~me@db1 --statement-plans 5 \
+             --random-seed 77",
+        ),
+        line("tproc-c --target embedded --tcp --profile spec --no-think -w 3 --provision"),
+        line(&format!(
+            "simple-update --target embedded --pipeline -s 5 -t 100 --no-load -n --no-samples -j 1 --pin={cpu}"
+        )),
+        line("noop -c 9 -R 1000 -T 3s"),
+        line("polardb-ro --target embedded -c 3"),
+        line(&format!("{workloads}/sensor-1 --target embedded -t 10")),
+        line(&format!(
+            "{workloads}/polardb-ro/select.sql@3 {workloads}/polardb-ro/select.sql -s 7 -D range=9 --target embedded"
+        )),
+    ]
+}
+
+#[test]
+fn every_argument_of_a_run_is_kept_by_its_plan_or_known_not_to_be() {
+    let command = RunArgs::augment_args(clap::Command::new("run"));
+    let flags: Vec<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+    let kept: Vec<_> = OPTIONS.iter().flat_map(|option| option.flags).copied().collect();
+    for flag in &flags {
+        assert!(kept.contains(flag) != NOT_KEPT.contains(flag), "--{flag} belongs into one of the two lists");
+    }
+    for flag in kept {
+        assert!(flags.contains(&flag), "there is no --{flag}");
+    }
+}
+
+#[test]
+fn a_plan_becomes_a_command_line_that_makes_the_same_plan() {
+    let usual = plan_of(&["pgdyno", "run", "tpcb-like", "--target", "embedded", "--random-seed", "1"]);
+    let plans: Vec<_> = everything_else().iter().map(|line| plan_of(line)).collect();
+    for plan in plans.iter().chain([&usual]) {
+        let line = again(plan);
+        assert_eq!(plan_of(&line), *plan, "{line:?}");
+    }
+    let values = |plan: &Plan, n: usize| OPTIONS[n].values(plan).into_iter().map(|Value { text, .. }| text);
+    for (n, option) in OPTIONS.iter().enumerate() {
+        let differs = plans.iter().any(|plan| !values(plan, n).eq(values(&usual, n)));
+        assert!(differs, "no command line of this test gives {} another value", option.title);
+    }
+}
+
+#[test]
+fn what_the_user_says_beside_a_recipe_is_a_departure_and_said_again() {
+    let recipe =
+        ["pgdyno", "run", "alloydb/tpcc-full", "--size", "16vcpu", "--target", "embedded", "--random-seed", "9"];
+    let plan = plan_of(&recipe);
+    assert_eq!(plan.recipe.as_ref().unwrap().departures, [""; 0]);
+    let line = again(&plan);
+    assert!(line.contains(&"alloydb/tpcc-full".to_owned()), "{line:?}");
+    assert_eq!(plan_of(&line), plan);
+
+    let own = "--wire libpq --max-tries 5 -L 100 --reconnect 10 --no-samples --prewarm --set jit=off -c 3";
+    let plan = plan_of(&recipe.into_iter().chain(own.split(' ')).collect::<Vec<_>>());
+    let departures = plan.recipe.as_ref().unwrap().departures.join("; ");
+    for word in ["clients 3 (the recipe: ", "wire libpq", "max tries 5 (the recipe: 1000)", "latency limit 100 ms"] {
+        assert!(departures.contains(word), "{word}: {departures}");
+    }
+    for word in ["reconnect 10 s", "prewarm", "jit off", "no samples"] {
+        assert!(departures.contains(word), "{word}: {departures}");
+    }
+    let line = again(&plan);
+    assert_eq!(plan_of(&line), Plan { recipe: None, ..plan }, "{line:?}");
+}
