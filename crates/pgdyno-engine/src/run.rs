@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pgdyno_measure::{GroupInterval, Interval, Part, Phase, Totals, WorkerUsage};
 use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
 use pgdyno_wire::{SqlState, Statement};
-use pgdyno_workload::{ClientContext, ClientId, Note, Rng, Workload};
+use pgdyno_workload::{ClientContext, ClientId, Drive, Note, Rng};
 
 use crate::backlog::Backlog;
 use crate::connect::{ConnectFailed, connect_all};
@@ -207,26 +207,26 @@ pub enum RunError {
     },
 }
 
-/// Runs the stages of `workload` one after the other: connects the clients of each, lets them run as `spec` says, and merges
+/// Runs the stages of `drive` one after the other: connects the clients of each, lets them run as `spec` says, and merges
 /// what they counted.
 ///
 /// # Errors
 /// When the run could not begin. What goes wrong later is part of the outcome.
 pub fn run(
-    workload: &dyn Workload,
+    drive: &dyn Drive,
     statements: Vec<Statement>,
     backend: Backend<'_>,
     spec: &RunSpec,
     control: &Control,
     mut audience: Audience<'_>,
 ) -> Result<RunOutcome, RunError> {
-    let stages = workload.stages().iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
+    let stages = drive.stages().iter().map(|stage| StageSpec::new(stage, spec)).collect::<Result<Vec<_>, _>>();
     let stages = stages.map_err(RunError::Stages)?;
-    let drive = Drive { workload, statements: numbered(statements), backend, spec, control };
+    let staged = StagedRun { drive, statements: numbered(statements), backend, spec, control };
     let mut start = Start::default();
     let mut run: Option<RunOutcome> = None;
     for stage in &stages {
-        let ran = drive.run(stage, &mut start, &mut audience);
+        let ran = staged.run(stage, &mut start, &mut audience);
         match &mut run {
             None => run = Some(ran?),
             Some(run) => match ran {
@@ -239,7 +239,7 @@ pub fn run(
             break;
         }
     }
-    run.ok_or_else(|| RunError::Stages("the workload has no stages".to_owned()))
+    run.ok_or_else(|| RunError::Stages("the drive has no stages".to_owned()))
 }
 
 /// Where in the run a stage begins.
@@ -254,15 +254,15 @@ struct Start {
 }
 
 /// What all stages of a run have in common.
-struct Drive<'a> {
-    workload: &'a dyn Workload,
+struct StagedRun<'a> {
+    drive: &'a dyn Drive,
     statements: Arc<[Statement]>,
     backend: Backend<'a>,
     spec: &'a RunSpec,
     control: &'a Control,
 }
 
-impl Drive<'_> {
+impl StagedRun<'_> {
     /// Runs a stage; `start` is where the next one begins afterwards.
     fn run(&self, stage: &StageSpec, start: &mut Start, audience: &mut Audience<'_>) -> Result<RunOutcome, RunError> {
         let Self { spec, control, .. } = *self;
@@ -315,7 +315,7 @@ impl Drive<'_> {
                 let mut fleet = self
                     .fleet(stage, start.stage, index, threads)
                     .speaking(spec.wire)
-                    .tallying(self.workload.tallies().len())
+                    .tallying(self.drive.counted().tallies.len())
                     .queueing_in(&backlog)
                     .observed_by(observer(index, epoch_ns));
                 if stage.is_scheduled() {
@@ -382,7 +382,7 @@ impl Drive<'_> {
                 Rng::derive(self.spec.seed, purpose, &numbers[..told_apart])
             };
             let script = |id: u32| {
-                self.workload.client(&ClientContext {
+                self.drive.client(&ClientContext {
                     stage: stage.name,
                     group: group.name,
                     id: ClientId(id),
@@ -395,7 +395,7 @@ impl Drive<'_> {
             (stage.clients_before(g) + share.first, scripts, group.mode, group.rules, pacer)
         };
         let (first, scripts, mode, rules, pacer) = parts(0);
-        let (statements, txns) = (Arc::clone(&self.statements), self.workload.txns().len());
+        let (statements, txns) = (Arc::clone(&self.statements), self.drive.txns().len());
         let fleet = Fleet::new(first, scripts, mode, statements, txns, rules, pacer);
         (1..stage.groups.len()).fold(fleet, |fleet, g| {
             let (first, scripts, mode, rules, pacer) = parts(g);

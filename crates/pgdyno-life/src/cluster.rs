@@ -21,7 +21,7 @@ const SAFE_VERSION: (u32, u32, u32) = (12, 1, 8);
 /// Settles what the plan leaves open, and refuses what cannot be on such a server. `mode` is what the user asked for.
 pub(crate) fn settle(
     caps: &Capabilities,
-    workload: &dyn Workload,
+    workload: &Workload,
     mode: Option<QueryMode>,
     plan: &mut Plan,
     events: &dyn EventSink,
@@ -58,9 +58,9 @@ pub(crate) fn settle(
     }
 }
 
-fn calls_distributed_procedures(workload: &dyn Workload, caps: &Capabilities) -> bool {
-    workload.routines(caps).iter().any(|routine| routine.distribution.is_some())
-        && workload.statements(caps).iter().any(|statement| is_call(statement.sql()))
+fn calls_distributed_procedures(workload: &Workload, caps: &Capabilities) -> bool {
+    workload.data.iter().any(|data| data.routines(caps).list.iter().any(|routine| routine.distribution.is_some()))
+        && workload.drive.statements(caps).iter().any(|statement| is_call(statement.sql()))
 }
 
 fn is_call(sql: &str) -> bool {
@@ -78,12 +78,12 @@ pub(crate) fn record(
     admin: &mut Admin,
     options: &ConnectOptions,
     caps: &Capabilities,
-    workload: &dyn Workload,
+    workload: &Workload,
     plan: &Plan,
 ) -> Result<Option<ClusterRecord>> {
     let Some(cluster) = &caps.cluster else { return Ok(None) };
     let places = match anchor(workload, caps) {
-        Some(table) => places(admin, table, workload.scale()).or_fail(Code::Start)?,
+        Some(table) => places(admin, table, workload.scale).or_fail(Code::Start)?,
         None => Vec::new(),
     };
     let (delegated, delegation) = delegation::find(admin, options, caps, workload, plan)?;
@@ -121,10 +121,10 @@ const DATABASE_BYTES: &str = "select sum(case when success then result::bigint e
      from run_command_on_all_nodes('select pg_database_size(current_database())') having bool_and(success)";
 
 /// The table by whose column all others are distributed.
-fn anchor(workload: &dyn Workload, caps: &Capabilities) -> Option<&'static str> {
-    let tables = workload.tables(caps);
+fn anchor(workload: &Workload, caps: &Capabilities) -> Option<&'static str> {
+    let mut tables = workload.data.iter().flat_map(|data| data.tables(caps));
     let column = |distribution| matches!(distribution, Some(Distribution::Column { .. }));
-    tables.iter().find(|table| column(table.distribution)).map(|table| table.name)
+    tables.find(|table| column(table.distribution)).map(|table| table.name)
 }
 
 /// A node as `host:port`, and how many units of the scale, numbered from 1, are on it. None where the table is on no

@@ -11,7 +11,7 @@ use pgdyno_plan::LoadChoice;
 use pgdyno_report::units;
 use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
@@ -46,25 +46,25 @@ pub(crate) struct Provided {
 pub(crate) fn provide(
     access: &DataAccess<'_>,
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     choice: LoadChoice,
     loading: LoadSettings,
     schema_may_differ: bool,
 ) -> Result<Provided> {
-    let meta = workload.meta();
+    let meta = data.meta();
     if !meta.has_data() {
         return Ok(Provided::default());
     }
-    let (name, asked) = (meta.scale_name, workload.scale());
-    let state = pgdyno_load::state(admin, workload).or_fail(Code::Load)?;
+    let (name, asked) = (meta.scale_name, data.scale());
+    let state = pgdyno_load::state(admin, data).or_fail(Code::Load)?;
     if let (DataState::Foreign { scale: None, .. }, LoadChoice::IfMissing | LoadChoice::Never) = (&state, choice) {
-        foreign::whole(access, admin, workload)?;
+        foreign::whole(access, admin, data)?;
     }
     match (state, choice) {
         (DataState::Complete(_), LoadChoice::IfMissing | LoadChoice::Never) => {
-            match workload.routine_schema() {
-                None => own_routines(access, admin, workload, schema_may_differ)?,
-                Some(schema) => foreign::place(access, admin, workload, schema)?,
+            match data.routines(access.caps).schema {
+                None => own_routines(access, admin, data, schema_may_differ)?,
+                Some(schema) => foreign::place(access, admin, data, schema)?,
             }
             return Ok(Provided::default());
         }
@@ -72,17 +72,17 @@ pub(crate) fn provide(
             if scale != asked {
                 return Err(other_size_of_another(name, scale, asked, maker));
             }
-            foreign::whole(access, admin, workload)?;
+            foreign::whole(access, admin, data)?;
             let size = units::count(scale);
             let whose = maker.unwrap_or("another program");
             access.events.note(&format!("data loaded by {whose} is driven as it is, {name} {size}"));
-            match workload.routine_schema() {
-                None => foreign::drivable(access, admin, workload, maker)?,
-                Some(schema) => foreign::place(access, admin, workload, schema)?,
+            match data.routines(access.caps).schema {
+                None => foreign::drivable(access, admin, data, maker)?,
+                Some(schema) => foreign::place(access, admin, data, schema)?,
             }
             return Ok(Provided { load: None, maker: Some(whose) });
         }
-        (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(workload, &stamp)),
+        (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(data, &stamp)),
         (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
             let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
             let hint = format!("leave --no-load out, or `pgdyno load {}` first", meta.id);
@@ -112,22 +112,17 @@ pub(crate) fn provide(
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
         | (_, LoadChoice::Always) => {}
     }
-    let record = load(access, workload, &loading.options(choice == LoadChoice::Always, false))?;
+    let record = load(access, data, &loading.options(choice == LoadChoice::Always, false))?;
     Ok(Provided { load: Some(record), maker: None })
 }
 
 /// Installs pgdyno's routines where those of an older version are there. What somebody changed by hand stays.
-fn own_routines(
-    access: &DataAccess<'_>,
-    admin: &mut Admin,
-    workload: &dyn Workload,
-    schema_may_differ: bool,
-) -> Result<()> {
-    let changed = changed_routines(admin, workload, access.caps)?;
+fn own_routines(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet, schema_may_differ: bool) -> Result<()> {
+    let changed = changed_routines(admin, data, access.caps)?;
     if changed.is_empty() {
-        refresh_routines(admin, workload, access.caps).or_fail(Code::Load)?;
+        refresh_routines(admin, data, access.caps).or_fail(Code::Load)?;
     } else if !schema_may_differ {
-        let error = format!("routines of {} were changed by hand: {}", workload.meta().id, changed.join("; "));
+        let error = format!("routines of {} were changed by hand: {}", data.meta().id, changed.join("; "));
         return Err(Failure::new(Code::Check, error).hint(
             "drop them, and the next run installs its own; or measure them as they are with --allow-schema-changes",
         ));
@@ -136,19 +131,19 @@ fn own_routines(
 }
 
 /// Routines that are not those that pgdyno has installed.
-fn changed_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>> {
-    let differences = pgdyno_load::differences(admin, workload, caps).or_fail(Code::Load)?.unwrap_or_default();
+fn changed_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Vec<String>> {
+    let differences = pgdyno_load::differences(admin, data, caps).or_fail(Code::Load)?.unwrap_or_default();
     let changed = differences.iter().filter(|difference| difference.part.is_routine() && difference.is.is_some());
     Ok(changed.map(ToString::to_string).collect())
 }
 
 /// Refuses a size or parameters that are not those of the data, as a run does.
-pub fn admit_size(admin: &mut Admin, workload: &dyn Workload) -> Result<()> {
-    let meta = workload.meta();
-    match pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
-        DataState::Other(stamp) => Err(other(workload, &stamp)),
-        DataState::Foreign { scale: Some(scale), maker } if scale != workload.scale() => {
-            Err(other_size_of_another(meta.scale_name, scale, workload.scale(), maker))
+pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
+    let meta = data.meta();
+    match pgdyno_load::state(admin, data).or_fail(Code::Load)? {
+        DataState::Other(stamp) => Err(other(data, &stamp)),
+        DataState::Foreign { scale: Some(scale), maker } if scale != data.scale() => {
+            Err(other_size_of_another(meta.scale_name, scale, data.scale(), maker))
         }
         _ => Ok(()),
     }
@@ -163,9 +158,9 @@ fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>
 }
 
 /// The refusal of complete data of ours that is not what is asked for.
-pub(crate) fn other(workload: &dyn Workload, found: &Stamp) -> Failure {
-    let meta = workload.meta();
-    let (name, asked) = (meta.scale_name, workload.scale());
+pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
+    let meta = data.meta();
+    let (name, asked) = (meta.scale_name, data.scale());
     if found.scale != asked && meta.is_size_loaded() {
         let there = found.scale;
         let error = format!("the database holds data of {name} {there}, and {name} {asked} is asked for");
@@ -174,7 +169,7 @@ pub(crate) fn other(workload: &dyn Workload, found: &Stamp) -> Failure {
             meta.id
         ));
     }
-    let error = match workload.sql_data() {
+    let error = match data.sql_data() {
         None => {
             format!("{} asks for data with other parameters or of another version: the database holds {found}", meta.id)
         }
@@ -191,16 +186,16 @@ fn far(rows: u64, all: u64) -> String {
 }
 
 /// Loads.
-pub fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadRecord> {
-    let meta = workload.meta();
+pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadRecord> {
+    let meta = data.meta();
     reach::admit_load(access.caps, meta.id)?;
-    access.events.note(&match workload.sql_data() {
+    access.events.note(&match data.sql_data() {
         None => format!(
             "loading {} with {} {}, about {}",
             meta.id,
             meta.scale_name,
-            units::count(workload.scale()),
-            units::bytes(workload.data_bytes())
+            units::count(data.scale()),
+            units::bytes(data.bytes())
         ),
         Some(data) => {
             let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
@@ -219,7 +214,7 @@ pub fn load(access: &DataAccess<'_>, workload: &dyn Workload, how: &LoadOptions)
         Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
         Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
     };
-    let loaded = pgdyno_load::load(access.options, workload, access.caps, how, &heard, access.stop);
+    let loaded = pgdyno_load::load(access.options, data, access.caps, how, &heard, access.stop);
     access.events.ended();
     let report = loaded.map_err(|error| {
         let code = match &error {
@@ -272,7 +267,7 @@ fn record(report: &LoadReport) -> LoadRecord {
 /// it.
 pub fn check(
     access: &DataAccess<'_>,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     moment: Moment<'_>,
     when: &str,
 ) -> Result<(CheckSet, Baseline)> {
@@ -283,7 +278,7 @@ pub fn check(
         access.events.event(&Event::Checking { check, done, of: total, share });
     };
     let connections = loading::default_loaders();
-    let checked = pgdyno_load::check(access.options, connections, workload, access.caps, moment, &heard, access.stop);
+    let checked = pgdyno_load::check(access.options, connections, data, access.caps, moment, &heard, access.stop);
     access.events.ended();
     let report = checked.map_err(|error| {
         let code = match &error {
@@ -305,9 +300,9 @@ pub fn check(
         }
     };
     let mut checks: Vec<_> = report.checks.into_iter().map(record).collect();
-    foreign::mark_known(access, workload, &mut checks)?;
+    foreign::mark_known(access, data, &mut checks)?;
     if let Moment::AtRest | Moment::InFull = moment
-        && let Some(shape) = foreign::shape(access, workload)?
+        && let Some(shape) = foreign::shape(access, data)?
     {
         checks.insert(0, shape);
     }
@@ -379,8 +374,8 @@ pub(crate) fn number(admin: &mut Admin, sql: &str) -> Option<u64> {
 
 /// Does what a run begins with. Returns what was left out, in sentences: all of it on a standby, and what the role may
 /// not.
-pub(crate) fn before_run(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>> {
-    let statements = workload.before_run();
+pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Vec<String>> {
+    let statements = data.before_run();
     if caps.standby && !statements.is_empty() {
         return Ok(vec![format!(
             "the server is a standby, so this was left out before the run: {}",

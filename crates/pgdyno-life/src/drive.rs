@@ -172,7 +172,7 @@ fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
 /// Drives. An error means that the run could not begin.
 pub(crate) fn drive(
     plan: &Plan,
-    workload: &dyn Workload,
+    workload: &Workload,
     driven: DrivenServer<'_>,
     control: &Control,
     progress: &dyn EventSink,
@@ -199,8 +199,8 @@ pub(crate) fn drive(
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
         let ran = run(
-            workload,
-            workload.statements(caps),
+            &*workload.drive,
+            workload.drive.statements(caps),
             backend,
             &spec(plan, pin),
             control,

@@ -40,13 +40,13 @@ pub struct Outcome {
 /// drives it, kills it, and starts it again. It is gone afterwards, as every private server is.
 pub fn test(
     like: &PrivateServer,
-    workload: &dyn Workload,
+    workload: &Workload,
     test: &Durability,
     events: &dyn EventSink,
     stop: &AtomicBool,
 ) -> Result<Outcome> {
     let began = Instant::now();
-    let meta = workload.meta();
+    let meta = workload.meta;
     let settings = like.settings().iter().map(|s| (s.name.clone(), s.value.clone())).collect();
     let options = embedded_options(CLIENTS + OWN_CONNECTIONS, false, settings)?;
     let want = Want::Directory(like.installation().bindir.clone());
@@ -60,7 +60,9 @@ pub fn test(
     let caps = capabilities(&mut admin, &target).or_fail(Code::Server)?;
     let access = data::DataAccess { options: &target, caps: &caps, events, stop };
     let loaders = default_loaders();
-    data::load(&access, &*workload, &LoadSettings::of(loaders).options(false, false))?;
+    for data in &workload.data {
+        data::load(&access, data.as_ref(), &LoadSettings::of(loaders).options(false, false))?;
+    }
     let shown = SETTINGS.map(|name| format!("{name}={}", admin.query_one(&format!("show {name}")).unwrap_or_default()));
     drop(admin);
 
@@ -83,8 +85,11 @@ pub fn test(
     if acknowledged == 0 {
         found.push("none was acknowledged, so nothing is proven".to_owned());
     }
-    let (set, _) = data::check(&access, &*workload, Moment::InFull, "after the crash")?;
-    for check in set.checks.iter().filter(|check| !check.holds) {
+    let mut checks = Vec::new();
+    for data in &workload.data {
+        checks.extend(data::check(&access, data.as_ref(), Moment::InFull, "after the crash")?.0.checks);
+    }
+    for check in checks.iter().filter(|check| !check.holds) {
         found.push(format!("{} {} is broken: {}", check.name, check.condition, check.violations.join("; ")));
     }
     let remark = format!(
@@ -94,7 +99,7 @@ pub fn test(
         shown.join(" "),
         units::count(acknowledged as u64),
         told.unanswered,
-        set.checks.len()
+        checks.len()
     );
     Ok(Outcome { found, remark, seconds: began.elapsed().as_secs_f64() })
 }

@@ -27,6 +27,12 @@ pub enum Code {
 }
 
 impl Code {
+    /// Returns the first of several that is not success.
+    #[must_use]
+    pub fn first_bad(codes: Vec<Self>) -> Self {
+        codes.into_iter().find(|code| *code != Self::Success).unwrap_or(Self::Success)
+    }
+
     /// Every code.
     pub const ALL: [Self; 9] = [
         Self::Success,

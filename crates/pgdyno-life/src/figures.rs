@@ -9,14 +9,14 @@ use pgdyno_results::{
 };
 use pgdyno_server::Machine;
 use pgdyno_wire::ErrorClass;
-use pgdyno_workload::{Capabilities, Figures, Judgement, TxnFigures, Workload};
+use pgdyno_workload::{Capabilities, Drive, Figures, Judgement, TxnFigures};
 
 /// What the counters of a workload mean.
-pub(crate) fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
-    let statements = workload.statements(caps);
+pub(crate) fn names(drive: &dyn Drive, caps: &Capabilities) -> Names {
+    let statements = drive.statements(caps);
     Names {
-        counted_queries: (0..statements.len()).filter(|nth| workload.is_counted_query(*nth)).collect(),
-        txns: workload
+        counted_queries: (0..statements.len()).filter(|nth| drive.statement_use(*nth).is_counted).collect(),
+        txns: drive
             .txns()
             .iter()
             .map(|t| TxnName { name: t.name.to_owned(), weight: t.weight, queries: t.queries })
@@ -24,10 +24,10 @@ pub(crate) fn names(workload: &dyn Workload, caps: &Capabilities) -> Names {
         statements: statements
             .iter()
             .enumerate()
-            .map(|(nth, s)| (s.sql().to_owned(), workload.txn_of_statement(nth)))
+            .map(|(nth, s)| (s.sql().to_owned(), drive.statement_use(nth).txn))
             .collect(),
         classes: ErrorClass::ALL.iter().map(|class| class.name()).collect(),
-        metrics: workload.metrics(),
+        metrics: drive.counted().metrics,
     }
 }
 
@@ -102,10 +102,10 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
 
 /// Fills in what the workload counts beside transactions, and what its own rules say of the figures. A rule that does
 /// not hold is a warning, too.
-pub(crate) fn judge(record: &mut RunRecord, workload: &dyn Workload, window: &Totals) {
+pub(crate) fn judge(record: &mut RunRecord, drive: &dyn Drive, window: &Totals) {
     let tallies = &window.part.tallies;
     let tally = |(name, count): (&&str, &u64)| TallyRecord { name: (*name).to_owned(), count: *count };
-    record.tallies = workload.tallies().iter().zip(tallies).map(tally).collect();
+    record.tallies = drive.counted().tallies.iter().zip(tallies).map(tally).collect();
     let txn = |txn: &TxnPart| TxnFigures {
         committed: txn.committed,
         rolled_back: txn.rolled_back,
@@ -113,7 +113,7 @@ pub(crate) fn judge(record: &mut RunRecord, workload: &dyn Workload, window: &To
     };
     let txns: Vec<_> = window.part.txns.iter().map(txn).collect();
     let seconds = window.seconds();
-    let judged = workload.judge(&Figures { seconds, clients: record.plan.clients, txns: &txns, tallies });
+    let judged = drive.judge(&Figures { seconds, clients: record.plan.clients, txns: &txns, tallies });
     let broken = judged.iter().filter(|judged| judged.holds == Some(false));
     record.warnings.extend(broken.map(|j| format!("{}: {}, and it was {}", j.name, j.rule, j.found)));
     let rule = |j: Judgement| RuleRecord { name: j.name.to_owned(), rule: j.rule, found: j.found, holds: j.holds };

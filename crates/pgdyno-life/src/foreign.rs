@@ -3,7 +3,7 @@
 use pgdyno_load::{DataState, SCHEMA, place_routines};
 use pgdyno_net::Admin;
 use pgdyno_results::{CheckRecord, CheckSet};
-use pgdyno_workload::{Maker, Workload};
+use pgdyno_workload::{DataSet, Maker};
 
 use super::data::DataAccess;
 use crate::exit_code::Code;
@@ -13,10 +13,10 @@ use crate::failure::{Failure, OrFail, Result};
 pub(super) fn place(
     access: &DataAccess<'_>,
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     schema: &'static str,
 ) -> Result<()> {
-    if place_routines(admin, workload, access.caps, schema).or_fail(Code::Load)? {
+    if place_routines(admin, data, access.caps, schema).or_fail(Code::Load)? {
         access.events.note(&format!("pgdyno's routines are in schema {schema}"));
     }
     Ok(())
@@ -27,15 +27,14 @@ const SHAPE: &str = "tables";
 
 /// What tables of another program lack of what the workload works with, as a check with its verdict; none where pgdyno
 /// loaded them.
-pub(super) fn shape(access: &DataAccess<'_>, workload: &dyn Workload) -> Result<Option<CheckRecord>> {
+pub(super) fn shape(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<Option<CheckRecord>> {
     let began = std::time::Instant::now();
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
-    let DataState::Foreign { maker: Some(maker), .. } =
-        pgdyno_load::state(&mut admin, workload).or_fail(Code::Check)?
+    let DataState::Foreign { maker: Some(maker), .. } = pgdyno_load::state(&mut admin, data).or_fail(Code::Check)?
     else {
         return Ok(None);
     };
-    let lacking = pgdyno_load::shortcomings(&mut admin, workload, access.caps).or_fail(Code::Check)?;
+    let lacking = pgdyno_load::shortcomings(&mut admin, data, access.caps).or_fail(Code::Check)?;
     Ok(Some(CheckRecord {
         name: SHAPE.to_owned(),
         condition: format!("columns, types and unique keys are {maker}'s"),
@@ -47,15 +46,15 @@ pub(super) fn shape(access: &DataAccess<'_>, workload: &dyn Workload) -> Result<
 }
 
 /// Tells what is wrong with the data because another program made it or drove it.
-pub(super) fn mark_known(access: &DataAccess<'_>, workload: &dyn Workload, checks: &mut [CheckRecord]) -> Result<()> {
+pub(super) fn mark_known(access: &DataAccess<'_>, data: &dyn DataSet, checks: &mut [CheckRecord]) -> Result<()> {
     let could_be = |maker: &Maker, checks: &[CheckRecord]| {
         checks.iter().any(|check| !check.holds && maker.deviation(&check.name).is_some())
     };
-    if !workload.other_maker().is_some_and(|maker| could_be(maker, checks)) {
+    if !data.other_maker().is_some_and(|maker| could_be(maker, checks)) {
         return Ok(());
     }
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
-    let Some(maker) = pgdyno_load::driven_by(&mut admin, workload).or_fail(Code::Check)? else { return Ok(()) };
+    let Some(maker) = pgdyno_load::driven_by(&mut admin, data).or_fail(Code::Check)? else { return Ok(()) };
     for check in checks.iter_mut().filter(|check| !check.holds) {
         check.known = maker.deviation(&check.name).map(|why| format!("known of {}: {why}", maker.name));
     }
@@ -63,17 +62,17 @@ pub(super) fn mark_known(access: &DataAccess<'_>, workload: &dyn Workload, check
 }
 
 /// The tables of another program, and where they are.
-fn made(access: &DataAccess<'_>, admin: &mut Admin, workload: &dyn Workload) -> Result<(String, String)> {
-    let (schema, objects) = pgdyno_load::foreign_objects(admin, workload).or_fail(Code::Load)?;
+fn made(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<(String, String)> {
+    let (schema, objects) = pgdyno_load::foreign_objects(admin, data).or_fail(Code::Load)?;
     let made = format!("{} in schema {schema} of {}", objects.join(", "), access.options);
     Ok((schema, made))
 }
 
 /// Refuses data of another program that lacks tables.
-pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, workload: &dyn Workload) -> Result<()> {
-    let (schema, made) = made(access, admin, workload)?;
+pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
+    let (schema, made) = made(access, admin, data)?;
     let mut missing = Vec::new();
-    for table in workload.tables(access.caps) {
+    for table in data.tables(access.caps) {
         let name = format!("{schema}.{}", pgdyno_net::quote::identifier(table.name));
         let sql = format!("select to_regclass({})", pgdyno_net::quote::literal(&name));
         if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
@@ -83,7 +82,7 @@ pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, workload: &dyn W
     if missing.is_empty() {
         return Ok(());
     }
-    let id = workload.meta().id;
+    let id = data.meta().id;
     let error =
         format!("another program made {made}, and the other tables of {id} are missing: {}", missing.join(", "));
     Err(Failure::new(Code::Load, error).hint(format!(
@@ -95,21 +94,21 @@ pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, workload: &dyn W
 pub(super) fn drivable(
     access: &DataAccess<'_>,
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     maker: Option<&'static str>,
 ) -> Result<()> {
-    let (_, made) = made(access, admin, workload)?;
-    for routine in workload.routines(access.caps) {
+    let (_, made) = made(access, admin, data)?;
+    for routine in data.routines(access.caps).list {
         let sql = format!("select to_regprocedure({})", pgdyno_net::quote::literal(routine.signature));
         if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
-            let meta = workload.meta();
+            let meta = data.meta();
             let name = routine.signature.split('(').next().unwrap_or(routine.signature);
             let whose = maker.unwrap_or("another program");
             let error = format!(
                 "the tables of {} were made by {whose}, and the database lacks pgdyno's routine {name}(): {made}",
                 meta.id
             );
-            let hint = match workload.other_maker().filter(|known| maker == Some(known.name)) {
+            let hint = match data.other_maker().filter(|known| maker == Some(known.name)) {
                 Some(maker) => format!(
                     "drive them with `{}`, which needs nothing more in the database, or name another database in --target",
                     maker.drive

@@ -18,7 +18,7 @@ use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
 };
-use pgdyno_workload::{Capabilities, Workload as _};
+use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::Source;
 use sha2::Digest as _;
 
@@ -174,7 +174,7 @@ impl Recorder {
         };
         let knows_scale = options.uses_builtin() || options.scale.is_some();
         Plan {
-            workload: ran.workload.meta().id.to_owned(),
+            workload: ran.workload.spec().id.to_owned(),
             params: params(options),
             scripts: scripts(ran),
             scale_name: if knows_scale { "scale".to_owned() } else { String::new() },

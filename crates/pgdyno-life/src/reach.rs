@@ -2,7 +2,7 @@
 
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Capabilities, Pooling, Workload};
+use pgdyno_workload::{Capabilities, Drive, Pooling};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
@@ -14,12 +14,12 @@ const DIRECTLY: &str = "connect to the server itself, not through the pooler, or
 ///
 /// # Errors
 /// When it writes and the server is a standby.
-pub(crate) fn admit_run(caps: &Capabilities, workload: &dyn Workload, plan: &Plan) -> Result<()> {
+pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> Result<()> {
     if !caps.standby {
         return Ok(());
     }
     let id = &plan.workload;
-    if !workload.is_read_only() {
+    if !drive.is_read_only() {
         let error = format!("{} is a standby, and {id} writes", plan.target);
         return Err(Failure::new(Code::Start, error).hint(
             "name the primary in --target, or run what only reads: select-only, polardb-ro, or a script of SELECTs",

@@ -192,7 +192,7 @@ fn weigh(order: &Order, source: &WorkloadSource, plan: &mut RecipePlan) {
         fitted.rule += &format!("; about {data} of data, of which {} fit in {memory}{goal}", share(fits));
     }
     let clients = order.drive.clients.unwrap_or_default();
-    if workload.meta().scale_name == "warehouses" && u64::from(clients) > workload.scale() {
-        fitted.rule += &format!("; {clients} users share {} warehouses", workload.scale());
+    if workload.meta.scale_name == "warehouses" && u64::from(clients) > workload.scale {
+        fitted.rule += &format!("; {clients} users share {} warehouses", workload.scale);
     }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, run_id, summarize};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Drive};
 
 use super::figures::{client, names};
 use super::resolve;
@@ -40,10 +40,10 @@ pub struct Recording {
 
 impl Recording {
     /// Makes the run directory. From now on a killed pgdyno leaves a record that says `interrupted`.
-    pub fn begin(plan: &Plan, workload: &dyn Workload, results: &Path) -> Result<Self> {
+    pub fn begin(plan: &Plan, drive: &dyn Drive, results: &Path) -> Result<Self> {
         let (now, clock) = (Timestamp::now(), SystemTime::now());
         let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
-        let names = names(workload, &Capabilities::default());
+        let names = names(drive, &Capabilities::default());
         let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
         let mut record = RunRecord::begin(id, now, plan.clone(), resolve::hash(plan), client());
@@ -60,10 +60,10 @@ impl Recording {
     }
 
     /// What was to be done has become known better since the record began.
-    pub(crate) fn settle(&mut self, plan: &Plan, workload: &dyn Workload) {
+    pub(crate) fn settle(&mut self, plan: &Plan, drive: &dyn Drive) {
         self.record.plan = plan.clone();
         self.record.plan_hash = resolve::hash(plan);
-        self.names = names(workload, &Capabilities::default());
+        self.names = names(drive, &Capabilities::default());
     }
 
     /// Steps of the life cycle around the measured window were done, or not. They are on disk at once: what a step has
@@ -75,8 +75,8 @@ impl Recording {
     }
 
     /// Statements may depend on what the server can do.
-    pub(crate) fn server_can(&mut self, workload: &dyn Workload, caps: &Capabilities) {
-        self.names = names(workload, caps);
+    pub(crate) fn server_can(&mut self, drive: &dyn Drive, caps: &Capabilities) {
+        self.names = names(drive, caps);
     }
 
     /// An interval ended.

@@ -85,7 +85,7 @@ pub struct Draft {
     /// Who drives.
     pub setup: ClientSetup,
     /// The workload with its parameters.
-    pub workload: Box<dyn Workload>,
+    pub workload: Workload,
     /// The plan.
     pub plan: Plan,
 }
@@ -105,22 +105,17 @@ pub(super) fn plan_of(
     source: &WorkloadSource,
     target: &Target,
     size: u64,
-) -> Result<(ClientSetup, Box<dyn Workload>, Plan)> {
+) -> Result<(ClientSetup, Workload, Plan)> {
     let (setup, workload) = settled(order, source, target, size)?;
-    let plan = plan(order, source, &*workload, target, &setup)?;
+    let plan = plan(order, source, &workload, target, &setup)?;
     Ok((setup, workload, plan))
 }
 
 /// Returns the workload and who drives it; `size` is that of data where nothing is said.
-pub fn settled(
-    order: &Order,
-    source: &WorkloadSource,
-    target: &Target,
-    size: u64,
-) -> Result<(ClientSetup, Box<dyn Workload>)> {
+pub fn settled(order: &Order, source: &WorkloadSource, target: &Target, size: u64) -> Result<(ClientSetup, Workload)> {
     let mut setup = setup(order, source, target)?;
     let workload = source.build(&order.workload, Some(size), None, &setup)?;
-    settle(order, &*workload, target.is_local(), &mut setup)?;
+    settle(order, &workload, target.is_local(), &mut setup)?;
     Ok((setup, workload))
 }
 
@@ -138,12 +133,11 @@ fn setup(order: &Order, source: &WorkloadSource, target: &Target) -> Result<Clie
 }
 
 /// How many take part, where the order leaves it to the workload. To be asked again when its size has become known.
-fn settle(order: &Order, workload: &dyn Workload, local: bool, setup: &mut ClientSetup) -> Result<()> {
+fn settle(order: &Order, workload: &Workload, local: bool, setup: &mut ClientSetup) -> Result<()> {
     let drive = &order.drive;
-    if let (None, Some(clients)) = (drive.clients, workload.default_clients()) {
-        setup.clients = clients;
-    }
-    setup.connections = drive.connections.or_else(|| workload.default_connections(setup.clients));
+    let crowd = workload.drive.crowd(drive.clients, default_clients());
+    setup.clients = crowd.clients;
+    setup.connections = drive.connections.or(crowd.connections);
     if setup.connections.is_some_and(|shared| shared > setup.clients) {
         let error = format!(
             "{} connections are to be shared, and there are {} clients: more than one each is of no use",
@@ -163,12 +157,12 @@ fn settle(order: &Order, workload: &dyn Workload, local: bool, setup: &mut Clien
 fn plan(
     order: &Order,
     source: &WorkloadSource,
-    workload: &dyn Workload,
+    workload: &Workload,
     target: &Target,
     setup: &ClientSetup,
 ) -> Result<Plan> {
     let drive = &order.drive;
-    let meta = workload.meta();
+    let meta = workload.meta;
     let time_s = match (drive.time, drive.transactions) {
         (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
         (Some(time), _) => Some(time),
@@ -197,7 +191,7 @@ fn plan(
         scripts: source.scripts(),
         directory: order.workload.names.first().filter(|_| matches!(source, WorkloadSource::Directory(_))).cloned(),
         scale_name: meta.scale_name.to_owned(),
-        scale: workload.scale(),
+        scale: workload.scale,
         data_bytes_estimated: workload.data_bytes(),
         data_from: None,
         target: target.name(),
@@ -214,7 +208,7 @@ fn plan(
         },
         settings: target.settings.clone(),
         from_template: order.from_template.as_ref().map(|name| target.template(name)),
-        loaders: if workload.sql_data().is_some() { 1 } else { loading.loaders },
+        loaders: if workload.has_sql_data() { 1 } else { loading.loaders },
         resumable: loading.resumable,
         unlogged: loading.unlogged,
         checks: meta.has_data() && !order.no_check && !target.is_null(),
@@ -248,26 +242,26 @@ pub fn fit(
     local: bool,
     setup: &mut ClientSetup,
     plan: &mut Plan,
-) -> Result<Box<dyn Workload>> {
+) -> Result<Workload> {
     let workload = source.build(&order.workload, Some(default_size(order)), Some(loaded), setup)?;
-    settle(order, &*workload, local, setup)?;
+    settle(order, &workload, local, setup)?;
     plan.data_from = loaded.maker.map(str::to_owned);
-    plan.scale = workload.scale();
+    plan.scale = workload.scale;
     plan.data_bytes_estimated = workload.data_bytes();
-    plan.params = params(&*workload);
+    plan.params = params(&workload);
     plan.clients = setup.clients;
     plan.connections = setup.connections;
     plan.threads = setup.threads;
     Ok(workload)
 }
 
-fn params(workload: &dyn Workload) -> BTreeMap<String, String> {
-    workload.params().iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+fn params(workload: &Workload) -> BTreeMap<String, String> {
+    workload.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// What scripts were told, as parameters.
-fn variables(order: &Order, workload: &dyn Workload) -> BTreeMap<String, String> {
-    let scale = ("scale".to_owned(), workload.scale().to_string());
+fn variables(order: &Order, workload: &Workload) -> BTreeMap<String, String> {
+    let scale = ("scale".to_owned(), workload.scale.to_string());
     std::iter::once(scale).chain(order.workload.params.iter().cloned()).collect()
 }
 

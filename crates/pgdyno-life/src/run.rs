@@ -120,7 +120,7 @@ pub(crate) struct Run<'a> {
     pub(crate) setup: ClientSetup,
     /// Whether client and server share the machine.
     pub(crate) local: bool,
-    pub(crate) workload: Box<dyn Workload>,
+    pub(crate) workload: Workload,
     pub(crate) plan: Plan,
     pub(crate) named: Option<Named>,
     pub(crate) interrupt: &'a Interrupt,
@@ -207,7 +207,7 @@ impl Run<'_> {
         let Some(mut admin) = server.admin()?.filter(|admin| !is_null(admin)) else { return Ok(()) };
         let Some(options) = &server.options else { return Ok(()) };
         let caps = pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?;
-        reach::admit_run(&caps, &*self.workload, &self.plan)?;
+        reach::admit_run(&caps, &*self.workload.drive, &self.plan)?;
         reach::settle(&caps, self.order.drive.mode, &mut self.plan, self.events)
     }
 
@@ -228,7 +228,7 @@ impl Run<'_> {
         let begun = match recording.take() {
             Some(begun) => begun,
             None => {
-                let mut begun = Recording::begin(&self.plan, &*self.workload, self.order.results())?;
+                let mut begun = Recording::begin(&self.plan, &*self.workload.drive, self.order.results())?;
                 begun.record.target = self.named.as_ref().map(Named::record);
                 begun
             }
@@ -306,7 +306,7 @@ impl Run<'_> {
         let cold = cold.iter().any(|(step, asked)| *asked && !self.is_done(step));
         let fresh = self.plan.load == LoadChoice::Always && self.plan.from_template.is_none();
         let mut evidence = Vec::new();
-        if fresh && cold && server.whose() != Whose::Ours && self.workload.meta().has_data() {
+        if fresh && cold && server.whose() != Whose::Ours && !self.workload.data.is_empty() {
             evidence.extend(self.drop_data(server)?);
         }
         let recorded = self.begun(recording)?;
@@ -367,14 +367,17 @@ impl Run<'_> {
         let mut admin = Admin::connect(&self.interrupt.options(options)).or_fail(Code::Start)?;
         let began = Instant::now();
         self.fit_to_loaded(&mut admin)?;
-        let dropped = pgdyno_load::drop_data(&mut admin, &*self.workload, false).or_fail(Code::Load)?;
-        let what = if dropped.is_empty() { "nothing was there" } else { "what pgdyno had loaded" };
+        let mut was_there = false;
+        for data in self.workload.data.iter().rev() {
+            was_there |= !pgdyno_load::drop_data(&mut admin, data.as_ref(), false).or_fail(Code::Load)?.is_empty();
+        }
+        let what = if was_there { "what pgdyno had loaded" } else { "nothing was there" };
         Ok(Some(cycle::record("drop", true, what, began)))
     }
 
     /// What is loaded decides where the order does not.
     fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
-        if let Some(loaded) = loaded(admin, &*self.workload)? {
+        if let Some(loaded) = loaded(admin, &self.workload)? {
             self.workload =
                 resolve::fit(self.order, &self.source, &loaded, self.local, &mut self.setup, &mut self.plan)?;
         }
@@ -402,7 +405,7 @@ impl Run<'_> {
                 // One that counts at both ends of the window, and one that looks at all else.
                 data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
             }
-            cluster::settle(&caps, &*self.workload, self.order.drive.mode, &mut self.plan, self.events)?;
+            cluster::settle(&caps, &self.workload, self.order.drive.mode, &mut self.plan, self.events)?;
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
             if self.plan.suite.is_none()
                 && let Some(holder) = TargetLock::holder(admin)?
@@ -413,9 +416,9 @@ impl Run<'_> {
             }
         }
         let recording = self.begun(recording)?;
-        recording.settle(&self.plan, &*self.workload);
+        recording.settle(&self.plan, &*self.workload.drive);
         let mut warnings = server.notes.clone();
-        warnings.extend(self.workload.advice(self.plan.clients));
+        warnings.extend(self.workload.drive.advice(self.plan.clients));
         for warning in warnings {
             self.events.warn(&warning);
             recording.record.warnings.push(warning);
@@ -423,12 +426,13 @@ impl Run<'_> {
         let os_metrics = watch::os_metrics(&self.order.watch, self.named.as_ref());
         let mut stage = Stage {
             plan: &self.plan,
-            workload: &*self.workload,
+            workload: &self.workload,
             interrupt: self.interrupt,
             events: self.events,
             recording,
             os_metrics: os_metrics.as_ref(),
             maker: None,
+            fresh: Vec::new(),
         };
         stage.carry_out(server, admin, template.as_ref())
     }

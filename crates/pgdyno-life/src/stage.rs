@@ -1,5 +1,6 @@
 //! A run from the load to the last check.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pgdyno_engine::Ended;
@@ -10,7 +11,7 @@ use pgdyno_results::{
     CheckRecord, CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status, note_counts, note_metrics,
 };
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
-use pgdyno_workload::{Capabilities, Metric, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Metric, Workload};
 
 use super::cluster;
 use super::copies;
@@ -43,7 +44,7 @@ pub fn is_null(admin: &Admin) -> bool {
 /// A run and all that it goes on among.
 pub(crate) struct Stage<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) workload: &'a dyn Workload,
+    pub(crate) workload: &'a Workload,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) events: &'a dyn EventSink,
     pub(crate) recording: &'a mut Recording,
@@ -51,6 +52,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) os_metrics: Option<&'a OsMetrics>,
     /// The other program that loaded the data, where one did.
     pub(crate) maker: Option<&'static str>,
+    /// The data sets that this run has loaded, by name.
+    pub(crate) fresh: Vec<&'static str>,
 }
 
 impl Stage<'_> {
@@ -78,7 +81,7 @@ impl Stage<'_> {
             return self.against_nobody(&options);
         }
         let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
-        self.recording.server_can(self.workload, &caps);
+        self.recording.server_can(&*self.workload.drive, &caps);
         let Some(template) = template else {
             self.provide(&options, &mut admin, &caps)?;
             return self.run_on_server(&options, &mut admin, &caps, server);
@@ -109,13 +112,24 @@ impl Stage<'_> {
     fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
         let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
         let loading = LoadSettings::planned(self.plan);
-        let provided =
-            data::provide(&access, admin, self.workload, self.plan.load, loading, self.plan.allow_schema_changes)?;
-        self.recording.record.load = provided.load;
-        self.maker = provided.maker;
-        self.recording.record.data_from = match provided.maker {
-            Some(maker) => Some(maker.to_owned()),
-            None => pgdyno_load::loaded_by(admin, self.workload).or_fail(Code::Load)?,
+        let workload = self.workload;
+        for set in &workload.data {
+            let may_differ = self.plan.allow_schema_changes;
+            let provided = data::provide(&access, admin, set.as_ref(), self.plan.load, loading, may_differ)?;
+            if let Some(load) = provided.load {
+                self.fresh.push(set.meta().dataset);
+                let record = &mut self.recording.record.load;
+                *record = Some(match record.take() {
+                    Some(before) => before.and(load),
+                    None => load,
+                });
+            }
+            self.maker = self.maker.or(provided.maker);
+        }
+        self.recording.record.data_from = match (self.maker, self.workload.data.first()) {
+            (Some(maker), _) => Some(maker.to_owned()),
+            (None, Some(data)) => pgdyno_load::loaded_by(admin, data.as_ref()).or_fail(Code::Load)?,
+            (None, None) => None,
         };
         Ok(())
     }
@@ -142,22 +156,29 @@ impl Stage<'_> {
         server: &mut Server,
     ) -> Result<End> {
         let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
-        let fresh = self.recording.record.load.is_some();
         let pooling = caps.pooling.map(|pooling| pooling.name().to_owned());
         self.recording.record.server = Some(ServerRecord { pooling, ..server_record(admin, options, server)? });
         self.note_pooler(caps);
         self.describe_cluster(options, admin, caps)?;
         let sizes = self.table_sizes(admin, caps);
         if !self.plan.no_vacuum {
-            for warning in data::before_run(admin, self.workload, caps)? {
-                self.events.warn(&warning);
-                self.recording.record.warnings.push(warning);
+            let workload = self.workload;
+            for set in &workload.data {
+                for warning in data::before_run(admin, set.as_ref(), caps)? {
+                    self.events.warn(&warning);
+                    self.recording.record.warnings.push(warning);
+                }
             }
         }
-        let baseline = if self.plan.checks { self.check_before(&access, fresh)? } else { None };
-        if !self.plan.checks {
-            let differences = pgdyno_load::differences(admin, self.workload, caps).or_fail(Code::Check)?;
-            self.warn_of_schema(differences.unwrap_or_default().iter());
+        let mut baselines = Vec::new();
+        let workload = self.workload;
+        for set in &workload.data {
+            if self.plan.checks {
+                baselines.push(self.check_before(&access, set.as_ref())?);
+            } else {
+                let differences = pgdyno_load::differences(admin, set.as_ref(), caps).or_fail(Code::Check)?;
+                self.warn_of_schema(differences.unwrap_or_default().iter());
+            }
         }
         self.warm(admin, caps)?;
         let counted_before = self.server_counts(admin);
@@ -181,7 +202,7 @@ impl Stage<'_> {
         let mut end = self.conclude(&driven, server.death());
         let answers = self.still_answers(admin);
         if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
-            self.look_back(&access, admin, &counted_before, baseline.as_ref(), &driven, &mut end);
+            self.look_back(&access, admin, &counted_before, &baselines, &driven, &mut end);
         }
         self.note_growth(admin, caps, &sizes);
         Ok(end)
@@ -221,7 +242,10 @@ impl Stage<'_> {
         let mut steps = Vec::new();
         if cycle.prewarm {
             let stop = self.interrupt.control.stop_flag();
-            steps.push(warm::prewarm(admin, self.workload, caps, self.events, stop)?);
+            let workload = self.workload;
+            for set in &workload.data {
+                steps.push(warm::prewarm(admin, set.as_ref(), caps, self.events, stop)?);
+            }
         }
         if cycle.checkpoint {
             self.events.note("checkpoint");
@@ -238,7 +262,8 @@ impl Stage<'_> {
 
     /// How large the tables are; nothing where that cannot be told now.
     fn table_sizes(&self, admin: &mut Admin, caps: &Capabilities) -> Vec<(&'static str, u64)> {
-        pgdyno_load::table_sizes(admin, self.workload, caps).unwrap_or_default()
+        let mut of = |set: &Arc<dyn DataSet>| pgdyno_load::table_sizes(admin, set.as_ref(), caps).unwrap_or_default();
+        self.workload.data.iter().flat_map(&mut of).collect()
     }
 
     /// How the tables have grown, or at least how large they were where nobody answers any more.
@@ -270,7 +295,7 @@ impl Stage<'_> {
 
     /// Drives, and notes down what was seen meanwhile.
     fn drive(&mut self, driven: DrivenServer<'_>) -> Result<Driven> {
-        let txns = self.workload.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
+        let txns = self.workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
         self.events.event(&Event::DriveBegins { plan: self.plan, transactions: &txns });
         let control = &self.interrupt.control;
         let mut driven = self
@@ -303,9 +328,10 @@ impl Stage<'_> {
         Ok(self.conclude(&driven, None))
     }
 
-    fn check_before(&mut self, access: &DataAccess<'_>, fresh: bool) -> Result<Option<Baseline>> {
+    fn check_before(&mut self, access: &DataAccess<'_>, data: &dyn DataSet) -> Result<Baseline> {
+        let fresh = self.fresh.contains(&data.meta().dataset);
         if fresh {
-            let (set, _) = data::check(access, self.workload, Moment::AfterLoad, "after the load")?;
+            let (set, _) = data::check(access, data, Moment::AfterLoad, "after the load")?;
             self.note_checks(&set);
             if !data::holds(&set) {
                 return Err(data::broken(&set));
@@ -313,7 +339,7 @@ impl Stage<'_> {
         }
         // What was checked a moment ago needs no second look, only what the run must not change.
         let moment = if fresh { Moment::BeforeRun } else { Moment::AtRest };
-        let (set, baseline) = data::check(access, self.workload, moment, "before the run")?;
+        let (set, baseline) = data::check(access, data, moment, "before the run")?;
         self.note_checks(&set);
         let allowed = |check: &CheckRecord| self.plan.allow_schema_changes && check.name == SCHEMA;
         match self.maker {
@@ -333,7 +359,7 @@ impl Stage<'_> {
             self.events.warn(&warning);
             self.recording.record.warnings.push(warning);
         }
-        Ok(Some(baseline))
+        Ok(baseline)
     }
 
     /// What is measured is not what was loaded: the record says so.
@@ -355,7 +381,7 @@ impl Stage<'_> {
     /// The server's own counts of what the workload's metrics count, in their order.
     fn server_counts(&self, admin: &mut Admin) -> Vec<Option<u64>> {
         let count = |metric: &Metric| data::number(admin, metric.server_count?);
-        self.workload.metrics().iter().map(count).collect()
+        self.workload.drive.counted().metrics.iter().map(count).collect()
     }
 
     /// Fills in the figures, and says how the run ended.
@@ -384,7 +410,7 @@ impl Stage<'_> {
         record.warnings.extend(more);
         // A null server answers anything: what it answers is no transaction.
         if self.plan.target != "null" {
-            figures::judge(record, self.workload, measured);
+            figures::judge(record, &*self.workload.drive, measured);
         }
         let end = verdict::of(driven, record.summary.as_ref(), &broken, death);
         diagnosis::add(self.recording, self.events);
@@ -394,7 +420,7 @@ impl Stage<'_> {
     /// Holds the server's own count of what a metric counts against the clients'.
     fn compare_counts(&mut self, metric: &Metric, by_server: u64, driven: &Driven, end: &mut End) {
         let outcome = &driven.outcome;
-        let kinds = self.workload.txns();
+        let kinds = self.workload.drive.txns();
         let by_client: u64 = outcome
             .phases_by_group()
             .flatten()
@@ -423,12 +449,14 @@ impl Stage<'_> {
         access: &DataAccess<'_>,
         admin: &mut Admin,
         counted_before: &[Option<u64>],
-        baseline: Option<&Baseline>,
+        baselines: &[Baseline],
         driven: &Driven,
         end: &mut End,
     ) {
         let counted_after = self.server_counts(admin);
-        for ((metric, before), after) in self.workload.metrics().iter().zip(counted_before).zip(counted_after) {
+        for ((metric, before), after) in
+            self.workload.drive.counted().metrics.iter().zip(counted_before).zip(counted_after)
+        {
             if let (Some(before), Some(after)) = (*before, after) {
                 self.compare_counts(metric, after.saturating_sub(before), driven, end);
             }
@@ -444,22 +472,25 @@ impl Stage<'_> {
         }
         // The first Ctrl-C ended the run, not the check that follows it.
         let access = DataAccess { stop: &self.interrupt.at_once, ..*access };
-        match data::check(&access, self.workload, baseline.map_or(Moment::AtRest, Moment::AfterRun), "after the run") {
-            Ok((set, _)) => {
-                if !data::holds(&set) {
-                    *end = End {
-                        status: Status::Invalid,
-                        reason: Some("the data is broken after the run".to_owned()),
-                        code: Code::Check,
-                    };
+        for (nth, set) in self.workload.data.iter().enumerate() {
+            let moment = baselines.get(nth).map_or(Moment::AtRest, Moment::AfterRun);
+            match data::check(&access, set.as_ref(), moment, "after the run") {
+                Ok((checked, _)) => {
+                    if !data::holds(&checked) {
+                        *end = End {
+                            status: Status::Invalid,
+                            reason: Some("the data is broken after the run".to_owned()),
+                            code: Code::Check,
+                        };
+                    }
+                    self.note_checks(&checked);
                 }
-                self.note_checks(&set);
+                Err(failure) => self
+                    .recording
+                    .record
+                    .warnings
+                    .push(format!("the data could not be checked after the run: {}", failure.text())),
             }
-            Err(failure) => self
-                .recording
-                .record
-                .warnings
-                .push(format!("the data could not be checked after the run: {}", failure.text())),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What the order names: a built-in workload, script files, or a directory, which may be a part of the program.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use pgdyno_plan::{ScriptPlan, WorkloadOrder};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Meta, Param, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
-use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
+use pgdyno_workloads::scripted::{self, Manner, Scripted, Source, Spec};
 use sha2::Digest as _;
 
 use super::loaded::Loaded;
@@ -128,7 +129,7 @@ impl WorkloadSource {
         size: Option<u64>,
         loaded: Option<&Loaded>,
         setup: &ClientSetup,
-    ) -> Result<Box<dyn Workload>> {
+    ) -> Result<Workload> {
         let mut given = given(order);
         let size = loaded.map(|loaded| loaded.size).or(size);
         match self {
@@ -151,12 +152,12 @@ impl WorkloadSource {
                 let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
                 let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
                 let scale = params.integer(meta.scale_name).unsigned_abs();
-                let driver = scripts(meta.id, sources.collect(), defines, scale, setup)?;
-                directory.build(&params, driver).or_fail(Code::Start)
+                let scripts = scripts(meta.id, sources.collect(), defines, scale, setup)?;
+                directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
                 let (scale, defines) = variables(&given)?;
-                scripts(&self.name(), sources.clone(), defines, scale, setup)
+                Ok(scripts(&self.name(), sources.clone(), defines, scale, setup)?.into_workload())
             }
         }
     }
@@ -298,7 +299,7 @@ fn scripts(
     defines: Vec<(String, String)>,
     scale: u64,
     setup: &ClientSetup,
-) -> Result<Box<dyn Workload>> {
+) -> Result<Scripted> {
     let scripted = scripted::build(Spec {
         id: id.to_owned(),
         summary: String::new(),
@@ -317,7 +318,7 @@ fn scripts(
             script.check_extended().or_fail(Code::Start)?;
         }
     }
-    Ok(Box::new(scripted))
+    Ok(scripted)
 }
 
 /// Whether it is to be taken for a script file, with or without a weight.

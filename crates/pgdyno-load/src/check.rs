@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use pgdyno_net::{ConnectOptions, Halt, Rows};
-use pgdyno_workload::{Capabilities, Check, CheckCost, Expect, RowCount, Table, Workload};
+use pgdyno_workload::{Capabilities, Check, CheckCost, DataSet, Expect, RowCount, Table};
 
 use crate::check::ask::{Answer, ask};
 use crate::check::question::{CheckError, CheckProgress, DIFFERENCES_SHOWN, Question, SHOWN};
@@ -28,7 +28,7 @@ pub enum Moment<'a> {
     AtRest,
     /// The same, with the rows of every such table counted.
     InFull,
-    /// Right before a run, once [`Workload::before_run`] is done: every [`Expect::UnchangedByRun`], for the
+    /// Right before a run, once [`DataSet::before_run`] is done: every [`Expect::UnchangedByRun`], for the
     /// baseline.
     BeforeRun,
     /// After a run, as [`Moment::AtRest`]: all that was not broken before, and every [`Expect::UnchangedByRun`]
@@ -118,15 +118,15 @@ pub struct CheckResult {
 pub fn check(
     options: &ConnectOptions,
     connections: usize,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     moment: Moment<'_>,
     progress: &(dyn Fn(&CheckProgress<'_>) + Sync),
     stop: &AtomicBool,
 ) -> Result<CheckReport, CheckError> {
     let began = Instant::now();
-    let tables = workload.tables(caps);
-    let checks = workload.checks();
+    let tables = data.tables(caps);
+    let checks = data.checks();
     let halt = Halt::new(stop);
     let options = &halt.options(options);
     let interrupted = |check: &str| CheckError::Interrupted { check: check.to_owned() };
@@ -134,7 +134,7 @@ pub fn check(
     let mut report = CheckReport::default();
     let (mut loaded, mut emptied) = (Vec::new(), None);
     if moment.is_later() {
-        let known = halt.watched(|| layout::known(&mut admin, workload, caps));
+        let known = halt.watched(|| layout::known(&mut admin, data, caps));
         let known = known.map_err(|error| match halt.is_interrupted() {
             true => interrupted("schema"),
             false => CheckError::Schema(error),

@@ -2,7 +2,7 @@
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::Workload;
+use pgdyno_workload::DataSet;
 
 use crate::fill::apart;
 use crate::state::inventory::{Drop, Inventory};
@@ -28,23 +28,23 @@ impl Dropped {
     }
 }
 
-/// Drops the data set of `workload`: tables, routines and whatever else bears its mark, and its stamp, in one
+/// Drops the data set `data`: tables, routines and whatever else bears its mark, and its stamp, in one
 /// transaction; whatever its scale. With `force`, also what bears the names of its tables and routines and
 /// is not ours. What depends on them makes it fail: nothing is dropped in cascade.
 ///
 /// # Errors
 /// [`LoadError::Foreign`] or [`LoadError::OtherMaker`] without `force` when there is something that is not ours; nothing is dropped then.
-pub fn drop_data(admin: &mut Admin, workload: &dyn Workload, force: bool) -> Result<Dropped, LoadError> {
-    let meta = workload.meta();
+pub fn drop_data(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<Dropped, LoadError> {
+    let meta = data.meta();
     if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
     let caps = state::capabilities(admin);
     admin.execute("begin").map_err(undroppable)?;
     let dropped = lock(admin, meta.dataset)
-        .and_then(|()| Inventory::take(admin, workload, &caps))
+        .and_then(|()| Inventory::take(admin, data, &caps))
         .and_then(|inventory| drop_all(admin, &inventory, meta.dataset, force))
-        .and_then(|dropped| drop_routine_schema(admin, workload, dropped));
+        .and_then(|dropped| drop_routine_schema(admin, data, dropped));
     let end = admin.execute(if dropped.is_ok() { "commit" } else { "rollback" });
     let dropped = dropped?;
     end.map_err(undroppable)?;
@@ -52,8 +52,8 @@ pub fn drop_data(admin: &mut Admin, workload: &dyn Workload, force: bool) -> Res
 }
 
 /// Within a transaction: drops the schema of routines that were kept apart, where pgdyno has made one.
-fn drop_routine_schema(admin: &mut Admin, workload: &dyn Workload, mut dropped: Dropped) -> Result<Dropped, LoadError> {
-    if let Some(maker) = workload.other_maker()
+fn drop_routine_schema(admin: &mut Admin, data: &dyn DataSet, mut dropped: Dropped) -> Result<Dropped, LoadError> {
+    if let Some(maker) = data.other_maker()
         && apart::drop_schema(admin, maker.routine_schema)?
     {
         dropped.relations.push(format!("schema {}", maker.routine_schema));

@@ -12,7 +12,7 @@ pub(crate) mod stamp;
 pub(crate) mod stored;
 
 use pgdyno_net::Admin;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::state::inventory::Inventory;
 use crate::state::ledger::Left;
@@ -51,10 +51,10 @@ pub enum DataState {
 ///
 /// # Errors
 /// When the catalog cannot be read, there is no schema, or the workload has no data.
-pub fn state(admin: &mut Admin, workload: &dyn Workload) -> Result<DataState, LoadError> {
+pub fn state(admin: &mut Admin, data: &dyn DataSet) -> Result<DataState, LoadError> {
     let caps = capabilities(admin);
-    let inventory = Inventory::take(admin, workload, &caps)?;
-    examine(admin, workload, &caps, &inventory)
+    let inventory = Inventory::take(admin, data, &caps)?;
+    examine(admin, data, &caps, &inventory)
 }
 
 /// What bears the names of the workload's tables and routines and was not made by pgdyno, each with its kind, and the
@@ -62,9 +62,9 @@ pub fn state(admin: &mut Admin, workload: &dyn Workload) -> Result<DataState, Lo
 ///
 /// # Errors
 /// When the catalog cannot be read, or there is no schema.
-pub fn foreign_objects(admin: &mut Admin, workload: &dyn Workload) -> Result<(String, Vec<String>), LoadError> {
+pub fn foreign_objects(admin: &mut Admin, data: &dyn DataSet) -> Result<(String, Vec<String>), LoadError> {
     let caps = capabilities(admin);
-    let inventory = Inventory::take(admin, workload, &caps)?;
+    let inventory = Inventory::take(admin, data, &caps)?;
     let objects = inventory.foreign();
     Ok((inventory.schema, objects))
 }
@@ -73,11 +73,11 @@ pub fn foreign_objects(admin: &mut Admin, workload: &dyn Workload) -> Result<(St
 ///
 /// # Errors
 /// When the catalog cannot be read, or there is no schema.
-pub fn loaded_by(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<String>, LoadError> {
-    if !workload.meta().has_data() {
+pub fn loaded_by(admin: &mut Admin, data: &dyn DataSet) -> Result<Option<String>, LoadError> {
+    if !data.meta().has_data() {
         return Ok(None);
     }
-    Ok(match state(admin, workload)? {
+    Ok(match state(admin, data)? {
         DataState::Complete(stamp) | DataState::Other(stamp) => Some(format!("pgdyno {}", stamp.pgdyno)),
         _ => None,
     })
@@ -93,17 +93,17 @@ pub(crate) fn capabilities(admin: &Admin) -> Capabilities {
 /// What `inventory` means.
 pub(crate) fn examine(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     inventory: &Inventory,
 ) -> Result<DataState, LoadError> {
-    let meta = workload.meta();
+    let meta = data.meta();
     if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
     if !inventory.foreign().is_empty() {
         let maker = inventory.maker.map(|maker| maker.name);
-        return Ok(DataState::Foreign { scale: foreign_scale(admin, workload), maker });
+        return Ok(DataState::Foreign { scale: foreign_scale(admin, data), maker });
     }
     let read = match inventory.has_stamps {
         true => stamp::read(admin, &inventory.schema, meta.dataset).map_err(LoadError::Catalog)?,
@@ -115,7 +115,7 @@ pub(crate) fn examine(
         None | Some((_, true)) if nothing_left => return Ok(DataState::Absent),
         None => {
             let mut damage = vec![format!("the row of {} that says what the data is, is missing", stamp::TABLE)];
-            let tables = workload.tables(caps);
+            let tables = data.tables(caps);
             let gone = tables.iter().filter(|table| inventory.relations.iter().all(|there| there.name != table.name));
             damage.extend(gone.map(|table| format!("table {} is missing", table.name)));
             return Ok(DataState::Partial { stamp: None, kept: None, damage });
@@ -123,7 +123,7 @@ pub(crate) fn examine(
         Some(read) => read,
     };
     if !complete {
-        return Ok(match ledger::find(admin, workload, caps, inventory, &stamp, false)? {
+        return Ok(match ledger::find(admin, data, caps, inventory, &stamp, false)? {
             Left::Found(found) => DataState::Partial { stamp: Some(stamp), kept: Some(found.far), damage: Vec::new() },
             Left::Damaged(damage) => DataState::Partial { stamp: Some(stamp), kept: None, damage },
             Left::Nothing => DataState::Partial { stamp: Some(stamp), kept: None, damage: Vec::new() },
@@ -132,7 +132,7 @@ pub(crate) fn examine(
     let tables = stamp.rows.iter().map(|(name, _)| name.as_str());
     let mut damage: Vec<_> = tables.filter_map(|name| inventory.lacks(name, &stamp.identity)).collect();
     damage.extend(stamp.contradiction(meta.scale_name));
-    Ok(match stamp.identity == identity(workload) {
+    Ok(match stamp.identity == identity(data) {
         _ if !damage.is_empty() => DataState::Partial { stamp: Some(stamp), kept: None, damage },
         true => DataState::Complete(stamp),
         false => DataState::Other(stamp),
@@ -140,7 +140,7 @@ pub(crate) fn examine(
 }
 
 /// The size of somebody else's tables; `None` where they are not what they seem.
-fn foreign_scale(admin: &mut Admin, workload: &dyn Workload) -> Option<u64> {
-    let answer = admin.query_opt(workload.meta().scale_query?);
+fn foreign_scale(admin: &mut Admin, data: &dyn DataSet) -> Option<u64> {
+    let answer = admin.query_opt(data.meta().scale_query?);
     answer.ok().flatten()?.parse().ok()
 }

@@ -11,7 +11,7 @@ use pgdyno_engine::{
 };
 use pgdyno_measure::Phase;
 use pgdyno_net::{ConnectOptions, Halt};
-use pgdyno_workload::{Capabilities, Note, Workload as _};
+use pgdyno_workload::{Capabilities, Drive as _, Note};
 use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Scripted, Source, Spec};
 
 use crate::connect::{self, Ask};

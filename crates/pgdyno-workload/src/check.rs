@@ -19,7 +19,7 @@ pub enum Expect {
     /// No row: each row is a violation; its columns name the place and the two values. Asked after the
     /// load and after every run.
     NoRow,
-    /// The same rows after a run as right before it, once [`crate::Workload::before_run`] is done. For
+    /// The same rows after a run as right before it, once [`crate::DataSet::before_run`] is done. For
     /// what holds of the run's own work while the data may have been brought out of balance before,
     /// by another program or another workload. Not asked after a load.
     UnchangedByRun,

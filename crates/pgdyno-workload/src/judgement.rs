@@ -7,9 +7,9 @@ pub struct Figures<'a> {
     pub seconds: f64,
     /// How many clients there were.
     pub clients: u32,
-    /// By kind of transaction, in the order of [`crate::Workload::txns`].
+    /// By kind of transaction, in the order of [`crate::Drive::txns`].
     pub txns: &'a [TxnFigures],
-    /// The counts of [`crate::Workload::tallies`].
+    /// The counts of [`crate::Drive::counted`].
     pub tallies: &'a [u64],
 }
 

@@ -458,7 +458,7 @@ pub trait ClientScript: Send {
     fn waiting(&self) -> Option<StmtId> {
         None
     }
-    /// Adds what the transaction that has just ended so did to the counts of [`crate::Workload::tallies`].
+    /// Adds what the transaction that has just ended so did to the counts of [`crate::Drive::counted`].
     fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
     /// Hears that the transaction failed, or is tried again, and says what becomes of the client; what the user
     /// should read goes to `notes`.

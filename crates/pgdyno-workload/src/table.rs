@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use pgdyno_wire::Statement;
+
 use crate::{ColumnType, CopyBuf};
 
 /// How many rows a table holds right after the load.
@@ -163,4 +165,24 @@ pub struct Routine {
     /// On a server that can distribute tables: the routine runs on the node of the rows that its argument of this
     /// number, from 1, leads to in this table.
     pub distribution: Option<(u32, &'static str)>,
+    /// A call of it that only reads: by it one learns whether the server sends calls to the node of their rows.
+    pub read_only_call: Option<ReadOnlyCall>,
+}
+
+/// A call that only reads. Its first parameter is a value of the distribution column.
+#[derive(Clone, Debug)]
+pub struct ReadOnlyCall {
+    /// The call.
+    pub statement: Statement,
+    /// Its parameters after the first.
+    pub parameters: Vec<i64>,
+}
+
+/// The routines of a data set.
+#[derive(Clone, Debug, Default)]
+pub struct Routines {
+    /// The schema that holds them and nothing else; `None`: they are beside the tables.
+    pub schema: Option<&'static str>,
+    /// The routines, in the order of their creation.
+    pub list: Vec<Routine>,
 }

@@ -9,8 +9,8 @@
 //!
 //! ```
 //! let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "4")])?;
-//! assert_eq!(workload.scale(), 4);
-//! assert_eq!(workload.txns().len(), 5);
+//! assert_eq!(workload.scale, 4);
+//! assert_eq!(workload.drive.txns().len(), 5);
 //! # Ok::<(), pgdyno_workloads::registry::BuildError>(())
 //! ```
 

@@ -1,9 +1,11 @@
 //! `noop`: transactions that send nothing, so that a run measures pgdyno itself.
 
+use std::sync::Arc;
+
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Batch, Begin, Capabilities, Check, ClientContext, ClientScript, Meta, Next, Params, Reply, Table, Txn, TxnId,
-    Verdict, Workload,
+    Batch, Begin, Capabilities, ClientContext, ClientScript, Drive, Meta, Next, Params, Reply, Txn, TxnId, Verdict,
+    Workload,
 };
 
 pub(crate) static META: Meta = Meta {
@@ -16,45 +18,19 @@ pub(crate) static META: Meta = Meta {
     params: &[],
 };
 
-pub(crate) fn build(params: &Params) -> Box<dyn Workload> {
-    Box::new(Noop { params: params.clone() })
+pub(crate) fn build(params: &Params) -> Workload {
+    Workload { meta: &META, params: params.clone(), scale: 0, data: Vec::new(), drive: Arc::new(Noop), audit: None }
 }
 
-struct Noop {
-    params: Params,
-}
+struct Noop;
 
-impl Workload for Noop {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn params(&self) -> &Params {
-        &self.params
-    }
-
-    fn scale(&self) -> u64 {
-        0
-    }
-
-    fn tables(&self, _: &Capabilities) -> Vec<Table> {
-        Vec::new()
-    }
-
-    fn checks(&self) -> Vec<Check> {
-        Vec::new()
-    }
-
+impl Drive for Noop {
     fn txns(&self) -> Vec<Txn> {
         vec![Txn { name: "noop", weight: 1.0, queries: 0 }]
     }
 
     fn statements(&self, _: &Capabilities) -> Vec<Statement> {
         Vec::new()
-    }
-
-    fn data_bytes(&self) -> u64 {
-        0
     }
 
     fn client(&self, _: &ClientContext) -> Box<dyn ClientScript> {

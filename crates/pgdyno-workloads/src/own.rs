@@ -13,10 +13,9 @@ mod source;
 mod sql;
 mod tables;
 
-use pgdyno_wire::Statement;
-use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientScript, Maker, Meta, Params, Routine, SqlData, Table, Txn, Workload,
-};
+use std::sync::Arc;
+
+use pgdyno_workload::{Capabilities, Check, DataSet, Maker, Meta, Params, Routines, SqlData, Table};
 
 pub use directory::{Directory, OwnScript};
 pub use sql::SqlTextError;
@@ -71,35 +70,15 @@ fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-/// The workload.
-struct Own {
+/// Data that SQL files make.
+struct Made {
     meta: &'static Meta,
     params: Params,
-    data: Data,
+    sql: SqlData,
     checks: Vec<Check>,
-    /// Whether all checks of the workload that the tables are of hold under these scripts.
-    keeps_rules: bool,
-    driver: Box<dyn Workload>,
 }
 
-/// What makes its data.
-enum Data {
-    Sql(SqlData),
-    /// The workload that the tables are of.
-    BuiltIn(Box<dyn Workload>),
-}
-
-impl Own {
-    /// The workload that the tables are of, where they are not its own.
-    fn built_in(&self) -> Option<&dyn Workload> {
-        match &self.data {
-            Data::Sql(_) => None,
-            Data::BuiltIn(workload) => Some(&**workload),
-        }
-    }
-}
-
-impl Workload for Own {
+impl DataSet for Made {
     fn meta(&self) -> &'static Meta {
         self.meta
     }
@@ -109,67 +88,94 @@ impl Workload for Own {
     }
 
     fn scale(&self) -> u64 {
-        self.params.integer(self.meta.scale_name).unsigned_abs()
+        scale(self.meta, &self.params)
     }
 
-    fn tables(&self, caps: &Capabilities) -> Vec<Table> {
-        let tables = self.built_in().map_or_else(Vec::new, |workload| workload.tables(caps));
-        // Scripts that break some rules of the data may add and remove rows, too.
-        tables.into_iter().map(|table| Table { grows: table.grows || !self.keeps_rules, ..table }).collect()
+    fn tables(&self, _: &Capabilities) -> Vec<Table> {
+        Vec::new()
     }
 
     fn sql_data(&self) -> Option<&SqlData> {
-        match &self.data {
-            Data::Sql(data) => Some(data),
-            Data::BuiltIn(_) => None,
-        }
+        Some(&self.sql)
     }
 
-    fn routines(&self, caps: &Capabilities) -> Vec<Routine> {
-        self.built_in().map_or_else(Vec::new, |workload| workload.routines(caps))
+    fn routines(&self, _: &Capabilities) -> Routines {
+        Routines::default()
     }
 
     fn other_maker(&self) -> Option<&'static Maker> {
-        self.built_in()?.other_maker()
+        None
     }
 
     fn checks(&self) -> Vec<Check> {
         self.checks.clone()
     }
 
-    fn txns(&self) -> Vec<Txn> {
-        self.driver.txns()
+    fn before_run(&self) -> &'static [&'static str] {
+        &[]
     }
 
-    fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
-        self.driver.statements(caps)
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// Data of a built-in workload, under scripts of one's own.
+struct Shared {
+    meta: &'static Meta,
+    params: Params,
+    /// The data of that workload.
+    of: Arc<dyn DataSet>,
+    checks: Vec<Check>,
+    /// Whether all checks of that workload hold under these scripts.
+    keeps_rules: bool,
+}
+
+impl DataSet for Shared {
+    fn meta(&self) -> &'static Meta {
+        self.meta
     }
 
-    fn is_counted_query(&self, statement: usize) -> bool {
-        self.driver.is_counted_query(statement)
+    fn params(&self) -> &Params {
+        &self.params
     }
 
-    fn txn_of_statement(&self, statement: usize) -> Option<usize> {
-        self.driver.txn_of_statement(statement)
+    fn scale(&self) -> u64 {
+        scale(self.meta, &self.params)
     }
 
-    fn is_read_only(&self) -> bool {
-        self.driver.is_read_only()
+    fn tables(&self, caps: &Capabilities) -> Vec<Table> {
+        let tables = self.of.tables(caps);
+        // Scripts that break some rules of the data may add and remove rows, too.
+        tables.into_iter().map(|table| Table { grows: table.grows || !self.keeps_rules, ..table }).collect()
+    }
+
+    fn sql_data(&self) -> Option<&SqlData> {
+        self.of.sql_data()
+    }
+
+    fn routines(&self, caps: &Capabilities) -> Routines {
+        // The parameter that says where they are is the other workload's alone.
+        Routines { schema: None, ..self.of.routines(caps) }
+    }
+
+    fn other_maker(&self) -> Option<&'static Maker> {
+        self.of.other_maker()
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        self.checks.clone()
     }
 
     fn before_run(&self) -> &'static [&'static str] {
-        self.built_in().map_or(&[], |workload| workload.before_run())
+        self.of.before_run()
     }
 
-    fn data_bytes(&self) -> u64 {
-        self.built_in().map_or(0, |workload| workload.data_bytes())
+    fn bytes(&self) -> u64 {
+        self.of.bytes()
     }
+}
 
-    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        self.driver.client(context)
-    }
-
-    fn advice(&self, clients: u32) -> Vec<String> {
-        self.driver.advice(clients)
-    }
+fn scale(meta: &Meta, params: &Params) -> u64 {
+    params.integer(meta.scale_name).unsigned_abs()
 }

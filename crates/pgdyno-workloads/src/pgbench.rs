@@ -9,9 +9,12 @@ pub mod rows;
 mod schema;
 mod script;
 
+use std::sync::Arc;
+
 use pgdyno_wire::{ParamType, Statement};
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientScript, Meta, Param, ParamKind, Params, Table, Txn, When, Workload,
+    Capabilities, Check, ClientContext, ClientScript, DataSet, Drive, Maker, Meta, Param, ParamKind, Params, Routines,
+    SqlData, Table, Txn, When, Workload,
 };
 
 use partitions::{PartitionMethod, Partitioning};
@@ -106,16 +109,28 @@ pub(crate) static SELECT_ONLY: Meta = Meta {
     params: &[SCALE, HISTORY_INDEXES, PARTITIONS, PARTITION_METHOD],
 };
 
-pub(crate) fn tpcb_like(params: &Params) -> Box<dyn Workload> {
-    Box::new(Pgbench::new(&TPCB_LIKE, Builtin::TpcbLike, params))
+pub(crate) fn tpcb_like(params: &Params) -> Workload {
+    workload(&TPCB_LIKE, Builtin::TpcbLike, params)
 }
 
-pub(crate) fn simple_update(params: &Params) -> Box<dyn Workload> {
-    Box::new(Pgbench::new(&SIMPLE_UPDATE, Builtin::SimpleUpdate, params))
+pub(crate) fn simple_update(params: &Params) -> Workload {
+    workload(&SIMPLE_UPDATE, Builtin::SimpleUpdate, params)
 }
 
-pub(crate) fn select_only(params: &Params) -> Box<dyn Workload> {
-    Box::new(Pgbench::new(&SELECT_ONLY, Builtin::SelectOnly, params))
+pub(crate) fn select_only(params: &Params) -> Workload {
+    workload(&SELECT_ONLY, Builtin::SelectOnly, params)
+}
+
+fn workload(meta: &'static Meta, builtin: Builtin, params: &Params) -> Workload {
+    let pgbench = Arc::new(Pgbench::new(meta, builtin, params));
+    Workload {
+        meta,
+        params: params.clone(),
+        scale: pgbench.layout.scale,
+        data: vec![Arc::clone(&pgbench) as _],
+        drive: pgbench,
+        audit: None,
+    }
 }
 
 /// The partitions that the parameters ask for.
@@ -158,7 +173,7 @@ impl Pgbench {
     }
 }
 
-impl Workload for Pgbench {
+impl DataSet for Pgbench {
     fn meta(&self) -> &'static Meta {
         self.meta
     }
@@ -175,10 +190,33 @@ impl Workload for Pgbench {
         schema::tables(self.layout)
     }
 
+    fn sql_data(&self) -> Option<&SqlData> {
+        None
+    }
+
+    fn routines(&self, _: &Capabilities) -> Routines {
+        Routines::default()
+    }
+
+    fn other_maker(&self) -> Option<&'static Maker> {
+        None
+    }
+
     fn checks(&self) -> Vec<Check> {
         checks::checks(self.builtin)
     }
 
+    /// What pgbench does unless it is told `-n`.
+    fn before_run(&self) -> &'static [&'static str] {
+        &["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"]
+    }
+
+    fn bytes(&self) -> u64 {
+        schema::data_bytes(self.layout)
+    }
+}
+
+impl Drive for Pgbench {
     fn txns(&self) -> Vec<Txn> {
         vec![Txn { name: self.meta.id, weight: 1.0, queries: self.builtin.queries() }]
     }
@@ -189,15 +227,6 @@ impl Workload for Pgbench {
 
     fn is_read_only(&self) -> bool {
         self.builtin == Builtin::SelectOnly
-    }
-
-    /// What pgbench does unless it is told `-n`.
-    fn before_run(&self) -> &'static [&'static str] {
-        &["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"]
-    }
-
-    fn data_bytes(&self) -> u64 {
-        schema::data_bytes(self.layout)
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {

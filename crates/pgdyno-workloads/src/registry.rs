@@ -11,7 +11,7 @@ pub struct Entry {
     /// Its name and parameters.
     pub meta: &'static Meta,
     /// Makes it, from parameters that were checked against `meta`.
-    pub build: fn(&Params) -> Box<dyn Workload>,
+    pub build: fn(&Params) -> Workload,
 }
 
 /// Why a workload could not be built.
@@ -48,7 +48,7 @@ pub fn all() -> &'static [Entry] {
 #[must_use]
 pub fn metrics() -> Vec<&'static Metric> {
     let built = ALL.iter().filter_map(|entry| build(entry.meta.id, []).ok());
-    built.flat_map(|workload| workload.metrics()).collect()
+    built.flat_map(|workload| workload.drive.counted().metrics).collect()
 }
 
 /// The names of all workloads, those that are directories too.
@@ -70,10 +70,7 @@ pub fn find(id: &str) -> Result<&'static Entry, BuildError> {
 ///
 /// # Errors
 /// When there is no such workload or parameter, or the value is impossible. Each error says what there is.
-pub fn build<'a>(
-    id: &str,
-    given: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Result<Box<dyn Workload>, BuildError> {
+pub fn build<'a>(id: &str, given: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Workload, BuildError> {
     let entry = find(id)?;
     let params = Params::new(entry.meta.id, entry.meta.params, given)?;
     Ok((entry.build)(&params))
@@ -162,8 +159,8 @@ mod tests {
             let defaults = meta.params.iter().map(|p| (p.name, p.default));
             let workload =
                 build(meta.id, defaults).unwrap_or_else(|e| panic!("{}: a default is invalid: {e}", meta.id));
-            assert_eq!(workload.meta().id, meta.id);
-            assert_eq!(workload.scale() > 0, meta.needs_server(), "{}", meta.id);
+            assert_eq!(workload.meta.id, meta.id);
+            assert_eq!(workload.scale > 0, meta.needs_server(), "{}", meta.id);
             assert!(
                 meta.scale_name.is_empty() || meta.params.iter().any(|p| p.name == meta.scale_name),
                 "{} has no parameter {}",

@@ -10,9 +10,13 @@ mod reads;
 mod seeds;
 mod words;
 
+use std::sync::Arc;
+
 use pgdyno_script::{Command, Defined, Kind, Names, Script, ScriptError, parse};
 use pgdyno_wire::{QueryMode, Statement};
-use pgdyno_workload::{Capabilities, Check, ClientContext, ClientScript, Meta, Params, Rng, Table, Txn, Workload};
+use pgdyno_workload::{
+    Capabilities, ClientContext, ClientScript, Drive, Meta, Params, Rng, StatementUse, Txn, Workload,
+};
 
 use interpreter::Interpreter;
 use program::Program;
@@ -81,7 +85,6 @@ pub struct PgbenchManner {
 /// A workload made of scripts.
 pub struct Scripted {
     meta: &'static Meta,
-    params: Params,
     spec: Spec,
     txns: Vec<Txn>,
     /// Scripts with `\if`.
@@ -114,15 +117,7 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         scale_query: None,
         params: &[],
     });
-    Ok(Scripted {
-        meta,
-        params: Params::default(),
-        txns,
-        branching,
-        program: leak(Program::new(scripts, names, &spec, &seeds)),
-        seeds,
-        spec,
-    })
+    Ok(Scripted { meta, txns, branching, program: leak(Program::new(scripts, names, &spec, &seeds)), seeds, spec })
 }
 
 /// What clients of all threads look at at every step, and names, which are constants everywhere else. There is one
@@ -149,6 +144,13 @@ fn txn(script: &Script, source: &Source) -> Txn {
 }
 
 impl Scripted {
+    /// Returns the workload: these scripts, on whatever they find.
+    #[must_use]
+    pub fn into_workload(self) -> Workload {
+        let (meta, scale) = (self.meta, self.spec.scale);
+        Workload { meta, params: Params::default(), scale, data: Vec::new(), drive: Arc::new(self), audit: None }
+    }
+
     /// The scripts as they were parsed.
     #[must_use]
     pub fn scripts(&self) -> &[Script] {
@@ -187,27 +189,7 @@ impl Scripted {
     }
 }
 
-impl Workload for Scripted {
-    fn meta(&self) -> &'static Meta {
-        self.meta
-    }
-
-    fn params(&self) -> &Params {
-        &self.params
-    }
-
-    fn scale(&self) -> u64 {
-        self.spec.scale
-    }
-
-    fn tables(&self, _: &Capabilities) -> Vec<Table> {
-        Vec::new()
-    }
-
-    fn checks(&self) -> Vec<Check> {
-        Vec::new()
-    }
-
+impl Drive for Scripted {
     fn txns(&self) -> Vec<Txn> {
         self.txns.clone()
     }
@@ -217,24 +199,18 @@ impl Workload for Scripted {
         self.scripts().iter().flat_map(|s| &s.commands).map(|command| Statement::new(command.label(), &[])).collect()
     }
 
-    fn is_counted_query(&self, statement: usize) -> bool {
-        self.txn_of_statement(statement).is_some_and(|script| {
+    fn statement_use(&self, statement: usize) -> StatementUse {
+        let txn = self.program.first.partition_point(|first| *first <= statement).checked_sub(1);
+        let is_counted = txn.is_some_and(|script| {
             let command = &self.scripts()[script].commands[statement - self.first_statement(script)];
             self.branching[script] && is_query(command)
-        })
-    }
-
-    fn txn_of_statement(&self, statement: usize) -> Option<usize> {
-        self.program.first.partition_point(|first| *first <= statement).checked_sub(1)
+        });
+        StatementUse { txn, is_counted }
     }
 
     fn is_read_only(&self) -> bool {
         let mut commands = self.scripts().iter().flat_map(|script| &script.commands);
         commands.all(|command| !command.is_sql() || reads::only_reads(&command.label()))
-    }
-
-    fn data_bytes(&self) -> u64 {
-        0
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
@@ -269,9 +245,9 @@ mod tests {
         let branching = "select 1;\n\\if false\ndelete from t;\n\\endif\nvacuum t;\n";
         let workload = scripted(&[straight, branching]);
         assert_eq!(workload.txns().iter().map(|txn| txn.queries).collect::<Vec<_>>(), [2, 0]);
-        let of_script: Vec<_> = (0..9).map(|n| workload.txn_of_statement(n)).collect();
+        let of_script: Vec<_> = (0..9).map(|n| workload.statement_use(n).txn).collect();
         assert_eq!(of_script, [[Some(0); 4].as_slice(), &[Some(1); 5]].concat());
-        let counted: Vec<_> = (0..9).filter(|n| workload.is_counted_query(*n)).collect();
+        let counted: Vec<_> = (0..9).filter(|n| workload.statement_use(*n).is_counted).collect();
         assert_eq!(counted, [4, 6], "select and delete");
     }
 }

@@ -21,10 +21,12 @@ mod terminal;
 mod txns;
 mod waits;
 
+use std::sync::Arc;
+
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientScript, Durability, Figures, IsolationLevel, Judgement, Maker, Meta,
-    Metric, Param, ParamKind, Params, Routine, Scenario, Table, Txn, When, Workload,
+    Capabilities, Check, ClientContext, ClientScript, Counted, Crowd, DataSet, Drive, Figures, Judgement, Maker, Meta,
+    Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn, When, Workload,
 };
 
 use call::Call;
@@ -146,8 +148,8 @@ pub(crate) static META: Meta = Meta {
     ],
 };
 
-pub(crate) fn build(params: &Params) -> Box<dyn Workload> {
-    Box::new(TprocC {
+pub(crate) fn build(params: &Params) -> Workload {
+    let tproc_c = Arc::new(TprocC {
         params: params.clone(),
         // Both ranges hold no negative number; the first ends at MAX_WAREHOUSES.
         warehouses: params.integer("warehouses") as u32,
@@ -160,7 +162,15 @@ pub(crate) fn build(params: &Params) -> Box<dyn Workload> {
             foreign_keys: params.flag("foreign-keys"),
             shards: params.integer("shard-count") as u32,
         },
-    })
+    });
+    Workload {
+        meta: &META,
+        params: params.clone(),
+        scale: tproc_c.scale(),
+        data: vec![Arc::clone(&tproc_c) as _],
+        drive: tproc_c,
+        audit: Some(Arc::new(isolation::Acid)),
+    }
 }
 
 struct TprocC {
@@ -185,6 +195,10 @@ impl TprocC {
         }
     }
 
+    fn routine_schema(&self) -> Option<&'static str> {
+        (self.params.text(Maker::ROUTINE_SCHEMA) == ROUTINE_SCHEMA).then_some(ROUTINE_SCHEMA)
+    }
+
     /// What the run is to do, for those who judge it or advise on it.
     fn rules(&self) -> Rules {
         Rules { profile: self.profile, waits: self.waits() != Waits::Off, warehouses: self.warehouses }
@@ -201,7 +215,7 @@ struct Layout {
     shards: u32,
 }
 
-impl Workload for TprocC {
+impl DataSet for TprocC {
     fn meta(&self) -> &'static Meta {
         &META
     }
@@ -218,12 +232,12 @@ impl Workload for TprocC {
         schema::tables(self.warehouses, self.seed, self.layout, caps)
     }
 
-    fn routines(&self, caps: &Capabilities) -> Vec<Routine> {
-        self.call.routines(caps)
+    fn sql_data(&self) -> Option<&SqlData> {
+        None
     }
 
-    fn routine_schema(&self) -> Option<&'static str> {
-        (self.params.text(Maker::ROUTINE_SCHEMA) == ROUTINE_SCHEMA).then_some(ROUTINE_SCHEMA)
+    fn routines(&self, caps: &Capabilities) -> Routines {
+        Routines { schema: self.routine_schema(), list: self.call.routines(self.routine_schema(), caps) }
     }
 
     fn other_maker(&self) -> Option<&'static Maker> {
@@ -234,14 +248,16 @@ impl Workload for TprocC {
         checks::checks(self.warehouses)
     }
 
-    fn scenarios(&self, level: IsolationLevel) -> Vec<Scenario> {
-        isolation::scenarios(level)
+    fn before_run(&self) -> &'static [&'static str] {
+        &[]
     }
 
-    fn durability(&self) -> Option<Durability> {
-        Some(isolation::durability())
+    fn bytes(&self) -> u64 {
+        schema::data_bytes(self.warehouses)
     }
+}
 
+impl Drive for TprocC {
     fn txns(&self) -> Vec<Txn> {
         self.profile.txns(self.call)
     }
@@ -250,24 +266,11 @@ impl Workload for TprocC {
         self.call.statements(self.routine_schema())
     }
 
-    fn txn_of_statement(&self, statement: usize) -> Option<usize> {
-        self.call.kind_of(statement).map(|kind| usize::from(kind.id().0))
-    }
-
-    fn is_counted_query(&self, statement: usize) -> bool {
-        self.call.is_counted(statement)
-    }
-
-    fn read_only_call(&self, key: i64) -> Option<(Statement, Vec<i64>)> {
-        self.call.read_only(self.routine_schema(), key)
-    }
-
-    fn metrics(&self) -> &'static [Metric] {
-        &[NOPM]
-    }
-
-    fn data_bytes(&self) -> u64 {
-        schema::data_bytes(self.warehouses)
+    fn statement_use(&self, statement: usize) -> StatementUse {
+        StatementUse {
+            txn: self.call.kind_of(statement).map(|kind| usize::from(kind.id().0)),
+            is_counted: self.call.is_counted(statement),
+        }
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
@@ -288,17 +291,15 @@ impl Workload for TprocC {
         Box::new(Terminal::new(setup, rng))
     }
 
-    fn tallies(&self) -> &'static [&'static str] {
-        tally::NAMES
+    fn counted(&self) -> Counted {
+        Counted { metrics: &[NOPM], tallies: tally::NAMES }
     }
 
-    fn default_clients(&self) -> Option<u32> {
-        let rules = self.rules();
-        (rules.profile == Profile::Spec && rules.waits).then(|| self.warehouses.saturating_mul(judge::TERMINALS))
-    }
-
-    fn default_connections(&self, clients: u32) -> Option<u32> {
-        self.rules().waits.then_some(clients.min(WAITING_CONNECTIONS))
+    fn crowd(&self, asked: Option<u32>, usual: u32) -> Crowd {
+        let Rules { profile, waits, .. } = self.rules();
+        let terminals = || self.warehouses.saturating_mul(judge::TERMINALS);
+        let clients = asked.or_else(|| (profile == Profile::Spec && waits).then(terminals)).unwrap_or(usual);
+        Crowd { clients, connections: waits.then_some(clients.min(WAITING_CONNECTIONS)) }
     }
 
     fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {

@@ -12,8 +12,8 @@ pub(crate) fn drive(dsn: &str, clients: u32, transactions: u64) {
     let rules = Rules { transactions: Some(transactions), ..Rules::default() };
     let spec = RunSpec { clients, rules, measure_ns: None, ..RunSpec::default() };
     let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
-    let statements = workload.statements(&Capabilities::default());
-    let outcome = run(&*workload, statements, Backend::Server(&options), &spec, &Control::new(), audience);
+    let statements = workload.drive.statements(&Capabilities::default());
+    let outcome = run(&*workload.drive, statements, Backend::Server(&options), &spec, &Control::new(), audience);
     let outcome = outcome.expect("a server that lets all clients in");
     assert_eq!(outcome.ended, Ended::Complete);
     assert_eq!(outcome.measured.part.all().committed, u64::from(clients) * transactions);

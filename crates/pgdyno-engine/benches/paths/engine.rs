@@ -1,13 +1,14 @@
 //! Whole transactions: the reply comes in, it is recorded, the next transaction is drawn and goes out.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use pgdyno_engine::fleet::{Fleet, numbered};
 use pgdyno_engine::pacer::Pacer;
 use pgdyno_engine::{Rules, Tick};
 use pgdyno_measure::Recorder;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Capabilities, ClientContext, ClientId, Group, Rng, Stage, Workload};
+use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, Group, Rng, Stage};
 use pgdyno_workloads::registry;
 use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
 
@@ -24,18 +25,18 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn new(workload: &dyn Workload, clients: u32) -> Self {
+    fn new(drive: &dyn Drive, clients: u32) -> Self {
         let client = |id| {
             let rng = Rng::derive(1, "client", &[u64::from(id)]);
-            workload.client(&ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(id), clients, rng })
+            drive.client(&ClientContext { stage: Stage::ONLY, group: Group::ONLY, id: ClientId(id), clients, rng })
         };
-        let statements = numbered(workload.statements(&Capabilities::default()));
+        let statements = numbered(drive.statements(&Capabilities::default()));
         let fleet = Fleet::new(
             0,
             (0..clients).map(client).collect(),
             QueryMode::Prepared,
             statements,
-            workload.txns().len(),
+            drive.txns().len(),
             Rules::default(),
             Pacer::Closed,
         );
@@ -61,16 +62,16 @@ impl Exchange {
 }
 
 /// A workload whose replies are the same each time.
-fn transactions(name: &'static str, workload: &dyn Workload, clients: u32) -> Path {
-    let mut exchange = Exchange::new(workload, clients);
+fn transactions(name: &'static str, drive: &dyn Drive, clients: u32) -> Path {
+    let mut exchange = Exchange::new(drive, clients);
     let line = exchange.line;
     let reply = answer(exchange.fleet.output(line));
     let run = move || (0..UNITS).for_each(|_| exchange.turn(black_box(&reply)));
     Path { name, units: UNITS, run: Box::new(run) }
 }
 
-fn built_in(id: &str, params: &[(&str, &str)]) -> Box<dyn Workload> {
-    registry::build(id, params.iter().copied()).expect("a built-in workload")
+fn built_in(id: &str, params: &[(&str, &str)]) -> Arc<dyn Drive> {
+    registry::build(id, params.iter().copied()).expect("a built-in workload").drive
 }
 
 /// The drop-in's form of select-only: interpreted, with parameters in text and a Describe.

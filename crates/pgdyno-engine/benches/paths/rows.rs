@@ -10,7 +10,7 @@ use super::Path;
 /// The first chunk of a table.
 fn table(name: &'static str, workload: &str, table: &str) -> Path {
     let workload = registry::build(workload, []).expect("a built-in workload");
-    let tables = workload.tables(&Capabilities::default());
+    let tables = workload.data[0].tables(&Capabilities::default());
     let source = tables.into_iter().find(|t| t.name == table).and_then(|t| t.source).expect("a table with rows");
     let mut rows = CopyBuf::new();
     source.write(0, &mut rows);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pgdyno_engine::{Audience, Backend, Control, Observer, RunOutcome, RunSpec, TxEnd, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{QueryMode, backend, frontend};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, Drive};
 use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Source, Spec};
 
 /// One request of a client, and its reply, by the server's own clock.

@@ -14,9 +14,7 @@ use pgdyno_engine::{
 };
 use pgdyno_net::{ConnectOptions, Env};
 use pgdyno_wire::{QueryMode, Statement, Wire};
-use pgdyno_workload::{
-    Batch, Begin, Capabilities, Check, ClientContext, ClientScript, Meta, Next, Params, Reply, Table, Txn, Workload,
-};
+use pgdyno_workload::{Batch, Begin, Capabilities, ClientContext, ClientScript, Drive, Next, Reply, Txn};
 
 use crate::{answer, committed, welcome};
 
@@ -32,7 +30,7 @@ fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
 
 /// A run, ended by `control`, that nobody listens to.
 fn drive(
-    workload: &dyn Workload,
+    workload: &dyn Drive,
     options: &ConnectOptions,
     spec: &RunSpec,
     control: &Control,
@@ -43,7 +41,7 @@ fn drive(
 }
 
 /// A workload whose client 1 panics in its tenth transaction.
-struct Panicking(Box<dyn Workload>);
+struct Panicking(Arc<dyn Drive>);
 
 struct Script {
     inner: Box<dyn ClientScript>,
@@ -68,31 +66,15 @@ impl ClientScript for Script {
     }
 }
 
-impl Workload for Panicking {
-    fn meta(&self) -> &'static Meta {
-        self.0.meta()
-    }
-    fn params(&self) -> &Params {
-        self.0.params()
-    }
-    fn scale(&self) -> u64 {
-        self.0.scale()
-    }
-    fn tables(&self, caps: &Capabilities) -> Vec<Table> {
-        self.0.tables(caps)
-    }
-    fn checks(&self) -> Vec<Check> {
-        self.0.checks()
-    }
+impl Drive for Panicking {
     fn txns(&self) -> Vec<Txn> {
         self.0.txns()
     }
+
     fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
         self.0.statements(caps)
     }
-    fn data_bytes(&self) -> u64 {
-        self.0.data_bytes()
-    }
+
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         let left = (context.id.0 == 1).then_some(10);
         Box::new(Script { inner: self.0.client(context), left })
@@ -108,7 +90,7 @@ fn a_thread_that_dies_fails_the_run_and_what_was_measured_stays() {
             crate::Reply::Complete
         });
         let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
-        let workload = Panicking(pgdyno_workloads::registry::build("select-only", []).unwrap());
+        let workload = Panicking(pgdyno_workloads::registry::build("select-only", []).unwrap().drive);
         let spec = RunSpec {
             clients: 2,
             threads: 2,
@@ -161,7 +143,7 @@ fn pour(mut stream: TcpStream) {
 fn rows_without_end_starve_neither_the_clock_nor_the_other_clients() {
     let outcome = ends(|| {
         let options = endless_rows();
-        let workload = pgdyno_workloads::registry::build("select-only", []).unwrap();
+        let workload = pgdyno_workloads::registry::build("select-only", []).unwrap().drive;
         let spec = RunSpec {
             clients: 2,
             threads: 1,
@@ -217,8 +199,8 @@ fn silent_after(
     waiting
 }
 
-fn select_only() -> Box<dyn Workload> {
-    pgdyno_workloads::registry::build("select-only", []).unwrap()
+fn select_only() -> Arc<dyn Drive> {
+    pgdyno_workloads::registry::build("select-only", []).unwrap().drive
 }
 
 fn at(directory: &Path) -> ConnectOptions {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Observer, Rules, RunOutcome, RunSpec, TxEnd, run};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{ErrorClass, QueryMode};
-use pgdyno_workload::{Capabilities, Note, Workload};
+use pgdyno_workload::{Capabilities, Drive, Note};
 use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Scripted, Source, Spec};
 
 /// What lets a client in.
@@ -43,7 +43,7 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
             std::thread::spawn(move || welcome(stream).map(and_then));
         }
     });
-    let workload = pgdyno_workloads::registry::build("select-only", []).unwrap();
+    let drive = pgdyno_workloads::registry::build("select-only", []).unwrap().drive;
     let spec = RunSpec {
         clients,
         threads: 2,
@@ -53,9 +53,9 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
         ..RunSpec::default()
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
-    let statements = workload.statements(&Capabilities::default());
+    let statements = drive.statements(&Capabilities::default());
     let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
-    run(&*workload, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
+    run(&*drive, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
 }
 
 /// Nothing but the coordinator tells the workers that time passes while no reply comes.

@@ -1,9 +1,11 @@
 //! A workload with two groups of clients, and a stage in which each query runs once.
 
+use std::sync::Arc;
+
 use pgdyno_wire::{ParamType, Statement, StmtId, Value};
 use pgdyno_workload::{
-    Arrivals, Batch, Begin, Capabilities, Check, ClientContext, ClientScript, Clients, Ends, Group, Meta, Next, Pace,
-    Params, Rate, Reply, Rng, Stage, Table, Txn, TxnId, Verdict, Workload,
+    Arrivals, Batch, Begin, Capabilities, ClientContext, ClientScript, Clients, Drive, Ends, Group, Meta, Next, Pace,
+    Rate, Reply, Rng, Stage, Txn, TxnId, Verdict, Workload,
 };
 
 static META: Meta = Meta {
@@ -22,12 +24,20 @@ const QUERIES: [(&str, &str); 2] = [
     ("deltas", "SELECT count(*), sum(delta) FROM pgbench_history"),
 ];
 
-/// It stands on the data of `tpcb-like`, whose transaction its writers run.
-pub(crate) struct Mixed {
-    pub(crate) tpcb_like: Box<dyn Workload>,
+/// Returns the workload: on the data of `tpcb-like`, whose transaction its writers run.
+pub(crate) fn workload(tpcb_like: Workload) -> Workload {
+    let accounts = 100_000 * tpcb_like.scale as i64;
+    Workload { meta: &META, drive: Arc::new(Mixed { writers: tpcb_like.drive, accounts }), ..tpcb_like }
 }
 
-impl Workload for Mixed {
+/// What its clients do.
+struct Mixed {
+    /// The drive of `tpcb-like`.
+    writers: Arc<dyn Drive>,
+    accounts: i64,
+}
+
+impl Drive for Mixed {
     fn stages(&self) -> Vec<Stage> {
         // As many writers as the user says, as fast as they can.
         let writers = Group::new("writers");
@@ -46,11 +56,11 @@ impl Workload for Mixed {
     fn txns(&self) -> Vec<Txn> {
         let others = ["read-balance"].into_iter().chain(QUERIES.map(|(name, _)| name));
         let others = others.map(|name| Txn { name, weight: 1.0, queries: 1 });
-        self.tpcb_like.txns().into_iter().chain(others).collect()
+        self.writers.txns().into_iter().chain(others).collect()
     }
 
     fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
-        let mut statements = self.tpcb_like.statements(caps);
+        let mut statements = self.writers.statements(caps);
         let read = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
         statements.push(Statement::new(read, &[ParamType::Int4]));
         statements.extend(QUERIES.map(|(_, sql)| Statement::new(sql, &[])));
@@ -58,47 +68,16 @@ impl Workload for Mixed {
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        let txns = self.tpcb_like.txns().len() as u8;
-        let statements = self.tpcb_like.statements(&Capabilities::default()).len() as u32;
+        let txns = self.writers.txns().len() as u8;
+        let statements = self.writers.statements(&Capabilities::default()).len() as u32;
         match context.group {
-            "writers" => self.tpcb_like.client(context),
+            "writers" => self.writers.client(context),
             "readers" => {
-                let accounts = 100_000 * self.scale() as i64;
-                Box::new(Reader {
-                    txn: TxnId(txns),
-                    stmt: StmtId(statements),
-                    accounts,
-                    aid: 1,
-                    rng: context.rng.clone(),
-                })
+                let (txn, stmt, rng) = (TxnId(txns), StmtId(statements), context.rng.clone());
+                Box::new(Reader { txn, stmt, accounts: self.accounts, aid: 1, rng })
             }
             _ => Box::new(EachOnce { first_txn: txns + 1, first_stmt: statements + 1, begun: 0 }),
         }
-    }
-
-    // The rest is as for a workload with one group.
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn params(&self) -> &Params {
-        self.tpcb_like.params()
-    }
-
-    fn scale(&self) -> u64 {
-        self.tpcb_like.scale()
-    }
-
-    fn tables(&self, caps: &Capabilities) -> Vec<Table> {
-        self.tpcb_like.tables(caps)
-    }
-
-    fn checks(&self) -> Vec<Check> {
-        self.tpcb_like.checks()
-    }
-
-    fn data_bytes(&self) -> u64 {
-        self.tpcb_like.data_bytes()
     }
 }
 

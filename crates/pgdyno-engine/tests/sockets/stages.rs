@@ -7,19 +7,19 @@ use pgdyno_engine::{Audience, Backend, Control, Ended, Event, RunOutcome, RunSpe
 use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities, broken_schedule};
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::Capabilities;
 
-use crate::mixed::Mixed;
+use crate::mixed;
 use crate::{Reply, serve};
 
-/// Runs `Mixed` on two threads; also returns the intervals and how many queries the server saw.
+/// Runs the example on two threads; also returns the intervals and how many queries the server saw.
 fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
     let directory = tempfile::tempdir().unwrap();
     let seen = serve(directory.path(), u64::MAX, |_| {
         std::thread::sleep(Duration::from_millis(1));
         Reply::Complete
     });
-    let workload = Mixed { tpcb_like: pgdyno_workloads::registry::build("tpcb-like", []).unwrap() };
+    let workload = mixed::workload(pgdyno_workloads::registry::build("tpcb-like", []).unwrap());
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
     let mut intervals = Vec::new();
     let audience = Audience {
@@ -31,8 +31,9 @@ fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
         },
         observer: &mut |_, _| None,
     };
-    let statements = workload.statements(&Capabilities::default());
-    let outcome = run(&workload, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
+    let statements = workload.drive.statements(&Capabilities::default());
+    let outcome =
+        run(&*workload.drive, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap();
     (outcome, intervals, seen.queries.load(Ordering::SeqCst))
 }
 

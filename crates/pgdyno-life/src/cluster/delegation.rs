@@ -3,7 +3,7 @@
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_wire::{QueryMode, Statement};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, ReadOnlyCall, Workload};
 
 use super::{anchor, is_call, table_literal};
 use crate::exit_code::Code;
@@ -17,14 +17,14 @@ pub(super) fn find(
     admin: &mut Admin,
     options: &ConnectOptions,
     caps: &Capabilities,
-    workload: &dyn Workload,
+    workload: &Workload,
     plan: &Plan,
 ) -> Result<(Option<bool>, String)> {
     let unknown = |why: &str| Ok((None, why.to_owned()));
     let Some(table) = anchor(workload, caps) else {
         return unknown("the workload distributes no table");
     };
-    let key = match admin.query_opt(&elsewhere_sql(table, workload.scale())) {
+    let key = match admin.query_opt(&elsewhere_sql(table, workload.scale)) {
         Ok(key) => key.and_then(|key| key.parse().ok()),
         Err(error) if error.is_lost() => return Err(Failure::new(Code::Start, error)),
         Err(_) => return Ok((Some(false), format!("table {table} is on one node alone: it was not distributed"))),
@@ -32,11 +32,13 @@ pub(super) fn find(
     let Some(key) = key else {
         return unknown("all rows are on the node that the clients are connected to");
     };
-    let Some((statement, values)) = workload.read_only_call(key) else {
+    let mut routines = workload.data.iter().flat_map(|data| data.routines(caps).list);
+    let Some(ReadOnlyCall { statement, parameters }) = routines.find_map(|routine| routine.read_only_call) else {
         let why =
             "the statements of a transaction are the client's, and the node that it is connected to runs all of them";
         return Ok((Some(false), why.to_owned()));
     };
+    let values: Vec<i64> = std::iter::once(key).chain(parameters).collect();
     let what = if is_call(statement.sql()) { "CALL" } else { "a function call" };
     let how = match plan.mode {
         QueryMode::Simple => "with literals",

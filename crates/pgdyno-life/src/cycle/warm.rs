@@ -6,7 +6,7 @@ use std::time::Instant;
 use pgdyno_net::{Admin, AdminError};
 use pgdyno_report::units;
 use pgdyno_results::CycleRecord;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 use super::record;
 use crate::events::EventSink;
@@ -21,7 +21,7 @@ const PREWARM: &str = "prewarm";
 /// When the connection is lost, or the user has had enough. That it cannot be done is told in the record.
 pub(crate) fn prewarm(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     events: &dyn EventSink,
     stop: &AtomicBool,
@@ -31,7 +31,7 @@ pub(crate) fn prewarm(
     if caps.distributed_tables {
         return Ok(not_done(&"the tables are spread over nodes"));
     }
-    let stored = match pgdyno_load::stored(admin, workload) {
+    let stored = match pgdyno_load::stored(admin, data) {
         Ok(stored) => stored,
         Err(error) => return Ok(not_done(&error)),
     };

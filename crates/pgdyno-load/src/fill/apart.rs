@@ -2,7 +2,7 @@
 
 use pgdyno_net::{Admin, quote};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Capabilities, Routine, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Routine};
 use sha2::{Digest as _, Sha256};
 
 use crate::fill::distribute;
@@ -17,16 +17,16 @@ use crate::{LoadError, Phase};
 /// [`LoadError::OtherSchema`] when the schema is somebody else's; [`LoadError::NoPlace`] when the role may not create it.
 pub fn place_routines(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     schema: &'static str,
 ) -> Result<bool, LoadError> {
-    let routines = workload.routines(caps);
+    let routines = data.routines(caps).list;
     if routines.is_empty() {
         return Ok(false);
     }
     let found = mark(admin, schema)?;
-    let wanted = mark_of(workload, caps, &routines);
+    let wanted = mark_of(data, caps, &routines);
     match &found {
         Found::Ours(mark) if *mark == wanted => return Ok(false),
         Found::Theirs => return Err(LoadError::OtherSchema { schema }),
@@ -82,7 +82,7 @@ fn mark(admin: &mut Admin, schema: &str) -> Result<Found, LoadError> {
 }
 
 /// The comment on the schema: it tells the routines from those of another version.
-fn mark_of(workload: &dyn Workload, caps: &Capabilities, routines: &[Routine]) -> String {
+fn mark_of(data: &dyn DataSet, caps: &Capabilities, routines: &[Routine]) -> String {
     let mut hash = Sha256::new();
     for routine in routines {
         hash.update(routine.signature);
@@ -90,7 +90,7 @@ fn mark_of(workload: &dyn Workload, caps: &Capabilities, routines: &[Routine]) -
     }
     hash.update([u8::from(caps.distributed_tables)]);
     let digits: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    stamp::mark(workload.meta().dataset, &digits)
+    stamp::mark(data.meta().dataset, &digits)
 }
 
 /// What drops the routines of a schema of ours, and nothing else.

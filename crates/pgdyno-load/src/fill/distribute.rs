@@ -223,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_routine_goes_where_its_rows_are() {
-        let routine = |distribution| Routine { signature: "f(int, int)", ddl: String::new(), distribution };
+        let routine =
+            |distribution| Routine { signature: "f(int, int)", ddl: String::new(), distribution, read_only_call: None };
         assert_eq!(
             routine_sql(&caps(2), "public", "public", &routine(Some((1, "warehouse")))).unwrap(),
             "select create_distributed_function('public.f(int, int)', '$1', colocate_with := 'public.\"warehouse\"') \

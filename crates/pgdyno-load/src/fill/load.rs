@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, quote};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Capabilities, Table, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Table};
 
 use crate::fill::loaders::{Filled, Span, Work};
 use crate::fill::manner::{Manner, useful_loaders};
@@ -37,7 +37,7 @@ pub struct LoadOptions {
     pub unlogged: bool,
 }
 
-/// Loads the data of `workload`: drops what is in the way and may go, creates tables, copies rows, builds
+/// Loads the `data`: drops what is in the way and may go, creates tables, copies rows, builds
 /// indexes, and stamps the data when all is there.
 ///
 /// Tables of an interrupted load are dropped without being asked for. Each table is created, copied and frozen in
@@ -47,7 +47,7 @@ pub struct LoadOptions {
 /// A load that is resumable fills every table of several chunks part by part: the rows of one unit of the scale, a
 /// warehouse say, are committed together with an entry in a ledger. The next load of the same data keeps what the ledger
 /// tells of, rows and indexes, and does the rest; the rows are the same as those of a load that was never interrupted.
-/// Data that SQL makes ([`Workload::sql_data`]) is made on one connection, and what came of it is found in
+/// Data that SQL makes ([`DataSet::sql_data`]) is made on one connection, and what came of it is found in
 /// the catalog and marked. Limits of time that the role or database may have do not count for the load.
 ///
 /// `stop` is looked at all the time: once it is set, running statements are cancelled and the load ends.
@@ -57,13 +57,13 @@ pub struct LoadOptions {
 /// stamp is left then that could be taken for complete data, and no statement runs on.
 pub fn load(
     options: &ConnectOptions,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     how: &LoadOptions,
     progress: &(dyn Fn(&Progress<'_>) + Sync),
     stop: &AtomicBool,
 ) -> Result<LoadReport, LoadError> {
-    let meta = workload.meta();
+    let meta = data.meta();
     if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
     }
@@ -74,22 +74,22 @@ pub fn load(
         Some(admin) => halt.watched(|| Session::new(admin, &halt))?,
         None => return Err(LoadError::Interrupted),
     };
-    let tables = workload.tables(caps);
-    if let Some(data) = workload.sql_data() {
-        let load = Load::new(workload, caps, how, &tables, progress);
-        let done = halt.watched(|| load.by_sql(&mut control, data, began));
+    let tables = data.tables(caps);
+    if let Some(sql) = data.sql_data() {
+        let load = Load::new(data, caps, how, &tables, progress);
+        let done = halt.watched(|| load.by_sql(&mut control, sql, began));
         control.end();
         return done;
     }
     let uneven = distribute::admit(caps, &tables)?;
-    let resumable = is_resumable(workload, how);
-    let loaders = useful_loaders(&tables, caps, workload.scale(), how.loaders.max(1), resumable);
+    let resumable = is_resumable(data, how);
+    let loaders = useful_loaders(&tables, caps, data.scale(), how.loaders.max(1), resumable);
     // Set once there is something to go on with.
     let ledger_begun = AtomicBool::new(false);
     let done = halt.watched(|| {
-        let mut load = Load::new(workload, caps, how, &tables, progress);
+        let mut load = Load::new(data, caps, how, &tables, progress);
         let names: Vec<_> = tables.iter().map(|table| table.name).collect();
-        let mut stamp = Stamp::planned(workload, &names);
+        let mut stamp = Stamp::planned(data, &names);
         // Connections first: nothing is dropped when there are too few.
         let mut sessions = Vec::new();
         for _ in 0..loaders {
@@ -109,12 +109,12 @@ pub fn load(
             loaders,
         });
         let manner = Manner {
-            mark: stamp::mark_sql(workload),
+            mark: stamp::mark_sql(data),
             caps: caps.clone(),
             freeze_suffices: caps.major() >= 14,
             unlogged: load.unlogged,
             ledger: load.ledger.clone(),
-            scale: workload.scale(),
+            scale: data.scale(),
             found,
         };
         let work = Work::new(&tables, loaders, &manner, &halt, progress);
@@ -142,7 +142,7 @@ pub fn load(
 }
 
 pub(crate) struct Load<'a> {
-    pub(crate) workload: &'a dyn Workload,
+    pub(crate) data: &'a dyn DataSet,
     pub(crate) caps: &'a Capabilities,
     pub(crate) how: &'a LoadOptions,
     pub(crate) tables: &'a [Table],
@@ -157,7 +157,7 @@ pub(crate) struct Load<'a> {
 
 impl<'a> Load<'a> {
     fn new(
-        workload: &'a dyn Workload,
+        data: &'a dyn DataSet,
         caps: &'a Capabilities,
         how: &'a LoadOptions,
         tables: &'a [Table],
@@ -170,7 +170,7 @@ impl<'a> Load<'a> {
                 "the tables were never unlogged: the server distributes them, and such tables are logged".to_owned(),
             );
         }
-        Self { workload, caps, how, tables, progress, spans: Vec::new(), notes, ledger: None, unlogged }
+        Self { data, caps, how, tables, progress, spans: Vec::new(), notes, ledger: None, unlogged }
     }
 
     pub(crate) fn phase<T>(
@@ -194,9 +194,9 @@ impl<'a> Load<'a> {
         sessions: &mut [Session<'_>],
     ) -> Result<(), LoadError> {
         let Some(cluster) = self.caps.cluster.as_ref().filter(|_| self.caps.distributed_tables) else { return Ok(()) };
-        let routines = self.workload.routines(self.caps);
+        let routines = self.data.routines(self.caps).list;
         control.run(Phase::Prepare, None, |admin| Ok(distribute::check_search_path(admin, self.caps, &routines)))??;
-        if is_resumable(self.workload, self.how) {
+        if is_resumable(self.data, self.how) {
             return Ok(());
         }
         let ways = control.run(Phase::Prepare, None, |admin| nodes::dial(options, admin, cluster, sessions.len()))?;
@@ -227,24 +227,24 @@ impl<'a> Load<'a> {
                 Ok(())
             })?;
         }
-        let routines = self.workload.routines(self.caps);
+        let routines = self.data.routines(self.caps).list;
         if !routines.is_empty() {
             self.phase(Phase::Routines, |load| {
-                let sql = routines::create_sql(load.workload, load.caps, schema, &routines);
+                let sql = routines::create_sql(load.data, load.caps, schema, &routines);
                 control.execute(Phase::Routines, None, &sql)
             })?;
         }
         self.phase(Phase::Checkpoint, |load| load.checkpoint(control))?;
         self.phase(Phase::Stamp, |load| {
-            let (workload, caps) = (load.workload, load.caps);
+            let (data, caps) = (load.data, load.caps);
             // SQL files may have set another one.
             let home = format!("select set_config('search_path', {}, false)", quote::literal(schema));
             let inventory = control.run(Phase::Stamp, None, |admin| {
                 admin.query(&home)?;
-                Ok(Inventory::take(admin, workload, caps))
+                Ok(Inventory::take(admin, data, caps))
             })??;
             control.run(Phase::Stamp, None, |admin| {
-                let made = layout::found(admin, workload, caps, &inventory)?;
+                let made = layout::found(admin, data, caps, &inventory)?;
                 let complete = stamp::complete_sql(schema, stamp, &made);
                 let close = load.ledger.as_ref().map_or(String::new(), |ledger| format!("; {}", ledger.drop_sql()));
                 admin.execute(&(complete + &close))?;

@@ -1,7 +1,7 @@
 //! The begin of a load: what is in the way goes, or what an interrupted load has left stays.
 
 use pgdyno_net::{Admin, quote};
-use pgdyno_workload::Workload;
+use pgdyno_workload::DataSet;
 
 use crate::drop::{drop_all, lock_key};
 use crate::fill::load::Load;
@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
 impl Load<'_> {
     /// Takes the lock, drops what may go, and says that a load has begun or goes on.
     pub(crate) fn prepare(&mut self, control: &mut Session<'_>, stamp: &Stamp) -> Result<Prepared, LoadError> {
-        let dataset = self.workload.meta().dataset;
+        let dataset = self.data.meta().dataset;
         // Held until the connection ends: a transaction that lasted would keep VACUUM from freezing.
         let got = control.run(Phase::Prepare, None, |admin| {
             admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset)))
@@ -48,7 +48,7 @@ impl Load<'_> {
             self.ledger = Some(ledger);
             return Ok(Prepared { schema, found });
         }
-        self.ledger = is_resumable(self.workload, self.how).then_some(ledger);
+        self.ledger = is_resumable(self.data, self.how).then_some(ledger);
         // Not in the same transaction: where the disk is full, it is this commit that makes room.
         in_transaction(control, |admin| {
             let mut begun = admin.execute(&stamp::create_sql(&schema));
@@ -58,7 +58,7 @@ impl Load<'_> {
             });
             begun = begun.and_then(|_| admin.execute(&stamp::begin_sql(&schema, stamp)));
             if let Some(ledger) = &self.ledger {
-                let sql = ledger.create_sql(&stamp::mark_sql(self.workload), self.unlogged);
+                let sql = ledger.create_sql(&stamp::mark_sql(self.data), self.unlogged);
                 begun = begun.and_then(|_| admin.execute(&sql));
             }
             begun.map_err(|error| LoadError::of(Phase::Prepare, None, error))
@@ -69,18 +69,18 @@ impl Load<'_> {
     /// Drops what may go: all of it, or where the load goes on what counts for nothing. Returns the schema, what stays,
     /// and what was dropped.
     fn clear(&self, admin: &mut Admin, stamp: &Stamp) -> Result<(String, Option<Found>, Dropped), LoadError> {
-        let inventory = Inventory::take(admin, self.workload, self.caps)?;
+        let inventory = Inventory::take(admin, self.data, self.caps)?;
         if inventory.foreign().is_empty() && !self.how.replace {
-            match examine(admin, self.workload, self.caps, &inventory)? {
+            match examine(admin, self.data, self.caps, &inventory)? {
                 DataState::Complete(found) | DataState::Other(found) => {
                     return Err(LoadError::Exists { found: Box::new(found), wanted: Box::new(stamp.clone()) });
                 }
                 DataState::Partial { stamp: begun, damage, .. } if !damage.is_empty() => {
-                    let remedy = command(self.workload, &begun.unwrap_or_else(|| stamp.clone())) + " --replace";
-                    return Err(LoadError::Damaged { dataset: self.workload.meta().dataset, damage, remedy });
+                    let remedy = command(self.data, &begun.unwrap_or_else(|| stamp.clone())) + " --replace";
+                    return Err(LoadError::Damaged { dataset: self.data.meta().dataset, damage, remedy });
                 }
                 DataState::Partial { stamp: Some(begun), kept: Some(Kept { rows, rows_expected: None }), .. } => {
-                    let (go_on, anew) = (command(self.workload, &begun), command(self.workload, stamp));
+                    let (go_on, anew) = (command(self.data, &begun), command(self.data, stamp));
                     return Err(LoadError::Unfinished {
                         begun: Box::new(begun),
                         rows,
@@ -89,7 +89,7 @@ impl Load<'_> {
                     });
                 }
                 DataState::Partial { stamp: Some(begun), kept: Some(_), .. } => {
-                    let left = ledger::find(admin, self.workload, self.caps, &inventory, &begun, true)?;
+                    let left = ledger::find(admin, self.data, self.caps, &inventory, &begun, true)?;
                     if let Left::Found(found) = left {
                         self.drop_unfinished(admin, &found)?;
                         return Ok((inventory.schema, Some(found), Dropped::default()));
@@ -114,8 +114,8 @@ impl Load<'_> {
 }
 
 /// What SQL makes is one transaction.
-pub(crate) fn is_resumable(workload: &dyn Workload, how: &LoadOptions) -> bool {
-    workload.sql_data().is_none() && (how.resumable || workload.data_bytes() >= RESUMABLE_BYTES)
+pub(crate) fn is_resumable(data: &dyn DataSet, how: &LoadOptions) -> bool {
+    data.sql_data().is_none() && (how.resumable || data.bytes() >= RESUMABLE_BYTES)
 }
 
 /// Runs `work` in a transaction of its own.
@@ -137,7 +137,7 @@ mod tests {
     fn large_data_can_be_gone_on_with_in_any_case() {
         let resumable = |warehouses, resumable| {
             let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", warehouses)]).unwrap();
-            is_resumable(&*workload, &LoadOptions { resumable, ..LoadOptions::default() })
+            is_resumable(&*workload.data[0], &LoadOptions { resumable, ..LoadOptions::default() })
         };
         assert_eq!([resumable("10", false), resumable("10", true), resumable("1000", false)], [false, true, true]);
     }

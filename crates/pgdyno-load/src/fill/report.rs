@@ -7,7 +7,7 @@ use crate::{Phase, Stamp};
 pub struct LoadReport {
     /// What is in the database now.
     pub stamp: Stamp,
-    /// Every table, in the order of the workload.
+    /// Every table, in the order of the data set.
     pub tables: Vec<TableReport>,
     /// Every phase that there was, in order. They overlap, so their sum may exceed [`LoadReport::seconds`].
     pub phases: Vec<PhaseReport>,

@@ -2,7 +2,7 @@
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_wire::SqlState;
-use pgdyno_workload::{Capabilities, Routine, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Routine};
 
 use crate::fill::distribute;
 use crate::state::inventory::Inventory;
@@ -18,12 +18,12 @@ use crate::{LoadError, Phase};
 /// # Errors
 /// [`LoadError::Foreign`] when one of them is there and not ours, [`LoadError::Routines`] when they differ and the role may
 /// not replace them.
-pub fn refresh_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<(), LoadError> {
-    let routines = workload.routines(caps);
+pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<(), LoadError> {
+    let routines = data.routines(caps).list;
     if routines.is_empty() {
         return Ok(());
     }
-    let inventory = Inventory::take(admin, workload, caps)?;
+    let inventory = Inventory::take(admin, data, caps)?;
     let foreign: Vec<_> = inventory.routines.iter().filter(|r| r.identity.is_none()).map(|r| r.title()).collect();
     if !foreign.is_empty() {
         return Err(inventory.refusal(foreign));
@@ -36,12 +36,12 @@ pub fn refresh_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capab
     let may_stay = others.is_empty() && !caps.distributed_tables;
     if may_stay
         && are_installed(admin, &inventory.schema, &routines).map_err(LoadError::Catalog)?
-        && !layout::routines_differ(admin, workload, caps)?
+        && !layout::routines_differ(admin, data, caps)?
     {
         return Ok(());
     }
     let drop = |objects: &[&Object]| objects.iter().map(|o| format!("drop routine {};\n", o.sql)).collect::<String>();
-    let create = create_sql(workload, caps, &inventory.schema, &routines);
+    let create = create_sql(data, caps, &inventory.schema, &routines);
     let replaced = admin.execute(&(drop(&others) + &create));
     let done = match replaced {
         // Another kind of routine, or another result, cannot be replaced.
@@ -54,7 +54,7 @@ pub fn refresh_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capab
         Some(SqlState::INSUFFICIENT_PRIVILEGE) => LoadError::Routines { source: error },
         _ => LoadError::of(Phase::Routines, None, error),
     })?;
-    layout::note_routines(admin, workload, caps)
+    layout::note_routines(admin, data, caps)
 }
 
 /// Whether each routine is there, of its kind and with its body.
@@ -102,8 +102,8 @@ fn names(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<Vec<St
 }
 
 /// SQL that creates all of them, with their marks; one text is one transaction.
-pub(crate) fn create_sql(workload: &dyn Workload, caps: &Capabilities, schema: &str, routines: &[Routine]) -> String {
-    let mark = stamp::mark_sql(workload);
+pub(crate) fn create_sql(data: &dyn DataSet, caps: &Capabilities, schema: &str, routines: &[Routine]) -> String {
+    let mark = stamp::mark_sql(data);
     let one = |routine: &Routine| {
         let ddl = routine.ddl.trim_end().trim_end_matches(';');
         let spread = distribute::routine_sql(caps, schema, schema, routine);

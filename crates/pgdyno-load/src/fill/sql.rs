@@ -20,21 +20,21 @@ impl Load<'_> {
     pub(crate) fn by_sql(
         mut self,
         control: &mut Session<'_>,
-        data: &SqlData,
+        sql: &SqlData,
         began: Instant,
     ) -> Result<LoadReport, LoadError> {
         (self.progress)(&Progress::Plan { tables: 0, rows_expected: 0, rows_kept: 0, loaders: 1 });
-        let mut stamp = Stamp::planned(self.workload, &[]);
+        let mut stamp = Stamp::planned(self.data, &[]);
         let home = self.phase(Phase::Prepare, |load| load.prepare(control, &stamp))?.schema;
         let mut making = Making { control, stamp: &stamp, home: &home, before: HashSet::new(), made: HashSet::new() };
         making.open()?;
-        for (nth, file) in data.files.iter().enumerate() {
+        for (nth, file) in sql.files.iter().enumerate() {
             let phase = if nth == 0 { Phase::Schema } else { Phase::Rows };
             self.phase(phase, |load| making.run(file, phase, load.progress))?;
         }
         let (marked, tables) = making.finish()?;
         if marked.count == 0 {
-            let file = data.files.first().map(|file| file.name.clone()).unwrap_or_default();
+            let file = sql.files.first().map(|file| file.name.clone()).unwrap_or_default();
             return Err(LoadError::Nothing { file });
         }
         self.notes.extend(

@@ -1,7 +1,7 @@
 //! What is in the database that bears the names of a data set, or its mark.
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{Capabilities, Maker, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Maker};
 
 use crate::LoadError;
 use crate::state::object::Object;
@@ -22,28 +22,28 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
-    /// Looks for the names of `workload`'s tables and routines, and for everything with the mark of its data set.
-    pub(crate) fn take(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Self, LoadError> {
+    /// Looks for the names of `data`'s tables and routines, and for everything with the mark of its data set.
+    pub(crate) fn take(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Self, LoadError> {
         // The catalog is locked by nobody for long.
-        admin.promptly("what data it holds", |admin| Self::look(admin, workload, caps))
+        admin.promptly("what data it holds", |admin| Self::look(admin, data, caps))
     }
 
-    fn look(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Self, LoadError> {
+    fn look(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Self, LoadError> {
         let schema = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
         let Some(schema) = schema else { return Err(LoadError::no_schema(admin)) };
-        let (relations, routines) = match workload.sql_data() {
+        let (relations, routines) = match data.sql_data() {
             None => (
-                relations(admin, workload, caps, &schema).map_err(LoadError::Catalog)?,
-                routines(admin, workload, caps, &schema).map_err(LoadError::Catalog)?,
+                relations(admin, data, caps, &schema).map_err(LoadError::Catalog)?,
+                routines(admin, data, caps, &schema).map_err(LoadError::Catalog)?,
             ),
             Some(_) => {
-                let made = made::find(admin, workload.meta().dataset, &schema).map_err(LoadError::Catalog)?;
+                let made = made::find(admin, data.meta().dataset, &schema).map_err(LoadError::Catalog)?;
                 made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
             }
         };
         let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::TABLE)));
         let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
-        let maker = maker::of(admin, workload, caps, &relations).map_err(LoadError::Catalog)?;
+        let maker = maker::of(admin, data, caps, &relations).map_err(LoadError::Catalog)?;
         Ok(Self { schema, has_stamps, relations, routines, maker })
     }
 
@@ -131,12 +131,12 @@ impl Drop {
 
 fn relations(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     schema: &str,
 ) -> Result<Vec<Object>, AdminError> {
-    let dataset = workload.meta().dataset;
-    let names: Vec<_> = workload.tables(caps).iter().map(|table| quote::literal(table.name)).collect();
+    let dataset = data.meta().dataset;
+    let names: Vec<_> = data.tables(caps).iter().map(|table| quote::literal(table.name)).collect();
     let rows = admin.query(&format!(
         "select c.relname, quote_ident(c.relname), d.description, c.relkind from pg_class c \
          left join pg_description d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0 \
@@ -165,12 +165,12 @@ fn relations(
 
 fn routines(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     schema: &str,
 ) -> Result<Vec<Object>, AdminError> {
-    let dataset = workload.meta().dataset;
-    let routines = workload.routines(caps);
+    let dataset = data.meta().dataset;
+    let routines = data.routines(caps).list;
     let signatures: Vec<_> = routines.iter().map(|r| quote::literal(&format!("{schema}.{}", r.signature))).collect();
     let rows = admin.query(&format!(
         "select p.proname || a.types, quote_ident(p.proname) || a.types, d.description from pg_proc p \

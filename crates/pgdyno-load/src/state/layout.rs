@@ -1,7 +1,7 @@
 //! The schema that was loaded: read at the end of a load, kept in the stamp, held against what there is.
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::LoadError;
 use crate::state::inventory::Inventory;
@@ -31,26 +31,22 @@ const FILE: &str = "file";
 /// When the catalog cannot be read, or there is no schema.
 pub fn differences(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
 ) -> Result<Option<Vec<Difference>>, LoadError> {
-    known(admin, workload, caps).map(|known| known.differences)
+    known(admin, data, caps).map(|known| known.differences)
 }
 
 /// Whether a routine is not as it was when it was noted.
-pub(crate) fn routines_differ(
-    admin: &mut Admin,
-    workload: &dyn Workload,
-    caps: &Capabilities,
-) -> Result<bool, LoadError> {
-    let differences = known(admin, workload, caps)?.differences.unwrap_or_default();
+pub(crate) fn routines_differ(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<bool, LoadError> {
+    let differences = known(admin, data, caps)?.differences.unwrap_or_default();
     Ok(differences.iter().any(|difference| difference.part.is_routine()))
 }
 
 /// What the stamp knows, where it is complete.
-pub(crate) fn known(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Known, LoadError> {
-    let inventory = Inventory::take(admin, workload, caps)?;
-    let dataset = workload.meta().dataset;
+pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Known, LoadError> {
+    let inventory = Inventory::take(admin, data, caps)?;
+    let dataset = data.meta().dataset;
     // What bears no mark is another program's, whatever the stamp says.
     let read = match inventory.has_stamps && inventory.foreign().is_empty() {
         true => stamp::read(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?,
@@ -63,14 +59,14 @@ pub(crate) fn known(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilit
             "pgdyno {} loaded the data, and its stamp keeps no schema to hold this one against; `{} --replace` loads it anew \
              with one",
             stamp.pgdyno,
-            stamp::command(workload, &stamp)
+            stamp::command(data, &stamp)
         );
         return Ok(Known { rows: stamp.rows, schema_unknown: Some(why), ..Known::default() });
     };
-    if workload.sql_data().is_none() && workload.routines(caps).is_empty() {
+    if data.sql_data().is_none() && data.routines(caps).list.is_empty() {
         expected.retain(|part| !part.is_routine());
     }
-    let mut found = found(admin, workload, caps, &inventory).map_err(LoadError::Catalog)?;
+    let mut found = found(admin, data, caps, &inventory).map_err(LoadError::Catalog)?;
     let gone = expected.parts().filter(|(part, file)| part.kind == FILE && found.get(part) != Some(file));
     let emptied = gone.map(|(part, _)| part.name.clone()).collect();
     expected.retain(|part| part.kind != FILE);
@@ -86,21 +82,21 @@ pub(crate) fn known(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilit
 /// What there is of a data set.
 pub(crate) fn found(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     inventory: &Inventory,
 ) -> Result<Schema, AdminError> {
-    let made_by_sql = workload.sql_data().is_some();
+    let made_by_sql = data.sql_data().is_some();
     let tables: Vec<_> = match made_by_sql {
         true => inventory.relations.iter().filter(|o| o.kind == "table").map(|o| o.sql.clone()).collect(),
         false => {
             let name = |name: &str| format!("{}.{}", inventory.schema, quote::identifier(name));
-            workload.tables(caps).iter().map(|table| name(table.name)).collect()
+            data.tables(caps).iter().map(|table| name(table.name)).collect()
         }
     };
     let routines: Vec<_> = inventory.routines.iter().map(|routine| routine.sql.clone()).collect();
     let mut schema = Schema::read(admin, &tables, &routines)?;
-    for (name, table) in workload.tables(caps).iter().map(|table| table.name).zip(&tables) {
+    for (name, table) in data.tables(caps).iter().map(|table| table.name).zip(&tables) {
         let sql = format!("select pg_relation_filenode(to_regclass({}))", quote::literal(table));
         if let Some(file) = admin.query_opt(&sql)? {
             schema.insert(Part::new(name, FILE, name), &file);
@@ -115,14 +111,14 @@ pub(crate) fn found(
 
 /// Notes that the routines of now are those that belong to the data. Where the stamp cannot be written they count as
 /// changed by hand.
-pub(crate) fn note_routines(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<(), LoadError> {
-    let inventory = Inventory::take(admin, workload, caps)?;
-    let (schema, dataset) = (&inventory.schema, workload.meta().dataset);
+pub(crate) fn note_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<(), LoadError> {
+    let inventory = Inventory::take(admin, data, caps)?;
+    let (schema, dataset) = (&inventory.schema, data.meta().dataset);
     if !inventory.has_stamps {
         return Ok(());
     }
     let Some(noted) = stamp::layout(admin, schema, dataset).map_err(LoadError::Catalog)? else { return Ok(()) };
-    let now = found(admin, workload, caps, &inventory).map_err(LoadError::Catalog)?;
+    let now = found(admin, data, caps, &inventory).map_err(LoadError::Catalog)?;
     let mut layout = noted.clone();
     layout.retain(|part| !part.is_routine());
     for (part, definition) in now.parts().filter(|(part, _)| part.is_routine()) {

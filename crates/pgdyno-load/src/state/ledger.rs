@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::fill::schedule;
 use crate::state::inventory::Inventory;
@@ -138,13 +138,13 @@ fn table(dataset: &str) -> String {
 /// first waits for what the server still does for that load.
 pub(crate) fn find(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     inventory: &Inventory,
     begun: &Stamp,
     wait: bool,
 ) -> Result<Left, LoadError> {
-    let dataset = workload.meta().dataset;
+    let dataset = data.meta().dataset;
     if inventory.lacks(&table(dataset), &begun.identity).is_some() {
         return Ok(Left::Nothing);
     }
@@ -173,7 +173,7 @@ pub(crate) fn find(
     }
     let unlogged = relations::is_unlogged(admin, &ledger.sql).map_err(LoadError::Catalog)?;
     let rows = tables.values().map(|table| table.rows).sum();
-    let expected = || workload.tables(caps).iter().map(|table| table.rows.expected()).sum();
-    let rows_expected = (begun.identity == identity(workload)).then(expected);
+    let expected = || data.tables(caps).iter().map(|table| table.rows.expected()).sum();
+    let rows_expected = (begun.identity == identity(data)).then(expected);
     Ok(Left::Found(Found { tables, far: Kept { rows, rows_expected }, unlogged }))
 }

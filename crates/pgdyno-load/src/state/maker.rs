@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{Capabilities, Maker, Table, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Maker, Table};
 
 use crate::state::inventory::Inventory;
 use crate::state::object::Object;
@@ -13,12 +13,12 @@ use crate::{LoadError, state};
 /// they have the columns, types and unique keys that it gives them.
 pub(crate) fn of(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
     relations: &[Object],
 ) -> Result<Option<&'static Maker>, AdminError> {
-    let Some(maker) = workload.other_maker() else { return Ok(None) };
-    let tables = workload.tables(caps);
+    let Some(maker) = data.other_maker() else { return Ok(None) };
+    let tables = data.tables(caps);
     let theirs = |name: &str| relations.iter().any(|object| object.name == name && object.identity.is_none());
     if !tables.iter().all(|table| theirs(table.name)) {
         return Ok(None);
@@ -31,21 +31,21 @@ pub(crate) fn of(
 ///
 /// # Errors
 /// When the catalog cannot be read.
-pub fn shortcomings(admin: &mut Admin, workload: &dyn Workload, caps: &Capabilities) -> Result<Vec<String>, LoadError> {
-    lacking(admin, &workload.tables(caps)).map_err(LoadError::Catalog)
+pub fn shortcomings(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Vec<String>, LoadError> {
+    lacking(admin, &data.tables(caps)).map_err(LoadError::Catalog)
 }
 
 /// The other program that may have changed the data: its tables are there, or its routines are beside ours.
 ///
 /// # Errors
 /// When the catalog cannot be read.
-pub fn driven_by(admin: &mut Admin, workload: &dyn Workload) -> Result<Option<&'static Maker>, LoadError> {
-    let Some(maker) = workload.other_maker() else { return Ok(None) };
+pub fn driven_by(admin: &mut Admin, data: &dyn DataSet) -> Result<Option<&'static Maker>, LoadError> {
+    let Some(maker) = data.other_maker() else { return Ok(None) };
     if has_routines(admin, maker).map_err(LoadError::Catalog)? {
         return Ok(Some(maker));
     }
     let caps = state::capabilities(admin);
-    Ok(Inventory::take(admin, workload, &caps)?.maker)
+    Ok(Inventory::take(admin, data, &caps)?.maker)
 }
 
 fn has_routines(admin: &mut Admin, maker: &Maker) -> Result<bool, AdminError> {

@@ -1,7 +1,7 @@
 //! Tables as the catalog has them, with their partitions.
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::fill::distribute;
 
@@ -33,12 +33,12 @@ pub(crate) fn sizes(admin: &mut Admin, caps: &Capabilities, schema: &str, tables
 /// When the server refuses, when a table is locked by somebody for longer than a second, or the connection breaks.
 pub fn table_sizes(
     admin: &mut Admin,
-    workload: &dyn Workload,
+    data: &dyn DataSet,
     caps: &Capabilities,
 ) -> Result<Vec<(&'static str, u64)>, AdminError> {
     let Some(schema) = admin.query_opt("select quote_ident(current_schema())")? else { return Ok(Vec::new()) };
     admin.execute("begin; set local lock_timeout = '1s'")?;
-    let tables = workload.tables(caps).into_iter().map(|table| table.name);
+    let tables = data.tables(caps).into_iter().map(|table| table.name);
     let sizes = tables.map(|name| Ok((name, sizes(admin, caps, &schema, &[name])?))).collect();
     admin.execute("rollback")?;
     sizes

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pgdyno_net::{Admin, AdminError, quote};
-use pgdyno_workload::{SqlData, Workload};
+use pgdyno_workload::{DataSet, SqlData};
 use sha2::{Digest as _, Sha256};
 
 use crate::state::schema::Schema;
@@ -32,7 +32,7 @@ pub struct Stamp {
     pub params: String,
     /// See [`identity`].
     pub identity: String,
-    /// Rows of each table right after the load, in the order of the workload; zeros before its end.
+    /// Rows of each table right after the load, in the order of the data set; zeros before its end.
     pub rows: Vec<(String, u64)>,
     /// The version of the pgdyno that loaded it.
     pub pgdyno: String,
@@ -43,16 +43,16 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// What a load of `workload` would make, with tables of these names.
-    pub(crate) fn planned(workload: &dyn Workload, tables: &[&str]) -> Self {
-        let meta = workload.meta();
+    /// What a load of `data` would make, with tables of these names.
+    pub(crate) fn planned(data: &dyn DataSet, tables: &[&str]) -> Self {
+        let meta = data.meta();
         Self {
             dataset: meta.dataset.to_owned(),
             workload: meta.id.to_owned(),
             version: meta.version,
-            scale: workload.scale(),
-            params: load_params(workload),
-            identity: identity(workload),
+            scale: data.scale(),
+            params: load_params(data),
+            identity: identity(data),
             rows: tables.iter().map(|name| ((*name).to_owned(), 0)).collect(),
             pgdyno: env!("CARGO_PKG_VERSION").to_owned(),
             ..Self::default()
@@ -91,9 +91,9 @@ impl fmt::Display for Stamp {
 /// What makes two loads the same: 16 hexadecimal digits of a hash over the data set's name, the version of its
 /// rows, and all parameters that shape them. Workloads that share a data set share it.
 #[must_use]
-pub fn identity(workload: &dyn Workload) -> String {
-    let meta = workload.meta();
-    hash(meta.dataset, meta.version, &load_params(workload))
+pub fn identity(data: &dyn DataSet) -> String {
+    let meta = data.meta();
+    hash(meta.dataset, meta.version, &load_params(data))
 }
 
 fn hash(dataset: &str, version: u32, params: &str) -> String {
@@ -103,19 +103,19 @@ fn hash(dataset: &str, version: u32, params: &str) -> String {
 
 /// `seed=1 warehouses=10`, by name, without what is as it was before there was a parameter for it; for data that SQL makes,
 /// also `files=` and a hash of the files.
-fn load_params(workload: &dyn Workload) -> String {
-    let tells = |name, value: &str| workload.meta().params.iter().any(|p| p.name == name && p.tells_data(value));
-    let params = workload.params().iter().filter(|(name, value)| tells(*name, value));
+fn load_params(data: &dyn DataSet) -> String {
+    let tells = |name, value: &str| data.meta().params.iter().any(|p| p.name == name && p.tells_data(value));
+    let params = data.params().iter().filter(|(name, value)| tells(*name, value));
     let mut params: Vec<_> = params.map(|(name, value)| format!("{name}={}", word(value))).collect();
-    if let Some(data) = workload.sql_data() {
-        params.insert(0, format!("{FILES}={}", files(data)));
+    if let Some(sql) = data.sql_data() {
+        params.insert(0, format!("{FILES}={}", files(sql)));
     }
     params.join(" ")
 }
 
 /// The command that loads what `stamp` tells of.
-pub(crate) fn command(workload: &dyn Workload, stamp: &Stamp) -> String {
-    let meta = workload.meta();
+pub(crate) fn command(data: &dyn DataSet, stamp: &Stamp) -> String {
+    let meta = data.meta();
     let mut command = format!("pgdyno load {}", meta.id);
     for (name, value) in stamp.load_params() {
         let param = meta.params.iter().find(|param| param.name == name && !param.is_fixed());
@@ -172,9 +172,9 @@ pub(crate) fn mark(dataset: &str, identity: &str) -> String {
     format!("{MARK}{dataset} {identity}")
 }
 
-/// The mark on what a load of `workload` makes, as a literal.
-pub(crate) fn mark_sql(workload: &dyn Workload) -> String {
-    quote::literal(&mark(workload.meta().dataset, &identity(workload)))
+/// The mark on what a load of `data` makes, as a literal.
+pub(crate) fn mark_sql(data: &dyn DataSet) -> String {
+    quote::literal(&mark(data.meta().dataset, &identity(data)))
 }
 
 /// The identity in a comment, where it is our mark of this data set.

@@ -1,7 +1,7 @@
 //! What holds the data of a workload on disk.
 
 use pgdyno_net::{Admin, quote};
-use pgdyno_workload::Workload;
+use pgdyno_workload::DataSet;
 
 use crate::state::inventory::Inventory;
 use crate::{LoadError, state};
@@ -22,9 +22,9 @@ pub struct Stored {
 ///
 /// # Errors
 /// When the server refuses, or the connection breaks.
-pub fn stored(admin: &mut Admin, workload: &dyn Workload) -> Result<Vec<Stored>, LoadError> {
+pub fn stored(admin: &mut Admin, data: &dyn DataSet) -> Result<Vec<Stored>, LoadError> {
     let caps = state::capabilities(admin);
-    let inventory = Inventory::take(admin, workload, &caps)?;
+    let inventory = Inventory::take(admin, data, &caps)?;
     let tables = inventory
         .relations
         .iter()

@@ -1,11 +1,12 @@
 //! Data that SQL files make: marked, found again, dropped to the last object and no further.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
 use pgdyno_net::Admin;
-use pgdyno_workload::{Params, Workload};
+use pgdyno_workload::{DataSet, Params};
 use pgdyno_workloads::own::Directory;
 use pgdyno_workloads::registry;
 
@@ -52,7 +53,7 @@ analyze place;
 ";
 
 /// The workload of these files.
-fn own(schema: &str, load: &str, given: &[(&str, &str)]) -> Box<dyn Workload> {
+fn own(schema: &str, load: &str, given: &[(&str, &str)]) -> Arc<dyn DataSet> {
     let text = |file: &str| match file {
         "workload.toml" => Some(MANIFEST),
         "schema.sql" => Some(schema),
@@ -63,7 +64,8 @@ fn own(schema: &str, load: &str, given: &[(&str, &str)]) -> Box<dyn Workload> {
     let directory = Directory::read("iot", &mut |file| Ok(text(file).map(|t| t.as_bytes().to_vec()))).unwrap();
     let meta = directory.meta();
     let params = Params::new(meta.id, meta.params, given.iter().copied()).unwrap();
-    directory.build(&params, registry::build("noop", []).unwrap()).unwrap()
+    let noop = registry::build("noop", []).unwrap();
+    directory.build(&params, noop.drive).unwrap().data.swap_remove(0)
 }
 
 /// All that is no part of PostgreSQL, nor temporary.

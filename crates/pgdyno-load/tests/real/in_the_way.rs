@@ -197,20 +197,20 @@ fn a_database_of_hammerdb_is_known_and_left_alone() {
     let server = Server::start("");
     let target = server.database("hammer");
     let mut admin = connect(&target);
-    let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "3")]).unwrap();
-    for table in workload.tables(&CAPS) {
+    let data = crate::data_of("tproc-c", [("warehouses", "3")]);
+    for table in data.tables(&CAPS) {
         admin.execute(&table.ddl.replace(" NOT NULL", "")).unwrap();
     }
     admin.execute("insert into warehouse (w_id) values (1), (2), (3)").unwrap();
     let unknown = DataState::Foreign { scale: Some(3), maker: None };
-    assert_eq!(state(&mut admin, &*workload).unwrap(), unknown);
+    assert_eq!(state(&mut admin, &*data).unwrap(), unknown);
     for (nth, routine) in ["neword", "payment", "delivery", "ostat", "slev"].into_iter().enumerate() {
-        assert_eq!(state(&mut admin, &*workload).unwrap(), unknown);
+        assert_eq!(state(&mut admin, &*data).unwrap(), unknown);
         let kind = if nth == 0 { "function" } else { "procedure" };
         let returns = if nth == 0 { "returns numeric" } else { "" };
         admin.execute(&format!("create {kind} {routine}(int, int) {returns} language sql as 'select 1.0'")).unwrap();
     }
-    assert_eq!(state(&mut admin, &*workload).unwrap(), DataState::Foreign { scale: Some(3), maker: Some("HammerDB") });
+    assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Foreign { scale: Some(3), maker: Some("HammerDB") });
 
     let before = oids(&mut admin);
     let tables: Vec<_> =
@@ -224,11 +224,11 @@ fn a_database_of_hammerdb_is_known_and_left_alone() {
         tables.join(", ")
     );
     let replace = LoadOptions { replace: true, ..how(2) };
-    assert_eq!(load_with(&target, &*workload, &replace).unwrap_err().to_string(), expected);
-    assert_eq!(drop_data(&mut admin, &*workload, false).unwrap_err().to_string(), expected);
+    assert_eq!(load_with(&target, &*data, &replace).unwrap_err().to_string(), expected);
+    assert_eq!(drop_data(&mut admin, &*data, false).unwrap_err().to_string(), expected);
     assert_eq!(oids(&mut admin), before);
     // It is not whole: only the columns are there.
-    let lacking = shortcomings(&mut admin, &*workload, &CAPS).unwrap();
+    let lacking = shortcomings(&mut admin, &*data, &CAPS).unwrap();
     assert_eq!(lacking.len(), 10, "{lacking:?}");
     assert!(lacking.contains(&"the unique key of stock (s_i_id, s_w_id) is missing".to_owned()), "{lacking:?}");
 
@@ -236,14 +236,14 @@ fn a_database_of_hammerdb_is_known_and_left_alone() {
     admin
         .execute("drop routine neword, payment, delivery, ostat, slev; alter table item alter i_name type text")
         .unwrap();
-    for sql in workload.tables(&CAPS).iter().flat_map(|table| &table.indexes) {
+    for sql in data.tables(&CAPS).iter().flat_map(|table| &table.indexes) {
         admin.execute(sql).unwrap();
     }
-    assert_eq!(state(&mut admin, &*workload).unwrap(), unknown);
-    let lacking = shortcomings(&mut admin, &*workload, &CAPS).unwrap();
+    assert_eq!(state(&mut admin, &*data).unwrap(), unknown);
+    let lacking = shortcomings(&mut admin, &*data, &CAPS).unwrap();
     assert_eq!(lacking, ["column item.i_name is text instead of character varying(24)"]);
     admin.execute("alter table item alter i_name type varchar(24)").unwrap();
-    assert_eq!(state(&mut admin, &*workload).unwrap(), DataState::Foreign { scale: Some(3), maker: Some("HammerDB") });
+    assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Foreign { scale: Some(3), maker: Some("HammerDB") });
 }
 
 #[test]

@@ -7,14 +7,13 @@ use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_workload::{CopyBuf, Workload};
-use pgdyno_workloads::registry;
+use pgdyno_workload::{CopyBuf, DataSet};
 
 const TABLES: [&str; 9] =
     ["warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock"];
 
-fn two_warehouses(more: &[(&'static str, &'static str)]) -> Box<dyn Workload> {
-    registry::build("tproc-c", [("warehouses", "2")].into_iter().chain(more.iter().copied())).unwrap()
+fn two_warehouses(more: &[(&'static str, &'static str)]) -> Arc<dyn DataSet> {
+    crate::data_of("tproc-c", [("warehouses", "2")].into_iter().chain(more.iter().copied()))
 }
 
 /// A checksum of each table's rows.
@@ -25,12 +24,12 @@ fn print(target: &ConnectOptions) -> Vec<String> {
 }
 
 /// `slack` is the share of its size that the data may have more.
-fn assert_right(target: &ConnectOptions, workload: &dyn Workload, admin: &mut Admin, slack: f64) {
-    assert!(matches!(state(admin, workload).unwrap(), DataState::Complete(_)));
-    let asked = check(target, 3, workload, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+fn assert_right(target: &ConnectOptions, data: &dyn DataSet, admin: &mut Admin, slack: f64) {
+    assert!(matches!(state(admin, data).unwrap(), DataState::Complete(_)));
+    let asked = check(target, 3, data, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
     let broken: Vec<_> = asked.checks.iter().filter(|check| !check.holds).collect();
     assert!(broken.is_empty() && asked.checks.len() == 9 + 13, "{broken:#?}");
-    let expected = workload.data_bytes();
+    let expected = data.bytes();
     let off = asked.data_bytes as f64 / expected as f64 - 1.0;
     assert!(off > -0.1 && off < slack, "{} of {expected}", asked.data_bytes);
     assert_eq!(
@@ -102,10 +101,10 @@ fn rows_are_the_same_in_either_form_of_copy() {
     }
     let server = Server::start("max_wal_size = 4GB");
     let target = server.database("forms");
-    let workload = registry::build("tproc-c", []).unwrap();
-    load_with(&target, &*workload, &how(2)).unwrap();
+    let data = crate::data_of("tproc-c", []);
+    load_with(&target, &*data, &how(2)).unwrap();
     let mut admin = connect(&target);
-    for table in workload.tables(&CAPS) {
+    for table in data.tables(&CAPS) {
         let name = table.name;
         assert!(!table.binary.is_empty(), "{name}");
         let source = table.source.unwrap();
@@ -134,8 +133,8 @@ fn parts_of_a_check_find_what_the_whole_finds() {
     }
     let server = Server::start("max_wal_size = 4GB");
     let target = server.database("parts");
-    let workload = two_warehouses(&[]);
-    load_with(&target, &*workload, &how(2)).unwrap();
+    let data = two_warehouses(&[]);
+    load_with(&target, &*data, &how(2)).unwrap();
     let mut admin = connect(&target);
     let orphan = "insert into orders select o_entry_d, o_id, 9, o_c_id, o_d_id, o_carrier_id, o_ol_cnt, o_all_local \
                   from orders where o_w_id = 1 and o_d_id = 1 and o_id = 7";
@@ -163,8 +162,7 @@ fn parts_of_a_check_find_what_the_whole_finds() {
         admin.execute(&format!("create table saved as table {table}; {statement}")).unwrap();
         for connections in [1, 2, 5] {
             let asked =
-                check(&target, connections, &*workload, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false))
-                    .unwrap();
+                check(&target, connections, &*data, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
             let broken: Vec<_> = asked.checks.iter().filter(|c| !c.holds).map(|c| c.name.as_str()).collect();
             assert_eq!(broken, expected, "{statement} over {connections} connections");
         }

@@ -9,7 +9,6 @@ use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, Phase, Progress, identity, load, state};
 use pgdyno_net::ConnectError;
-use pgdyno_workloads::registry;
 
 #[test]
 fn any_number_of_loaders_makes_the_same_frozen_tables() {
@@ -119,12 +118,12 @@ fn the_identity_is_that_of_the_rows() {
     assert_eq!(of(&[]), of(&[("scale", "01"), ("mood", "7")]));
     assert_ne!(of(&[]), of(&[("scale", "2")]));
     assert_ne!(of(&[]), of(&[("seed", "2")]));
-    let built = |id: &str, scale| identity(registry::build(id, [("scale", scale)]).unwrap().as_ref());
+    let built = |id: &str, scale| identity(crate::data_of(id, [("scale", scale)]).as_ref());
     assert_eq!(built("tpcb-like", "5"), built("select-only", "5"));
     assert_ne!(built("tpcb-like", "5"), built("tpcb-like", "6"));
     // As it was before there was a parameter for the history's indexes.
     assert_eq!(built("tpcb-like", "5"), "7f20a28c8d51e3d7");
-    let indexed = registry::build("tpcb-like", [("scale", "5"), ("history-indexes", "true")]).unwrap();
+    let indexed = crate::data_of("tpcb-like", [("scale", "5"), ("history-indexes", "true")]);
     assert_ne!(built("tpcb-like", "5"), identity(indexed.as_ref()));
     assert_eq!(of(&[]).len(), 16);
 }

@@ -17,6 +17,7 @@ mod scenario;
 mod server;
 
 use pgdyno_testing::{postgres, skipped};
+use std::sync::Arc;
 
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_load::{LoadError, LoadOptions, LoadReport, Progress, load};
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet};
 
 /// The server of these tests.
 static CAPS: LazyLock<Capabilities> = LazyLock::new(|| Capabilities {
@@ -41,8 +42,13 @@ fn how(loaders: usize) -> LoadOptions {
 }
 
 /// A load that nobody watches or stops.
-fn load_with(target: &ConnectOptions, workload: &dyn Workload, how: &LoadOptions) -> Result<LoadReport, LoadError> {
-    load(target, workload, &CAPS, how, &|_: &Progress<'_>| {}, &AtomicBool::new(false))
+/// The data of a built-in workload.
+fn data_of<'a>(id: &str, given: impl IntoIterator<Item = (&'a str, &'a str)>) -> Arc<dyn DataSet> {
+    pgdyno_workloads::registry::build(id, given).unwrap().data.swap_remove(0)
+}
+
+fn load_with(target: &ConnectOptions, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadReport, LoadError> {
+    load(target, data, &CAPS, how, &|_: &Progress<'_>| {}, &AtomicBool::new(false))
 }
 
 fn connect(target: &ConnectOptions) -> Admin {

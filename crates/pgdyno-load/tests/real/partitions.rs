@@ -1,16 +1,16 @@
 //! Partitions of pgbench's accounts, each filled by itself where its rows are known.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::server::{self, Server};
 use crate::{CAPS, connect, how, load_with, thawed};
 use pgdyno_load::{DataState, LoadError, LoadOptions, Moment, Progress, check, drop_data, load, state};
 use pgdyno_net::Admin;
-use pgdyno_workload::Workload;
-use pgdyno_workloads::registry;
+use pgdyno_workload::DataSet;
 
-fn two_units(more: &[(&'static str, &'static str)]) -> Box<dyn Workload> {
-    registry::build("tpcb-like", [("scale", "2")].into_iter().chain(more.iter().copied())).unwrap()
+fn two_units(more: &[(&'static str, &'static str)]) -> Arc<dyn DataSet> {
+    crate::data_of("tpcb-like", [("scale", "2")].into_iter().chain(more.iter().copied()))
 }
 
 /// A checksum of the accounts.
@@ -54,8 +54,8 @@ fn rows_and_partitions_are_pgbenchs_in_every_manner() {
         let told = format!("{count} by {method}, {how:?}");
         let (ours, theirs) = (server.database(&format!("ours{nth}")), format!("theirs{nth}"));
         server.database(&theirs);
-        let workload = two_units(&[("partitions", count), ("partition-method", method)]);
-        let report = load_with(&ours, &*workload, &how).unwrap();
+        let data = two_units(&[("partitions", count), ("partition-method", method)]);
+        let report = load_with(&ours, &*data, &how).unwrap();
         assert_eq!(report.notes, [""; 0], "{told}");
         let mut admin = connect(&ours);
         assert_eq!(accounts(&mut admin), rows, "{told}");
@@ -67,12 +67,12 @@ fn rows_and_partitions_are_pgbenchs_in_every_manner() {
         let found = partitions(&mut admin);
         assert_eq!(found.len().to_string(), count, "{told}");
         assert_eq!(found, partitions(&mut pgbench), "{told}");
-        let asked = check(&ours, 2, &*workload, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
+        let asked = check(&ours, 2, &*data, &CAPS, Moment::AfterLoad, &|_| {}, &AtomicBool::new(false)).unwrap();
         assert!(asked.holds(), "{told}: {asked:?}");
-        assert_eq!(state(&mut admin, &*workload).unwrap(), DataState::Complete(report.stamp), "{told}");
+        assert_eq!(state(&mut admin, &*data).unwrap(), DataState::Complete(report.stamp), "{told}");
         assert!(matches!(state(&mut admin, &*two_units(&[])).unwrap(), DataState::Other(_)), "{told}");
         assert_eq!(thawed(&mut admin, "pgbench_accounts"), "0", "{told}");
-        drop_data(&mut admin, &*workload, false).unwrap();
+        drop_data(&mut admin, &*data, false).unwrap();
         let left = "select string_agg(relname, ' ') from pg_class where relname ~ 'pgbench|pgdyno'";
         assert_eq!(admin.query_opt(left).unwrap(), None, "{told}");
     }
@@ -100,18 +100,18 @@ fn what_was_stopped_begins_anew() {
     }
     let server = Server::start("");
     let target = server.options();
-    let workload = two_units(&[("partitions", "4")]);
+    let data = two_units(&[("partitions", "4")]);
     let stop = AtomicBool::new(false);
     let progress = |progress: &Progress<'_>| {
         if matches!(progress, Progress::Table { name: "pgbench_accounts", .. }) {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let error = load(&target, &*workload, &CAPS, &how(2), &progress, &stop).unwrap_err();
+    let error = load(&target, &*data, &CAPS, &how(2), &progress, &stop).unwrap_err();
     assert!(matches!(error, LoadError::Interrupted), "{error}");
     let mut admin = connect(&target);
     crate::await_alone(&mut admin);
-    assert!(matches!(state(&mut admin, &*workload).unwrap(), DataState::Partial { kept: None, .. }));
-    load_with(&target, &*workload, &how(2)).unwrap();
+    assert!(matches!(state(&mut admin, &*data).unwrap(), DataState::Partial { kept: None, .. }));
+    load_with(&target, &*data, &how(2)).unwrap();
     assert_eq!(admin.query_one("select count(*) from pgbench_accounts").unwrap(), "200000");
 }

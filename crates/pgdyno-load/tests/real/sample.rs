@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Check, CheckCost, ClientContext, ClientScript, CopyBuf, Expect, Meta, Param, ParamKind, Params,
-    Partitions, Rng, Routine, RowCount, RowSource, Table, Txn, When, Workload,
+    Capabilities, Check, CheckCost, CopyBuf, DataSet, Expect, Maker, Meta, Param, ParamKind, Params, Partitions, Rng,
+    Routine, Routines, RowCount, RowSource, SqlData, Table, When,
 };
 
 const ROWS_PER_CHUNK: u64 = 1_000;
@@ -93,7 +92,7 @@ impl RowSource for Small {
     }
 }
 
-impl Workload for Sample {
+impl DataSet for Sample {
     fn meta(&self) -> &'static Meta {
         &META
     }
@@ -160,14 +159,24 @@ impl Workload for Sample {
         ]
     }
 
-    fn routines(&self, _: &Capabilities) -> Vec<Routine> {
-        vec![Routine {
+    fn sql_data(&self) -> Option<&SqlData> {
+        None
+    }
+
+    fn routines(&self, _: &Capabilities) -> Routines {
+        let routine = Routine {
             signature: "sample_sum(bigint, char, numeric[])",
             ddl: "create or replace function sample_sum(a bigint, b char, c numeric[] default null) returns bigint \
                   language sql as 'select a' -- a comment at the end"
                 .to_owned(),
             distribution: None,
-        }]
+            read_only_call: None,
+        };
+        Routines { schema: None, list: vec![routine] }
+    }
+
+    fn other_maker(&self) -> Option<&'static Maker> {
+        None
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -195,19 +204,11 @@ impl Workload for Sample {
         ]
     }
 
-    fn txns(&self) -> Vec<Txn> {
-        Vec::new()
+    fn before_run(&self) -> &'static [&'static str] {
+        &[]
     }
 
-    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
-        Vec::new()
-    }
-
-    fn data_bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.scale() * 8_000_000
-    }
-
-    fn client(&self, _: &ClientContext) -> Box<dyn ClientScript> {
-        unreachable!("it is only loaded")
     }
 }

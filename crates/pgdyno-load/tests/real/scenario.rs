@@ -6,7 +6,6 @@ use std::time::Duration;
 use pgdyno_load::{Moment, Rules, ScenarioError, ScenarioResult, check, default_level, play};
 use pgdyno_net::ConnectOptions;
 use pgdyno_workload::{IsolationLevel, Scenario, Step};
-use pgdyno_workloads::registry;
 
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with};
@@ -44,14 +43,15 @@ fn the_nine_tests_hold_at_every_level_and_leave_the_data_consistent() {
     }
     let server = Server::start("max_wal_size = 2GB");
     let target = server.database("tprocc");
-    let workload = registry::build("tproc-c", [("warehouses", "1")]).unwrap();
-    load_with(&target, workload.as_ref(), &how(2)).unwrap();
+    let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "1")]).unwrap();
+    let (data, audit) = (&workload.data[0], workload.audit.unwrap());
+    load_with(&target, &**data, &how(2)).unwrap();
     let mut admin = connect(&target);
     let prices = "select md5(string_agg(i_price::text, ' ' order by i_id)) from item";
     let before = admin.query_one(prices).unwrap();
     assert_eq!(default_level(&mut admin).unwrap(), IsolationLevel::ReadCommitted);
     for level in IsolationLevel::ALL {
-        let scenarios = workload.scenarios(level);
+        let scenarios = audit.scenarios(level);
         let clauses: Vec<_> = scenarios.iter().map(|scenario| scenario.clause).collect();
         assert_eq!(clauses, (1..=9).map(|n| format!("3.4.2.{n}")).collect::<Vec<_>>());
         for scenario in &scenarios {
@@ -65,7 +65,7 @@ fn the_nine_tests_hold_at_every_level_and_leave_the_data_consistent() {
     }
     assert_eq!(admin.query_one(prices).unwrap(), before, "the prices are as they were");
     await_alone(&mut admin);
-    let report = check(&target, 2, workload.as_ref(), &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
+    let report = check(&target, 2, &**data, &CAPS, Moment::AtRest, &|_| {}, &AtomicBool::new(false)).unwrap();
     assert!(report.holds(), "{report:#?}");
     assert_eq!(report.checks.iter().filter(|check| check.name.starts_with("3.3.2.")).count(), 12);
 }
@@ -78,9 +78,10 @@ fn transactions_that_are_not_isolated_are_found_out() {
     }
     let server = Server::start("max_wal_size = 2GB");
     let target = server.database("tprocc");
-    let workload = registry::build("tproc-c", [("warehouses", "1")]).unwrap();
-    load_with(&target, workload.as_ref(), &how(2)).unwrap();
-    let scenarios = workload.scenarios(IsolationLevel::ReadCommitted);
+    let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "1")]).unwrap();
+    let (data, audit) = (&workload.data[0], workload.audit.unwrap());
+    load_with(&target, &**data, &how(2)).unwrap();
+    let scenarios = audit.scenarios(IsolationLevel::ReadCommitted);
     let mut copies = 0;
     let mut broken_by = |routine: &str, from: &str, to: &str, clause: &str| {
         // What a wrong transaction does to the data must not be what the next test sees.

@@ -29,6 +29,23 @@ pub struct LoadRecord {
     pub tables: Vec<LoadTable>,
 }
 
+impl LoadRecord {
+    /// Returns this load and `next`, which came after it, as one.
+    #[must_use]
+    pub fn and(mut self, next: Self) -> Self {
+        self.loaders = self.loaders.max(next.loaders);
+        self.seconds += next.seconds;
+        for (phase, seconds) in next.phases {
+            match self.phases.iter_mut().find(|(name, _)| *name == phase) {
+                Some((_, sum)) => *sum += seconds,
+                None => self.phases.push((phase, seconds)),
+            }
+        }
+        self.tables.extend(next.tables);
+        self
+    }
+}
+
 /// A loaded table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadTable {

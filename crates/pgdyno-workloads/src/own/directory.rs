@@ -1,14 +1,17 @@
 //! The directory: read, checked, and made a workload once its parameters have values.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use pgdyno_workload::{Check, CheckCost, Expect, Meta, ParamError, Params, SqlData, SqlFile, SqlStatement, Workload};
+use pgdyno_workload::{
+    Check, CheckCost, DataSet, Drive, Expect, Meta, ParamError, Params, SqlData, SqlFile, SqlStatement, Workload,
+};
 
 use super::files::{Files, within};
 use super::manifest::{CheckEntry, Manifest};
 use super::source::Source;
 use super::sql::{self, SqlTextError};
-use super::{Data, MANIFEST, Own, OwnError, leak, meta};
+use super::{MANIFEST, Made, OwnError, Shared, leak, meta};
 
 /// A script that the directory names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,29 +95,31 @@ impl Directory {
         &self.scripts
     }
 
-    /// The workload with values for its parameters. `driver` knows the transactions.
+    /// The workload with values for its parameters. `drive` knows the transactions.
     ///
     /// # Errors
     /// When an SQL file cannot be taken apart with these values, or the built-in workload cannot have them.
-    pub fn build(&self, params: &Params, driver: Box<dyn Workload>) -> Result<Box<dyn Workload>, OwnError> {
+    pub fn build(&self, params: &Params, drive: Arc<dyn Drive>) -> Result<Workload, OwnError> {
         let values = params.iter().collect();
         let mut checks = self.checks(&values)?;
-        let mut keeps_rules = false;
-        let data = match &self.source {
-            Source::Files(texts) => Data::Sql(sql_data(texts, &values)?),
+        let (meta, params) = (self.meta, params.clone());
+        let data: Arc<dyn DataSet> = match &self.source {
+            Source::Files(texts) => {
+                Arc::new(Made { meta, params: params.clone(), sql: sql_data(texts, &values)?, checks })
+            }
             Source::Tables(tables) => {
                 let wrong = |error: ParamError| OwnError::Wrong {
                     file: within(&self.path, MANIFEST),
                     what: format!("data: {error}"),
                 };
-                let workload = tables.build(params).map_err(wrong)?;
-                let kept = tables.checks(&*workload);
-                keeps_rules = kept.len() == workload.checks().len();
+                let of = tables.build(&params).map_err(wrong)?;
+                let kept = tables.checks(&*of);
+                let keeps_rules = kept.len() == of.checks().len();
                 checks.splice(..0, kept);
-                Data::BuiltIn(workload)
+                Arc::new(Shared { meta, params: params.clone(), of, checks, keeps_rules })
             }
         };
-        Ok(Box::new(Own { meta: self.meta, params: params.clone(), data, checks, keeps_rules, driver }))
+        Ok(Workload { meta, params, scale: data.scale(), data: vec![data], drive, audit: None })
     }
 
     fn checks(&self, values: &BTreeMap<&str, &str>) -> Result<Vec<Check>, OwnError> {

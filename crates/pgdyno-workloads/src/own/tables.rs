@@ -1,6 +1,8 @@
 //! Tables of a built-in workload, under scripts of one's own.
 
-use pgdyno_workload::{Check, Param, ParamError, ParamKind, Params, When, Workload};
+use std::sync::Arc;
+
+use pgdyno_workload::{Check, DataSet, Param, ParamError, ParamKind, Params, When};
 
 use super::leak;
 use super::manifest::{self, DataEntry};
@@ -34,7 +36,7 @@ impl Tables {
             *param = fixed(param, checked.text(name));
         }
         let by_default = Params::new(meta.id, meta.params, []).map_err(|error| error.to_string())?;
-        let mut checks: Vec<_> = (entry.build)(&by_default).checks().iter().map(|check| check.name).collect();
+        let mut checks: Vec<_> = (entry.build)(&by_default).data[0].checks().iter().map(|check| check.name).collect();
         if let Some(chosen) = &data.checks {
             if let Some(unknown) = chosen.iter().find(|name| !checks.contains(&name.as_str())) {
                 return Err(format!("data: {} has no check '{unknown}'; it has {}", meta.id, checks.join(", ")));
@@ -44,19 +46,20 @@ impl Tables {
         Ok(Self { entry, params, checks })
     }
 
-    /// The workload that they are of, with those of `params` that shape them.
+    /// The data that they are, with those of `params` that shape them.
     ///
     /// # Errors
     /// When one of them has no value, or one that it cannot have.
-    pub(super) fn build(&self, params: &Params) -> Result<Box<dyn Workload>, ParamError> {
+    pub(super) fn build(&self, params: &Params) -> Result<Arc<dyn DataSet>, ParamError> {
         let meta = self.entry.meta;
         let given = self.params.iter().map(|param| (param.name, params.text(param.name)));
-        Ok((self.entry.build)(&Params::new(meta.id, meta.params, given)?))
+        // A built-in workload with tables has one data set.
+        Ok((self.entry.build)(&Params::new(meta.id, meta.params, given)?).data.swap_remove(0))
     }
 
     /// Its checks that hold under these scripts.
-    pub(super) fn checks(&self, workload: &dyn Workload) -> Vec<Check> {
-        workload.checks().into_iter().filter(|check| self.checks.contains(&check.name)).collect()
+    pub(super) fn checks(&self, data: &dyn DataSet) -> Vec<Check> {
+        data.checks().into_iter().filter(|check| self.checks.contains(&check.name)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The sums themselves may differ before the run: `simple-update`, ours or pgbench's `-N`, leaves branches
 //! and tellers alone, and a run begins by emptying the history. So each check is a difference of sums,
-//! taken after [`before_run`](pgdyno_workload::Workload::before_run) and again after the run, and must not
+//! taken after [`before_run`](pgdyno_workload::DataSet::before_run) and again after the run, and must not
 //! have changed. On a database fresh from its load all sums are zero, and so the identity holds as such.
 
 use pgdyno_workload::{Check, CheckCost, Expect};

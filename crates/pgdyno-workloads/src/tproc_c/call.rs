@@ -8,7 +8,7 @@ mod client;
 mod routines;
 
 use pgdyno_wire::{Statement, Value};
-use pgdyno_workload::{Batch, Capabilities, Next, Reply, Routine};
+use pgdyno_workload::{Batch, Capabilities, Next, ReadOnlyCall, Reply, Routine};
 
 use super::txns::{Customer, Inputs, Kind};
 
@@ -37,11 +37,19 @@ impl Call {
 
     /// What the database must hold. Procedures and functions come together, so that a run by the one may follow a run
     /// by the other.
-    pub(super) fn routines(self, caps: &Capabilities) -> Vec<Routine> {
-        match self {
-            Self::Procedure | Self::Function => routines::routines(caps),
-            Self::Client => Vec::new(),
-        }
+    pub(super) fn routines(self, schema: Option<&str>, caps: &Capabilities) -> Vec<Routine> {
+        let stock_level = usize::from(Kind::StockLevel.id().0);
+        let called = match self {
+            Self::Procedure => stock_level,
+            // Functions come after the procedures, in the same order.
+            Self::Function => Kind::ALL.len() + stock_level,
+            Self::Client => return Vec::new(),
+        };
+        let mut routines = routines::routines(caps);
+        let statement = self.statements(schema).swap_remove(stock_level);
+        // A warehouse, a district and the threshold.
+        routines[called].read_only_call = Some(ReadOnlyCall { statement, parameters: vec![1, 15] });
+        routines
     }
 
     /// In the order of their ids. `schema` is that of the routines, where it must be named.
@@ -50,15 +58,6 @@ impl Call {
             Self::Procedure => routines::calls(schema),
             Self::Function => routines::selects(schema),
             Self::Client => client::statements(),
-        }
-    }
-
-    /// Stock-Level of a warehouse, where a routine does it.
-    pub(super) fn read_only(self, schema: Option<&str>, w_id: i64) -> Option<(Statement, Vec<i64>)> {
-        let nth = usize::from(Kind::StockLevel.id().0);
-        match self {
-            Self::Procedure | Self::Function => Some((self.statements(schema).swap_remove(nth), vec![w_id, 1, 15])),
-            Self::Client => None,
         }
     }
 

@@ -8,27 +8,32 @@ mod conflicts;
 mod dirty;
 mod repeatable;
 
-use pgdyno_workload::{Durability, IsolationLevel, Scenario, Step};
+use pgdyno_workload::{Audit, Durability, IsolationLevel, Scenario, Step};
 
-pub(super) fn scenarios(level: IsolationLevel) -> Vec<Scenario> {
-    dirty::scenarios().into_iter().chain(conflicts::scenarios()).chain(repeatable::scenarios(level)).collect()
-}
+/// Tests of atomicity, consistency, isolation and durability.
+pub(super) struct Acid;
 
-/// Each client enters orders in a district of its own, so that the number of an order is its own too.
-pub(super) fn durability() -> Durability {
-    Durability {
-        clause: "3.5",
-        title: "orders that were acknowledged are there, whole, after the server was killed",
-        transaction: "CALL pgdyno_new_order(1, :client.number, 1 + floor(random() * 3000)::int, \
-                      ARRAY[1 + floor(random() * 100000)::int, 1 + floor(random() * 100000)::int, \
-                      1 + floor(random() * 100000)::int, 1 + floor(random() * 100000)::int, \
-                      1 + floor(random() * 100000)::int], '{1,1,1,1,1}', '{1,2,3,4,5}')",
-        clients: super::DISTRICTS,
-        lost:
-            "SELECT d_id, o_id FROM unnest(:acknowledged.clients::int[], :acknowledged.numbers::int[]) AS a (d_id, o_id)
+impl Audit for Acid {
+    fn scenarios(&self, level: IsolationLevel) -> Vec<Scenario> {
+        dirty::scenarios().into_iter().chain(conflicts::scenarios()).chain(repeatable::scenarios(level)).collect()
+    }
+
+    /// Each client enters orders in a district of its own, so that the number of an order is its own too.
+    fn durability(&self) -> Durability {
+        Durability {
+            clause: "3.5",
+            title: "orders that were acknowledged are there, whole, after the server was killed",
+            transaction: "CALL pgdyno_new_order(1, :client.number, 1 + floor(random() * 3000)::int, \
+                          ARRAY[1 + floor(random() * 100000)::int, 1 + floor(random() * 100000)::int, \
+                          1 + floor(random() * 100000)::int, 1 + floor(random() * 100000)::int, \
+                          1 + floor(random() * 100000)::int], '{1,1,1,1,1}', '{1,2,3,4,5}')",
+            clients: super::DISTRICTS,
+            lost:
+                "SELECT d_id, o_id FROM unnest(:acknowledged.clients::int[], :acknowledged.numbers::int[]) AS a (d_id, o_id)
  WHERE NOT EXISTS (SELECT FROM orders WHERE o_w_id = 1 AND o_d_id = a.d_id AND orders.o_id = a.o_id AND o_ol_cnt = 5)
     OR NOT EXISTS (SELECT FROM new_order WHERE no_w_id = 1 AND no_d_id = a.d_id AND no_o_id = a.o_id)
     OR 5 <> (SELECT count(*) FROM order_line WHERE ol_w_id = 1 AND ol_d_id = a.d_id AND ol_o_id = a.o_id)",
+        }
     }
 }
 

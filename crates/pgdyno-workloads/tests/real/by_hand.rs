@@ -34,7 +34,7 @@ fn array(numbers: &[i32]) -> String {
 
 impl Form {
     pub(crate) fn new(name: &'static str) -> Self {
-        Self { name, statements: tproc_c(&[("call", name)]).statements(&Capabilities::default()) }
+        Self { name, statements: tproc_c(&[("call", name)]).drive.statements(&Capabilities::default()) }
     }
 
     /// Calls a routine.

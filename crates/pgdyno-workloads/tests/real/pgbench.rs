@@ -8,7 +8,7 @@ use pgdyno_workloads::registry;
 
 const TABLES: [&str; 4] = ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
 
-fn workload(id: &str, params: &[(&str, &str)]) -> Box<dyn Workload> {
+fn workload(id: &str, params: &[(&str, &str)]) -> Workload {
     registry::build(id, params.iter().copied()).unwrap()
 }
 
@@ -31,7 +31,7 @@ fn schema(sql: &mut Connection) -> Vec<Vec<String>> {
     found
 }
 
-fn transact(server: &Server, database: &str, workload: &dyn Workload, mode: QueryMode, n: u32) {
+fn transact(server: &Server, database: &str, workload: &Workload, mode: QueryMode, n: u32) {
     let mut client = Client::new(server.connect(database), workload, mode, 0, 1, Rng::new(3));
     for _ in 0..n {
         assert_eq!(client.transact().1.unwrap(), Verdict::Committed, "{mode:?}");
@@ -39,8 +39,8 @@ fn transact(server: &Server, database: &str, workload: &dyn Workload, mode: Quer
 }
 
 /// What the checks say now.
-fn sums(sql: &mut Connection, workload: &dyn Workload) -> Vec<Vec<Vec<String>>> {
-    workload
+fn sums(sql: &mut Connection, workload: &Workload) -> Vec<Vec<Vec<String>>> {
+    workload.data[0]
         .checks()
         .into_iter()
         .map(|check| {
@@ -56,7 +56,7 @@ fn tables_rows_and_draws_are_pgbenchs() {
         return;
     };
     let tpcb = workload("tpcb-like", &[("scale", "2")]);
-    let mut ours = server.load("ours", tpcb.as_ref());
+    let mut ours = server.load("ours", &tpcb);
     let mut admin = server.connect("postgres");
     admin.run("create database theirs");
     server.pgbench("theirs", &["-i", "-q", "-s", "2"]);
@@ -81,7 +81,7 @@ fn tables_rows_and_draws_are_pgbenchs() {
             admin.run(&format!("create database {database}"));
             let mut sql = server.connect(database);
             if make {
-                for table in big.tables(&Capabilities::default()) {
+                for table in big.data[0].tables(&Capabilities::default()) {
                     sql.run(&table.ddl);
                     table.indexes.iter().for_each(|index| sql.run(index));
                 }
@@ -95,14 +95,8 @@ fn tables_rows_and_draws_are_pgbenchs() {
     // pgbench seeds its first client with the first number of the base generator.
     let history = "select tid, bid, aid, delta from pgbench_history order by mtime";
     server.pgbench("theirs", &["-n", "--random-seed=5432", "-t", "100"]);
-    let mut client = Client::new(
-        server.connect("ours"),
-        tpcb.as_ref(),
-        QueryMode::Prepared,
-        0,
-        1,
-        Rng::new(Rng::new(5432).next_u64()),
-    );
+    let mut client =
+        Client::new(server.connect("ours"), &tpcb, QueryMode::Prepared, 0, 1, Rng::new(Rng::new(5432).next_u64()));
     for _ in 0..100 {
         client.transact().1.unwrap();
     }
@@ -124,26 +118,26 @@ fn each_drives_what_the_other_made(server: &Server, ours: &mut Connection, their
         let workload = workload(id, &[("scale", "2")]);
         for (database, sql) in [("ours", &mut *ours), ("theirs", &mut *theirs)] {
             // By now simple-update has brought the sums of both databases apart.
-            workload.before_run().iter().for_each(|s| sql.run(s));
+            workload.data[0].before_run().iter().for_each(|s| sql.run(s));
             assert_eq!(sql.value("select count(*) from pgbench_history"), "0");
-            let before = sums(sql, workload.as_ref());
+            let before = sums(sql, &workload);
             for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {
-                transact(server, database, workload.as_ref(), mode, 50);
+                transact(server, database, &workload, mode, 50);
             }
-            assert_eq!(sums(sql, workload.as_ref()), before, "{id} on {database}");
+            assert_eq!(sums(sql, &workload), before, "{id} on {database}");
             let rows = if id == "select-only" { "0" } else { "150" };
             assert_eq!(sql.value("select count(*) from pgbench_history"), rows);
         }
     }
-    assert_eq!(ours.value(workload("tpcb-like", &[]).meta().scale_query.unwrap()), "2");
+    assert_eq!(ours.value(workload("tpcb-like", &[]).meta.scale_query.unwrap()), "2");
     for (id, count) in [("tpcb-like", "30"), ("simple-update", "30")] {
         let pipelined = workload(id, &[("scale", "2"), ("pipeline", "true")]);
-        pipelined.before_run().iter().for_each(|s| ours.run(s));
-        let before = sums(ours, pipelined.as_ref());
+        pipelined.data[0].before_run().iter().for_each(|s| ours.run(s));
+        let before = sums(ours, &pipelined);
         for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {
-            transact(server, "ours", pipelined.as_ref(), mode, 10);
+            transact(server, "ours", &pipelined, mode, 10);
         }
-        assert_eq!(sums(ours, pipelined.as_ref()), before, "{id} as a pipeline");
+        assert_eq!(sums(ours, &pipelined), before, "{id} as a pipeline");
         assert_eq!(ours.value("select count(*) from pgbench_history"), count);
     }
 
@@ -157,8 +151,8 @@ fn each_drives_what_the_other_made(server: &Server, ours: &mut Connection, their
         ("select-only", "update pgbench_accounts set abalance = abalance + 1 where aid = 7"),
     ] {
         let workload = workload(id, &[("scale", "2")]);
-        let before = sums(ours, workload.as_ref());
+        let before = sums(ours, &workload);
         ours.run(damage);
-        assert_ne!(sums(ours, workload.as_ref()), before, "{id}: {damage}");
+        assert_ne!(sums(ours, &workload), before, "{id}: {damage}");
     }
 }

@@ -11,14 +11,14 @@ fn every_workload_has_a_page_that_names_its_parameters_and_checks() {
     let directories = embedded::names().map(|name| {
         let directory = embedded::find(name).unwrap().unwrap();
         let params = Params::new(name, directory.meta().params, []).unwrap();
-        directory.build(&params, registry::build("noop", []).unwrap()).unwrap()
+        directory.build(&params, registry::build("noop", []).unwrap().drive).unwrap()
     });
     let built_in = registry::all().iter().map(|entry| registry::build(entry.meta.id, []).unwrap());
     for workload in built_in.chain(directories) {
-        let path = docs.join(format!("{}.md", workload.meta().id));
+        let path = docs.join(format!("{}.md", workload.meta.id));
         let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-        let names = workload.meta().params.iter().map(|p| p.name);
-        let checks = workload.checks();
+        let names = workload.meta.params.iter().map(|p| p.name);
+        let checks: Vec<_> = workload.data.iter().flat_map(|data| data.checks()).collect();
         let checks = checks.iter().map(|c| match c.name.starts_with("3.3.2.") {
             true => "3.3.2.1 to 3.3.2.12",
             false => c.name,
@@ -36,10 +36,10 @@ fn scripts_are_finite_and_repeatable() {
     let caps = Capabilities::default();
     for entry in registry::all() {
         let workload = registry::build(entry.meta.id, []).unwrap();
-        let (statements, txns) = (workload.statements(&caps), workload.txns());
+        let (statements, txns) = (workload.drive.statements(&caps), workload.drive.txns());
         assert!(!txns.is_empty(), "{}", entry.meta.id);
         let sent = |seed| {
-            let mut script = workload.client(&ClientContext {
+            let mut script = workload.drive.client(&ClientContext {
                 stage: Stage::ONLY,
                 group: Group::ONLY,
                 id: ClientId(3),
@@ -80,7 +80,7 @@ fn scripts_are_finite_and_repeatable() {
 fn chunks_hold_the_promised_rows_in_any_order() {
     for entry in registry::all() {
         let workload = registry::build(entry.meta.id, []).unwrap();
-        for table in workload.tables(&Capabilities::default()) {
+        for table in workload.data.iter().flat_map(|data| data.tables(&Capabilities::default())) {
             let mut rows = 0;
             if let Some(source) = &table.source {
                 assert!(source.chunks() > 0, "{}: no chunk", table.name);
@@ -101,7 +101,7 @@ fn chunks_hold_the_promised_rows_in_any_order() {
 fn advice_is_given_where_clients_outnumber_the_data() {
     let advice = |id, given: &[(&str, &str)], clients| {
         let workload = registry::build(id, given.iter().copied()).unwrap();
-        workload.advice(clients).concat()
+        workload.drive.advice(clients).concat()
     };
     assert!(advice("tproc-c", &[], 2).contains("2 clients share 1 home warehouse:"));
     assert!(advice("tproc-c", &[("warehouses", "2")], 2).contains("2 clients draws its home warehouse"));

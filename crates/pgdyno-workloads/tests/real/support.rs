@@ -109,7 +109,7 @@ impl Server {
     }
 
     /// Makes a database and loads the workload into it.
-    pub(crate) fn load(&self, database: &str, workload: &dyn Workload) -> Connection {
+    pub(crate) fn load(&self, database: &str, workload: &Workload) -> Connection {
         self.connect("postgres").run(&format!("create database {database}"));
         let mut connection = self.connect(database);
         load(&mut connection, workload);
@@ -260,9 +260,9 @@ impl Connection {
 }
 
 /// Tables, rows, indexes, routines, then VACUUM ANALYZE.
-pub(crate) fn load(connection: &mut Connection, workload: &dyn Workload) {
+pub(crate) fn load(connection: &mut Connection, workload: &Workload) {
     let caps = Capabilities::default();
-    for table in workload.tables(&caps) {
+    for table in workload.data[0].tables(&caps) {
         connection.run(&table.ddl);
         if let Some(source) = &table.source {
             let mut buf = CopyBuf::new();
@@ -278,7 +278,7 @@ pub(crate) fn load(connection: &mut Connection, workload: &dyn Workload) {
         let count: u64 = connection.value(&format!("select count(*) from {}", table.name)).parse().unwrap();
         assert!(table.rows.admits(count), "{}: {count}", table.name);
     }
-    for routine in workload.routines(&caps) {
+    for routine in workload.data[0].routines(&caps).list {
         connection.run(&routine.ddl);
     }
     connection.run("vacuum (analyze)");
@@ -296,18 +296,18 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(
         connection: Connection,
-        workload: &dyn Workload,
+        workload: &Workload,
         mode: QueryMode,
         id: u32,
         clients: u32,
         rng: Rng,
     ) -> Self {
-        let statements = workload.statements(&Capabilities::default());
+        let statements = workload.drive.statements(&Capabilities::default());
         Self {
             connection,
             session: Session::new(mode, statements.len()),
             statements,
-            script: workload.client(&ClientContext {
+            script: workload.drive.client(&ClientContext {
                 stage: Stage::ONLY,
                 group: Group::ONLY,
                 id: ClientId(id),
@@ -412,13 +412,13 @@ impl Client {
 }
 
 /// The workload `tproc-c`.
-pub(crate) fn tproc_c(params: &[(&str, &str)]) -> Box<dyn Workload> {
+pub(crate) fn tproc_c(params: &[(&str, &str)]) -> Workload {
     pgdyno_workloads::registry::build("tproc-c", params.iter().copied()).unwrap()
 }
 
 /// Asks every condition for the rows that break it.
-pub(crate) fn assert_conditions_hold(connection: &mut Connection, workload: &dyn Workload) {
-    for check in workload.checks() {
+pub(crate) fn assert_conditions_hold(connection: &mut Connection, workload: &Workload) {
+    for check in workload.data[0].checks() {
         let violations = connection.rows(&check.sql);
         assert!(
             violations.is_empty(),

@@ -13,14 +13,14 @@ fn every_transaction_in_every_query_mode() {
         return;
     };
     let workload = tproc_c(&[("profile", "spec")]);
-    let mut sql = server.load("w1", workload.as_ref());
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    let mut sql = server.load("w1", &workload);
+    assert_conditions_hold(&mut sql, &workload);
     assert_plain_conditions_hold(&mut sql);
-    let count_query = workload.metrics()[0].server_count.unwrap();
+    let count_query = workload.drive.counted().metrics[0].server_count.unwrap();
     let orders_before: u64 = sql.value(count_query).parse().unwrap();
     let (mut committed, mut rolled_back) = (0, 0);
     for mode in [QueryMode::Prepared, QueryMode::Extended, QueryMode::Simple] {
-        let mut client = Client::new(server.connect("w1"), workload.as_ref(), mode, 0, 1, Rng::new(1));
+        let mut client = Client::new(server.connect("w1"), &workload, mode, 0, 1, Rng::new(1));
         let mut counts: BTreeMap<TxnId, u32> = BTreeMap::new();
         for _ in 0..400 {
             let (txn, result) = client.transact();
@@ -33,7 +33,7 @@ fn every_transaction_in_every_query_mode() {
         }
         assert_eq!(counts.into_values().collect::<Vec<_>>(), [180, 172, 16, 16, 16], "{mode:?}");
     }
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    assert_conditions_hold(&mut sql, &workload);
     assert_plain_conditions_hold(&mut sql);
     let orders_after: u64 = sql.value(count_query).parse().unwrap();
     assert_eq!(orders_after - orders_before, committed);
@@ -47,7 +47,7 @@ fn the_conditions_can_fail() {
         return;
     };
     let workload = tproc_c(&[]);
-    let mut sql = server.load("w1", workload.as_ref());
+    let mut sql = server.load("w1", &workload);
     let damage: [(&str, &str, &str); 15] = [
         ("3.3.2.1", "update warehouse set w_ytd = w_ytd + 1", "1\t300001.00\t300000.00"),
         ("3.3.2.2", "update district set d_next_o_id = 3002 where d_id = 4", "1\t4\t3002\t3000\t3000"),
@@ -72,12 +72,12 @@ fn the_conditions_can_fail() {
     for (clause, statement, row) in damage {
         sql.run("begin");
         sql.run(statement);
-        let check = workload.checks().into_iter().find(|c| c.name == clause).unwrap();
+        let check = workload.data[0].checks().into_iter().find(|c| c.name == clause).unwrap();
         let rows = sql.rows(&check.sql);
         assert!(rows.first().is_some_and(|r| r.join("\t").starts_with(row)), "{clause} after {statement}: {rows:?}");
         sql.run("rollback");
     }
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    assert_conditions_hold(&mut sql, &workload);
 }
 
 /// Sizes against the estimate, at one warehouse, where the fixed part weighs most.
@@ -87,8 +87,8 @@ fn the_size_is_about_what_was_promised() {
         return;
     };
     let workload = tproc_c(&[]);
-    let mut sql = server.load("w1", workload.as_ref());
-    for table in workload.tables(&Capabilities::default()) {
+    let mut sql = server.load("w1", &workload);
+    for table in workload.data[0].tables(&Capabilities::default()) {
         let bytes: u64 = sql.value(&format!("select pg_total_relation_size('{}')", table.name)).parse().unwrap();
         // Small tables are whole blocks, whatever they hold.
         assert!(

@@ -8,7 +8,7 @@ use pgdyno_workload::{Rng, Workload};
 const CLIENTS: u32 = 8;
 
 /// Each client does `count` transactions; returns how often one had to be tried again.
-fn hammer(server: &Server, database: &str, workload: &dyn Workload, count: u32) -> u32 {
+fn hammer(server: &Server, database: &str, workload: &Workload, count: u32) -> u32 {
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|id| {
@@ -35,21 +35,21 @@ fn eight_clients_on_one_warehouse() {
         return;
     };
     let workload = tproc_c(&[]);
-    let mut sql = server.load("w1", workload.as_ref());
+    let mut sql = server.load("w1", &workload);
 
-    let retries = hammer(&server, "w1", workload.as_ref(), 500);
+    let retries = hammer(&server, "w1", &workload, 500);
     assert_eq!(retries, 0, "deadlocks at READ COMMITTED");
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    assert_conditions_hold(&mut sql, &workload);
 
     orders_of_the_same_items_do_not_deadlock(&server);
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    assert_conditions_hold(&mut sql, &workload);
 
     // Under the stricter levels only 40001 may come out, and the retry must succeed.
     for level in ["repeatable read", "serializable"] {
         sql.run(&format!("alter database w1 set default_transaction_isolation = '{level}'"));
-        let retries = hammer(&server, "w1", workload.as_ref(), 100);
+        let retries = hammer(&server, "w1", &workload, 100);
         assert!(retries > 0, "{level}: no conflict among {CLIENTS} clients");
-        assert_conditions_hold(&mut sql, workload.as_ref());
+        assert_conditions_hold(&mut sql, &workload);
     }
     assert_eq!(sql.value("select deadlocks from pg_stat_database where datname = 'w1'"), "0");
 }
@@ -61,12 +61,12 @@ fn remote_work_is_done_and_counted_where_it_belongs() {
     let Some(server) = Server::start() else {
         return;
     };
-    drop(server.load("loaded", tproc_c(&[("warehouses", "2")]).as_ref()));
+    drop(server.load("loaded", &tproc_c(&[("warehouses", "2")])));
     for form in FORMS {
         let workload = tproc_c(&[("warehouses", "2"), ("all-warehouses", "true"), ("call", form)]);
         let mut sql = server.copy("loaded", form);
-        assert_eq!(hammer(&server, form, workload.as_ref(), 200), 0);
-        assert_conditions_hold(&mut sql, workload.as_ref());
+        assert_eq!(hammer(&server, form, &workload, 200), 0);
+        assert_conditions_hold(&mut sql, &workload);
         remote_work_is_counted(&mut sql);
     }
 }

@@ -26,7 +26,7 @@ fn every_call_form_does_what_others_get_wrong() {
         return;
     };
     let workload = tproc_c(&[("warehouses", "2")]);
-    let mut loaded = server.load("loaded", workload.as_ref());
+    let mut loaded = server.load("loaded", &workload);
     initial_data(&mut loaded);
     drop(loaded);
     for name in FORMS {
@@ -36,7 +36,7 @@ fn every_call_form_does_what_others_get_wrong() {
             println!("{name}: {title}");
             case(&server, &form, &mut sql);
         }
-        assert_conditions_hold(&mut sql, workload.as_ref());
+        assert_conditions_hold(&mut sql, &workload);
     }
 }
 

@@ -9,9 +9,9 @@ use pgdyno_workload::{Capabilities, Rng, Verdict, Workload};
 
 /// Of each table the number of rows and a checksum of all columns but those that hold a time; of those whether they
 /// are NULL. The order of the rows does not matter.
-fn content(sql: &mut Connection, workload: &dyn Workload) -> BTreeMap<&'static str, Vec<String>> {
+fn content(sql: &mut Connection, workload: &Workload) -> BTreeMap<&'static str, Vec<String>> {
     let mut content = BTreeMap::new();
-    for table in workload.tables(&Capabilities::default()) {
+    for table in workload.data[0].tables(&Capabilities::default()) {
         let columns = sql.value(&format!(
             "select string_agg(case when data_type like 'timestamp%' then '(' || column_name || ' is null)'
                                     else column_name end, ', ' order by ordinal_position)
@@ -31,7 +31,7 @@ fn content(sql: &mut Connection, workload: &dyn Workload) -> BTreeMap<&'static s
 fn drive(
     server: &Server,
     database: &str,
-    workload: &dyn Workload,
+    workload: &Workload,
     (mode, wire): (QueryMode, Wire),
     count: u32,
 ) -> Vec<(u32, u32)> {
@@ -54,8 +54,8 @@ fn procedure_function_and_client_leave_the_same_database() {
         return;
     };
     let size = ("warehouses", "2");
-    let mut loaded = server.load("loaded", tproc_c(&[size]).as_ref());
-    let untouched = content(&mut loaded, tproc_c(&[size]).as_ref());
+    let mut loaded = server.load("loaded", &tproc_c(&[size]));
+    let untouched = content(&mut loaded, &tproc_c(&[size]));
     drop(loaded);
     let all = [
         ("procedure", QueryMode::Prepared, Wire::Native),
@@ -76,15 +76,15 @@ fn procedure_function_and_client_leave_the_same_database() {
             let workload = tproc_c(&[&params[..], &[("call", form)]].concat());
             let database = format!("{profile}_{form}_{}_{}", mode.name(), wire.name());
             let mut sql = server.copy("loaded", &database);
-            let done = drive(&server, &database, workload.as_ref(), (mode, wire), 800);
-            let content = content(&mut sql, workload.as_ref());
+            let done = drive(&server, &database, &workload, (mode, wire), 800);
+            let content = content(&mut sql, &workload);
             let Some((done_first, content_first)) = &first else {
                 assert!(done[0].1 > 0, "no order was rolled back: {done:?}");
                 for table in ["warehouse", "district", "customer", "history", "orders", "order_line", "stock"] {
                     assert_ne!(content[table], untouched[table], "{table} is as it was");
                 }
                 assert_eq!(content["item"], untouched["item"]);
-                assert_conditions_hold(&mut sql, workload.as_ref());
+                assert_conditions_hold(&mut sql, &workload);
                 assert_plain_conditions_hold(&mut sql);
                 first = Some((done, content));
                 continue;
@@ -101,7 +101,7 @@ fn call_forms_do_not_deadlock_with_each_other() {
     let Some(server) = Server::start() else {
         return;
     };
-    let mut sql = server.load("w1", tproc_c(&[]).as_ref());
+    let mut sql = server.load("w1", &tproc_c(&[]));
     std::thread::scope(|scope| {
         for id in 0..8 {
             let server = &server;
@@ -109,7 +109,7 @@ fn call_forms_do_not_deadlock_with_each_other() {
                 let workload = tproc_c(&[("call", FORMS[id as usize % 3])]);
                 let mode = if id < 4 { QueryMode::Prepared } else { QueryMode::Simple };
                 let rng = Rng::derive(1, "client", &[u64::from(id)]);
-                let mut client = Client::new(server.connect("w1"), workload.as_ref(), mode, id, 8, rng);
+                let mut client = Client::new(server.connect("w1"), &workload, mode, id, 8, rng);
                 for _ in 0..300 {
                     assert_eq!(client.transact_with_retries().2, 0, "a deadlock at READ COMMITTED");
                 }
@@ -117,7 +117,7 @@ fn call_forms_do_not_deadlock_with_each_other() {
         }
     });
     let workload = tproc_c(&[]);
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    assert_conditions_hold(&mut sql, &workload);
 
     // Under the stricter levels only 40001 may come out, in the middle of a transaction of the client, too.
     for level in ["repeatable read", "serializable"] {
@@ -130,7 +130,7 @@ fn call_forms_do_not_deadlock_with_each_other() {
                         let workload = tproc_c(&[("call", if id < 3 { "client" } else { "function" })]);
                         let rng = Rng::derive(2, "client", &[u64::from(id)]);
                         let mode = QueryMode::Prepared;
-                        let mut client = Client::new(server.connect("w1"), workload.as_ref(), mode, id, 6, rng);
+                        let mut client = Client::new(server.connect("w1"), &workload, mode, id, 6, rng);
                         (0..100).map(|_| client.transact_with_retries().2).sum::<u32>()
                     })
                 })
@@ -138,7 +138,7 @@ fn call_forms_do_not_deadlock_with_each_other() {
             clients.into_iter().map(|c| c.join().unwrap()).sum()
         });
         assert!(retries > 0, "{level}: no conflict");
-        assert_conditions_hold(&mut sql, workload.as_ref());
+        assert_conditions_hold(&mut sql, &workload);
     }
     assert_eq!(sql.value("select deadlocks from pg_stat_database where datname = 'w1'"), "0");
 }
@@ -149,11 +149,11 @@ fn a_routine_is_one_round_trip_and_the_client_two_at_most() {
     let Some(server) = Server::start() else {
         return;
     };
-    drop(server.load("w2", tproc_c(&[("warehouses", "2")]).as_ref()));
+    drop(server.load("w2", &tproc_c(&[("warehouses", "2")])));
     for (form, most) in [("procedure", [1; 5]), ("function", [1; 5]), ("client", [2, 2, 2, 2, 1])] {
         let workload = tproc_c(&[("warehouses", "2"), ("call", form)]);
         let connection = server.connect("w2");
-        let mut client = Client::new(connection, workload.as_ref(), QueryMode::Prepared, 0, 1, Rng::new(3));
+        let mut client = Client::new(connection, &workload, QueryMode::Prepared, 0, 1, Rng::new(3));
         let mut found = [0; 5];
         for _ in 0..300 {
             let before = client.round_trips();

@@ -6,7 +6,7 @@ use pgdyno_workload::Capabilities;
 
 /// How Stock-Level of warehouse 1 is asked for in a call form: what is sent once, then what is sent for a district.
 fn stock_level(form: &str) -> (String, impl Fn(u32) -> String) {
-    let statements = tproc_c(&[("call", form)]).statements(&Capabilities::default());
+    let statements = tproc_c(&[("call", form)]).drive.statements(&Capabilities::default());
     let asked = statements.last().unwrap().sql().to_owned();
     let prepare = format!("prepare stock_level (int, int, int) as {asked}");
     let is_procedure = form == "procedure";
@@ -41,8 +41,8 @@ fn stock_level_reads_twenty_orders_whatever_the_statistics_of_district_say() {
     ] {
         // Two warehouses: of one the number of a district would be a key to the planner.
         let workload = tproc_c(&[&layout[..], &[("warehouses", "2")]].concat());
-        let mut sql = server.load(database, workload.as_ref());
-        for key in workload.tables(&Capabilities::default()).iter().flat_map(|table| &table.foreign_keys) {
+        let mut sql = server.load(database, &workload);
+        for key in workload.data[0].tables(&Capabilities::default()).iter().flat_map(|table| &table.foreign_keys) {
             sql.run(key);
         }
         // The districts have gone on, each at its own pace, as they do in a run.

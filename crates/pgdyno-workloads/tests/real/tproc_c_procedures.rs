@@ -17,7 +17,7 @@ fn procedures_do_what_the_clauses_say() {
         return;
     };
     let workload = tproc_c(&[("warehouses", "2")]);
-    let mut sql = server.load("w2", workload.as_ref());
+    let mut sql = server.load("w2", &workload);
     new_order_keeps_every_line(&mut sql);
     new_order_applies_the_stock_rule_at_its_border(&mut sql);
     new_order_rolls_back_an_unused_item(&mut sql);
@@ -28,7 +28,7 @@ fn procedures_do_what_the_clauses_say() {
     stock_level_counts_distinct_items(&mut sql);
     delivery_takes_the_oldest_of_each_district(&mut sql);
     deliveries_do_not_meet(&server, &mut sql);
-    assert_conditions_hold(&mut sql, workload.as_ref());
+    assert_conditions_hold(&mut sql, &workload);
 }
 
 /// Clause 2.4.2.2, with an item three times in one order, home and remote, entered unsorted.

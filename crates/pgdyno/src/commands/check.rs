@@ -9,7 +9,7 @@ use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::WorkloadOrder;
 use pgdyno_report::units;
 use pgdyno_results::CheckSet;
-use pgdyno_workload::{Capabilities, Workload};
+use pgdyno_workload::{Capabilities, DataSet, Workload};
 
 use crate::cli::{CheckArgs, DataArgs};
 use crate::interrupt;
@@ -35,9 +35,9 @@ fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.workload.order();
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
-    let place = Place::reach(args, &*workload, interrupt)?;
+    let place = Place::reach(args, &workload, interrupt)?;
     let mut admin = place.admin()?;
-    let workload = place.as_loaded(&mut admin, &order, &source, &*workload)?;
+    let workload = place.as_loaded(&mut admin, &order, &source, &workload)?;
     let stop = interrupt.control.stop_flag();
     let access = place.access(stop);
     let mut codes = Vec::new();
@@ -46,18 +46,20 @@ fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
         reach::admit_sessions(access.caps, "check --isolation")?;
         // Their own sessions end in good order on a signal: cancelled and rolled back, so that none waits on.
         let plain = data::DataAccess { options: place.plain(), ..access };
-        let tested = isolation::scenarios(&plain, &mut place.admin()?, &*workload, check.isolation_level);
+        let tested = isolation::scenarios(&plain, &mut place.admin()?, &workload, check.isolation_level);
         codes.push(interrupt.blamed(tested).map_err(rolled_back)?);
-        codes.push(isolation::durability(&access, &Target::resolve(&args.target.order())?, &*workload, stop)?);
+        codes.push(isolation::durability(&access, &Target::resolve(&args.target.order())?, &workload, stop)?);
     }
-    let (set, noted) = data::check(&access, &*workload, Moment::InFull, "as it is")?;
-    if let Some(why) = noted.schema_unknown() {
-        let text = line(Verdict::Skipped, SCHEMA, None, SCHEMA_CONDITION, &[why.to_owned()]);
-        super::print(text.as_bytes())?;
+    for data in &workload.data {
+        let (set, noted) = data::check(&access, data.as_ref(), Moment::InFull, "as it is")?;
+        if let Some(why) = noted.schema_unknown() {
+            let text = line(Verdict::Skipped, SCHEMA, None, SCHEMA_CONDITION, &[why.to_owned()]);
+            super::print(text.as_bytes())?;
+        }
+        codes.push(print_set(&set)?);
+        super::print(note(data.as_ref(), &noted).as_bytes())?;
     }
-    codes.push(print_set(&set)?);
-    super::print(note(&*workload, &noted).as_bytes())?;
-    Ok(codes.into_iter().find(|code| *code != Code::Success).unwrap_or(Code::Success))
+    Ok(Code::first_bad(codes))
 }
 
 /// Says what became of the isolation tests when a signal ended them.
@@ -72,8 +74,8 @@ fn rolled_back(failure: Failure) -> Failure {
 }
 
 /// What only a run can prove: the figures that it must leave as they are.
-fn note(workload: &dyn Workload, noted: &Baseline) -> String {
-    let checks = workload.checks();
+fn note(data: &dyn DataSet, noted: &Baseline) -> String {
+    let checks = data.checks();
     let line = |(name, rows): (&str, Vec<String>)| {
         let condition = checks.iter().find(|c| c.name == name).map_or("", |c| c.condition);
         let figures = rows.join("; ");
@@ -92,9 +94,9 @@ pub(super) struct Place {
 
 impl Place {
     /// Reaches the database of a given server, or of the private one that is kept.
-    pub(super) fn reach(args: &DataArgs, workload: &dyn Workload, interrupt: &Interrupt) -> Result<Self> {
-        if !workload.meta().has_data() {
-            return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta().id)));
+    pub(super) fn reach(args: &DataArgs, workload: &Workload, interrupt: &Interrupt) -> Result<Self> {
+        if workload.data.is_empty() {
+            return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta.id)));
         }
         let progress = Progress::new(args.quiet);
         let order = args.target.order();
@@ -132,25 +134,30 @@ impl Place {
         admin: &mut Admin,
         order: &WorkloadOrder,
         source: &WorkloadSource,
-        workload: &dyn Workload,
-    ) -> Result<Box<dyn Workload>> {
+        workload: &Workload,
+    ) -> Result<Workload> {
         match loaded(admin, workload)? {
             Some(loaded) if loaded.complete => {
                 if let Some(maker) = loaded.maker {
                     self.progress.note(&format!("data loaded by {maker}"));
                 }
                 let workload = source.build(order, None, Some(&loaded), &ClientSetup::NONE)?;
-                data::admit_size(admin, &*workload)?;
+                for data in &workload.data {
+                    data::admit_size(admin, data.as_ref())?;
+                }
                 Ok(workload)
             }
             partial => {
-                let id = workload.meta().id;
-                if let DataState::Partial { damage, .. } = pgdyno_load::state(admin, workload).or_fail(Code::Load)?
-                    && !damage.is_empty()
-                {
-                    let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
-                    let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
-                    return Err(Failure::new(Code::Check, error).hint(hint));
+                let id = workload.meta.id;
+                for data in &workload.data {
+                    if let DataState::Partial { damage, .. } =
+                        pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)?
+                        && !damage.is_empty()
+                    {
+                        let error = format!("{} holds damaged data of {id}: {}", self.options, damage.join("; "));
+                        let hint = format!("restore that, or load anew with `pgdyno load {id} --replace`");
+                        return Err(Failure::new(Code::Check, error).hint(hint));
+                    }
                 }
                 let (what, does) = match partial {
                     Some(_) => ("an unfinished load", "goes on with it"),

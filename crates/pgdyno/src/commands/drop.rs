@@ -27,12 +27,17 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
 fn carry_out(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.workload.order();
     let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
-    let place = Place::reach(&args.data, &*workload, interrupt)?;
+    let place = Place::reach(&args.data, &workload, interrupt)?;
     reach::admit_change(place.caps(), "drop")?;
     let mut admin = place.admin()?;
-    let dropped = drop_data(&mut admin, &*workload, args.force).or_fail(Code::Load)?;
-    let names = [dropped.relations, dropped.routines].concat();
-    let text = match (names.is_empty(), dropped.stamp) {
+    let (mut names, mut stamped) = (Vec::new(), false);
+    // What was loaded last may stand on what was loaded first.
+    for data in workload.data.iter().rev() {
+        let dropped = drop_data(&mut admin, data.as_ref(), args.force).or_fail(Code::Load)?;
+        names.extend(dropped.relations.into_iter().chain(dropped.routines));
+        stamped |= dropped.stamp;
+    }
+    let text = match (names.is_empty(), stamped) {
         (true, false) => "nothing to drop\n".to_owned(),
         (true, true) => "dropped what was noted of a load that was never finished\n".to_owned(),
         (false, _) => format!("dropped {}\n", names.join(", ")),

@@ -23,19 +23,22 @@ fn carry_out(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.workload.order();
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
-    let place = Place::reach(&args.data, &*workload, interrupt)?;
+    let place = Place::reach(&args.data, &workload, interrupt)?;
     // What was loaded or begun counts where the arguments leave it open.
-    let there = stamped(&mut place.admin()?, &*workload)?;
+    let there = stamped(&mut place.admin()?, &workload)?;
     let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
     let access = place.access(interrupt.control.stop_flag());
     if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
     }
-    data::load(
-        &access,
-        &*workload,
-        &LoadSettings::asked(&args.loading.order()).options(args.replace || args.force, args.force),
-    )?;
-    let (set, _) = data::check(&access, &*workload, Moment::AfterLoad, "after the load")?;
-    print_set(&set)
+    let how = LoadSettings::asked(&args.loading.order()).options(args.replace || args.force, args.force);
+    for data in &workload.data {
+        data::load(&access, data.as_ref(), &how)?;
+    }
+    let mut codes = Vec::new();
+    for data in &workload.data {
+        let (set, _) = data::check(&access, data.as_ref(), Moment::AfterLoad, "after the load")?;
+        codes.push(print_set(&set)?);
+    }
+    Ok(Code::first_bad(codes))
 }

@@ -18,7 +18,7 @@ use pgdyno_life::target::Target;
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (order, recipe) = recipe_args::apply(args.order())?;
     let Draft { source, target, mut setup, workload, mut plan } = resolve::draft(&order, recipe)?;
-    let seen = if order.from_template.is_some() { Look::Nothing } else { look(&target, &*workload) };
+    let seen = if order.from_template.is_some() { Look::Nothing } else { look(&target, &workload) };
     let (workload, unseen) = match seen {
         Look::Nothing => (workload, None),
         Look::Unreachable(why) => (workload, Some(why)),
@@ -44,7 +44,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     for (name, value) in &plan.params {
         text += &format!("    {name} = {value}\n");
     }
-    let before_run = workload.before_run();
+    let before_run: Vec<_> = workload.data.iter().flat_map(|data| data.before_run()).copied().collect();
     if !before_run.is_empty() && !plan.no_vacuum {
         text += &format!(
             "before the run: {} (left out on a standby, where the role may not, and with --no-vacuum)\n",
@@ -57,7 +57,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     if let Some(why) = unseen {
         text += &format!("note: what the target holds is not known: {why}\n");
     }
-    for advice in workload.advice(plan.clients) {
+    for advice in workload.drive.advice(plan.clients) {
         text += &format!("warning: {advice}\n");
     }
     super::print(text.as_bytes())?;
@@ -78,8 +78,8 @@ enum Look {
 }
 
 /// Looks at what a given server holds. Only reads.
-fn look(target: &Target, workload: &dyn Workload) -> Look {
-    let Some(options) = target.given().filter(|_| workload.meta().has_data()) else { return Look::Nothing };
+fn look(target: &Target, workload: &Workload) -> Look {
+    let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Look::Nothing };
     match Admin::connect(&options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING)) {
         Err(error) => Look::Unreachable(error.to_string()),
         Ok(admin) if is_null(&admin) => Look::Nothing,

@@ -20,7 +20,7 @@ use pgdyno_life::target::{Kind, Target};
 /// What a cell's run will do.
 pub(crate) struct Draft {
     pub(crate) plan: Plan,
-    pub(crate) workload: Box<dyn Workload>,
+    pub(crate) workload: Workload,
     target: Target,
     /// The target, and its settings.
     pub(crate) order: TargetOrder,

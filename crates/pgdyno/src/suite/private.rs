@@ -106,8 +106,9 @@ fn reach(
         return Err(Failure::new(Code::Server, "the private server has no address"));
     };
     let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;
-    let options = if draft.workload.meta().has_data() {
-        let name = format!("pgdyno_{}", pgdyno_load::identity(&*draft.workload));
+    // Whatever else it needs stands in the same database.
+    let options = if let Some(data) = draft.workload.data.first() {
+        let name = format!("pgdyno_{}", pgdyno_load::identity(data.as_ref()));
         let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(&name));
         if admin.query_opt(&there).or_fail(Code::Server)?.is_none() {
             admin.execute(&format!("create database {}", quote::identifier(&name))).or_fail(Code::Server)?;

@@ -86,7 +86,7 @@ fn a_load_that_does_not_fit_is_told_and_leaves_room() {
     let Some((place, disk)) = place("a load that fills the server's disk", 128) else { return };
     for command in ["load", "run"] {
         let ran = place.run(&format!("{command} tpcb-like -s 40")).ended(11);
-        ran.says(&["the server's disk is full: failed to", "No space left", "smaller size", "pgdyno drop"]);
+        ran.says(&["the server's disk is full: failed to", "SQLSTATE 53100", "smaller size", "pgdyno drop"]);
     }
     let run = place.home.the_run();
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("failed", 11.0));

@@ -32,7 +32,8 @@ fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     // The times of WAL came with PostgreSQL 14; its amount is known to all.
     let wal = if postgres::major() >= 14 { ", track_wal_io_timing" } else { "" };
     place
-        .run("run select-only -s 1 -c 2 -T 3 --ramp 1")
+        // At a rate, so that a moment between two counts is no transaction.
+        .run("run select-only -s 1 -c 2 -R 100 -T 3 --ramp 1")
         .ok()
         .prints(&[&format!("samples: without track_io_timing{wal}, statements (")]);
     let run = place.home.the_run();

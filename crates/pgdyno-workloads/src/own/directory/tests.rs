@@ -36,10 +36,11 @@ fn on_tables(data: &str) -> Result<Directory, String> {
     directory(&[(MANIFEST, Some(&manifest)), (SCHEMA, None), (LOAD, None)])
 }
 
-fn own(directory: &Directory, given: &[(&str, &str)]) -> Box<dyn Workload> {
+fn own(directory: &Directory, given: &[(&str, &str)]) -> Arc<dyn DataSet> {
     let meta = directory.meta();
     let params = Params::new(meta.id, meta.params, given.iter().copied()).unwrap();
-    directory.build(&params, registry::build("noop", []).unwrap()).unwrap()
+    let noop = registry::build("noop", []).unwrap().drive;
+    directory.build(&params, noop).unwrap().data.swap_remove(0)
 }
 
 #[test]
@@ -82,14 +83,14 @@ fn data_may_be_that_of_a_built_in_workload() {
     );
     let caps = Capabilities::default();
     let (own, tpcb) = (own(&directory, &[("scale", "3")]), |indexes| {
-        registry::build("tpcb-like", [("scale", "3"), ("history-indexes", indexes)]).unwrap()
+        registry::build("tpcb-like", [("scale", "3"), ("history-indexes", indexes)]).unwrap().data.swap_remove(0)
     });
     assert!(own.sql_data().is_none());
-    assert_eq!((own.scale(), own.data_bytes()), (3, tpcb("true").data_bytes()));
-    assert_eq!(own.data_bytes() - tpcb("false").data_bytes(), 5 * 8192);
-    let shape = |w: &dyn Workload| w.tables(&caps).into_iter().map(|t| (t.ddl, t.indexes)).collect::<Vec<_>>();
+    assert_eq!((own.scale(), own.bytes()), (3, tpcb("true").bytes()));
+    assert_eq!(own.bytes() - tpcb("false").bytes(), 5 * 8192);
+    let shape = |w: &dyn DataSet| w.tables(&caps).into_iter().map(|t| (t.ddl, t.indexes)).collect::<Vec<_>>();
     assert_eq!(shape(&*own), shape(&*tpcb("true")));
-    let checks = |w: &dyn Workload| w.checks().iter().map(|c| c.name).collect::<Vec<_>>();
+    let checks = |w: &dyn DataSet| w.checks().iter().map(|c| c.name).collect::<Vec<_>>();
     assert_eq!((checks(&*own), own.before_run()), (checks(&*tpcb("true")), tpcb("true").before_run()));
 
     let error = Params::new(meta.id, meta.params, [("history-indexes", "false")]).unwrap_err().to_string();

@@ -57,7 +57,8 @@ pub(super) fn routines(caps: &Capabilities) -> Vec<Routine> {
     if caps.distributed_tables {
         texts[0].2 = NEW_ORDER_DISTRIBUTED;
     }
-    let routine = |signature, ddl| Routine { signature, ddl, distribution: Some((1, "warehouse")) };
+    let routine =
+        |signature, ddl| Routine { signature, ddl, distribution: Some((1, "warehouse")), read_only_call: None };
     let procedures = texts.map(|(signature, _, sql)| routine(signature, sql.to_owned()));
     let functions = texts.map(|(_, signature, sql)| routine(signature, function(sql)));
     procedures.into_iter().chain(functions).collect()

@@ -13,8 +13,7 @@ fn bytes(source: &dyn RowSource, chunk: u64) -> Vec<u8> {
 }
 
 fn sources(warehouses: &str, seed: &str) -> BTreeMap<&'static str, Box<dyn RowSource>> {
-    registry::build("tproc-c", [("warehouses", warehouses), ("seed", seed)])
-        .unwrap()
+    registry::build("tproc-c", [("warehouses", warehouses), ("seed", seed)]).unwrap().data[0]
         .tables(&Capabilities::default())
         .into_iter()
         .map(|table| (table.name, table.source.unwrap()))
@@ -95,7 +94,7 @@ fn a_chunk_depends_on_nothing_but_the_seed_and_its_number() {
 fn row_counts_are_the_promised_ones() {
     let workload = registry::build("tproc-c", [("warehouses", "2")]).unwrap();
     let mut total = 0;
-    for table in workload.tables(&Capabilities::default()) {
+    for table in workload.data[0].tables(&Capabilities::default()) {
         let source = table.source.unwrap();
         let mut written = 0;
         for chunk in 0..source.chunks() {

@@ -24,12 +24,12 @@ const BY_HAND: &str = "pgdyno does not crash a server that it did not start; do 
 pub(super) fn scenarios(
     access: &data::DataAccess<'_>,
     admin: &mut Admin,
-    workload: &dyn Workload,
+    workload: &Workload,
     level: Option<IsolationLevel>,
 ) -> Result<Code> {
-    let id = workload.meta().id;
+    let id = workload.meta.id;
     let actual = level.map_or_else(|| default_level(admin), Ok).or_fail(Code::Start)?;
-    let scenarios = workload.scenarios(actual);
+    let scenarios = workload.audit.as_ref().map(|audit| audit.scenarios(actual)).unwrap_or_default();
     if scenarios.is_empty() {
         let error = format!("{id} has no isolation tests");
         return Err(Failure::new(Code::Start, error).hint("leave --isolation out; tproc-c has some"));
@@ -39,12 +39,14 @@ pub(super) fn scenarios(
         print(line(Verdict::Skipped, "isolation", None, why, &[]).as_bytes())?;
         return Ok(Code::Success);
     }
-    if let DataState::Foreign { .. } = pgdyno_load::state(admin, workload).or_fail(Code::Load)? {
-        let error = "the tables were made by another program, and the isolation tests change data";
-        let hint = format!("name a database in --target that `pgdyno load {id}` has loaded");
-        return Err(Failure::new(Code::Load, error).hint(hint));
+    for data in &workload.data {
+        if let DataState::Foreign { .. } = pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
+            let error = "the tables were made by another program, and the isolation tests change data";
+            let hint = format!("name a database in --target that `pgdyno load {id}` has loaded");
+            return Err(Failure::new(Code::Load, error).hint(hint));
+        }
+        refresh_routines(admin, data.as_ref(), access.caps).or_fail(Code::Load)?;
     }
-    refresh_routines(admin, workload, access.caps).or_fail(Code::Load)?;
     let whose = if level.is_some() { "as given" } else { "as the server has it for this role and database" };
     print(format!("isolation level: {}, {whose}\n", actual.name()).as_bytes())?;
     let mut code = Code::Success;
@@ -69,10 +71,10 @@ pub(super) fn scenarios(
 pub(super) fn durability(
     access: &data::DataAccess<'_>,
     target: &Target,
-    workload: &dyn Workload,
+    workload: &Workload,
     stop: &AtomicBool,
 ) -> Result<Code> {
-    let Some(test) = workload.durability() else { return Ok(Code::Success) };
+    let Some(test) = workload.audit.as_ref().map(|audit| audit.durability()) else { return Ok(Code::Success) };
     let Kind::Embedded(_) = target.kind else {
         let text = line(Verdict::Skipped, test.clause, None, test.title, &[BY_HAND.to_owned()]);
         print(text.as_bytes())?;

@@ -148,7 +148,7 @@ impl Runner<'_> {
         let draft = &self.drafts[self.cells[nth]];
         let mut plan = draft.plan.clone();
         plan.suite = Some(self.execution.state.place(nth));
-        let mut recording = Recording::begin(&plan, &*draft.workload, &self.execution.state.results)?;
+        let mut recording = Recording::begin(&plan, &*draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
         match troubles.into_iter().next() {
             Some(trouble) => Err(Failure::new(Code::Run, trouble)),
