@@ -20,10 +20,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use pgdyno_life::events::Event;
+
 pub use ignored::is_ignored;
 use model::Model;
 pub use model::facts::Facts;
-use pgdyno_life::events::Event;
 pub use terminal::{give_back, settle};
 
 /// What the run and the view's thread share.

@@ -18,12 +18,12 @@ pub(crate) mod told;
 pub(crate) mod totals;
 pub(crate) mod waits;
 
+use pgdyno_life::events::Event;
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_server::Frame;
 
 use facts::Facts;
 use frames::Frames;
-use pgdyno_life::events::Event;
 use progress::Standing;
 use series::Series;
 use server::Checkpoints;

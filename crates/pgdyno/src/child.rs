@@ -10,14 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pgdyno_plan::SuitePlan;
-use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::target::own_program;
+use pgdyno_plan::SuitePlan;
+use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// So often the child is looked at.
 const GLANCE: Duration = Duration::from_millis(10);

@@ -20,9 +20,10 @@ mod suite;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::cli::{Cli, Command};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
+
+use crate::cli::{Cli, Command};
 
 /// Does what was asked.
 pub(crate) fn run(cli: Cli) -> Result<Code> {

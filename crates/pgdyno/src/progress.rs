@@ -9,14 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pgdyno_life::events::{Event, EventSink};
+use pgdyno_live::Facts;
+use pgdyno_live::{self as live, Live};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
 
 use load::LoadView;
-use pgdyno_life::events::{Event, EventSink};
-use pgdyno_live::Facts;
-use pgdyno_live::{self as live, Live};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

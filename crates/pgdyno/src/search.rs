@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
 use pgdyno_measure::search::{Bounds, ERROR, Limit, REPEATS, Search, Verdict, knee};
 use pgdyno_plan::SuitePlan;
 use pgdyno_report::search::load as words;
@@ -19,10 +23,6 @@ use self::point::{Measured, judge, summed_up};
 use self::slo::Objective;
 use crate::child;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::interrupt::Interrupt;
 
 /// What is searched, and where.
 pub(crate) struct Task<'a> {

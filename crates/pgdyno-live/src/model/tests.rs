@@ -1,11 +1,11 @@
 //! Intervals and frames become what is shown.
 
+use pgdyno_life::events::Event;
 use pgdyno_measure::Phase;
 
 use super::example::{begun, frame, measuring, second};
 use super::machines::{Use, machines};
 use super::waits::waits;
-use pgdyno_life::events::Event;
 
 #[test]
 fn a_run_goes_through_its_stages() {

@@ -4,16 +4,6 @@ mod isolation;
 
 use std::sync::atomic::AtomicBool;
 
-use pgdyno_load::{Baseline, DataState, Moment, SCHEMA, SCHEMA_CONDITION};
-use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::WorkloadOrder;
-use pgdyno_report::units;
-use pgdyno_results::CheckSet;
-use pgdyno_workload::{Capabilities, DataSet, Workload};
-
-use crate::cli::{CheckArgs, DataArgs};
-use crate::interrupt;
-use crate::progress::Progress;
 use pgdyno_life::data;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
@@ -24,6 +14,16 @@ use pgdyno_life::reach;
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::{Server, Target, named};
 use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
+use pgdyno_load::{Baseline, DataState, Moment, SCHEMA, SCHEMA_CONDITION};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::WorkloadOrder;
+use pgdyno_report::units;
+use pgdyno_results::CheckSet;
+use pgdyno_workload::{Capabilities, DataSet, Workload};
+
+use crate::cli::{CheckArgs, DataArgs};
+use crate::interrupt;
+use crate::progress::Progress;
 
 pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::page::with_timeline;
 use pgdyno_measure::compare::Held;
 use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, counts};
 use pgdyno_report::{Look, html};
@@ -9,9 +12,6 @@ use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
 
 use super::report::{PAGE, admit, put};
 use crate::cli::CompareArgs;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page::with_timeline;
 
 /// The page in the results directory, unless it is to go elsewhere.
 const PAGE_FILE: &str = "compare.html";

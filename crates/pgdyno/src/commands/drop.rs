@@ -1,14 +1,14 @@
 //! `pgdyno drop`: drop what pgdyno loaded.
 
-use pgdyno_load::drop_data;
-
-use crate::cli::DropArgs;
-use crate::interrupt;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::reach;
 use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
+use pgdyno_load::drop_data;
+
+use crate::cli::DropArgs;
+use crate::interrupt;
 
 use super::check::Place;
 

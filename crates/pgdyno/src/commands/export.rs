@@ -2,14 +2,14 @@
 
 use std::io::IsTerminal;
 
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_results::{admit_file, table};
 
 use super::list::selected;
 use crate::cli::ExportArgs;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_report::units;
 use pgdyno_results::{Metric, RECORD, RunRecord, StoreError, list_runs, read_record};
 use pgdyno_workload::Meta;
@@ -9,8 +11,6 @@ use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
 use crate::cli::{List, SelectArgs};
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{OrFail, Result};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
     let text = match what {

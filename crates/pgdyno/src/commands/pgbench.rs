@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pgdyno_engine::Control;
+use pgdyno_life::pgbench::Caught;
+use pgdyno_life::pgbench::Recorder;
 use pgdyno_net::Env;
 use pgdyno_pgbench::messages::Io;
 use pgdyno_pgbench::{World, connect};
 
 use crate::{interrupt, signals};
-use pgdyno_life::pgbench::Caught;
-use pgdyno_life::pgbench::Recorder;
 
 /// The arguments of pgbench, where the program is called so: by its name, or by its first argument.
 pub(crate) fn arguments() -> Option<Vec<OsString>> {

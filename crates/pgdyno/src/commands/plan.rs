@@ -2,11 +2,6 @@
 
 use std::time::Duration;
 
-use pgdyno_net::Admin;
-use pgdyno_plan::RecipePlan;
-use pgdyno_workload::Workload;
-
-use crate::cli::RunArgs;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::loaded::{Loaded, loaded};
@@ -14,6 +9,11 @@ use pgdyno_life::recipe_args;
 use pgdyno_life::resolve::{self, Draft};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
+use pgdyno_net::Admin;
+use pgdyno_plan::RecipePlan;
+use pgdyno_workload::Workload;
+
+use crate::cli::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (order, recipe) = recipe_args::apply(args.order())?;

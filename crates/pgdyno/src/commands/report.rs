@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::page;
 use pgdyno_report::html;
 use pgdyno_results::{admit_file, find_run, read_record};
 
 use crate::cli::ReportArgs;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page;
 
 /// The format that needs more than the record, and whose place is a file.
 pub(super) const PAGE: &str = "html";

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::page::with_timeline;
 use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
 use pgdyno_report::{Look, html};
 use pgdyno_results::{RunRecord, find_runs, read_record};
 
 use super::report::{PAGE, admit, put};
 use crate::cli::ScalingArgs;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page::with_timeline;
 
 /// The page in the results directory, unless it is to go elsewhere.
 const PAGE_FILE: &str = "scaling.html";

@@ -1,6 +1,12 @@
 //! `pgdyno search`: the highest load that keeps an objective.
 
 use jiff::Timestamp;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target::{Kind, Server, Target};
+use pgdyno_life::workload_source::WorkloadSource;
+use pgdyno_life::{recipe_args, resolve};
 use pgdyno_plan::Order;
 use pgdyno_results::{SearchRecord, admit, run_id};
 
@@ -9,12 +15,6 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::search::arguments::Common;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::target::{Kind, Server, Target};
-use pgdyno_life::workload_source::WorkloadSource;
-use pgdyno_life::{recipe_args, resolve};
 
 /// Arguments of a run that the search gives its runs itself, or keeps for itself.
 const OWN: [&str; 7] = ["out", "quiet", "rate", "no_load", "replace", "json", "suite_run"];

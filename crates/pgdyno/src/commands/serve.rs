@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::thread;
 
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::page::with_timeline;
+use pgdyno_live::is_ignored;
 use pgdyno_report::compare::Wish;
 use pgdyno_report::html;
 use pgdyno_serve::{NoComparison, Pages, Run, ServeError, Server};
@@ -11,10 +15,6 @@ use signal_hook::iterator::Signals;
 
 use super::compare;
 use crate::cli::ServeArgs;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page::with_timeline;
-use pgdyno_live::is_ignored;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
     let (server, stopper) = Server::bind(args.port, args.out.out.clone(), Box::new(Reports)).map_err(told)?;

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target;
 use pgdyno_null::{NullServer, Options};
 use pgdyno_report::units;
 use pgdyno_server::{PrivateServer, kept};
 
 use crate::cli::Server;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::target;
 
 pub(crate) fn run(action: Server) -> Result<Code> {
     match action {

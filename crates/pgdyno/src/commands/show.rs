@@ -1,9 +1,10 @@
 //! `pgdyno show`: a recipe.
 
-use crate::cli::ShowArgs;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::recipe_args;
+
+use crate::cli::ShowArgs;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Code> {
     let text = pgdyno_report::recipe(&recipe_args::recipe(&args.recipe)?);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::Suite as Plan;
 use pgdyno_report::units;
 
@@ -13,8 +15,6 @@ use crate::suite::execution::{self, Execution, Lock, Origin};
 use crate::suite::runner::{self, Runner};
 use crate::suite::view::View;
 use crate::suite::{detach, report, standing, view};
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
 
 pub(crate) fn run(action: &Suite) -> Result<Code> {
     match action {

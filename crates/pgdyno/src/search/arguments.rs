@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{Args as _, CommandFactory as _};
-
-use crate::cli::{Cli, RunArgs};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+
+use crate::cli::{Cli, RunArgs};
 
 /// What every run of a search is given.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Parser as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::recipe_args;
+use pgdyno_life::resolve;
+use pgdyno_life::target::{Kind, Target};
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
 use pgdyno_plan::{Cycle, Plan, TargetOrder, targets};
@@ -11,11 +16,6 @@ use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
 use crate::cli::{Cli, Command, RunArgs};
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::recipe_args;
-use pgdyno_life::resolve;
-use pgdyno_life::target::{Kind, Target};
 
 /// What a cell's run will do.
 pub(crate) struct Draft {

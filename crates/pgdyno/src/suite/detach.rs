@@ -5,16 +5,16 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::target::own_program;
 use rustix::process::{Pid, Signal, kill_process, setsid};
 use signal_hook::consts::SIGHUP;
 
 use super::execution::Execution;
 use super::view::View;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::target::own_program;
 
 /// So often it is looked whether there is something new.
 const GLANCE: Duration = Duration::from_millis(100);

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::{Suite, Turn};
 use sha2::Digest as _;
 
 pub(crate) use state::{End, Planned, State};
 
 use super::check::Draft;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
 
 /// The version of `state.json` that is written, and the newest that is read.
 const FORMAT_VERSION: u32 = 1;

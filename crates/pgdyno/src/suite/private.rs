@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_life::cycle;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::target::{Server, Target};
 use pgdyno_net::{Admin, quote};
 use pgdyno_plan::Cycle;
 use pgdyno_results::CycleRecord;
 
 use super::check::Draft;
 use crate::progress::Progress;
-use pgdyno_life::cycle;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::target::{Server, Target};
 
 /// A server and what it was started with.
 struct Held {

@@ -4,6 +4,10 @@ mod turn;
 
 use std::time::{Duration, Instant};
 
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::interrupt::Interrupt;
 use pgdyno_plan::suite::{OnFailure, Suite};
 use pgdyno_report::units;
 
@@ -14,10 +18,6 @@ use super::targets::Targets;
 use super::view::{self, View};
 use crate::child;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
-use pgdyno_life::interrupt::Interrupt;
 
 /// So often it is looked whether something is asked for.
 const GLANCE: Duration = Duration::from_millis(20);

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_record};
 
 use super::execution::State;
 use crate::child;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{OrFail, Result};
 
 /// A run that will not be carried out again by itself.
 #[derive(Clone, Debug)]

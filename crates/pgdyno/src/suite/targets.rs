@@ -4,6 +4,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::hooks;
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::lock::TargetLock;
+use pgdyno_life::target::named;
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::suite::{Provision, Suite};
 use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
@@ -12,13 +19,6 @@ use super::check::{self, Draft};
 use super::execution::{Execution, State};
 use super::private::Privates;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::hooks;
-use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::lock::TargetLock;
-use pgdyno_life::target::named;
 
 /// The targets, while a suite goes on.
 pub(super) struct Targets<'a> {

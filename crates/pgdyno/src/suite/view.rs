@@ -4,13 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use pgdyno_life::events::EventSink as _;
 use pgdyno_report::units;
 use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
 use crate::progress::Progress;
-use pgdyno_life::events::EventSink as _;
 
 /// The end of a log that is looked at for its last line.
 const TAIL_BYTES: u64 = 4096;

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use clap::{Args as _, Parser as _};
+use pgdyno_life::recipe_args;
+use pgdyno_life::resolve::draft;
 use pgdyno_plan::options::{OPTIONS, Value};
 use pgdyno_plan::{Order, Plan};
 use pgdyno_report::html::command_line;
-
-use pgdyno_life::recipe_args;
-use pgdyno_life::resolve::draft;
 
 use crate::cli::{Cli, Command, RunArgs};
 

@@ -4,6 +4,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::record::Recording;
 use pgdyno_report::units;
 use pgdyno_results::Status;
 
@@ -12,11 +17,6 @@ use crate::child::{self, Ended};
 use crate::suite::standing::{self, Done};
 use crate::suite::targets::Targets;
 use crate::suite::view;
-use pgdyno_life::events::EventSink as _;
-use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
-use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::record::Recording;
 
 /// So often the line that changes does.
 const SHOWN: Duration = Duration::from_millis(500);
