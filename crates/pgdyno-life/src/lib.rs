@@ -35,7 +35,7 @@ pub mod page;
 pub mod pgbench;
 mod pinning;
 pub mod reach;
-pub mod recipe_args;
+pub mod recipe_order;
 pub mod record;
 pub mod resolve;
 pub mod run;

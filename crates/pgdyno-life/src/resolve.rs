@@ -10,7 +10,7 @@ use super::cpus::cpus;
 use super::loaded::Loaded;
 use super::loading::LoadSettings;
 use super::pinning;
-use super::recipe_args::Followed;
+use super::recipe_order::Followed;
 use super::watch;
 use super::workload_source::{ClientSetup, WorkloadSource};
 

@@ -13,7 +13,7 @@ use super::cycle::{self, Around};
 use super::loaded::loaded;
 use super::lock::TargetLock;
 use super::reach;
-use super::recipe_args::{self, Followed};
+use super::recipe_order::{self, Followed};
 use super::record::Recording;
 use super::resolve::{self, Draft};
 use super::settings::{self, Changed, Restored};
@@ -48,7 +48,7 @@ pub struct Ran {
 /// # Errors
 /// When the order cannot be carried out, which is known before any server is touched.
 pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
-    let (order, recipe) = recipe_args::apply(order)?;
+    let (order, recipe) = recipe_order::apply(order)?;
     carry_out(&order, recipe, interrupt, events)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::loaded::{Loaded, loaded};
-use pgdyno_life::recipe_args;
+use pgdyno_life::recipe_order;
 use pgdyno_life::resolve::{self, Draft};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
@@ -16,7 +16,7 @@ use pgdyno_workload::Workload;
 use crate::cli::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let (order, recipe) = recipe_args::apply(args.order())?;
+    let (order, recipe) = recipe_order::apply(args.order())?;
     let Draft { source, target, mut setup, workload, mut plan } = resolve::draft(&order, recipe)?;
     let seen = if order.from_template.is_some() { Look::Nothing } else { look(&target, &workload) };
     let (workload, unseen) = match seen {
@@ -98,7 +98,7 @@ fn of_recipe(recipe: &RecipePlan) -> Result<String> {
         let figures = pgdyno_report::guide::figures(&recipe.published);
         text += &format!("published for {}: {figures}\n", recipe.machine);
     }
-    let document = recipe_args::recipe(&recipe.name)?;
+    let document = recipe_order::recipe(&recipe.name)?;
     let size = document.sizes.iter().filter(|size| size.name == recipe.size);
     for note in document.notes.iter().chain(size.flat_map(|size| &size.notes)) {
         text += &format!("note: {note}\n");

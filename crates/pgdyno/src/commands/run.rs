@@ -6,7 +6,7 @@ use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::Recording;
-use pgdyno_life::{page, recipe_args, run as life};
+use pgdyno_life::{page, recipe_order, run as life};
 
 use crate::cli::RunArgs;
 use crate::interrupt;
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
-    let (order, recipe) = recipe_args::apply(args.order())?;
+    let (order, recipe) = recipe_order::apply(args.order())?;
     let interrupt = interrupt::listen()?;
     if until_eof {
         interrupt::end_with_input(&interrupt)?;

@@ -6,7 +6,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::target::{Kind, Server, Target};
 use pgdyno_life::workload_source::WorkloadSource;
-use pgdyno_life::{recipe_args, resolve};
+use pgdyno_life::{recipe_order, resolve};
 use pgdyno_plan::Order;
 use pgdyno_results::{SearchRecord, admit, run_id};
 
@@ -24,7 +24,7 @@ const DEFAULT_TIME_S: f64 = 10.0;
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let quiet = args.run.quiet;
-    let (run, _) = recipe_args::apply(args.run.order())?;
+    let (run, _) = recipe_order::apply(args.run.order())?;
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
     let source = WorkloadSource::read(&run.workload)?;

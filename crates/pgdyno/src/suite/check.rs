@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Parser as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::recipe_args;
+use pgdyno_life::recipe_order;
 use pgdyno_life::resolve;
 use pgdyno_life::target::{Kind, Target};
 use pgdyno_net::ConnectOptions;
@@ -85,7 +85,7 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
-    let (order, recipe) = recipe_args::apply(parse(cell, config)?.order())?;
+    let (order, recipe) = recipe_order::apply(parse(cell, config)?.order())?;
     resolve::admit_json(&order)?;
     let resolve::Draft { target, workload, plan, .. } = resolve::draft(&order, recipe)?;
     if order.target.tcp {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::{Args as _, Parser as _};
-use pgdyno_life::recipe_args;
+use pgdyno_life::recipe_order;
 use pgdyno_life::resolve::draft;
 use pgdyno_plan::options::{OPTIONS, Value};
 use pgdyno_plan::{Order, Plan};
@@ -39,7 +39,7 @@ fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
 }
 
 fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
-    let (order, followed) = recipe_args::apply(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()));
+    let (order, followed) = recipe_order::apply(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()));
     draft(&order, followed).unwrap_or_else(|failure| panic!("{}", failure.text())).plan
 }
 
