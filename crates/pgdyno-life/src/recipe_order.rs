@@ -14,7 +14,6 @@ use pgdyno_workloads::registry;
 use super::cpus::cpus;
 use super::resolve;
 use super::workload_source::{ClientSetup, WorkloadSource};
-
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::Target;

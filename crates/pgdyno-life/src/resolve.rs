@@ -13,7 +13,6 @@ use super::pinning;
 use super::recipe_order::Followed;
 use super::watch;
 use super::workload_source::{ClientSetup, WorkloadSource};
-
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::Target;

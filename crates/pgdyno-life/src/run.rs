@@ -22,7 +22,6 @@ use super::verdict::End;
 use super::watch;
 use super::workload_source::{ClientSetup, WorkloadSource};
 use super::{cluster, copies, data};
-
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
