@@ -1,13 +1,14 @@
-//! The full-screen view of a run.
+//! What a user sees while a run goes on. [`Progress`] shows its events: as a line, or on the whole screen of a terminal.
 //!
-//! [`model`] knows what is shown, [`draw`] what it looks like, [`screen`] makes bytes of it, [`terminal`] brings them to
-//! the terminal and gives that back, [`keys`] and [`signals`] are what comes from there, and [`view`] is the thread in
-//! which all of that happens. The run hands over what it has under a short lock and never waits for the terminal.
+//! Of the full-screen view `model` knows what is shown, `draw` what it looks like, `screen` makes bytes of it, `terminal`
+//! brings them to the terminal and gives that back, `keys` and `signals` are what comes from there, and `view` is the thread
+//! in which all of that happens. The run hands over what it has under a short lock and never waits for the terminal.
 
 mod draw;
 mod ignored;
 mod keys;
 mod model;
+mod progress;
 mod screen;
 mod signals;
 mod terminal;
@@ -24,8 +25,9 @@ use pgdyno_life::events::Event;
 
 pub use ignored::is_ignored;
 use model::Model;
-pub use model::facts::Facts;
-pub use terminal::{give_back, settle};
+use model::facts::Facts;
+pub use progress::Progress;
+pub use terminal::give_back;
 
 /// What the run and the view's thread share.
 struct Shared {
@@ -56,7 +58,7 @@ impl Shared {
 }
 
 /// A view that is shown.
-pub struct Live {
+struct Live {
     shared: Arc<Shared>,
     waker: UnixStream,
     thread: Option<JoinHandle<()>>,
@@ -65,8 +67,7 @@ pub struct Live {
 impl Live {
     /// Shows a run on the terminal of standard error. `None` where there is none, or it is too small or too simple; the
     /// run goes on without.
-    #[must_use]
-    pub fn begin(facts: Facts) -> Option<Self> {
+    fn begin(facts: Facts) -> Option<Self> {
         let tty = terminal::open()?;
         let size = terminal::size(&tty);
         if size.width < draw::LEAST.0 || size.height < draw::LEAST.1 {
@@ -89,7 +90,7 @@ impl Live {
     }
 
     /// Shows what happened. `false` where the user has left the view.
-    pub fn event(&self, event: &Event<'_>) -> bool {
+    fn event(&self, event: &Event<'_>) -> bool {
         let mut model = self.shared.model();
         let shown = !self.shared.left.load(Ordering::Acquire);
         if shown {

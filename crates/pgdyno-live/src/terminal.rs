@@ -172,7 +172,7 @@ pub fn give_back() {
 }
 
 /// Whoever writes to the terminal now waits for it anyway: first it is told what it did not take when the view ended.
-pub fn settle() {
+pub(crate) fn settle() {
     let rest = std::mem::take(&mut *locked(&OWED));
     if !rest.is_empty() {
         // Where standard error is gone there is nobody to tell.

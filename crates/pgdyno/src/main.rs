@@ -4,7 +4,6 @@ mod child;
 mod cli;
 mod commands;
 mod interrupt;
-mod progress;
 mod search;
 mod signals;
 mod suite;

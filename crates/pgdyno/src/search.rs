@@ -22,7 +22,7 @@ use self::arguments::Common;
 use self::point::{Measured, judge, summed_up};
 use self::slo::Objective;
 use crate::child;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 /// What is searched, and where.
 pub(crate) struct Task<'a> {

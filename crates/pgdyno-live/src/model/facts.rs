@@ -5,34 +5,34 @@ use pgdyno_report::units;
 
 /// What is run, on what, and for how long.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// The workload and its size.
-    pub workload: String,
+    pub(crate) workload: String,
     /// Who drives it: clients, threads, rate.
-    pub drivers: String,
+    pub(crate) drivers: String,
     /// The server, without passwords.
-    pub target: String,
+    pub(crate) target: String,
     /// Whether there is a server with statistics.
-    pub has_server: bool,
+    pub(crate) has_server: bool,
     /// Whether nothing is sampled because nobody wanted it.
-    pub unsampled: bool,
+    pub(crate) unsampled: bool,
     /// Connections that the clients open.
-    pub links: u32,
+    pub(crate) links: u32,
     /// Warm-up in seconds.
-    pub ramp_s: f64,
+    pub(crate) ramp_s: f64,
     /// The measured window in seconds; absent with a number of transactions.
-    pub time_s: Option<f64>,
+    pub(crate) time_s: Option<f64>,
     /// Transactions of all clients instead.
-    pub transactions: Option<u64>,
+    pub(crate) transactions: Option<u64>,
     /// Whether latencies count from the intended start.
-    pub scheduled: bool,
+    pub(crate) scheduled: bool,
     /// Kinds of transactions.
-    pub txns: Vec<String>,
+    pub(crate) txns: Vec<String>,
 }
 
 impl Facts {
     /// Of a plan whose workload has these kinds of transactions.
-    pub fn of(plan: &Plan, txns: Vec<String>) -> Self {
+    pub(crate) fn of(plan: &Plan, txns: Vec<String>) -> Self {
         let mut workload = plan.workload.clone();
         if !plan.scale_name.is_empty() {
             workload += &format!(", {} {}", plan.scale_name, units::count(plan.scale));

@@ -23,7 +23,7 @@ use pgdyno_workload::{Capabilities, DataSet, Workload};
 
 use crate::cli::{CheckArgs, DataArgs};
 use crate::interrupt;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;

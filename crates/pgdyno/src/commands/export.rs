@@ -9,7 +9,7 @@ use pgdyno_results::{admit_file, table};
 
 use super::list::selected;
 use crate::cli::ExportArgs;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {

@@ -10,7 +10,7 @@ use pgdyno_life::{page, recipe_order, run as life};
 
 use crate::cli::RunArgs;
 use crate::interrupt;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);

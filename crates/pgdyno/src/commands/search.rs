@@ -12,9 +12,9 @@ use pgdyno_results::{SearchRecord, admit, run_id};
 
 use crate::cli::SearchArgs;
 use crate::interrupt;
-use crate::progress::Progress;
 use crate::search::arguments::Common;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
+use pgdyno_live::Progress;
 
 /// Arguments of a run that the search gives its runs itself, or keeps for itself.
 const OWN: [&str; 7] = ["out", "quiet", "rate", "no_load", "replace", "json", "suite_run"];

@@ -14,7 +14,7 @@ use pgdyno_report::units;
 use pgdyno_server::{PrivateServer, kept};
 
 use crate::cli::Server;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 pub(crate) fn run(action: Server) -> Result<Code> {
     match action {

@@ -9,12 +9,12 @@ use pgdyno_report::units;
 
 use crate::cli::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
-use crate::progress::Progress;
 use crate::suite::check::{self, Draft};
 use crate::suite::execution::{self, Execution, Lock, Origin};
 use crate::suite::runner::{self, Runner};
 use crate::suite::view::View;
 use crate::suite::{detach, report, standing, view};
+use pgdyno_live::Progress;
 
 pub(crate) fn run(action: &Suite) -> Result<Code> {
     match action {

@@ -14,7 +14,7 @@ use signal_hook::consts::SIGHUP;
 
 use super::execution::Execution;
 use super::view::View;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 /// So often it is looked whether there is something new.
 const GLANCE: Duration = Duration::from_millis(100);

@@ -13,7 +13,7 @@ use pgdyno_plan::Cycle;
 use pgdyno_results::CycleRecord;
 
 use super::check::Draft;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 /// A server and what it was started with.
 struct Held {

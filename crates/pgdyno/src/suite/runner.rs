@@ -17,7 +17,7 @@ use super::standing::{self, Done};
 use super::targets::Targets;
 use super::view::{self, View};
 use crate::child;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 /// So often it is looked whether something is asked for.
 const GLANCE: Duration = Duration::from_millis(20);

@@ -18,7 +18,7 @@ use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
 use super::check::{self, Draft};
 use super::execution::{Execution, State};
 use super::private::Privates;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 /// The targets, while a suite goes on.
 pub(super) struct Targets<'a> {

@@ -10,7 +10,7 @@ use pgdyno_results::Metric;
 
 use super::execution::{Execution, State};
 use super::standing::Done;
-use crate::progress::Progress;
+use pgdyno_live::Progress;
 
 /// The end of a log that is looked at for its last line.
 const TAIL_BYTES: u64 = 4096;

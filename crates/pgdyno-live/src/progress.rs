@@ -1,6 +1,6 @@
 //! What the user sees while it goes on: a line that changes on a terminal, one line a second on a pipe,
 //! nothing with `--quiet`. All of it goes to standard error. A run itself is shown on the whole screen of a terminal
-//! (`pgdyno-live`), until the user leaves that.
+//! ([`Live`]), until the user leaves that.
 
 mod load;
 
@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pgdyno_life::events::{Event, EventSink};
-use pgdyno_live::Facts;
-use pgdyno_live::{self as live, Live};
 use pgdyno_measure::{Interval, Phase};
 use pgdyno_plan::Plan;
 use pgdyno_report::units;
 
+use crate::model::facts::Facts;
+use crate::{Live, terminal};
 use load::LoadView;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 /// The view.
-pub(crate) struct Progress {
+pub struct Progress {
     kind: Kind,
     /// What goes on now, on a terminal.
     bar: Mutex<Option<ProgressBar>>,
@@ -41,7 +41,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// A view as standard error and `quiet` want it.
-    pub(crate) fn new(quiet: bool) -> Self {
+    #[must_use]
+    pub fn new(quiet: bool) -> Self {
         let kind = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => Kind::Quiet,
             (false, true) => Kind::Terminal,
@@ -53,7 +54,8 @@ impl Progress {
     }
 
     /// The same, that shows a run on the whole screen where there is a terminal for it.
-    pub(crate) fn full_screen(self, wanted: bool) -> Self {
+    #[must_use]
+    pub fn full_screen(self, wanted: bool) -> Self {
         Self { full_screen: wanted && self.kind == Kind::Terminal, ..self }
     }
 
@@ -73,7 +75,7 @@ impl Progress {
 
     /// A line that stays, above the one that changes.
     fn line(&self, text: &str) {
-        live::settle();
+        terminal::settle();
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // Where standard error is gone there is nobody to tell.
         match &*locked(&self.bar) {
@@ -84,7 +86,7 @@ impl Progress {
 
     /// The line that changes: how far of how much, where that is known, and words.
     fn show(&self, far: Option<(u64, u64)>, text: String) {
-        live::settle();
+        terminal::settle();
         let mut bar = locked(&self.bar);
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
@@ -134,7 +136,7 @@ impl Progress {
 
     /// The changing line goes, or the view on the whole screen.
     fn end(&self) {
-        live::settle();
+        terminal::settle();
         // Without the lock: the view says at its end what it was told.
         let live = locked(&self.live).take();
         drop(live);
