@@ -154,7 +154,7 @@ impl RunOutcome {
 
     /// All phases of each group of each stage, in order: of what has one schedule or none.
     pub fn phases_by_group(&self) -> impl Iterator<Item = [&Totals; 3]> {
-        let later = self.later_stages.iter().map(|stage| ([&stage.ramp, &stage.measured, &stage.drain], &stage.groups));
+        let later = self.later_stages.iter().map(|stage| (stage.phases(), &stage.groups));
         std::iter::once((self.phases(), &self.groups)).chain(later).flat_map(|(all, groups)| {
             let whole = groups.is_empty().then_some(all);
             whole.into_iter().chain(groups.iter().map(GroupOutcome::phases))
@@ -171,6 +171,14 @@ impl RunOutcome {
         add_errors(&mut self.errors, later.errors);
         let Self { ramp, measured, drain, groups, .. } = later;
         self.later_stages.push(StageOutcome { name, ramp, measured, drain, groups });
+    }
+}
+
+impl StageOutcome {
+    /// All phases, in order.
+    #[must_use]
+    pub fn phases(&self) -> [&Totals; 3] {
+        [&self.ramp, &self.measured, &self.drain]
     }
 }
 

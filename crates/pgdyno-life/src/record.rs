@@ -4,10 +4,13 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
+use pgdyno_engine::{GroupOutcome, RunOutcome};
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
-use pgdyno_results::{CostRecord, CycleRecord, Names, RunDir, RunRecord, Status, run_id, summarize};
-use pgdyno_workload::{Capabilities, Drive};
+use pgdyno_results::{
+    CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, group_record, run_id, summarize,
+};
+use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
 use super::figures::{client, names};
 use super::resolve;
@@ -46,6 +49,7 @@ impl Recording {
         let names = names(drive, &Capabilities::default());
         let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
+        let directory = directory.with_stages(&drive.stages()).or_fail(Code::Start)?;
         let mut record = RunRecord::begin(id, now, plan.clone(), resolve::hash(plan), client());
         record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
         record.exit_code = Code::Interrupted as u8;
@@ -81,11 +85,11 @@ impl Recording {
 
     /// An interval ended.
     pub(crate) fn interval(&mut self, interval: &Interval) {
+        self.directory.interval(interval);
         // A run is known by its first stage.
         if interval.stage > 0 {
             return;
         }
-        self.directory.interval(interval);
         if interval.phase == Phase::Measure {
             if self.measured.intervals == 0 {
                 let ago = jiff::SignedDuration::from_secs_f64(interval.seconds());
@@ -110,6 +114,26 @@ impl Recording {
     /// Fills in the figures of the measured window.
     pub(crate) fn summarize(&mut self, measured: &Totals, process_cpu_ns: u64) {
         summarize(&mut self.record, measured, &self.names, process_cpu_ns);
+    }
+
+    /// Fills in the figures by stage and group, where there is more than one of either.
+    pub(crate) fn summarize_groups(&mut self, outcome: &RunOutcome, stages: &[Stage]) {
+        if !has_groups(stages) {
+            return;
+        }
+        let Self { record, names, .. } = self;
+        let asked = &record.plan.percentiles;
+        let later = outcome.later_stages.iter().map(|stage| (stage.phases(), &stage.groups));
+        let outcomes = std::iter::once((outcome.phases(), &outcome.groups)).chain(later);
+        let stage = |(stage, (phases, groups)): (&Stage, ([&Totals; 3], &Vec<GroupOutcome>))| {
+            let alone = stage.groups.first().filter(|_| groups.is_empty());
+            let alone = alone.map(|group| (group.name, stage.clients(record.plan.clients), phases));
+            let groups = groups.iter().map(|group| (group.name, group.clients, group.phases()));
+            let groups = alone.into_iter().chain(groups);
+            let groups = groups.map(|(name, clients, phases)| group_record(name, clients, phases, names, asked));
+            StageRecord { name: stage.name.to_owned(), groups: groups.collect() }
+        };
+        record.stages = stages.iter().zip(outcomes).map(stage).collect();
     }
 
     /// Begin in seconds and throughput of each whole interval of the measured window.

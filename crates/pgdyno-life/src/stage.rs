@@ -389,6 +389,7 @@ impl Stage<'_> {
         let outcome = &driven.outcome;
         let measured = &outcome.measured;
         self.recording.summarize(measured, outcome.process.cpu_ns());
+        self.recording.summarize_groups(outcome, &self.workload.drive.stages());
         let broken = figures::broken(outcome, &self.recording.txn_names());
         let tps = self.recording.tps_by_interval().to_vec();
         let record = &mut self.recording.record;

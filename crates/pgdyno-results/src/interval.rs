@@ -1,6 +1,6 @@
 //! An interval in the record: what `intervals.csv` has of it, under the same names.
 
-use pgdyno_measure::{Interval, Latency, WorkerUsage};
+use pgdyno_measure::{GroupInterval, Interval, Latency, Part, WorkerUsage};
 use serde::{Deserialize, Serialize};
 
 /// What happened in one interval of a run.
@@ -68,14 +68,27 @@ pub struct IntervalLatency {
 impl From<&Interval> for IntervalRecord {
     /// A few hundred bytes of what may be megabytes of histograms.
     fn from(interval: &Interval) -> Self {
-        let all = interval.part.all();
+        let cpu_ns: u64 = interval.workers.iter().map(WorkerUsage::cpu_ns).sum();
+        Self { client_cpu_s: cpu_ns as f64 / 1e9, ..Self::of(interval, &interval.part, interval.in_flight) }
+    }
+}
+
+impl IntervalRecord {
+    /// Of one group alone. CPU time is not known by group.
+    pub(crate) fn of_group(interval: &Interval, group: &GroupInterval) -> Self {
+        Self::of(interval, &group.part, group.in_flight)
+    }
+
+    fn of(interval: &Interval, part: &Part, in_flight: u64) -> Self {
+        let all = part.all();
         let seconds = |ns: u64| ns as f64 / 1e9;
+        let length_s = interval.seconds();
         Self {
             interval: interval.index,
             phase: interval.phase.name().to_owned(),
             start_s: seconds(interval.start_ns),
             end_s: seconds(interval.end_ns),
-            tps: interval.tps(),
+            tps: if length_s > 0.0 { all.committed as f64 / length_s } else { 0.0 },
             started: all.started,
             committed: all.committed,
             rolled_back: all.rolled_back,
@@ -84,12 +97,12 @@ impl From<&Interval> for IntervalRecord {
             retries: all.retries,
             skipped: all.skipped,
             late: all.late,
-            in_flight: interval.in_flight,
+            in_flight,
             service_latency_ns: latency(&all.service),
             response_latency_ns: latency(all.response_or_service()),
-            client_cpu_s: seconds(interval.workers.iter().map(WorkerUsage::cpu_ns).sum()),
-            connections_lost: interval.part.lost,
-            reconnected: interval.part.reconnected,
+            client_cpu_s: 0.0,
+            connections_lost: part.lost,
+            reconnected: part.reconnected,
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::record::RunRecord;
 pub const RECORD: &str = "run.json";
 /// Its intervals, as CSV.
 pub const INTERVALS: &str = "intervals.csv";
+/// Its intervals by stage and group, where it has more than one of either.
+pub(crate) const GROUP_INTERVALS: &str = "intervals-by-group.csv";
 /// Its latencies, interval by interval, in HdrHistogram's log format. Locked for as long as the run goes.
 pub const LATENCY: &str = "latency.hlog";
 

@@ -47,15 +47,15 @@ pub use metric::Metric;
 pub use pgdyno_workload::{Better, Unit};
 pub use record::{
     BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,
-    EventRecord, FORMAT_VERSION, FindingRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord,
-    LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, RuleRecord, RunRecord,
-    SamplesRecord, ServerRecord, SettingRecord, StatementRecord, Status, SteadyRecord, Summary, TallyRecord,
-    TargetRecord, TransactionRecord, WorkloadMetricRecord,
+    EventRecord, FORMAT_VERSION, FindingRecord, GroupRecord, GrowthRecord, LatencyRecord, LeftOutRecord,
+    LevelChangeRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord,
+    RuleRecord, RunRecord, SamplesRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status,
+    SteadyRecord, Summary, TallyRecord, TargetRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};
 pub use select::find_runs;
 pub use series::{Series, SeriesInterval, read_series};
 pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_record, write_whole};
-pub use summary::{Names, TxnName, note_counts, note_metrics, summarize};
+pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, summarize};
 pub use timeline::{LatencyLine, Timeline, TimelineInterval, read_timeline};

@@ -6,6 +6,7 @@
 mod data;
 mod driver;
 mod figures;
+mod groups;
 mod seen;
 mod server;
 mod target;
@@ -23,6 +24,7 @@ pub use figures::{
     ErrorRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord, StatementRecord,
     SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
 };
+pub use groups::{GroupRecord, StageRecord};
 pub use seen::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord};
 pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
@@ -124,6 +126,10 @@ pub struct RunRecord {
     /// By kind of transaction.
     #[serde(default)]
     pub transactions: Vec<TransactionRecord>,
+    /// By stage and group of clients, where there is more than one of either. `summary`, `metrics`, `transactions` and
+    /// `statements` are of the first stage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRecord>,
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
@@ -191,6 +197,7 @@ impl RunRecord {
             summary: None,
             metrics: BTreeMap::new(),
             transactions: Vec::new(),
+            stages: Vec::new(),
             statements: Vec::new(),
             tallies: Vec::new(),
             rules: Vec::new(),

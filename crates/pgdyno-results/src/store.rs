@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pgdyno_measure::Interval;
+use pgdyno_workload::{Stage, has_groups};
 
-use crate::csv::IntervalsCsv;
+use crate::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::error::{StoreError, io_error};
 use crate::hlog;
 use crate::interval::IntervalRecord;
-use crate::layout::{INTERVALS, LATENCY, RECORD};
+use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, RECORD};
 use crate::listing;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
@@ -23,6 +24,7 @@ pub struct RunDir {
     path: PathBuf,
     results: PathBuf,
     intervals: IntervalsCsv,
+    group_intervals: Option<GroupIntervalsCsv>,
     latency: File,
     txns: Vec<String>,
     /// The first failure to write; the run goes on without its record.
@@ -113,7 +115,19 @@ impl RunDir {
         // Who looks at the run sees by it that it goes on. A file system without locks has none to tell by.
         let _ = latency.lock();
         latency.write_all(&header).map_err(io_error("write", &latency_path))?;
-        Ok(Self { results: results.to_owned(), path, intervals, latency, txns: txns.to_vec(), failure: None })
+        let (results, txns) = (results.to_owned(), txns.to_vec());
+        Ok(Self { results, path, intervals, group_intervals: None, latency, txns, failure: None })
+    }
+
+    /// Writes the intervals by stage and group, too, where there is more than one of either.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn with_stages(mut self, stages: &[Stage]) -> Result<Self, StoreError> {
+        if has_groups(stages) {
+            self.group_intervals = Some(GroupIntervalsCsv::create(&self.path.join(GROUP_INTERVALS), stages)?);
+        }
+        Ok(self)
     }
 
     /// Where it is.
@@ -122,14 +136,21 @@ impl RunDir {
         &self.path
     }
 
-    /// Appends a finished interval. A failure does not end the run; [`RunDir::failure`] tells of it.
+    /// Appends a finished interval; one of a later stage only to the file by stage and group. A failure does not end the run; [`RunDir::failure`] tells of it.
     pub fn interval(&mut self, interval: &Interval) {
-        self.intervals.interval(&IntervalRecord::from(interval));
-        let hlog = hlog::lines(interval, &self.txns).and_then(|lines| self.latency.write_all(&lines));
+        let by_group = self.group_intervals.as_mut().map_or(Ok(()), |groups| groups.interval(interval));
+        let written = by_group.and_then(|()| {
+            // The run is known by its first stage.
+            if interval.stage > 0 {
+                return Ok(());
+            }
+            self.intervals.interval(&IntervalRecord::from(interval));
+            self.latency.write_all(&hlog::lines(interval, &self.txns)?)
+        });
         if self.failure.is_none() {
-            let failed = match (self.intervals.failure(), hlog) {
+            let failed = match (self.intervals.failure(), written) {
                 (Some(e), _) => Some(e.to_string()),
-                (None, hlog) => hlog.err().map(|e| e.to_string()),
+                (None, written) => written.err().map(|e| e.to_string()),
             };
             self.failure = failed.map(|e| format!("intervals could not be written to {}: {e}", self.path.display()));
         }

@@ -7,7 +7,7 @@ use pgdyno_workload::{Better, Metric, Unit};
 
 use crate::metric::{NOPM, common_records};
 use crate::record::{
-    LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StatementRecord, Summary, TransactionRecord,
+    GroupRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StatementRecord, Summary, TransactionRecord,
     WorkloadMetricRecord,
 };
 
@@ -55,28 +55,87 @@ impl Summary {
 /// Fills in the summary, the transactions and the statements of `record` from the measured window.
 pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, process_cpu_ns: u64) {
     let asked = record.plan.percentiles.clone();
-    let latency = |latency: &Latency| latency_record(latency, &asked);
-    let seconds = measured.seconds();
-    let per_s = |n: f64| if seconds > 0.0 { n / seconds } else { 0.0 };
-    let all = measured.part.all();
-    let kinds = || measured.part.txns.iter().zip(&names.txns);
-    let each: f64 = kinds().map(|(t, kind)| t.committed as f64 * f64::from(kind.queries)).sum();
-    let executed = |stmt: &usize| measured.part.stmts.get(*stmt).map_or(0, |s| s.latency.count());
-    let queries = each + names.counted_queries.iter().map(executed).sum::<u64>() as f64;
     let of_workload: BTreeMap<String, MetricRecord> = names
         .metrics
         .iter()
         .enumerate()
         .map(|(nth, metric)| {
-            let counted = kinds().filter(|(_, kind)| metric.transactions.contains(&kind.name.as_str()));
-            let committed: u64 = counted.map(|(txn, _)| txn.committed).sum();
-            (metric.name.to_owned(), workload_metric(metric, nth == 0, per_s(committed as f64) * 60.0))
+            (metric.name.to_owned(), workload_metric(metric, nth == 0, workload_value(metric, measured, names)))
         })
         .collect();
-    let completed = all.completed();
+    let summary = summary(measured, names, &asked);
+    let completed = summary.committed + summary.rolled_back;
     record.summary = Some(Summary {
+        client_cpu_us_per_tx: (completed > 0).then(|| process_cpu_ns as f64 / 1e3 / completed as f64),
+        ..summary
+    });
+    record.metrics = of_workload;
+    note_metrics(record);
+    record.transactions = transactions(measured, names, &asked).collect();
+    record.statements = measured
+        .part
+        .stmts
+        .iter()
+        .zip(&names.statements)
+        .map(|(stmt, (sql, txn))| StatementRecord {
+            sql: sql.clone(),
+            transaction: txn.and_then(|txn| names.txns.get(txn)).map(|kind| kind.name.clone()),
+            executed: stmt.latency.count(),
+            failed: stmt.failed,
+            retried: Some(stmt.retried),
+            latency_ns: latency_record(&stmt.latency, &asked),
+            latency_ns_mean: (stmt.latency.count() > 0 && !stmt.latency.has_histogram())
+                .then(|| stmt.latency.mean_ns()),
+        })
+        .collect();
+}
+
+/// What one group of clients did; `phases` are the warm-up, the measured window and what ended after it. Its percentiles are
+/// those that `asked` names, in percent.
+#[must_use]
+pub fn group_record(name: &str, clients: u32, phases: [&Totals; 3], names: &Names, asked: &[f64]) -> GroupRecord {
+    let [_, measured, _] = phases;
+    let waiting = || phases.into_iter().map(|totals| &totals.part).filter(|part| part.still_waiting > 0);
+    let is_its_own = |txn: &TransactionRecord| txn.committed + txn.rolled_back + txn.failed + txn.skipped > 0;
+    GroupRecord {
+        name: name.to_owned(),
+        clients,
+        summary: Summary {
+            still_waiting: waiting().map(|part| part.still_waiting).sum(),
+            still_waiting_s_max: waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9),
+            ..summary(measured, names, asked)
+        },
+        transactions: transactions(measured, names, asked).filter(is_its_own).collect(),
+    }
+}
+
+fn per_second(measured: &Totals, count: f64) -> f64 {
+    let seconds = measured.seconds();
+    if seconds > 0.0 { count / seconds } else { 0.0 }
+}
+
+/// The value of a workload's own metric: what it counts, per minute.
+fn workload_value(metric: &Metric, measured: &Totals, names: &Names) -> f64 {
+    let kinds = measured.part.txns.iter().zip(&names.txns);
+    let counted = kinds.filter(|(_, kind)| metric.transactions.contains(&kind.name.as_str()));
+    let committed: u64 = counted.map(|(txn, _)| txn.committed).sum();
+    per_second(measured, committed as f64) * 60.0
+}
+
+/// What the counters of a window alone tell.
+fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
+    let latency = |latency: &Latency| latency_record(latency, asked);
+    let per_s = |count| per_second(measured, count);
+    let all = measured.part.all();
+    let kinds = measured.part.txns.iter().zip(&names.txns);
+    let each: f64 = kinds.map(|(t, kind)| t.committed as f64 * f64::from(kind.queries)).sum();
+    let executed = |stmt: &usize| measured.part.stmts.get(*stmt).map_or(0, |s| s.latency.count());
+    let queries = each + names.counted_queries.iter().map(executed).sum::<u64>() as f64;
+    let nopm = names.metrics.iter().find(|metric| metric.name == NOPM);
+    let completed = all.completed();
+    Summary {
         tps: per_s(all.committed as f64),
-        nopm: of_workload.get(NOPM).map(|metric| metric.value),
+        nopm: nopm.map(|metric| workload_value(metric, measured, names)),
         tpm_client: per_s(completed as f64) * 60.0,
         qps: per_s(queries),
         committed: all.committed,
@@ -96,37 +155,26 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
         connections_lost: measured.part.lost,
         reconnected: measured.part.reconnected,
         outage_s_max: (measured.part.reconnected > 0).then_some(measured.part.outage_ns_max as f64 / 1e9),
-        duration_s: seconds,
+        duration_s: measured.seconds(),
         response_latency_ns: latency(all.response_or_service()),
         service_latency_ns: latency(&all.service),
         schedule_lag_ns: all.lag.as_ref().and_then(latency),
         connections_opened: (measured.part.connected > 0).then_some(measured.part.connected),
         connection_s_mean: (measured.part.connected > 0)
             .then(|| measured.part.connecting_ns as f64 / 1e9 / measured.part.connected as f64),
-        client_cpu_us_per_tx: (completed > 0).then(|| process_cpu_ns as f64 / 1e3 / completed as f64),
         ..Summary::default()
-    });
-    record.metrics = of_workload;
-    note_metrics(record);
+    }
+}
+
+fn transactions<'a>(
+    measured: &'a Totals,
+    names: &'a Names,
+    asked: &'a [f64],
+) -> impl Iterator<Item = TransactionRecord> + 'a {
+    let completed = measured.part.all().completed();
     let weights: f64 = names.txns.iter().map(|kind| kind.weight).sum();
-    record.transactions =
-        kinds().map(|(txn, kind)| transaction(txn, &kind.name, kind.weight / weights, completed, &asked)).collect();
-    record.statements = measured
-        .part
-        .stmts
-        .iter()
-        .zip(&names.statements)
-        .map(|(stmt, (sql, txn))| StatementRecord {
-            sql: sql.clone(),
-            transaction: txn.and_then(|txn| names.txns.get(txn)).map(|kind| kind.name.clone()),
-            executed: stmt.latency.count(),
-            failed: stmt.failed,
-            retried: Some(stmt.retried),
-            latency_ns: latency(&stmt.latency),
-            latency_ns_mean: (stmt.latency.count() > 0 && !stmt.latency.has_histogram())
-                .then(|| stmt.latency.mean_ns()),
-        })
-        .collect();
+    let kinds = measured.part.txns.iter().zip(&names.txns);
+    kinds.map(move |(txn, kind)| transaction(txn, &kind.name, kind.weight / weights, completed, asked))
 }
 
 /// Brings the metrics of `record` up to its summary. Some figures of a summary become known after the others.
@@ -192,4 +240,45 @@ fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
             .collect(),
         ..p.into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_measure::{Interval, Phase, Recorder};
+
+    use super::*;
+
+    #[test]
+    fn a_group_has_its_own_figures_and_transactions() {
+        let mut recorder = Recorder::new(2, 0, true);
+        for _ in 0..6 {
+            recorder.started(1);
+            recorder.completed(1, true, 1_000_000, 3_000_000, false);
+        }
+        recorder.still_waiting(2, 500_000_000);
+        let (mut measured, nothing) = (Totals::default(), Totals::default());
+        let interval = Interval {
+            index: 0,
+            stage: 0,
+            phase: Phase::Measure,
+            start_ns: 0,
+            end_ns: 2_000_000_000,
+            part: recorder.take(),
+            in_flight: 0,
+            workers: vec![],
+            groups: vec![],
+        };
+        measured.add(&interval, 0);
+        let txn = |name: &str| TxnName { name: name.to_owned(), weight: 1.0, queries: 2 };
+        let names = Names { txns: vec![txn("write"), txn("read")], ..Names::default() };
+        let record = group_record("readers", 4, [&nothing, &measured, &nothing], &names, &[50.0]);
+        assert_eq!((record.name.as_str(), record.clients), ("readers", 4));
+        let summary = &record.summary;
+        assert_eq!((summary.tps, summary.qps, summary.committed, summary.duration_s), (3.0, 6.0, 6, 2.0));
+        assert_eq!((summary.still_waiting, summary.still_waiting_s_max), (2, Some(0.5)));
+        let latency = |latency: &Option<LatencyRecord>| latency.as_ref().map(|l| l.percentiles[0].latency_ns / 100_000);
+        assert_eq!((latency(&summary.response_latency_ns), latency(&summary.service_latency_ns)), (Some(30), Some(10)));
+        let transactions: Vec<_> = record.transactions.iter().map(|txn| (txn.name.as_str(), txn.committed)).collect();
+        assert_eq!(transactions, [("read", 6)], "a group's record has no transactions of others");
+    }
 }

@@ -66,6 +66,12 @@ pub enum Ends {
     WhenDone(&'static str),
 }
 
+/// Whether there is more than one stage or group: then figures are kept by group, too.
+#[must_use]
+pub fn has_groups(stages: &[Stage]) -> bool {
+    stages.len() > 1 || stages.iter().any(|stage| stage.groups.len() > 1)
+}
+
 impl Stage {
     /// The name of the stage of a workload that has only one.
     pub const ONLY: &'static str = "run";
