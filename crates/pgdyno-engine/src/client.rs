@@ -8,13 +8,14 @@
 //!                                             Retry ◄── WaitRollbackResult ─► Failure ─► ChooseScript
 //! ```
 
+mod rows;
 mod trouble;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_measure::Recorder;
+use pgdyno_measure::{Recorder, Rows};
 use pgdyno_wire::backend::ServerMessage;
-use pgdyno_wire::{ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
+use pgdyno_wire::{Capture, ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
 use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Since, Trouble, Verdict};
 
 use crate::backlog::Backlog;
@@ -90,6 +91,8 @@ pub(crate) struct Common {
     /// Whether clients share connections, and give them back after each transaction.
     pub(crate) shared: bool,
     pub(crate) rules: Rules,
+    /// What becomes of rows that a script does not ask for.
+    pub(crate) unread: Capture,
     pub(crate) pacer: Pacer,
     pub(crate) recorder: Recorder,
     pub(crate) errors: ErrorLog,
@@ -112,6 +115,7 @@ impl Common {
             statements: Arc::clone(statements),
             shared: false,
             rules,
+            unread: rules.results.unread(),
             recorder: Recorder::new(txns, measured, pacer.is_open()),
             pacer,
             errors: ErrorLog::new(rules.give_up),
@@ -154,6 +158,8 @@ pub struct Client {
     reply: ReplyBuffer,
     /// Statements of the batch that ended well.
     results: u32,
+    /// Rows of the statement in progress, where they are counted.
+    rows: Rows,
     /// The verdict, when the batch in flight is the last of its transaction.
     finish: Option<Verdict>,
     error: Option<Box<Failed>>,
@@ -197,6 +203,7 @@ impl Client {
             tries: 0,
             reply: ReplyBuffer::new(),
             results: 0,
+            rows: Rows::default(),
             finish: None,
             error: None,
             tx_status: TxStatus::Idle,
@@ -431,7 +438,8 @@ impl Client {
     /// Sends the next step. `Some` when the client must wait.
     #[inline]
     fn step(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Option<Wait> {
-        let mut batch = Batch::new(&mut line.session, &common.statements, &mut line.out, &mut common.notes);
+        let batch = Batch::new(&mut line.session, &common.statements, &mut line.out, &mut common.notes);
+        let mut batch = batch.with_unread(common.unread);
         let next = self.script.step(self.reply.reply(), &mut batch);
         batch.close();
         self.clear_reply();
@@ -624,7 +632,9 @@ impl Client {
                 false
             }
             Event::Row(row) => {
-                if let Err(error) = self.reply.row(row) {
+                if self.count_row(row, line, common)
+                    && let Err(error) = self.reply.row(row)
+                {
                     self.refuse_reply(error, line, common);
                 }
                 false
@@ -656,6 +666,9 @@ impl Client {
         if self.state == State::WaitResult && !self.has_failed(stmt) {
             common.recorder.statement(stmt.0 as usize, now.since(self.mark));
             self.mark = now;
+        }
+        if common.unread != Capture::Nothing {
+            self.rows_done(stmt, common);
         }
     }
 

@@ -3,6 +3,7 @@
 use pgdyno_wire::{QueryMode, Wire};
 
 use crate::Rate;
+use pgdyno_workload::Results;
 
 /// What every client obeys.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Rules {
     pub stop_on_abort: bool,
     /// Whether statements are measured one by one.
     pub statements: bool,
+    /// What becomes of the rows that statements bring. They are counted where statements are measured.
+    pub results: Results,
 }
 
 impl Default for Rules {
@@ -35,6 +38,7 @@ impl Default for Rules {
             give_up: true,
             stop_on_abort: false,
             statements: true,
+            results: Results::Discard,
         }
     }
 }

@@ -62,6 +62,7 @@ impl StageSpec {
                     max_tries: group.max_tries.unwrap_or(spec.rules.max_tries),
                     latency_limit_ns: group.latency_limit_ns.or(spec.rules.latency_limit_ns),
                     transactions: group.transactions.or(spec.rules.transactions),
+                    results: group.results,
                     ..spec.rules
                 },
             })

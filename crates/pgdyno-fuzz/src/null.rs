@@ -29,7 +29,7 @@ fn ours(input: &[u8]) {
     if capture & 0x10 != 0 {
         session.speak(Wire::Libpq);
     }
-    let capture = [Capture::Nothing, Capture::Rows, Capture::Results][usize::from(capture % 3)];
+    let capture = [Capture::Nothing, Capture::Rows, Capture::Results, Capture::Count][usize::from(capture % 4)];
     let (mut answering, mut sent, mut answered) = (Answering::default(), Vec::new(), Vec::new());
     frontend::startup(&mut sent, [("user", "u"), ("database", "d")]);
     assert!(answering.answer(&sent, &mut answered));

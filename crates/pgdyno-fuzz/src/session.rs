@@ -25,7 +25,7 @@ impl Manner {
         Self {
             mode: [QueryMode::Simple, QueryMode::Extended, QueryMode::Prepared][usize::from(mode % 3)],
             wire: if mode & 0x10 == 0 { Wire::Native } else { Wire::Libpq },
-            capture: [Capture::Nothing, Capture::Rows, Capture::Results][usize::from(capture % 3)],
+            capture: [Capture::Nothing, Capture::Rows, Capture::Results, Capture::Count][usize::from(capture % 4)],
             groups,
             pipelined: split & 1 == 1,
         }

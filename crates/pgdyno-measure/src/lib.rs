@@ -13,6 +13,7 @@ mod identity;
 mod interval;
 mod latency;
 mod recorder;
+mod rows;
 pub mod search;
 mod steady;
 
@@ -21,4 +22,5 @@ pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};
+pub use rows::{Digest, Rows};
 pub use steady::{LevelChange, Steadiness, Verdict, level_changes, steadiness, warm_up};

@@ -2,7 +2,7 @@
 
 use pgdyno_wire::ErrorClass;
 
-use crate::{Delays, Latency};
+use crate::{Delays, Latency, Rows};
 
 /// Counters and latencies of one kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,6 +87,8 @@ pub struct StmtPart {
     pub retried: u64,
     /// From its sending, or the end of the statement before it in the same batch, to its end.
     pub latency: Latency,
+    /// The rows that it brought, where they were counted.
+    pub rows: Option<Box<Rows>>,
 }
 
 impl StmtPart {
@@ -95,6 +97,9 @@ impl StmtPart {
         self.failed += other.failed;
         self.retried += other.retried;
         self.latency.merge(&other.latency);
+        if let Some(rows) = &other.rows {
+            self.rows.get_or_insert_default().merge(rows);
+        }
     }
 }
 
@@ -304,6 +309,13 @@ impl Recorder {
     pub fn statement(&mut self, stmt: usize, latency_ns: u64) {
         if let Some(stmt) = self.part.stmts.get_mut(stmt) {
             stmt.latency.record(latency_ns);
+        }
+    }
+
+    /// A statement that ended well brought these rows.
+    pub fn rows(&mut self, stmt: usize, rows: &Rows) {
+        if let Some(stmt) = self.part.stmts.get_mut(stmt) {
+            stmt.rows.get_or_insert_default().merge(rows);
         }
     }
 

@@ -169,6 +169,7 @@ fn spec(options: &RunOptions) -> RunSpec {
             give_up: false,
             stop_on_abort: options.exit_on_abort,
             statements: options.report_per_command || options.json.is_some(),
+            ..Rules::default()
         },
         ramp_ns: ns(options.warmup_s),
         measure_ns: seconds.map(|s| s * SECOND_NS),

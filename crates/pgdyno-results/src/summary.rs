@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_measure::{Latency, Totals, TxnPart};
+use pgdyno_measure::{Digest, Latency, StmtPart, Totals, TxnPart};
 use pgdyno_workload::{Better, Metric, Unit};
 
 use crate::metric::{NOPM, common_records};
@@ -72,22 +72,7 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
     record.metrics = of_workload;
     note_metrics(record);
     record.transactions = transactions(measured, names, &asked).collect();
-    record.statements = measured
-        .part
-        .stmts
-        .iter()
-        .zip(&names.statements)
-        .map(|(stmt, (sql, txn))| StatementRecord {
-            sql: sql.clone(),
-            transaction: txn.and_then(|txn| names.txns.get(txn)).map(|kind| kind.name.clone()),
-            executed: stmt.latency.count(),
-            failed: stmt.failed,
-            retried: Some(stmt.retried),
-            latency_ns: latency_record(&stmt.latency, &asked),
-            latency_ns_mean: (stmt.latency.count() > 0 && !stmt.latency.has_histogram())
-                .then(|| stmt.latency.mean_ns()),
-        })
-        .collect();
+    record.statements = statements(measured, names, &asked).collect();
 }
 
 /// What one group of clients did; `phases` are the warm-up, the measured window and what ended after it. Its percentiles are
@@ -106,6 +91,7 @@ pub fn group_record(name: &str, clients: u32, phases: [&Totals; 3], names: &Name
             ..summary(measured, names, asked)
         },
         transactions: transactions(measured, names, asked).filter(is_its_own).collect(),
+        statements: statements(measured, names, asked).filter(|stmt| stmt.executed + stmt.failed > 0).collect(),
     }
 }
 
@@ -164,6 +150,25 @@ fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
             .then(|| measured.part.connecting_ns as f64 / 1e9 / measured.part.connected as f64),
         ..Summary::default()
     }
+}
+
+fn statements<'a>(
+    measured: &'a Totals,
+    names: &'a Names,
+    asked: &'a [f64],
+) -> impl Iterator<Item = StatementRecord> + 'a {
+    measured.part.stmts.iter().zip(&names.statements).map(move |(stmt, (sql, txn))| StatementRecord {
+        sql: sql.clone(),
+        transaction: txn.and_then(|txn| names.txns.get(txn)).map(|kind| kind.name.clone()),
+        executed: stmt.latency.count(),
+        failed: stmt.failed,
+        retried: Some(stmt.retried),
+        latency_ns: latency_record(&stmt.latency, asked),
+        latency_ns_mean: (stmt.latency.count() > 0 && !stmt.latency.has_histogram()).then(|| stmt.latency.mean_ns()),
+        rows: stmt.rows.as_ref().map(|rows| rows.count),
+        rows_digest: digest(stmt, |digest| digest.unordered),
+        rows_digest_ordered: digest(stmt, |digest| digest.ordered),
+    })
 }
 
 fn transactions<'a>(
@@ -229,6 +234,10 @@ fn transaction(txn: &TxnPart, name: &str, share_planned: f64, completed: u64, as
     }
 }
 
+fn digest(stmt: &StmtPart, part: fn(Digest) -> u64) -> Option<String> {
+    stmt.rows.as_ref().and_then(|rows| rows.digest).map(|digest| format!("{:016x}", part(digest)))
+}
+
 fn latency_record(latency: &Latency, asked: &[f64]) -> Option<LatencyRecord> {
     latency.percentiles().map(|p| LatencyRecord {
         percentiles: asked
@@ -250,12 +259,14 @@ mod tests {
 
     #[test]
     fn a_group_has_its_own_figures_and_transactions() {
-        let mut recorder = Recorder::new(2, 0, true);
+        let mut recorder = Recorder::new(2, 2, true);
         for _ in 0..6 {
             recorder.started(1);
             recorder.completed(1, true, 1_000_000, 3_000_000, false);
         }
         recorder.still_waiting(2, 500_000_000);
+        recorder.statement(0, 1_000_000);
+        recorder.rows(0, &pgdyno_measure::Rows { count: 7, digest: Some(Digest { unordered: 10, ordered: 1 << 63 }) });
         let (mut measured, nothing) = (Totals::default(), Totals::default());
         let interval = Interval {
             index: 0,
@@ -270,7 +281,8 @@ mod tests {
         };
         measured.add(&interval, 0);
         let txn = |name: &str| TxnName { name: name.to_owned(), weight: 1.0, queries: 2 };
-        let names = Names { txns: vec![txn("write"), txn("read")], ..Names::default() };
+        let statements = vec![("SELECT".to_owned(), Some(1)), ("UPDATE".to_owned(), Some(0))];
+        let names = Names { txns: vec![txn("write"), txn("read")], statements, ..Names::default() };
         let record = group_record("readers", 4, [&nothing, &measured, &nothing], &names, &[50.0]);
         assert_eq!((record.name.as_str(), record.clients), ("readers", 4));
         let summary = &record.summary;
@@ -280,5 +292,9 @@ mod tests {
         assert_eq!((latency(&summary.response_latency_ns), latency(&summary.service_latency_ns)), (Some(30), Some(10)));
         let transactions: Vec<_> = record.transactions.iter().map(|txn| (txn.name.as_str(), txn.committed)).collect();
         assert_eq!(transactions, [("read", 6)], "a group's record has no transactions of others");
+        let [statement] = &record.statements[..] else { panic!("{:?}", record.statements) };
+        assert_eq!((statement.sql.as_str(), statement.rows), ("SELECT", Some(7)));
+        assert_eq!(statement.rows_digest.as_deref(), Some("000000000000000a"));
+        assert_eq!(statement.rows_digest_ordered.as_deref(), Some("8000000000000000"));
     }
 }

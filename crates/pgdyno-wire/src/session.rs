@@ -91,6 +91,8 @@ pub enum Capture {
     /// Nothing: rows are passed over.
     #[default]
     Nothing,
+    /// Rows, to be counted or hashed but not to be kept.
+    Count,
     /// Rows.
     Rows,
     /// Rows and the names of their columns.
@@ -337,6 +339,12 @@ impl Session {
         self.close_group();
     }
 
+    /// Whether the rows that come now are to be kept: their statement was sent with more than [`Capture::Count`].
+    #[must_use]
+    pub fn keeps_rows(&self) -> bool {
+        self.expected.first().is_some_and(|e| matches!(e.capture, Capture::Rows | Capture::Results))
+    }
+
     /// Whether an answer is awaited.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -387,10 +395,8 @@ impl Session {
             let used = input.len() - rest.len();
             let event = match message.tag {
                 b'D' => match self.expected.first() {
-                    Some(Expected { capture: Capture::Rows | Capture::Results, .. }) => {
-                        Event::Row(DataRow::new(message.body))
-                    }
-                    _ => continue,
+                    None | Some(Expected { capture: Capture::Nothing, .. }) => continue,
+                    Some(_) => Event::Row(DataRow::new(message.body)),
                 },
                 b'T' => match self.expected.first() {
                     Some(Expected { capture: Capture::Results, .. }) => Event::Columns(message.body),
@@ -557,6 +563,12 @@ mod tests {
         ]
         .concat();
         assert_eq!(drain(&mut session, &reply), ["row Some(\"1\")", "complete 0", "ready Idle true"]);
+        out.clear();
+        session.execute(StmtId(0), &s, &[Value::Int4(1)], Capture::Count, &mut out);
+        session.sync(&mut out);
+        let reply = &reply[5..];
+        assert_eq!(session.receive_answer(reply), None, "somebody counts the rows");
+        assert_eq!(drain(&mut session, reply), ["row Some(\"1\")", "complete 0", "ready Idle true"]);
         out.clear();
         session.execute(StmtId(0), &s, &[Value::Int4(2)], Capture::Nothing, &mut out);
         session.sync(&mut out);

@@ -48,7 +48,7 @@ pub use script::{
     ResultSet, ShellOutcome, Since, TooMuch, Trouble, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
-pub use stage::{Clients, Ends, Group, Stage, has_groups};
+pub use stage::{Clients, Ends, Group, Results, Stage, has_groups};
 pub use table::{
     Distribution, Maker, Partition, Partitions, ReadOnlyCall, Routine, Routines, RowCount, RowSource, Table,
 };

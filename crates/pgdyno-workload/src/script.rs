@@ -204,10 +204,19 @@ pub struct ReplyBuffer {
 /// What one reply may take, in bytes. No transaction that is measured reads as much.
 pub const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// A reply takes more than [`REPLY_BYTES_MAX`]: what came last is not kept.
+/// A reply is more than may be kept: what came last is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the script keeps what a statement brings, and this brings more than {} MiB: select less", REPLY_BYTES_MAX >> 20)]
-pub struct TooMuch;
+pub enum TooMuch {
+    /// It takes more than [`REPLY_BYTES_MAX`].
+    #[error("the script keeps what a statement brings, and this brings more than {} MiB: select less", REPLY_BYTES_MAX >> 20)]
+    Bytes,
+    /// It has more rows than [`crate::Results::Rows`] allows.
+    #[error("the workload keeps up to {cap} rows of a statement, and this brings more")]
+    Rows {
+        /// How many are allowed.
+        cap: u32,
+    },
+}
 
 /// The last row of a result, after how many there are.
 const LAST_ROW: u8 = b'L';
@@ -233,7 +242,7 @@ impl ReplyBuffer {
     /// Begins an entry of so many bytes, if there is room for it.
     fn begin(&mut self, kind: u8, length: usize) -> Result<(), TooMuch> {
         if self.entries.len() + length > REPLY_BYTES_MAX {
-            return Err(TooMuch);
+            return Err(TooMuch::Bytes);
         }
         let [a, b, c, d] = (length as u32).to_le_bytes();
         self.entries.extend_from_slice(&[kind, a, b, c, d]);
@@ -346,6 +355,8 @@ pub struct Batch<'a> {
     out: &'a mut Vec<u8>,
     notes: &'a mut Vec<Note>,
     held: bool,
+    /// For statements whose rows the script does not read.
+    unread: Capture,
 }
 
 impl<'a> Batch<'a> {
@@ -357,13 +368,26 @@ impl<'a> Batch<'a> {
         out: &'a mut Vec<u8>,
         notes: &'a mut Vec<Note>,
     ) -> Self {
-        Self { session, statements, out, notes, held: false }
+        Self { session, statements, out, notes, held: false, unread: Capture::Nothing }
     }
 
-    /// Adds a statement whose rows nobody reads.
+    /// Lets the rows that the script does not ask for come by `unread`.
+    #[inline]
+    #[must_use]
+    pub fn with_unread(mut self, unread: Capture) -> Self {
+        self.unread = unread;
+        self
+    }
+
+    #[inline]
+    fn capture(&self, asked: Capture) -> Capture {
+        if asked == Capture::Nothing { self.unread } else { asked }
+    }
+
+    /// Adds a statement whose rows the script does not read, unless its group keeps them ([`crate::Results::Rows`]).
     #[inline]
     pub fn execute(&mut self, id: StmtId, values: &[Value<'_>]) {
-        self.session.execute(id, &self.statements[id.0 as usize], values, Capture::Nothing, self.out);
+        self.session.execute(id, &self.statements[id.0 as usize], values, self.unread, self.out);
     }
 
     /// Adds a statement whose rows the next step reads.
@@ -380,12 +404,12 @@ impl<'a> Batch<'a> {
 
     /// Adds a text of one or more statements, as libpq's `PQsendQuery` sends it. It counts as statement `id`.
     pub fn query(&mut self, id: StmtId, sql: &[u8], capture: Capture) {
-        self.session.query(id, sql, capture, self.out);
+        self.session.query(id, sql, self.capture(capture), self.out);
     }
 
     /// Adds a statement with parameters in text, as libpq's `PQsendQueryParams` sends it.
     pub fn query_params(&mut self, id: StmtId, sql: &[u8], params: TextParams<'_>, capture: Capture) {
-        self.session.query_params(id, sql, params, capture, self.out);
+        self.session.query_params(id, sql, params, self.capture(capture), self.out);
     }
 
     /// Whether statement `id` was prepared on this connection by [`Batch::prepare`].
@@ -407,7 +431,7 @@ impl<'a> Batch<'a> {
     /// Adds a statement that is prepared, as libpq's `PQsendQueryPrepared` sends it.
     #[inline]
     pub fn query_prepared(&mut self, id: StmtId, name: &[u8], params: TextParams<'_>, capture: Capture) {
-        self.session.query_prepared(id, name, params, capture, self.out);
+        self.session.query_prepared(id, name, params, self.capture(capture), self.out);
     }
 
     /// Ends what was added so far by a Sync of its own, even where nothing was added.

@@ -1,6 +1,6 @@
 //! What a run does: stages in order, each with groups of clients side by side.
 
-use pgdyno_wire::QueryMode;
+use pgdyno_wire::{Capture, QueryMode};
 
 use crate::Pace;
 
@@ -34,6 +34,25 @@ pub struct Group {
     pub latency_limit_ns: Option<u64>,
     /// Transactions of each client (`-t`).
     pub transactions: Option<u64>,
+    /// What becomes of the rows that its statements bring.
+    pub results: Results,
+}
+
+/// What becomes of rows. A script can read those of any statement by [`crate::Batch::fetch`], whatever this says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Results {
+    /// They are passed over.
+    #[default]
+    Discard,
+    /// They are counted, by statement.
+    Count,
+    /// They are counted and hashed, by statement.
+    Digest,
+    /// They are counted, and kept for the script's next step. A statement that brings more than so many rows fails.
+    Rows {
+        /// How many rows of one statement are kept.
+        cap: u32,
+    },
 }
 
 /// How many clients a group has.
@@ -43,6 +62,18 @@ pub enum Clients {
     Given,
     /// So many.
     Number(u32),
+}
+
+impl Results {
+    /// What becomes of rows that a script does not ask for.
+    #[must_use]
+    pub fn unread(self) -> Capture {
+        match self {
+            Self::Discard => Capture::Nothing,
+            Self::Count | Self::Digest => Capture::Count,
+            Self::Rows { .. } => Capture::Rows,
+        }
+    }
 }
 
 impl Clients {
@@ -104,6 +135,7 @@ impl Group {
             max_tries: None,
             latency_limit_ns: None,
             transactions: None,
+            results: Results::Discard,
         }
     }
 }

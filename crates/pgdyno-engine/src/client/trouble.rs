@@ -28,6 +28,7 @@ impl Client {
     /// A statement failed.
     #[cold]
     pub(super) fn on_error(&mut self, code: SqlState, raw: &[u8], line: &Line, common: &mut Common) {
+        self.forget_rows();
         let stmt = Self::current(line);
         self.statement_failed(stmt, common);
         common.errors.note(code, || ServerMessage::parse(raw).to_string());
@@ -200,6 +201,7 @@ impl Client {
 
     /// The connection is gone; a transaction under way has failed.
     pub(crate) fn lose(&mut self, now: Tick, why: &str, line: &Line, common: &mut Common) {
+        self.forget_rows();
         let was_under_way = self.in_transaction();
         self.interrupted = matches!(self.state, State::Throttle(_)) && common.pacer.is_open();
         let error = self.error.take();

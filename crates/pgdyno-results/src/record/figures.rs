@@ -323,6 +323,15 @@ pub struct StatementRecord {
     /// The mean, where there is no more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_mean: Option<f64>,
+    /// Rows that it brought, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// A digest of these rows, the same in any order, where they were hashed: 16 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_digest: Option<String>,
+    /// A digest of these rows in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_digest_ordered: Option<String>,
 }
 
 /// Notices and warnings of one kind that the clients were told by the server.

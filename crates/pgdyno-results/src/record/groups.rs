@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Summary, TransactionRecord};
+use super::{StatementRecord, Summary, TransactionRecord};
 
 /// One stage of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,4 +24,6 @@ pub struct GroupRecord {
     pub summary: Summary,
     /// By kind of transaction, those that it has begun or passed over.
     pub transactions: Vec<TransactionRecord>,
+    /// By statement, those that it has executed.
+    pub statements: Vec<StatementRecord>,
 }
