@@ -1,5 +1,10 @@
 //! The data of a run: there already, or loaded; checked before and after.
 
+pub(crate) mod copies;
+pub(crate) mod foreign;
+pub mod loaded;
+pub mod loading;
+
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
@@ -13,12 +18,11 @@ use pgdyno_results::{CheckRecord, CheckSet, LoadRecord, LoadTable};
 use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, DataSet};
 
+use crate::data::loading::LoadSettings;
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::foreign;
-use crate::loading::{self, LoadSettings};
-use crate::reach;
+use crate::target::reach;
 
 /// The server, and what goes on beside it.
 #[derive(Clone, Copy)]

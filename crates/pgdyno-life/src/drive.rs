@@ -1,6 +1,12 @@
 //! The drive itself: the engine runs, the view and the record hear of it, the server is sampled at the
 //! window's samples.
 
+pub(crate) mod cpus;
+mod journal;
+mod notices;
+pub(crate) mod pinning;
+pub(crate) mod watch;
+
 use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
@@ -11,14 +17,13 @@ use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Note, Workload};
 
-use super::events::{self, EventSink};
-use super::journal::Journal;
-use super::notices::Notices;
-use super::pinning;
-use super::record::Recording;
-use super::watch::{Subject, Watch, Watched};
+use crate::drive::journal::Journal;
+use crate::drive::notices::Notices;
+use crate::drive::watch::{Subject, Watch, Watched};
+use crate::events::{self, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
+use crate::record::Recording;
 
 /// How long transactions in flight may take after the window.
 const GRACE_NS: u64 = 5_000_000_000;

@@ -3,50 +3,28 @@
 //! [`run()`] carries out an [`Order`] and returns the record; it knows neither a command line nor a terminal, and tells
 //! what happens to an [`EventSink`]. [`supervise`] comes first in a program that uses private servers.
 //!
-//! [`workload_source`] finds what an order names, [`resolve`] makes a [`Plan`](pgdyno_plan::Plan) of it, [`target`] finds the
-//! server or starts it, [`run`](mod@run) brings it into the state that the run wants and back ([`cycle`], `settings`, [`hooks`]),
-//! and [`stage`] carries it out: [`data`] sees to the data, `drive` drives, `watch` looks at the server meanwhile,
-//! `cluster` knows what is different where tables are spread over nodes, [`record`] writes down what happened, as it
-//! happens, and `verdict` says what it is worth. [`durability`] crashes a server to see what is left of it.
-//! [`page`] makes a picture of all of it. [`pgbench`] does that for the drop-in, which has a life of its own; `figures` is
-//! what both records have in common. [`failure`], [`exit_code`] and [`interrupt`] are how it ends.
+//! - [`plan`]: from an order to a [`Plan`](pgdyno_plan::Plan);
+//! - [`target`]: finds the server or starts it, and knows what it can do and who else uses it;
+//! - [`run`](mod@run): a run from its target to its end; [`prepare`]: the state that the server is brought into, and back;
+//! - [`stage`]: a run on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives, and looks at
+//!   the server meanwhile;
+//! - [`record`]: what happened, as it happens, what it is worth, and a page of it;
+//! - [`pgbench`]: the drop-in, which has a life of its own and shares the record;
+//! - [`events`], [`failure`], [`exit_code`] and [`interrupt`]: how a run tells of itself, and how it ends.
 
-mod cluster;
-mod copies;
-mod cpus;
-pub mod cycle;
 pub mod data;
-mod diagnosis;
 mod drive;
-pub mod durability;
 pub mod events;
 pub mod exit_code;
 pub mod failure;
-mod figures;
-mod foreign;
-pub mod hooks;
 pub mod interrupt;
-mod journal;
-pub mod loaded;
-pub mod loading;
-pub mod lock;
-mod notices;
-pub mod page;
 pub mod pgbench;
-mod pinning;
-pub mod reach;
-pub mod recipe_order;
+pub mod plan;
+pub mod prepare;
 pub mod record;
-pub mod resolve;
 pub mod run;
-mod run_files;
-mod settings;
 pub mod stage;
 pub mod target;
-mod verdict;
-mod warnings;
-mod watch;
-pub mod workload_source;
 
 use std::process::ExitCode;
 

@@ -22,7 +22,10 @@ use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::Source;
 use sha2::Digest as _;
 
-use super::{drive, figures, resolve, warnings};
+use crate::drive;
+use crate::plan::resolve;
+use crate::record::figures;
+use crate::record::warnings;
 
 /// The signal that ended the drop-in, if one did.
 #[derive(Clone, Debug, Default)]

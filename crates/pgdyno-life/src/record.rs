@@ -1,5 +1,12 @@
 //! The record of a run while it goes: what is known so far is on disk at every moment.
 
+pub(crate) mod diagnosis;
+pub(crate) mod figures;
+pub mod page;
+pub(crate) mod run_files;
+pub(crate) mod verdict;
+pub(crate) mod warnings;
+
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -12,11 +19,11 @@ use pgdyno_results::{
 };
 use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
-use super::figures::{client, names};
-use super::resolve;
-use super::run_files::RunFiles;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
+use crate::plan::resolve;
+use crate::record::figures::{client, names};
+use crate::record::run_files::RunFiles;
 
 /// `run.json` is renewed so often while a run goes: a pgdyno that is killed loses less than this of the
 /// summary, and nothing of the intervals.

@@ -9,23 +9,25 @@ use pgdyno_plan::{LoadChoice, Order, Plan};
 use pgdyno_results::{CycleRecord, Status};
 use pgdyno_workload::Workload;
 
-use super::cycle::{self, Around};
-use super::loaded::loaded;
-use super::lock::TargetLock;
-use super::reach;
-use super::recipe_order::{self, Followed};
-use super::record::Recording;
-use super::resolve::{self, Draft};
-use super::settings::{self, Changed, Restored};
-use super::stage::{Stage, is_null};
-use super::verdict::End;
-use super::watch;
-use super::workload_source::{ClientSetup, WorkloadSource};
-use super::{cluster, copies, data};
+use crate::data;
+use crate::data::copies;
+use crate::data::loaded::loaded;
+use crate::drive::watch;
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
+use crate::plan::recipe_order::{self, Followed};
+use crate::plan::resolve::{self, Draft};
+use crate::plan::workload_source::{ClientSetup, WorkloadSource};
+use crate::prepare::cycle::{self, Around};
+use crate::prepare::settings::{self, Changed, Restored};
+use crate::record::Recording;
+use crate::record::verdict::End;
+use crate::stage::{Stage, is_null};
+use crate::target::cluster;
+use crate::target::lock::TargetLock;
+use crate::target::reach;
 use crate::target::{Named, Server, Target, Whose};
 
 /// A run that has ended.

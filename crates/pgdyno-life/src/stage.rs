@@ -13,22 +13,23 @@ use pgdyno_results::{
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_workload::{Capabilities, DataSet, Metric, Workload};
 
-use super::cluster;
-use super::copies;
-use super::cycle::warm;
-use super::data::{self, DataAccess};
-use super::diagnosis;
-use super::drive::{self, Driven, DrivenServer};
-use super::figures;
-use super::foreign;
-use super::loading::LoadSettings;
-use super::record::Recording;
-use super::verdict::{self, End};
-use super::{warnings, watch};
+use crate::data::copies;
+use crate::data::foreign;
+use crate::data::loading::LoadSettings;
+use crate::data::{self, DataAccess};
+use crate::drive::watch;
+use crate::drive::{self, Driven, DrivenServer};
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
+use crate::prepare::cycle::warm;
+use crate::record::Recording;
+use crate::record::diagnosis;
+use crate::record::figures;
+use crate::record::verdict::{self, End};
+use crate::record::warnings;
+use crate::target::cluster;
 use crate::target::{Server, Whose};
 
 /// How long the server may take to say what it has counted.

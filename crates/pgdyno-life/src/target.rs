@@ -1,6 +1,9 @@
 //! The server under test: found out from the order, `pgdyno.toml` and the environment, brought up, and gone again.
 
+pub(crate) mod cluster;
+pub mod lock;
 mod named;
+pub mod reach;
 mod server;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -13,7 +13,7 @@ use pgdyno_server::{Embedded, EmbeddedOptions, Origin, Places, PrivateServer, Pr
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::figures;
+use crate::record::figures;
 
 /// The database of a private server that is used.
 pub(super) const PRIVATE_DATABASE: &str = "postgres";

@@ -5,15 +5,15 @@ mod isolation;
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_life::data;
+use pgdyno_life::data::loaded::loaded;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::loaded::loaded;
-use pgdyno_life::reach;
+use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_life::stage::is_null;
+use pgdyno_life::target::reach;
 use pgdyno_life::target::{Server, Target, named};
-use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_load::{Baseline, DataState, Moment, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::WorkloadOrder;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page::with_timeline;
+use pgdyno_life::record::page::with_timeline;
 use pgdyno_measure::compare::Held;
 use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, counts};
 use pgdyno_report::{Look, html};

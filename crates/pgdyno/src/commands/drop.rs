@@ -3,8 +3,8 @@
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::reach;
-use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
+use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
+use pgdyno_life::target::reach;
 use pgdyno_load::drop_data;
 
 use crate::cli::DropArgs;

@@ -1,12 +1,12 @@
 //! `pgdyno load`: create and load a workload's data, and check the rows.
 
 use pgdyno_life::data;
+use pgdyno_life::data::loaded::stamped;
+use pgdyno_life::data::loading::LoadSettings;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
-use pgdyno_life::loaded::stamped;
-use pgdyno_life::loading::LoadSettings;
-use pgdyno_life::workload_source::{ClientSetup, WorkloadSource};
+use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_load::Moment;
 
 use crate::cli::LoadArgs;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use pgdyno_life::data::loaded::{Loaded, loaded};
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
-use pgdyno_life::loaded::{Loaded, loaded};
-use pgdyno_life::recipe_order;
-use pgdyno_life::resolve::{self, Draft};
+use pgdyno_life::plan::recipe_order;
+use pgdyno_life::plan::resolve::{self, Draft};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_net::Admin;

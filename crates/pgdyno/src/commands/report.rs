@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page;
+use pgdyno_life::record::page;
 use pgdyno_report::html;
 use pgdyno_results::{admit_file, find_run, read_record};
 

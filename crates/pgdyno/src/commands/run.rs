@@ -5,8 +5,10 @@ use std::sync::Arc;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::plan::recipe_order;
 use pgdyno_life::record::Recording;
-use pgdyno_life::{page, recipe_order, run as life};
+use pgdyno_life::record::page;
+use pgdyno_life::run as life;
 
 use crate::cli::RunArgs;
 use crate::interrupt;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page::with_timeline;
+use pgdyno_life::record::page::with_timeline;
 use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
 use pgdyno_report::{Look, html};
 use pgdyno_results::{RunRecord, find_runs, read_record};

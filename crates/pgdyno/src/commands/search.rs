@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::plan::workload_source::WorkloadSource;
+use pgdyno_life::plan::{recipe_order, resolve};
 use pgdyno_life::target::{Kind, Server, Target};
-use pgdyno_life::workload_source::WorkloadSource;
-use pgdyno_life::{recipe_order, resolve};
 use pgdyno_plan::Order;
 use pgdyno_results::{SearchRecord, admit, run_id};
 

@@ -5,7 +5,7 @@ use std::thread;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::page::with_timeline;
+use pgdyno_life::record::page::with_timeline;
 use pgdyno_live::is_ignored;
 use pgdyno_report::compare::Wish;
 use pgdyno_report::html;

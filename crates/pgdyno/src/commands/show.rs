@@ -2,7 +2,7 @@
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
-use pgdyno_life::recipe_order;
+use pgdyno_life::plan::recipe_order;
 
 use crate::cli::ShowArgs;
 

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_life::cycle;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
+use pgdyno_life::prepare::cycle;
 use pgdyno_life::target::{Server, Target};
 use pgdyno_net::{Admin, quote};
 use pgdyno_plan::Cycle;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::{Args as _, Parser as _};
-use pgdyno_life::recipe_order;
-use pgdyno_life::resolve::draft;
+use pgdyno_life::plan::recipe_order;
+use pgdyno_life::plan::resolve::draft;
 use pgdyno_plan::options::{OPTIONS, Value};
 use pgdyno_plan::{Order, Plan};
 use pgdyno_report::html::command_line;

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use pgdyno_life::data;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::prepare::durability;
 use pgdyno_life::target::{Kind, Target, places};
-use pgdyno_life::{data, durability};
 use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
 use pgdyno_net::Admin;
 use pgdyno_server::kept;

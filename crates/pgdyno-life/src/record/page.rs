@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use pgdyno_report::html::{self, ReportRun};
 use pgdyno_results::{RECORD, RunRecord, write_whole};
 
-use super::record::Recording;
-use super::run_files::RunFiles;
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
+use crate::record::Recording;
+use crate::record::run_files::RunFiles;
 
 /// The page in a run directory.
 pub const FILE: &str = "report.html";

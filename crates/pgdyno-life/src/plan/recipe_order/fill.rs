@@ -3,7 +3,7 @@
 use pgdyno_plan::Order;
 use pgdyno_plan::recipe::Expanded;
 
-use crate::workload_source;
+use crate::plan::workload_source;
 
 /// Returns the order with all that the recipe says; what is given stays.
 pub(super) fn fill(mut order: Order, run: &Expanded) -> Order {

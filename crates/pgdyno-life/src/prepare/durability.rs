@@ -11,10 +11,10 @@ use pgdyno_workload::{Durability, Workload};
 use pgdyno_workloads::registry;
 
 use crate::data;
+use crate::data::loading::{LoadSettings, default_loaders};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::loading::{LoadSettings, default_loaders};
 use crate::target::{embedded_options, starting};
 
 /// Clients that drive it.

@@ -3,7 +3,7 @@
 use pgdyno_load::LoadOptions;
 use pgdyno_plan::{LoadingOrder, Plan};
 
-use super::cpus::cpus;
+use crate::drive::cpus::cpus;
 
 const MAX_DEFAULT_LOADERS: usize = 8;
 

@@ -11,11 +11,11 @@ use pgdyno_plan::{Order, Plan, RecipePlan};
 use pgdyno_report::units;
 use pgdyno_workloads::registry;
 
-use super::cpus::cpus;
-use super::resolve;
-use super::workload_source::{ClientSetup, WorkloadSource};
+use crate::drive::cpus::cpus;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::plan::resolve;
+use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::target::Target;
 
 /// The recipe that a run follows.

@@ -12,7 +12,7 @@ use super::{caches, record};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::hooks;
+use crate::prepare::hooks;
 use crate::target::{Named, Server, Whose};
 
 /// How often a server that was restarted is asked whether it is there again.

@@ -3,9 +3,9 @@
 use pgdyno_diagnose::diagnose;
 use pgdyno_results::{RECORD, StoreError};
 
-use super::record::Recording;
-use super::run_files::RunFiles;
 use crate::events::EventSink;
+use crate::record::Recording;
+use crate::record::run_files::RunFiles;
 
 /// Reads the intervals and the samples back, which the page of the run is made of, too, and fills in events, findings and
 /// the warnings that follow from them. Without samples there is nothing to tell.

@@ -11,7 +11,7 @@ use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, Manner, Scripted, Source, Spec};
 use sha2::Digest as _;
 
-use super::loaded::Loaded;
+use crate::data::loaded::Loaded;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 

@@ -3,7 +3,7 @@
 use pgdyno_engine::Ended;
 use pgdyno_results::{Status, Summary};
 
-use super::drive::{self, Driven};
+use crate::drive::{self, Driven};
 use crate::exit_code::Code;
 
 /// How a run ended that began.

@@ -6,15 +6,15 @@ use pgdyno_plan::{Cycle, LoadChoice, Order, Plan, Rate};
 use pgdyno_results::admit_file;
 use pgdyno_workload::Workload;
 
-use super::cpus::cpus;
-use super::loaded::Loaded;
-use super::loading::LoadSettings;
-use super::pinning;
-use super::recipe_order::Followed;
-use super::watch;
-use super::workload_source::{ClientSetup, WorkloadSource};
+use crate::data::loaded::Loaded;
+use crate::data::loading::LoadSettings;
+use crate::drive::cpus::cpus;
+use crate::drive::pinning;
+use crate::drive::watch;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::plan::recipe_order::Followed;
+use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::target::Target;
 
 const DEFAULT_TIME_S: f64 = 30.0;
