@@ -19,6 +19,7 @@ use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::data::loading::LoadSettings;
+use crate::drive::cpus::cpus;
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -281,7 +282,7 @@ pub fn check(
         let CheckProgress { check, done, total, share, .. } = *step;
         access.events.event(&Event::Checking { check, done, of: total, share });
     };
-    let connections = loading::default_loaders();
+    let connections = loading::default_loaders(cpus());
     let checked = pgdyno_load::check(access.options, connections, data, access.caps, moment, &heard, access.stop);
     access.events.ended();
     let report = checked.map_err(|error| {

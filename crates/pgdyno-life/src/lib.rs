@@ -3,7 +3,7 @@
 //! [`run()`] carries out an [`Order`] and returns the record; it knows neither a command line nor a terminal, and tells
 //! what happens to an [`EventSink`]. [`supervise`] comes first in a program that uses private servers.
 //!
-//! - [`plan`]: from an order to a [`Plan`](pgdyno_plan::Plan);
+//! - [`plan`]: from an order and the facts of its target to a [`Plan`](pgdyno_plan::Plan), which is never changed;
 //! - [`target`]: finds the server or starts it, and knows what it can do and who else uses it;
 //! - [`run`](mod@run): a run from its target to its end; [`prepare`]: the state that the server is brought into, and back;
 //! - [`stage`]: a run on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives, and looks at

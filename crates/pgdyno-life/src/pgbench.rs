@@ -23,7 +23,6 @@ use pgdyno_workloads::scripted::Source;
 use sha2::Digest as _;
 
 use crate::drive;
-use crate::plan::resolve;
 use crate::record::figures;
 use crate::record::warnings;
 
@@ -149,7 +148,7 @@ impl Recorder {
         let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
         let (status, reason) = verdict(ran, &figures::broken(outcome, &txns), window.part.all().completed());
         let id = run_id(started, &plan.workload, plan.seed ^ started.as_nanosecond() as u64);
-        let hash = resolve::hash(&plan);
+        let hash = plan.hash();
         let mut record = RunRecord {
             status,
             reason,

@@ -21,7 +21,6 @@ use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
-use crate::plan::resolve;
 use crate::record::figures::{client, names};
 use crate::record::run_files::RunFiles;
 
@@ -57,7 +56,7 @@ impl Recording {
         let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
         let directory = directory.with_stages(&drive.stages()).or_fail(Code::Start)?;
-        let mut record = RunRecord::begin(id, now, plan.clone(), resolve::hash(plan), client());
+        let mut record = RunRecord::begin(id, now, plan.clone(), plan.hash(), client());
         record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
@@ -73,7 +72,7 @@ impl Recording {
     /// What was to be done has become known better since the record began.
     pub(crate) fn settle(&mut self, plan: &Plan, drive: &dyn Drive) {
         self.record.plan = plan.clone();
-        self.record.plan_hash = resolve::hash(plan);
+        self.record.plan_hash = plan.hash();
         self.names = names(drive, &Capabilities::default());
     }
 

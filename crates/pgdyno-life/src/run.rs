@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pgdyno_engine::{FileLimit, raise_file_limit};
 use pgdyno_net::{Admin, Interrupter};
-use pgdyno_plan::{LoadChoice, Order, Plan};
+use pgdyno_plan::{Facts, LoadChoice, Order, Plan};
 use pgdyno_results::{CycleRecord, Status};
 use pgdyno_workload::Workload;
 
@@ -17,17 +17,13 @@ use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
-use crate::plan::recipe_order::{self, Followed};
-use crate::plan::resolve::{self, Draft};
-use crate::plan::workload_source::{ClientSetup, WorkloadSource};
+use crate::plan::resolve::{self, Draft, Request, Resolved};
 use crate::prepare::cycle::{self, Around};
 use crate::prepare::settings::{self, Changed, Restored};
 use crate::record::Recording;
 use crate::record::verdict::End;
 use crate::stage::{Stage, is_null};
-use crate::target::cluster;
 use crate::target::lock::TargetLock;
-use crate::target::reach;
 use crate::target::{Named, Server, Target, Whose};
 
 /// A run that has ended.
@@ -49,26 +45,21 @@ pub struct Ran {
 /// # Errors
 /// When the order cannot be carried out, which is known before any server is touched.
 pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
-    let (order, recipe) = recipe_order::apply(order)?;
-    carry_out(&order, recipe, interrupt, events)
+    carry_out(&Request::read(order)?, interrupt, events)
 }
 
-/// The same for an order that a recipe has filled in, where it names one.
+/// The same for a request that has been read.
 ///
 /// # Errors
 /// As [`run`].
-pub fn carry_out(
-    order: &Order,
-    recipe: Option<Followed>,
-    interrupt: &Interrupt,
-    events: &dyn EventSink,
-) -> Result<Ran> {
-    let Draft { source, target, setup, workload, plan } = resolve::draft(order, recipe)?;
-    admit_files(plan.links(), events)?;
+pub fn carry_out(request: &Request, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
+    let order = &request.order;
+    let Draft { target, facts, resolved } = request.draft()?;
+    admit_files(resolved.plan.links(), events)?;
     pgdyno_results::admit(order.results()).or_fail(Code::Start)?;
     resolve::admit_json(order)?;
-    let (named, local) = (target.named.clone(), target.is_local());
-    let mut run = Run { order, source, setup, local, workload, plan, named, interrupt, events };
+    let Resolved { plan, workload, .. } = resolved;
+    let mut run = Run { request, facts, plan, workload, named: target.named.clone(), interrupt, events };
     let mut recording = None;
     let lived = interrupt.blamed(run.carry_out(target, &mut recording));
     Ok(match recording {
@@ -116,13 +107,12 @@ fn admit_files(clients: u32, events: &dyn EventSink) -> Result<()> {
 
 /// What is to be run, and all that is known of it.
 pub(crate) struct Run<'a> {
-    pub(crate) order: &'a Order,
-    pub(crate) source: WorkloadSource,
-    pub(crate) setup: ClientSetup,
-    /// Whether client and server share the machine.
-    pub(crate) local: bool,
-    pub(crate) workload: Workload,
+    pub(crate) request: &'a Request,
+    /// What has become known so far.
+    pub(crate) facts: Facts,
+    /// The plan before anything connected to the server, which says what is done to it.
     pub(crate) plan: Plan,
+    pub(crate) workload: Workload,
     pub(crate) named: Option<Named>,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) events: &'a dyn EventSink,
@@ -141,7 +131,7 @@ impl Run<'_> {
     /// # Errors
     /// When the run could not begin or broke off.
     pub(crate) fn carry_out(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let done = &self.order.cycle.done;
+        let done = &self.request.order.cycle.done;
         if !is_prepared(&self.plan) && done.is_empty() {
             return self.run_on_target(target, recording);
         }
@@ -176,7 +166,7 @@ impl Run<'_> {
 
     /// On a target that is there, or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let mut server = target.bring_up(&self.order.target, self.plan.links(), self.events)?;
+        let mut server = target.bring_up(&self.request.order.target, self.plan.links(), self.events)?;
         let plain = server.options.clone();
         // Nothing is to be put back yet: the first signal ends a wait for the server.
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));
@@ -207,9 +197,8 @@ impl Run<'_> {
         }
         let Some(mut admin) = server.admin()?.filter(|admin| !is_null(admin)) else { return Ok(()) };
         let Some(options) = &server.options else { return Ok(()) };
-        let caps = pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?;
-        reach::admit_run(&caps, &*self.workload.drive, &self.plan)?;
-        reach::settle(&caps, self.order.drive.mode, &mut self.plan, self.events)
+        self.facts.server = Some(pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?);
+        self.request.resolve(&self.facts).map(drop)
     }
 
     /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
@@ -229,7 +218,7 @@ impl Run<'_> {
         let begun = match recording.take() {
             Some(begun) => begun,
             None => {
-                let mut begun = Recording::begin(&self.plan, &*self.workload.drive, self.order.results())?;
+                let mut begun = Recording::begin(&self.plan, &*self.workload.drive, self.request.order.results())?;
                 begun.record.target = self.named.as_ref().map(Named::record);
                 begun
             }
@@ -329,7 +318,7 @@ impl Run<'_> {
 
     /// Whether somebody has done this step for the run before.
     fn is_done(&self, step: &str) -> bool {
-        self.order.cycle.done.iter().any(|(done, _)| done == step)
+        self.request.order.cycle.done.iter().any(|(done, _)| done == step)
     }
 
     fn make_as_wanted(
@@ -367,20 +356,20 @@ impl Run<'_> {
         let Some(options) = &server.options else { return Ok(None) };
         let mut admin = Admin::connect(&self.interrupt.options(options)).or_fail(Code::Start)?;
         let began = Instant::now();
-        self.fit_to_loaded(&mut admin)?;
+        self.look_for_data(&mut admin)?;
+        let workload = self.request.resolve(&self.facts)?.workload;
         let mut was_there = false;
-        for data in self.workload.data.iter().rev() {
+        for data in workload.data.iter().rev() {
             was_there |= !pgdyno_load::drop_data(&mut admin, data.as_ref(), false).or_fail(Code::Load)?.is_empty();
         }
         let what = if was_there { "what pgdyno had loaded" } else { "nothing was there" };
         Ok(Some(cycle::record("drop", true, what, began)))
     }
 
-    /// What is loaded decides where the order does not.
-    fn fit_to_loaded(&mut self, admin: &mut Admin) -> Result<()> {
+    /// What is loaded decides where the order does not, also once it was dropped.
+    fn look_for_data(&mut self, admin: &mut Admin) -> Result<()> {
         if let Some(loaded) = loaded(admin, &self.workload)? {
-            self.workload =
-                resolve::fit(self.order, &self.source, &loaded, self.local, &mut self.setup, &mut self.plan)?;
+            self.facts.loaded = Some(loaded);
         }
         Ok(())
     }
@@ -394,21 +383,24 @@ impl Run<'_> {
             None => server.admin()?,
             Some(template) => Some(copies::look(template, self.interrupt)?),
         };
-        if let Some(admin) = admin.as_mut().filter(|admin| !is_null(admin)) {
+        let mut asked = admin.as_mut().filter(|admin| !is_null(admin));
+        if let Some(admin) = &mut asked {
             if template.as_ref().is_none_or(|template| template.options().is_some()) {
-                self.fit_to_loaded(admin)?;
+                self.look_for_data(admin)?;
             }
             let options = template.as_ref().map_or(server.options.as_ref(), |template| Some(template.beside()));
             let caps = options.map(|options| pgdyno_server::capabilities(admin, options)).transpose();
-            let caps = caps.or_fail(Code::Start)?.unwrap_or_default();
+            self.facts.server = Some(caps.or_fail(Code::Start)?.unwrap_or_default());
+        }
+        let Resolved { plan, workload, notes } = self.request.resolve(&self.facts)?;
+        if let Some(admin) = asked {
             // A pooler has more clients than connections.
-            if caps.pooling.is_none() {
+            if self.facts.server.as_ref().is_none_or(|caps| caps.pooling.is_none()) {
                 // One that counts at both ends of the window, and one that looks at all else.
-                data::admit(admin, self.plan.links(), 1 + u32::from(!self.plan.watch.off))?;
+                data::admit(admin, plan.links(), 1 + u32::from(!plan.watch.off))?;
             }
-            cluster::settle(&caps, &self.workload, self.order.drive.mode, &mut self.plan, self.events)?;
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
-            if self.plan.suite.is_none()
+            if plan.suite.is_none()
                 && let Some(holder) = TargetLock::holder(admin)?
             {
                 server
@@ -416,18 +408,21 @@ impl Run<'_> {
                     .push(format!("{holder} measures on this server at the same time: the figures spoil each other"));
             }
         }
+        for note in notes {
+            self.events.note(&note);
+        }
         let recording = self.begun(recording)?;
-        recording.settle(&self.plan, &*self.workload.drive);
+        recording.settle(&plan, &*workload.drive);
         let mut warnings = server.notes.clone();
-        warnings.extend(self.workload.drive.advice(self.plan.clients));
+        warnings.extend(workload.drive.advice(plan.clients));
         for warning in warnings {
             self.events.warn(&warning);
             recording.record.warnings.push(warning);
         }
-        let os_metrics = watch::os_metrics(&self.order.watch, self.named.as_ref());
+        let os_metrics = watch::os_metrics(&self.request.order.watch, self.named.as_ref());
         let mut stage = Stage {
-            plan: &self.plan,
-            workload: &self.workload,
+            plan: &plan,
+            workload: &workload,
             interrupt: self.interrupt,
             events: self.events,
             recording,

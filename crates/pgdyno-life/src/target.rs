@@ -13,7 +13,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pgdyno_net::{ConnectOptions, Env};
-use pgdyno_plan::TargetOrder;
+use pgdyno_plan::{TargetFacts, TargetOrder};
+use pgdyno_server::os::OsMetrics;
 use pgdyno_server::{Account, Want, in_directory};
 
 pub use named::Named;
@@ -134,12 +135,21 @@ impl Target {
         matches!(self.kind, Kind::Null)
     }
 
-    /// The database that copies are made of: the one with this name, or else its own.
-    pub(crate) fn template(&self, name: &str) -> String {
-        match &self.kind {
-            _ if !name.is_empty() => name.to_owned(),
+    /// What is known of it without a connection.
+    pub fn facts(&self) -> TargetFacts {
+        let entry = self.named.as_ref().map(|named| &named.entry);
+        let os = entry.and_then(|entry| entry.os_metrics.as_ref());
+        let database = match &self.kind {
             Kind::Given(options) => options.dbname().to_owned(),
             Kind::None | Kind::Null | Kind::Embedded(_) => server::PRIVATE_DATABASE.to_owned(),
+        };
+        TargetFacts {
+            name: self.name(),
+            is_null: self.is_null(),
+            is_local: self.is_local(),
+            settings: self.settings.clone(),
+            database,
+            os: os.map(|how| OsMetrics::parse(how, None).name()),
         }
     }
 

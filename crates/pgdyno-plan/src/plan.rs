@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::Pace;
 use serde::{Deserialize, Serialize};
+use sha2::Digest as _;
 
 /// Whether the data is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -267,6 +268,16 @@ impl Plan {
             Some(crate::cpus::ALL) => ", a CPU each".to_owned(),
             Some(cpus) => format!(" on CPUs {cpus}"),
         }
+    }
+
+    /// Returns a hash of what the plan does: the same for plans that differ only by their seed, their suite, the path of their
+    /// workload, or what is shown of them.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let plan = Self { seed: 0, percentiles: Vec::new(), suite: None, directory: None, ..self.clone() };
+        // A plan is plain data: it always becomes JSON.
+        let json = serde_json::to_vec(&plan).unwrap_or_default();
+        sha2::Sha256::digest(&json).iter().take(8).map(|b| format!("{b:02x}")).collect()
     }
 
     /// Connections that its clients open.

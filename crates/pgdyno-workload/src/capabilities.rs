@@ -1,9 +1,12 @@
 //! What the server can do, as probed: workloads ask for abilities, never for a vendor's name.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Cluster;
 
 /// Abilities of the server under test.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Capabilities {
     /// `server_version_num`: 150018, 180006.
     pub server_version_num: u32,
@@ -18,7 +21,8 @@ pub struct Capabilities {
 }
 
 /// For how long a pooler such as PgBouncer hands out a connection to the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pooling {
     /// Until the client disconnects.
     Session,

@@ -1,7 +1,10 @@
 //! The nodes of a server that spreads tables over nodes.
 
+use serde::{Deserialize, Serialize};
+
 /// A server and the nodes that hold its distributed tables (Citus).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Cluster {
     /// The version of what spreads the tables: 13.2.2.
     pub version: String,
@@ -10,7 +13,8 @@ pub struct Cluster {
 }
 
 /// One node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Node {
     /// Its name, as the other nodes reach it.
     pub host: String,

@@ -7,9 +7,9 @@ use crate::drive::cpus::cpus;
 
 const MAX_DEFAULT_LOADERS: usize = 8;
 
-/// Connections that load, where nothing is said.
-pub(crate) fn default_loaders() -> usize {
-    cpus().min(MAX_DEFAULT_LOADERS)
+/// Connections that load, where nothing is said and the driver has so many CPUs.
+pub(crate) fn default_loaders(cpus: usize) -> usize {
+    cpus.min(MAX_DEFAULT_LOADERS)
 }
 
 /// How data is loaded where it has to be.
@@ -28,9 +28,14 @@ impl LoadSettings {
         Self { loaders, resumable: false, unlogged: false }
     }
 
-    /// As the order wants it.
+    /// As the order of a single step wants it.
     pub fn asked(order: &LoadingOrder) -> Self {
-        let loaders = order.loaders.map_or_else(default_loaders, usize::from);
+        Self::with_cpus(order, cpus())
+    }
+
+    /// As the order wants it; by default for a driver with so many CPUs.
+    pub(crate) fn with_cpus(order: &LoadingOrder, cpus: usize) -> Self {
+        let loaders = order.loaders.map_or_else(|| default_loaders(cpus), usize::from);
         Self { loaders, resumable: order.resumable, unlogged: order.unlogged }
     }
 

@@ -14,7 +14,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use pgdyno_net::ConnectOptions;
-use pgdyno_plan::{WatchOrder, WatchPlan};
+use pgdyno_plan::{TargetFacts, WatchOrder, WatchPlan};
 use pgdyno_results::{EventRecord, LeftOutRecord, MachineRecord, RunRecord, SamplesRecord};
 use pgdyno_server::os::{Machines, OsMetrics};
 use pgdyno_server::stat::{LeftOut, Sampled, Sampler, Wishes};
@@ -34,8 +34,9 @@ pub(crate) fn os_metrics(order: &WatchOrder, target: Option<&Named>) -> Option<O
 }
 
 /// Returns the plan of what is sampled.
-pub(crate) fn planned(order: &WatchOrder, target: Option<&Named>) -> WatchPlan {
-    let os = os_metrics(order, target).map(|how| how.name());
+pub(crate) fn planned(order: &WatchOrder, target: &TargetFacts) -> WatchPlan {
+    let asked = order.os_metrics.as_ref().map(|how| OsMetrics::parse(how, None).name());
+    let os = asked.or_else(|| target.os.clone()).filter(|_| !order.no_samples);
     WatchPlan { off: order.no_samples, os, statement_plans: order.statement_plans.unwrap_or_default() }
 }
 

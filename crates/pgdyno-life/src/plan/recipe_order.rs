@@ -14,9 +14,7 @@ use pgdyno_workloads::registry;
 use crate::drive::cpus::cpus;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::plan::resolve;
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
-use crate::target::Target;
 
 /// The recipe that a run follows.
 pub struct Followed {
@@ -60,19 +58,20 @@ pub fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
 }
 
 impl Followed {
-    /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe alone
-    /// would have on the same target.
-    pub(crate) fn beside(mut self, plan: &Plan, source: &WorkloadSource, target: &Target) -> Result<RecipePlan> {
-        self.alone.drive.random_seed = Some(plan.seed);
+    /// Returns the order that the recipe alone is.
+    pub(crate) fn alone(&self) -> &Order {
+        &self.alone
+    }
+
+    /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe
+    /// `alone` has on the same target.
+    pub(crate) fn beside(&self, plan: &Plan, alone: Plan) -> RecipePlan {
         // Whatever the recipe leaves open is the same; threads are no more than clients.
-        let (_, _, mut alone) = resolve::plan_of(&self.alone, source, target, plan.scale)?;
-        if self.alone.drive.threads.is_none() {
-            alone.threads = alone.threads.min(plan.threads);
-        }
-        alone.settings.retain(|name, _| !self.given.contains(&name.to_lowercase()));
-        alone.settings.extend(self.settings);
-        self.recipe.departures = recipe::departures(plan, &alone);
-        Ok(self.recipe)
+        let spared = if self.alone.drive.threads.is_none() { plan.threads } else { usize::MAX };
+        let of_target = alone.settings.iter().filter(|(name, _)| !self.given.contains(&name.to_lowercase()));
+        let settings = of_target.chain(&self.settings).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let alone = Plan { threads: alone.threads.min(spared), settings, ..alone };
+        RecipePlan { departures: recipe::departures(plan, &alone), ..self.recipe.clone() }
     }
 }
 
@@ -178,14 +177,14 @@ fn spare(run: &mut Expanded) {
 
 /// Adds to the rule of a fitted recipe what the workload's own formula says of the data. The rule stays the guide's own
 /// where the two disagree.
-fn weigh(order: &Order, source: &WorkloadSource, plan: &mut RecipePlan) {
-    let Some(fitted) = &mut plan.fitted else { return };
+fn weigh(order: &Order, source: &WorkloadSource, recipe: &mut RecipePlan) {
+    let Some(fitted) = &mut recipe.fitted else { return };
     // What cannot be built is refused when the run builds it.
     let Ok(workload) = source.build(&order.workload, None, None, &ClientSetup::NONE) else { return };
     let data = workload.data_bytes();
     if data > 0 {
         let share = |share: f64| format!("{:.0} %", share * 100.0);
-        let goal = plan.cached.map_or_else(String::new, |goal| format!(" (the guide: {})", share(goal)));
+        let goal = recipe.cached.map_or_else(String::new, |goal| format!(" (the guide: {})", share(goal)));
         let fits = (fitted.memory_bytes as f64 / data as f64).min(1.0);
         let (data, memory) = (units::bytes(data), units::bytes(fitted.memory_bytes));
         fitted.rule += &format!("; about {data} of data, of which {} fit in {memory}{goal}", share(fits));

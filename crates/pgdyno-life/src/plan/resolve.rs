@@ -1,166 +1,211 @@
-//! From an order to a plan.
+//! From an order to a plan. [`Request::resolve`] is the only place that fills in a default or decides what an order leaves
+//! open.
 
 use std::collections::BTreeMap;
 
-use pgdyno_plan::{Cycle, LoadChoice, Order, Plan, Rate};
+use pgdyno_plan::{Cycle, Facts, LoadChoice, Order, Plan, QueryMode, Rate};
 use pgdyno_results::admit_file;
 use pgdyno_workload::Workload;
 
-use crate::data::loaded::Loaded;
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
-use crate::drive::pinning;
-use crate::drive::watch;
+use crate::drive::{pinning, watch};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::plan::recipe_order::Followed;
+use crate::plan::recipe_order::{self, Followed};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
-use crate::target::Target;
+use crate::target::{Target, cluster, reach};
 
 const DEFAULT_TIME_S: f64 = 30.0;
 const DEFAULT_RAMP_S: f64 = 5.0;
 const MAX_DEFAULT_SIZE: u64 = 10;
 
+/// A run that is asked for. All that it names has been read, but for the target.
+pub struct Request {
+    /// The order, with what its recipe says.
+    pub order: Order,
+    /// The recipe that it follows.
+    pub recipe: Option<Followed>,
+    /// The workload that it names.
+    pub source: WorkloadSource,
+    /// The seed where the order has none.
+    pub seed: u64,
+}
+
+/// What becomes of a request with certain facts. It is never changed.
+pub struct Resolved {
+    /// The plan.
+    pub plan: Plan,
+    /// The workload that it drives.
+    pub workload: Workload,
+    /// What was decided because of the server, in words.
+    pub notes: Vec<String>,
+}
+
+/// A request before anything connects to a server.
+pub struct Draft {
+    /// The target.
+    pub target: Target,
+    /// What is known without a server.
+    pub facts: Facts,
+    /// What becomes of the request with that.
+    pub resolved: Resolved,
+}
+
+impl Request {
+    /// Reads what the order names: its recipe, its workload's files.
+    ///
+    /// # Errors
+    /// When something of that is not there, or is wrong.
+    pub fn read(order: Order) -> Result<Self> {
+        let (order, recipe) = recipe_order::apply(order)?;
+        let source = WorkloadSource::read(&order.workload)?;
+        Ok(Self { order, recipe, source, seed: fresh_seed()? })
+    }
+
+    /// Returns what becomes of the request with these facts. Looks at nothing else: no server, file, environment or clock.
+    ///
+    /// # Errors
+    /// When the order contradicts itself, or the server cannot do what it asks for.
+    pub fn resolve(&self, facts: &Facts) -> Result<Resolved> {
+        let size = default_size(&self.order, facts);
+        let resolved = fill_in(&self.order, &self.source, self.seed, facts, size)?;
+        admit(&resolved, facts)?;
+        let Some(recipe) = &self.recipe else { return Ok(resolved) };
+        // The recipe departs from nothing because of what a server holds or can do.
+        let facts = facts.before_contact();
+        let size = default_size(&self.order, &facts);
+        let plan = fill_in(&self.order, &self.source, self.seed, &facts, size)?.plan;
+        let alone = fill_in(recipe.alone(), &self.source, plan.seed, &facts, plan.scale)?.plan;
+        let recipe = Some(recipe.beside(&plan, alone));
+        Ok(Resolved { plan: Plan { recipe, ..resolved.plan }, ..resolved })
+    }
+
+    /// Finds the target, and resolves the request with what is known without a server.
+    ///
+    /// # Errors
+    /// When the order cannot be carried out, whatever the server is.
+    pub fn draft(&self) -> Result<Draft> {
+        let target = self.target()?;
+        let facts = Facts { driver_cpus: cpus(), target: target.facts(), ..Facts::unknown() };
+        let resolved = self.resolve(&facts)?;
+        pinning::cpus(resolved.plan.pin.as_deref(), resolved.plan.threads)?;
+        Ok(Draft { target, facts, resolved })
+    }
+
+    /// Finds the target: none for a workload that needs no server.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the order asks for what it cannot do.
+    pub fn target(&self) -> Result<Target> {
+        let Order { cycle, from_template, .. } = &self.order;
+        let prepared = [
+            ("--restart", cycle.restart),
+            ("--drop-caches", cycle.drop_caches),
+            ("--prewarm", cycle.prewarm),
+            ("--checkpoint", cycle.checkpoint),
+            ("--provision", cycle.provision),
+        ];
+        let prepared = prepared.iter().find(|(_, asked)| *asked).map(|(option, _)| *option);
+        if self.source.needs_server() {
+            let target = Target::resolve(&self.order.target)?;
+            if let Some(option) = prepared.filter(|_| target.is_null()) {
+                let error = format!(
+                    "{option} is for PostgreSQL, a private server or a given one, and this run has a null server"
+                );
+                return Err(Failure::new(Code::Start, error));
+            }
+            if from_template.is_some() && target.is_null() {
+                return Err(Failure::new(Code::Start, "a null server has no database that --from-template could copy"));
+            }
+            return Ok(target);
+        }
+        let named = self.order.target.target.is_some().then_some("--target");
+        let copied = from_template.is_some().then_some("--from-template");
+        if let Some(option) = named.or(copied).or(prepared) {
+            let error = format!("{} measures pgdyno itself and takes no {option}", self.source.name());
+            return Err(Failure::new(Code::Start, error));
+        }
+        Ok(Target::none())
+    }
+}
+
 /// Clients, where nothing is said: enough to keep the CPUs of a machine like this one busy.
-fn default_clients() -> u32 {
-    (2 * cpus() as u32).max(4)
+fn default_clients(facts: &Facts) -> u32 {
+    (2 * facts.driver_cpus as u32).max(4)
 }
 
 /// Threads, where nothing is said: a quarter of the CPUs beside a local server, all of them for a remote
 /// one. One thread drives what about ten cores of a server answer.
-fn default_threads(local: bool) -> usize {
-    if local { (cpus() / 4).max(1) } else { cpus() }
-}
-
-/// Clients as the order says, or by default.
-pub(crate) fn clients(order: &Order) -> u32 {
-    order.drive.clients.unwrap_or_else(default_clients)
+fn default_threads(facts: &Facts) -> usize {
+    if facts.target.is_local { (facts.driver_cpus / 4).max(1) } else { facts.driver_cpus }
 }
 
 /// The size of data where nothing is said and nothing is loaded: one unit a client, so that clients need not
 /// wait for each other's rows, but no more than loads in seconds. The workload's advice says when that is few.
-pub fn default_size(order: &Order) -> u64 {
-    u64::from(clients(order)).min(MAX_DEFAULT_SIZE)
+fn default_size(order: &Order, facts: &Facts) -> u64 {
+    u64::from(order.drive.clients.unwrap_or_else(|| default_clients(facts))).min(MAX_DEFAULT_SIZE)
 }
 
-/// The target of a run: none for a workload that needs no server.
-pub fn target(order: &Order, source: &WorkloadSource) -> Result<Target> {
-    let cycle = &order.cycle;
-    let prepared = [
-        ("--restart", cycle.restart),
-        ("--drop-caches", cycle.drop_caches),
-        ("--prewarm", cycle.prewarm),
-        ("--checkpoint", cycle.checkpoint),
-        ("--provision", cycle.provision),
-    ];
-    let prepared = prepared.iter().find(|(_, asked)| *asked).map(|(option, _)| *option);
-    if source.needs_server() {
-        let target = Target::resolve(&order.target)?;
-        if let Some(option) = prepared.filter(|_| target.is_null()) {
-            let error =
-                format!("{option} is for PostgreSQL, a private server or a given one, and this run has a null server");
-            return Err(Failure::new(Code::Start, error));
-        }
-        if order.from_template.is_some() && target.is_null() {
-            return Err(Failure::new(Code::Start, "a null server has no database that --from-template could copy"));
-        }
-        return Ok(target);
-    }
-    let named = order.target.target.is_some().then_some("--target");
-    let copied = order.from_template.is_some().then_some("--from-template");
-    if let Some(option) = named.or(copied).or(prepared) {
-        let error = format!("{} measures pgdyno itself and takes no {option}", source.name());
-        return Err(Failure::new(Code::Start, error));
-    }
-    Ok(Target::none())
+/// Fills in what the order leaves open. `size` is that of data where nothing is said and nothing is loaded.
+fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, size: u64) -> Result<Resolved> {
+    let seed = order.drive.random_seed.unwrap_or(seed);
+    let mut notes = Vec::new();
+    let asked = order.drive.mode;
+    let usual = source.default_mode();
+    let pooled = facts.server.as_ref().and_then(|caps| reach::mode(caps, usual)).filter(|_| asked.is_none());
+    notes.extend(pooled.map(|(_, why)| why.to_owned()));
+    let mode = asked.or(pooled.map(|(mode, _)| mode)).unwrap_or(usual);
+    let (setup, workload) = crowd(order, source, seed, mode, facts, size)?;
+    let spread = facts.server.as_ref().and_then(|caps| cluster::mode(caps, &workload)).filter(|_| asked.is_none());
+    notes.extend(spread.map(|(_, why)| why.to_owned()));
+    let setup = ClientSetup { mode: spread.map_or(mode, |(mode, _)| mode), ..setup };
+    let plan = plan(order, source, &workload, &setup, facts)?;
+    Ok(Resolved { plan, workload, notes })
 }
 
-/// A run as its order has it, before any server was looked at.
-pub struct Draft {
-    /// What the order names.
-    pub source: WorkloadSource,
-    /// The target.
-    pub target: Target,
-    /// Who drives.
-    pub setup: ClientSetup,
-    /// The workload with its parameters.
-    pub workload: Workload,
-    /// The plan.
-    pub plan: Plan,
-}
-
-/// Returns the run that the order asks for, and what it departs from its recipe in.
-pub fn draft(order: &Order, followed: Option<Followed>) -> Result<Draft> {
-    let source = WorkloadSource::read(&order.workload)?;
-    let target = target(order, &source)?;
-    let (setup, workload, mut plan) = plan_of(order, &source, &target, default_size(order))?;
-    plan.recipe = followed.map(|followed| followed.beside(&plan, &source, &target)).transpose()?;
-    Ok(Draft { source, target, setup, workload, plan })
-}
-
-/// Fills in what the order leaves open; `size` is that of data where nothing is said.
-pub(super) fn plan_of(
+/// Decides how many take part, and builds the workload for them: the random choices of scripts depend on both.
+fn crowd(
     order: &Order,
     source: &WorkloadSource,
-    target: &Target,
+    seed: u64,
+    mode: QueryMode,
+    facts: &Facts,
     size: u64,
-) -> Result<(ClientSetup, Workload, Plan)> {
-    let (setup, workload) = settled(order, source, target, size)?;
-    let plan = plan(order, source, &workload, target, &setup)?;
-    Ok((setup, workload, plan))
-}
-
-/// Returns the workload and who drives it; `size` is that of data where nothing is said.
-pub fn settled(order: &Order, source: &WorkloadSource, target: &Target, size: u64) -> Result<(ClientSetup, Workload)> {
-    let mut setup = setup(order, source, target)?;
-    let workload = source.build(&order.workload, Some(size), None, &setup)?;
-    settle(order, &workload, target.is_local(), &mut setup)?;
-    Ok((setup, workload))
-}
-
-/// Who drives, and how.
-fn setup(order: &Order, source: &WorkloadSource, target: &Target) -> Result<ClientSetup> {
+) -> Result<(ClientSetup, Workload)> {
     let drive = &order.drive;
-    let clients = clients(order);
-    let threads = drive.threads.map_or_else(|| default_threads(target.is_local()), usize::from);
-    let seed = match drive.random_seed {
-        Some(seed) => seed,
-        None => fresh_seed()?,
-    };
-    let mode = drive.mode.unwrap_or_else(|| source.default_mode());
-    Ok(ClientSetup { clients, connections: None, threads: threads.min(clients as usize), mode, seed })
-}
-
-/// How many take part, where the order leaves it to the workload. To be asked again when its size has become known.
-fn settle(order: &Order, workload: &Workload, local: bool, setup: &mut ClientSetup) -> Result<()> {
-    let drive = &order.drive;
-    let crowd = workload.drive.crowd(drive.clients, default_clients());
-    setup.clients = crowd.clients;
-    setup.connections = drive.connections.or(crowd.connections);
-    if setup.connections.is_some_and(|shared| shared > setup.clients) {
+    let usual = default_clients(facts);
+    let clients = drive.clients.unwrap_or(usual);
+    let threads = drive.threads.map_or_else(|| default_threads(facts), usize::from);
+    let setup = ClientSetup { clients, connections: None, threads: threads.min(clients as usize), mode, seed };
+    let build = |setup: &ClientSetup| source.build(&order.workload, Some(size), facts.loaded.as_ref(), setup);
+    let workload = build(&setup)?;
+    let crowd = workload.drive.crowd(drive.clients, usual);
+    let connections = drive.connections.or(crowd.connections);
+    if let Some(shared) = connections.filter(|shared| *shared > crowd.clients) {
         let error = format!(
-            "{} connections are to be shared, and there are {} clients: more than one each is of no use",
-            setup.connections.unwrap_or_default(),
-            setup.clients
+            "{shared} connections are to be shared, and there are {} clients: more than one each is of no use",
+            crowd.clients
         );
         return Err(
             Failure::new(Code::Start, error).hint("lower --connections, or leave it out: then each has its own")
         );
     }
-    let threads = drive.threads.map_or_else(|| default_threads(local), usize::from);
-    setup.threads = threads.min(setup.links() as usize);
-    Ok(())
+    let links = connections.unwrap_or(crowd.clients);
+    let settled = ClientSetup { clients: crowd.clients, connections, threads: threads.min(links as usize), ..setup };
+    let is_as_built = (settled.clients, settled.threads) == (setup.clients, setup.threads);
+    let workload = if is_as_built { workload } else { build(&settled)? };
+    Ok((settled, workload))
 }
 
-/// The plan.
 fn plan(
     order: &Order,
     source: &WorkloadSource,
     workload: &Workload,
-    target: &Target,
     setup: &ClientSetup,
+    facts: &Facts,
 ) -> Result<Plan> {
-    let drive = &order.drive;
+    let (drive, target) = (&order.drive, &facts.target);
     let meta = workload.meta;
     let time_s = match (drive.time, drive.transactions) {
         (Some(time), _) if time <= 0.0 => return Err(Failure::new(Code::Start, "--time must be above 0")),
@@ -173,13 +218,13 @@ fn plan(
         return Err(Failure::new(Code::Start, error));
     }
     let pace = drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into();
-    let load = match (order.no_load || target.is_null(), order.replace) {
+    let load = match (order.no_load || target.is_null, order.replace) {
         (true, _) => LoadChoice::Never,
         (false, true) => LoadChoice::Always,
         (false, false) => LoadChoice::IfMissing,
     };
-    pinning::cpus(drive.pin.as_deref(), setup.threads)?;
-    let loading = LoadSettings::asked(&order.loading);
+    let template = |name: &String| if name.is_empty() { target.database.clone() } else { name.clone() };
+    let loading = LoadSettings::with_cpus(&order.loading, facts.driver_cpus);
     Ok(Plan {
         workload: source.name(),
         params: if matches!(source, WorkloadSource::Scripts(_)) {
@@ -192,8 +237,8 @@ fn plan(
         scale_name: meta.scale_name.to_owned(),
         scale: workload.scale,
         data_bytes_estimated: workload.data_bytes(),
-        data_from: None,
-        target: target.name(),
+        data_from: facts.loaded.as_ref().and_then(|loaded| loaded.maker.clone()),
+        target: target.name.clone(),
         tcp: order.target.tcp,
         load,
         recipe: None,
@@ -206,11 +251,11 @@ fn plan(
             provision: order.cycle.provision,
         },
         settings: target.settings.clone(),
-        from_template: order.from_template.as_ref().map(|name| target.template(name)),
+        from_template: order.from_template.as_ref().map(template),
         loaders: if workload.has_sql_data() { 1 } else { loading.loaders },
         resumable: loading.resumable,
         unlogged: loading.unlogged,
-        checks: meta.has_data() && !order.no_check && !target.is_null(),
+        checks: meta.has_data() && !order.no_check && !target.is_null,
         no_vacuum: order.no_vacuum,
         allow_schema_changes: order.allow_schema_changes,
         clients: setup.clients,
@@ -228,30 +273,18 @@ fn plan(
         reconnect_s: drive.reconnect.unwrap_or_default(),
         percentiles: order.latency_percentiles.clone().unwrap_or_default(),
         log: order.log,
-        watch: watch::planned(&order.watch, target.named.as_ref()),
+        watch: watch::planned(&order.watch, target),
         seed: setup.seed,
     })
 }
 
-/// Brings workload, clients and plan up to what is loaded, once that is known: it decides where the order does not.
-pub fn fit(
-    order: &Order,
-    source: &WorkloadSource,
-    loaded: &Loaded,
-    local: bool,
-    setup: &mut ClientSetup,
-    plan: &mut Plan,
-) -> Result<Workload> {
-    let workload = source.build(&order.workload, Some(default_size(order)), Some(loaded), setup)?;
-    settle(order, &workload, local, setup)?;
-    plan.data_from = loaded.maker.map(str::to_owned);
-    plan.scale = workload.scale;
-    plan.data_bytes_estimated = workload.data_bytes();
-    plan.params = params(&workload);
-    plan.clients = setup.clients;
-    plan.connections = setup.connections;
-    plan.threads = setup.threads;
-    Ok(workload)
+/// Refuses what the server cannot do.
+fn admit(resolved: &Resolved, facts: &Facts) -> Result<()> {
+    let Some(caps) = &facts.server else { return Ok(()) };
+    let Resolved { plan, workload, .. } = resolved;
+    reach::admit_run(caps, &*workload.drive, plan)?;
+    reach::admit_pooled(caps, plan)?;
+    cluster::admit(caps, workload, plan)
 }
 
 fn params(workload: &Workload) -> BTreeMap<String, String> {
@@ -277,16 +310,5 @@ pub fn admit_json(order: &Order) -> Result<()> {
     admit_file(path).map_err(|error| Failure::new(Code::Start, error).hint("name another file with --json"))
 }
 
-/// A hash of what the plan does: the same for plans that differ by their seed, their suite, the path of their workload, or what is shown of
-/// them, only.
-pub fn hash(plan: &Plan) -> String {
-    use sha2::Digest;
-    let mut plan = plan.clone();
-    plan.seed = 0;
-    plan.percentiles.clear();
-    plan.suite = None;
-    plan.directory = None;
-    // A plan is plain data: it always becomes JSON.
-    let json = serde_json::to_vec(&plan).unwrap_or_default();
-    sha2::Sha256::digest(&json).iter().take(8).map(|b| format!("{b:02x}")).collect()
-}
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pgdyno_plan::{ScriptPlan, WorkloadOrder};
+use pgdyno_plan::{Loaded, ScriptPlan, WorkloadOrder};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Meta, Param, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
@@ -11,7 +11,6 @@ use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, Manner, Scripted, Source, Spec};
 use sha2::Digest as _;
 
-use crate::data::loaded::Loaded;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
@@ -229,7 +228,7 @@ fn leave_as_loaded(given: &mut Vec<(&str, String)>, meta: &Meta, loaded: Option<
     }
     for (name, value) in loaded.iter().flat_map(|loaded| &loaded.of_run) {
         if let Some(param) = open(given, meta, name) {
-            given.push((param.name, (*value).to_owned()));
+            given.push((param.name, value.clone()));
         }
     }
 }

@@ -12,6 +12,7 @@ use pgdyno_workloads::registry;
 
 use crate::data;
 use crate::data::loading::{LoadSettings, default_loaders};
+use crate::drive::cpus::cpus;
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -59,7 +60,7 @@ pub fn test(
     let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
     let caps = capabilities(&mut admin, &target).or_fail(Code::Server)?;
     let access = data::DataAccess { options: &target, caps: &caps, events, stop };
-    let loaders = default_loaders();
+    let loaders = default_loaders(cpus());
     for data in &workload.data {
         data::load(&access, data.as_ref(), &LoadSettings::of(loaders).options(false, false))?;
     }

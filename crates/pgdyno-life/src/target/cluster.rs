@@ -8,7 +8,6 @@ use pgdyno_results::{ClusterRecord, NodeRecord};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, Cluster, Distribution, Workload};
 
-use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
@@ -18,44 +17,40 @@ const SKEW: f64 = 1.1;
 /// The first version of each line that survives a CALL with bound parameters of a distributed procedure.
 const SAFE_VERSION: (u32, u32, u32) = (12, 1, 8);
 
-/// Settles what the plan leaves open, and refuses what cannot be on such a server. `mode` is what the user asked for.
-pub(crate) fn settle(
-    caps: &Capabilities,
-    workload: &Workload,
-    mode: Option<QueryMode>,
-    plan: &mut Plan,
-    events: &dyn EventSink,
-) -> Result<()> {
+/// Returns the query mode of a run that calls procedures which such a server sends to the node of their rows, and why.
+pub(crate) fn mode(caps: &Capabilities, workload: &Workload) -> Option<(QueryMode, &'static str)> {
+    let delegates = caps.cluster.is_some() && calls_distributed_procedures(workload, caps);
+    delegates.then_some((
+        QueryMode::Simple,
+        "query mode simple: a CALL with bound parameters is never sent to the node of its rows",
+    ))
+}
+
+/// Refuses what cannot be on such a server.
+///
+/// # Errors
+/// When the run works on a copy, or its query mode keeps procedures from the nodes of their rows.
+pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Result<()> {
     let Some(cluster) = &caps.cluster else { return Ok(()) };
     if plan.from_template.is_some() {
         let error =
             "--from-template cannot copy a database whose tables are spread over nodes: the shards would be shared";
         return Err(Failure::new(Code::Start, error).hint("load the data anew with --replace"));
     }
-    if !calls_distributed_procedures(workload, caps) {
+    if plan.mode == QueryMode::Simple || !calls_distributed_procedures(workload, caps) {
         return Ok(());
     }
-    match mode {
-        None => {
-            plan.mode = QueryMode::Simple;
-            events.note("query mode simple: a CALL with bound parameters is never sent to the node of its rows");
-            Ok(())
-        }
-        Some(QueryMode::Simple) => Ok(()),
-        Some(bound @ (QueryMode::Extended | QueryMode::Prepared)) => {
-            let crashes = if may_crash(&cluster.version) {
-                format!(", and Citus {} may crash by it", cluster.version)
-            } else {
-                String::new()
-            };
-            let error = format!(
-                "in query mode {} a CALL has bound parameters: it is never sent to the node of its rows{crashes}",
-                bound.name()
-            );
-            Err(Failure::new(Code::Start, error)
-                .hint("leave -M out, which means simple here, or call functions: --call function"))
-        }
-    }
+    let crashes = if may_crash(&cluster.version) {
+        format!(", and Citus {} may crash by it", cluster.version)
+    } else {
+        String::new()
+    };
+    let error = format!(
+        "in query mode {} a CALL has bound parameters: it is never sent to the node of its rows{crashes}",
+        plan.mode.name()
+    );
+    Err(Failure::new(Code::Start, error)
+        .hint("leave -M out, which means simple here, or call functions: --call function"))
 }
 
 fn calls_distributed_procedures(workload: &Workload, caps: &Capabilities) -> bool {

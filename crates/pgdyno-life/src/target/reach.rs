@@ -4,7 +4,6 @@ use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, Drive, Pooling};
 
-use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 
@@ -38,16 +37,20 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> 
     }
 }
 
-/// Settles what a pooler leaves open, and refuses what cannot be behind one. `mode` is what was asked for.
+/// Returns the query mode that a pooler leaves where the `usual` one needs sessions, and why.
+pub(crate) fn mode(caps: &Capabilities, usual: QueryMode) -> Option<(QueryMode, &'static str)> {
+    let keeps_none = caps.pooling == Some(Pooling::Transaction { prepared: false });
+    (keeps_none && usual == QueryMode::Prepared).then_some((
+        QueryMode::Extended,
+        "query mode extended: the pooler hands out a connection for each transaction and keeps no prepared statements",
+    ))
+}
+
+/// Refuses what cannot be behind a pooler.
 ///
 /// # Errors
 /// When the run wants what only a session of its own has.
-pub(crate) fn settle(
-    caps: &Capabilities,
-    mode: Option<QueryMode>,
-    plan: &mut Plan,
-    events: &dyn EventSink,
-) -> Result<()> {
+pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
     let prepared = match caps.pooling {
         None | Some(Pooling::Session) => return Ok(()),
         Some(Pooling::Statement) => {
@@ -68,19 +71,12 @@ pub(crate) fn settle(
     if prepared || plan.mode != QueryMode::Prepared {
         return Ok(());
     }
-    if mode.is_some() {
-        let error = "query mode prepared is asked for, and the pooler hands out a connection for each transaction and keeps \
-                     no prepared statements";
-        return Err(Failure::new(Code::Start, error).hint(
-            "give --mode extended or simple; PgBouncer keeps prepared statements from 1.21 on with \
-             max_prepared_statements above 0; or connect to the server itself",
-        ));
-    }
-    plan.mode = QueryMode::Extended;
-    events.note(
-        "query mode extended: the pooler hands out a connection for each transaction and keeps no prepared statements",
-    );
-    Ok(())
+    let error = "query mode prepared is asked for, and the pooler hands out a connection for each transaction and keeps \
+                 no prepared statements";
+    Err(Failure::new(Code::Start, error).hint(
+        "give --mode extended or simple; PgBouncer keeps prepared statements from 1.21 on with \
+         max_prepared_statements above 0; or connect to the server itself",
+    ))
 }
 
 /// Refuses a load that cannot be.

@@ -138,7 +138,7 @@ impl Place {
     ) -> Result<Workload> {
         match loaded(admin, workload)? {
             Some(loaded) if loaded.complete => {
-                if let Some(maker) = loaded.maker {
+                if let Some(maker) = &loaded.maker {
                     self.progress.note(&format!("data loaded by {maker}"));
                 }
                 let workload = source.build(order, None, Some(&loaded), &ClientSetup::NONE)?;

@@ -2,31 +2,28 @@
 
 use std::time::Duration;
 
-use pgdyno_life::data::loaded::{Loaded, loaded};
+use pgdyno_life::data::loaded::loaded;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::plan::recipe_order;
-use pgdyno_life::plan::resolve::{self, Draft};
+use pgdyno_life::plan::resolve::{Draft, Request, Resolved};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_net::Admin;
-use pgdyno_plan::RecipePlan;
+use pgdyno_plan::{Facts, RecipePlan};
 use pgdyno_workload::Workload;
 
 use crate::cli::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let (order, recipe) = recipe_order::apply(args.order())?;
-    let Draft { source, target, mut setup, workload, mut plan } = resolve::draft(&order, recipe)?;
-    let seen = if order.from_template.is_some() { Look::Nothing } else { look(&target, &workload) };
-    let (workload, unseen) = match seen {
-        Look::Nothing => (workload, None),
-        Look::Unreachable(why) => (workload, Some(why)),
-        Look::Loaded(loaded) => {
-            (resolve::fit(&order, &source, &loaded, target.is_local(), &mut setup, &mut plan)?, None)
-        }
+    let request = Request::read(args.order())?;
+    let Draft { target, mut facts, resolved } = request.draft()?;
+    let looked = match &request.order.from_template {
+        Some(_) => Ok(()),
+        None => look(&target, &resolved.workload, &mut facts),
     };
-    let mut text = format!("plan {} of {}\n", resolve::hash(&plan), plan.workload);
+    let Resolved { plan, workload, notes } = request.resolve(&facts)?;
+    let mut text = format!("plan {} of {}\n", plan.hash(), plan.workload);
     if let Some(place) = target.given().map(ToString::to_string).filter(|place| *place != plan.target) {
         text += &format!("    target {}: {place}\n", plan.target);
     }
@@ -54,7 +51,10 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     if let Some(recipe) = &plan.recipe {
         text += &of_recipe(recipe)?;
     }
-    if let Some(why) = unseen {
+    for note in notes {
+        text += &format!("note: {note}\n");
+    }
+    if let Err(why) = looked {
         text += &format!("note: what the target holds is not known: {why}\n");
     }
     for advice in workload.drive.advice(plan.clients) {
@@ -69,26 +69,17 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// So is one that does not say for so long what it holds.
 const ANSWERING: Duration = Duration::from_secs(10);
 
-/// What a look at the target brought.
-enum Look {
-    /// There is no data of the workload's kind, or no server yet.
-    Nothing,
-    Loaded(Loaded),
-    Unreachable(String),
-}
-
-/// Looks at what a given server holds. Only reads.
-fn look(target: &Target, workload: &Workload) -> Look {
-    let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Look::Nothing };
-    match Admin::connect(&options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING)) {
-        Err(error) => Look::Unreachable(error.to_string()),
-        Ok(admin) if is_null(&admin) => Look::Nothing,
-        Ok(mut admin) => match loaded(&mut admin, workload) {
-            Ok(Some(loaded)) if loaded.complete => Look::Loaded(loaded),
-            Ok(_) => Look::Nothing,
-            Err(failure) => Look::Unreachable(failure.text()),
-        },
+/// Looks at what a given server can do and holds. Only reads. The error says why it could not be looked at.
+fn look(target: &Target, workload: &Workload, facts: &mut Facts) -> std::result::Result<(), String> {
+    let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Ok(()) };
+    let options = options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING);
+    let mut admin = Admin::connect(&options).map_err(|error| error.to_string())?;
+    if is_null(&admin) {
+        return Ok(());
     }
+    facts.loaded = loaded(&mut admin, workload).map_err(|failure| failure.text())?.filter(|loaded| loaded.complete);
+    facts.server = Some(pgdyno_server::capabilities(&mut admin, &options).map_err(|error| error.to_string())?);
+    Ok(())
 }
 
 /// What the document says beside the numbers.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::recipe_order;
+use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::record::Recording;
 use pgdyno_life::record::page;
 use pgdyno_life::run as life;
@@ -16,7 +16,7 @@ use pgdyno_live::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
-    let (order, recipe) = recipe_order::apply(args.order())?;
+    let request = Request::read(args.order())?;
     let interrupt = interrupt::listen()?;
     if until_eof {
         interrupt::end_with_input(&interrupt)?;
@@ -24,7 +24,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
     // Set once, a moment after it was made.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    let ran = life::carry_out(&order, recipe, &interrupt, &*progress)?;
+    let ran = life::carry_out(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {
         show(recording, &ran.unwritten, &progress)?;

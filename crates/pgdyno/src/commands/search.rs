@@ -4,10 +4,8 @@ use jiff::Timestamp;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::workload_source::WorkloadSource;
-use pgdyno_life::plan::{recipe_order, resolve};
-use pgdyno_life::target::{Kind, Server, Target};
-use pgdyno_plan::Order;
+use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::target::{Kind, Server};
 use pgdyno_results::{SearchRecord, admit, run_id};
 
 use crate::cli::SearchArgs;
@@ -24,11 +22,11 @@ const DEFAULT_TIME_S: f64 = 10.0;
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let quiet = args.run.quiet;
-    let (run, _) = recipe_order::apply(args.run.order())?;
+    let request = Request::read(args.run.order())?;
+    let (run, source) = (&request.order, &request.source);
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
-    let source = WorkloadSource::read(&run.workload)?;
-    let target = resolve::target(&run, &source)?;
+    let target = request.target()?;
     admit(run.results()).or_fail(Code::Start)?;
     let (name, started) = (target.name(), Timestamp::now());
     let has_settings = !target.settings.is_empty();
@@ -41,8 +39,10 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     // It lives until the search is over.
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
-        let links =
-            if args.by == "clients" { args.max.unwrap_or(MAX_CLIENTS) as u32 } else { links(&run, &source, &target)? };
+        let links = match args.by.as_str() {
+            "clients" => args.max.unwrap_or(MAX_CLIENTS) as u32,
+            _ => request.draft()?.resolved.plan.links(),
+        };
         let server = target.bring_up(&run.target, links, &progress)?;
         server.announce(&progress)?;
         given.extend(reached(&server, &name)?);
@@ -119,12 +119,6 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Connections that each run will open.
-fn links(run: &Order, source: &WorkloadSource, target: &Target) -> Result<u32> {
-    let (setup, _) = resolve::settled(run, source, target, resolve::default_size(run))?;
-    Ok(setup.links())
 }
 
 /// What tells a run of the private server that the search holds.

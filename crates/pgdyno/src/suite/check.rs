@@ -6,8 +6,7 @@ use std::path::Path;
 use clap::Parser as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::recipe_order;
-use pgdyno_life::plan::resolve;
+use pgdyno_life::plan::resolve::{self, Request, Resolved};
 use pgdyno_life::target::{Kind, Target};
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
@@ -85,9 +84,10 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
-    let (order, recipe) = recipe_order::apply(parse(cell, config)?.order())?;
-    resolve::admit_json(&order)?;
-    let resolve::Draft { target, workload, plan, .. } = resolve::draft(&order, recipe)?;
+    let request = Request::read(parse(cell, config)?.order())?;
+    resolve::admit_json(&request.order)?;
+    let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
+    let order = request.order;
     if order.target.tcp {
         return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
     }

@@ -138,3 +138,59 @@ fn a_module_with_parts_is_a_file_beside_its_folder() {
     let wrong: Vec<_> = files.lines().filter(|file| file.ends_with("/mod.rs") && !file.contains("/benches/")).collect();
     assert!(wrong.is_empty(), "write foo.rs beside foo/, not foo/mod.rs: {wrong:?}");
 }
+
+#[test]
+fn a_plan_is_not_changed_once_it_is_resolved() {
+    let listed = Command::new("git").args(["ls-files", "crates"]).current_dir(root()).output();
+    let Some(listed) = listed.ok().filter(|output| output.status.success()) else { return };
+    let files = String::from_utf8(listed.stdout).unwrap();
+    let is_source = |file: &&str| file.ends_with(".rs") && file.contains("/src/");
+    // Tests make plans that nobody has asked for.
+    let is_test =
+        |file: &&str| ["tests.rs", "fixture.rs", "again.rs"].iter().any(|name| file.ends_with(&format!("/{name}")));
+    let mut wrong = Vec::new();
+    for file in files.lines().filter(is_source).filter(|file| !is_test(file)) {
+        let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        wrong.extend(code.lines().filter(|line| changes_a_plan(line)).map(|line| format!("{file}: {}", line.trim())));
+    }
+    assert!(wrong.is_empty(), "resolve decides, and a plan with other values is `Plan {{ .., ..plan }}`: {wrong:#?}");
+}
+
+/// Whether the line takes a plan to change it, or changes a part of one.
+fn changes_a_plan(line: &str) -> bool {
+    let takes = [
+        "&mut Plan,",
+        "&mut Plan)",
+        "mut plan:",
+        "mut plan ",
+        "&mut plan,",
+        "&mut plan)",
+        "&mut plan.",
+        "&mut self.plan",
+    ];
+    let assigns = |rest: &str| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
+        let (place, after) = rest.split_at(end);
+        let after = after.trim_start();
+        let operator = after.trim_start_matches(['+', '-', '|', '&']);
+        let is_assigned = operator.starts_with("= ") || after == "=";
+        let method = place.rsplit('.').next().unwrap_or_default();
+        let changes =
+            ["push", "insert", "extend", "clear", "retain", "remove", "take", "iter_mut", "get_or_insert_with"];
+        is_assigned || (after.starts_with('(') && changes.contains(&method))
+    };
+    takes.iter().any(|word| line.contains(word)) || line.split("plan.").skip(1).any(assigns)
+}
+
+#[test]
+fn a_line_that_changes_a_plan_is_known_by_its_words() {
+    for line in ["plan.clients = 3;", "self.plan.a.b += 1;", "plan.settings.insert(a, b);", "fn f(plan: &mut Plan) {}"]
+    {
+        assert!(changes_a_plan(line), "{line}");
+    }
+    for line in ["if plan.clients == 3 {", "let a = plan.clients;", "self.record.plan = plan.clone();", "plan.links()"]
+    {
+        assert!(!changes_a_plan(line), "{line}");
+    }
+}

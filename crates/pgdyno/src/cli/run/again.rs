@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use clap::{Args as _, Parser as _};
-use pgdyno_life::plan::recipe_order;
-use pgdyno_life::plan::resolve::draft;
+use pgdyno_life::plan::resolve::Request;
 use pgdyno_plan::options::{OPTIONS, Value};
 use pgdyno_plan::{Order, Plan};
 use pgdyno_report::html::command_line;
@@ -38,9 +37,12 @@ fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
     }
 }
 
+fn request<S: AsRef<str>>(words: &[S]) -> Request {
+    Request::read(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()))
+}
+
 fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
-    let (order, followed) = recipe_order::apply(parsed(words)).unwrap_or_else(|failure| panic!("{}", failure.text()));
-    draft(&order, followed).unwrap_or_else(|failure| panic!("{}", failure.text())).plan
+    request(words).draft().unwrap_or_else(|failure| panic!("{}", failure.text())).resolved.plan
 }
 
 /// The arguments that a record of such a run offers.

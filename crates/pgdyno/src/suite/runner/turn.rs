@@ -9,6 +9,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::record::Recording;
+use pgdyno_plan::Plan;
 use pgdyno_report::units;
 use pgdyno_results::Status;
 
@@ -146,8 +147,7 @@ impl Runner<'_> {
     /// A run that did not come so far as to make a record gets one, so that it is not missing from the results.
     fn failed_without_record(&mut self, nth: usize, why: &str, code: Code) -> Result<Done> {
         let draft = &self.drafts[self.cells[nth]];
-        let mut plan = draft.plan.clone();
-        plan.suite = Some(self.execution.state.place(nth));
+        let plan = Plan { suite: Some(self.execution.state.place(nth)), ..draft.plan.clone() };
         let mut recording = Recording::begin(&plan, &*draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
         match troubles.into_iter().next() {
