@@ -13,14 +13,13 @@ use pgdyno_pgbench::Witness;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::{EXIT_INTERRUPTED, Ran};
-use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire};
+use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256};
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
 };
 use pgdyno_workload::Capabilities;
 use pgdyno_workloads::scripted::Source;
-use sha2::Digest as _;
 
 use crate::drive;
 use crate::record::figures;
@@ -179,6 +178,7 @@ impl Recorder {
             workload: ran.workload.spec().id.to_owned(),
             params: params(options),
             scripts: scripts(ran),
+            inputs: Vec::new(),
             scale_name: if knows_scale { "scale".to_owned() } else { String::new() },
             scale: ran.scale,
             data_bytes_estimated: 0,
@@ -224,11 +224,8 @@ impl Recorder {
 /// The scripts, built-in ones too: they are texts like any other.
 fn scripts(ran: &Ran) -> Vec<ScriptPlan> {
     let scripts = ran.workload.spec().scripts.iter();
-    let script = |source: &Source| ScriptPlan {
-        file: source.name.clone(),
-        weight: source.weight,
-        sha256: sha2::Sha256::digest(&source.text).iter().map(|b| format!("{b:02x}")).collect(),
-    };
+    let script =
+        |source: &Source| ScriptPlan { file: source.name.clone(), weight: source.weight, sha256: sha256(&source.text) };
     scripts.map(script).collect()
 }
 

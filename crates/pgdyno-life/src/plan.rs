@@ -2,4 +2,5 @@
 
 pub mod recipe_order;
 pub mod resolve;
+mod stored;
 pub mod workload_source;

@@ -21,6 +21,7 @@ use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
+use crate::plan::workload_source::WorkloadSource;
 use crate::record::figures::{client, names};
 use crate::record::run_files::RunFiles;
 
@@ -49,13 +50,14 @@ pub struct Recording {
 
 impl Recording {
     /// Makes the run directory. From now on a killed pgdyno leaves a record that says `interrupted`.
-    pub fn begin(plan: &Plan, drive: &dyn Drive, results: &Path) -> Result<Self> {
+    pub fn begin(plan: &Plan, source: &WorkloadSource, drive: &dyn Drive, results: &Path) -> Result<Self> {
         let (now, clock) = (Timestamp::now(), SystemTime::now());
         let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
         let names = names(drive, &Capabilities::default());
         let txns: Vec<String> = names.txns.iter().map(|kind| kind.name.clone()).collect();
         let directory = RunDir::create(results, &id, &txns, clock).or_fail(Code::Start)?;
         let directory = directory.with_stages(&drive.stages()).or_fail(Code::Start)?;
+        let directory = directory.with_inputs(&source.files_beside_plan()).or_fail(Code::Start)?;
         let mut record = RunRecord::begin(id, now, plan.clone(), plan.hash(), client());
         record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
         record.exit_code = Code::Interrupted as u8;

@@ -218,7 +218,12 @@ impl Run<'_> {
         let begun = match recording.take() {
             Some(begun) => begun,
             None => {
-                let mut begun = Recording::begin(&self.plan, &*self.workload.drive, self.request.order.results())?;
+                let mut begun = Recording::begin(
+                    &self.plan,
+                    &self.request.source,
+                    &*self.workload.drive,
+                    self.request.order.results(),
+                )?;
                 begun.record.target = self.named.as_ref().map(Named::record);
                 begun
             }

@@ -22,5 +22,8 @@ pub use order::{
 };
 pub use pgdyno_wire::{QueryMode, Wire};
 pub use pgdyno_workload::{Arrivals, Pace, Rate};
-pub use plan::{Cycle, Fitted, LoadChoice, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan, WatchPlan};
+pub use plan::{
+    Cycle, Fitted, INLINE_BYTES, InputFile, LoadChoice, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan,
+    WatchPlan, sha256,
+};
 pub use steps::{Step, steps};

@@ -1,10 +1,11 @@
 //! What is asked of a run, as plain data.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, QueryMode, SuitePlan, Wire, targets};
+use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, Wire, targets};
 
 /// The directory of run directories where none is named.
 pub const RESULTS: &str = "pgdyno-results";
@@ -62,6 +63,82 @@ impl Order {
     pub fn of(workload: &str) -> Self {
         let names = vec![workload.to_owned()];
         Self { workload: WorkloadOrder { names, ..WorkloadOrder::default() }, ..Self::default() }
+    }
+
+    /// Returns the order that says all that the plan has: resolved on the same target it becomes the same plan, whatever size is
+    /// loaded there. What of its files and of the recipe it follows is the plan's own, and is not asked for by name again; and
+    /// its run is no run of a suite.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let scripts = plan.scripts.iter().map(|script| format!("{}@{}", script.file, script.weight));
+        let names = match &plan.directory {
+            Some(directory) => vec![directory.clone()],
+            None if plan.scripts.is_empty() => vec![plan.workload.clone()],
+            None => scripts.collect(),
+        };
+        let pairs = |map: &BTreeMap<String, String>| map.iter().map(|(n, v)| (n.clone(), v.clone())).collect();
+        let (rate, arrivals) = match plan.pace {
+            Pace::ClosedLoop => (None, None),
+            Pace::Rate(Rate { per_s, arrivals }) => (Some(per_s), Some(arrivals)),
+        };
+        Self {
+            workload: WorkloadOrder { names, params: pairs(&plan.params), ..WorkloadOrder::default() },
+            target: TargetOrder {
+                // A workload without a server takes no target.
+                target: Some(plan.target.clone()).filter(|target| target != "none"),
+                settings: pairs(&plan.settings),
+                tcp: plan.tcp,
+                ..TargetOrder::default()
+            },
+            drive: DriveOrder {
+                clients: Some(plan.clients),
+                connections: plan.connections,
+                threads: u16::try_from(plan.threads).ok(),
+                pin: plan.pin.clone(),
+                time: plan.time_s,
+                transactions: plan.transactions,
+                ramp: Some(plan.ramp_s),
+                rate,
+                arrivals,
+                mode: Some(plan.mode),
+                wire: Some(plan.wire),
+                max_tries: Some(plan.max_tries),
+                latency_limit: plan.latency_limit_ms,
+                reconnect: Some(plan.reconnect_s),
+                random_seed: Some(plan.seed),
+            },
+            loading: LoadingOrder {
+                loaders: u16::try_from(plan.loaders).ok(),
+                resumable: plan.resumable,
+                unlogged: plan.unlogged,
+            },
+            recipe: RecipeOrder::default(),
+            cycle: CycleOrder {
+                restart: plan.cycle.restart,
+                drop_caches: plan.cycle.drop_caches,
+                prewarm: plan.cycle.prewarm,
+                checkpoint: plan.cycle.checkpoint,
+                provision: plan.cycle.provision,
+                done: Vec::new(),
+            },
+            watch: WatchOrder {
+                no_samples: plan.watch.off,
+                // The text of a command is not kept: it may hold a password.
+                os_metrics: plan.watch.os.clone().filter(|how| how.starts_with("ssh ")),
+                statement_plans: Some(plan.watch.statement_plans),
+            },
+            suite: None,
+            no_load: plan.load == LoadChoice::Never,
+            replace: plan.load == LoadChoice::Always,
+            from_template: plan.from_template.clone(),
+            no_check: !plan.checks,
+            no_vacuum: plan.no_vacuum,
+            allow_schema_changes: plan.allow_schema_changes,
+            latency_percentiles: Some(plan.percentiles.clone()).filter(|list| !list.is_empty()),
+            log: plan.log,
+            json: None,
+            out: None,
+        }
     }
 
     /// Returns the directory of run directories.

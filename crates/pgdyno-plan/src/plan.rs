@@ -31,6 +31,37 @@ pub struct ScriptPlan {
     pub sha256: String,
 }
 
+/// A file of at most this size stands in the plan as it is, where it is UTF-8.
+pub const INLINE_BYTES: usize = 64 << 10;
+
+/// A file that a workload of one's own is made of, by its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// Its name within the directory of the workload; that of a script as it was named.
+    pub file: String,
+    /// The hash of its bytes, in hexadecimal digits.
+    pub sha256: String,
+    /// Its text; absent where it is larger than [`INLINE_BYTES`] or no UTF-8. Then the file `inputs/SHA256` of the run
+    /// directory has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl InputFile {
+    /// Returns the file with these bytes.
+    #[must_use]
+    pub fn new(file: &str, bytes: &[u8]) -> Self {
+        let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= INLINE_BYTES);
+        Self { file: file.to_owned(), sha256: sha256(bytes), text: text.map(str::to_owned) }
+    }
+}
+
+/// Returns the SHA-256 of these bytes in hexadecimal digits.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What is done to the server around a run, beside the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -170,6 +201,10 @@ pub struct Plan {
     /// The directory of a workload of one's own, as it was named; of one that the program brings, its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
+    /// The files that a workload of one's own, or a directory of the program's, is made of. Absent in plans of 0.1.0 and of
+    /// the drop-in, which name scripts without their texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputFile>,
     /// What the size is called; empty for a workload without data.
     pub scale_name: String,
     /// The size.
@@ -270,14 +305,29 @@ impl Plan {
         }
     }
 
-    /// Returns a hash of what the plan does: the same for plans that differ only by their seed, their suite, the path of their
-    /// workload, or what is shown of them.
+    /// Returns a hash of what the plan does: the same for plans that differ only by their seed, their suite, the paths of their
+    /// files, or what is shown of them. Files count by their content.
     #[must_use]
     pub fn hash(&self) -> String {
-        let plan = Self { seed: 0, percentiles: Vec::new(), suite: None, directory: None, ..self.clone() };
+        // Names within a directory are the directory's own; a script is known by its hash.
+        let is_directory = self.directory.is_some();
+        let input = |input: &InputFile| InputFile { text: None, ..input.clone() };
+        let script = |script: &ScriptPlan| match is_directory {
+            true => script.clone(),
+            false => ScriptPlan { file: String::new(), ..script.clone() },
+        };
+        let plan = Self {
+            seed: 0,
+            percentiles: Vec::new(),
+            suite: None,
+            directory: None,
+            scripts: self.scripts.iter().map(script).collect(),
+            inputs: self.inputs.iter().filter(|_| is_directory).map(input).collect(),
+            ..self.clone()
+        };
         // A plan is plain data: it always becomes JSON.
         let json = serde_json::to_vec(&plan).unwrap_or_default();
-        sha2::Sha256::digest(&json).iter().take(8).map(|b| format!("{b:02x}")).collect()
+        sha256(&json)[..16].to_owned()
     }
 
     /// Connections that its clients open.
@@ -293,6 +343,7 @@ pub(crate) fn example() -> Plan {
         workload: "tproc-c".into(),
         params: [("warehouses".into(), "10".into())].into(),
         scripts: Vec::new(),
+        inputs: Vec::new(),
         directory: None,
         scale_name: "warehouses".into(),
         scale: 10,
@@ -329,5 +380,42 @@ pub(crate) fn example() -> Plan {
         log: false,
         watch: WatchPlan::default(),
         seed: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_script(path: &str, text: &[u8]) -> Plan {
+        let input = InputFile::new(path, text);
+        let script = ScriptPlan { file: path.to_owned(), weight: 1, sha256: input.sha256.clone() };
+        Plan { scripts: vec![script], inputs: vec![input], ..example() }
+    }
+
+    #[test]
+    fn a_plan_is_known_by_the_content_of_its_files() {
+        let plan = with_script("a.sql", b"SELECT 1;");
+        assert_eq!(plan.hash(), with_script("/elsewhere/a.sql", b"SELECT 1;").hash());
+        assert_ne!(plan.hash(), with_script("a.sql", b"SELECT 2;").hash());
+        // A record that lacks the text is of the same plan.
+        assert_eq!(plan.hash(), Plan { inputs: Vec::new(), ..plan.clone() }.hash());
+
+        let directory = |place: &str, schema: &[u8]| Plan {
+            directory: Some(place.to_owned()),
+            inputs: vec![InputFile::new("schema.sql", schema)],
+            ..plan.clone()
+        };
+        assert_eq!(directory("a", b"x").hash(), directory("/b", b"x").hash());
+        assert_ne!(directory("a", b"x").hash(), directory("a", b"y").hash());
+    }
+
+    #[test]
+    fn small_texts_stand_in_the_plan() {
+        let input = InputFile::new("a.sql", b"SELECT 1;");
+        assert_eq!(input.text.as_deref(), Some("SELECT 1;"));
+        assert_eq!(input.sha256, "17db4fd369edb9244b9f91d9aeed145c3d04ad8ba6e95d06247f07a63527d11a");
+        assert_eq!(InputFile::new("a.sql", &[b' '; INLINE_BYTES + 1]).text, None);
+        assert_eq!(InputFile::new("a.sql", &[0xff]).text, None);
     }
 }

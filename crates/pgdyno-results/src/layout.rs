@@ -13,6 +13,17 @@ pub(crate) const GROUP_INTERVALS: &str = "intervals-by-group.csv";
 /// Its latencies, interval by interval, in HdrHistogram's log format. Locked for as long as the run goes.
 pub const LATENCY: &str = "latency.hlog";
 
+/// The directory with the files of its workload that are too large for the record, by their hashes.
+pub(crate) const INPUTS: &str = "inputs";
+
+/// Returns where a file of the workload with this SHA-256 is in a run directory; `None` where that is no hash, which could
+/// lead elsewhere.
+#[must_use]
+pub fn input_path(directory: &Path, sha256: &str) -> Option<PathBuf> {
+    let is_hash = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| directory.join(INPUTS).join(sha256))
+}
+
 /// So many characters of its workload are in the name of a run.
 const WORKLOAD_MAX: usize = 100;
 

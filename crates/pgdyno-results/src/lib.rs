@@ -40,7 +40,7 @@ mod timeline;
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
 pub use interval::{IntervalLatency, IntervalRecord};
-pub use layout::{INTERVALS, LATENCY, RECORD, is_run_name, run_id};
+pub use layout::{INTERVALS, LATENCY, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
 pub use live::{Latest, goes_on, read_latest};
 pub use metric::Metric;

@@ -11,7 +11,7 @@ use crate::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::error::{StoreError, io_error};
 use crate::hlog;
 use crate::interval::IntervalRecord;
-use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, RECORD};
+use crate::layout::{GROUP_INTERVALS, INPUTS, INTERVALS, LATENCY, RECORD, input_path};
 use crate::listing;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
@@ -126,6 +126,20 @@ impl RunDir {
     pub fn with_stages(mut self, stages: &[Stage]) -> Result<Self, StoreError> {
         if has_groups(stages) {
             self.group_intervals = Some(GroupIntervalsCsv::create(&self.path.join(GROUP_INTERVALS), stages)?);
+        }
+        Ok(self)
+    }
+
+    /// Writes files that the workload is made of and that do not stand in the record: their hashes and bytes.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn with_inputs(self, inputs: &[(String, &[u8])]) -> Result<Self, StoreError> {
+        for (sha256, bytes) in inputs {
+            let Some(path) = input_path(&self.path, sha256) else { continue };
+            let folder = self.path.join(INPUTS);
+            fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+            write_whole(&path, bytes)?;
         }
         Ok(self)
     }

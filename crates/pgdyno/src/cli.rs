@@ -35,6 +35,7 @@ Examples:
   pgdyno run ./my.sql -D range=1000000     your own pgbench script
   pgdyno run ./mine --from-template        your own tables, data and scripts, on a fresh copy each time
   pgdyno run alloydb/tpcc-full --fit --short   a guide's scenario, fitted to this server
+  pgdyno run --again last                  the last run again: same plan, same seed, same scripts
   pgdyno plan tproc-c -w 100               what a run would do, without doing it
   pgdyno report last --format markdown     a summary again, from its record
   pgdyno report last --format html         the same as a page with charts

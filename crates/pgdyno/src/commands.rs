@@ -18,12 +18,15 @@ mod show;
 mod suite;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, Result};
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::plan::resolve::Request;
+use pgdyno_results::{find_run, read_record};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, RunArgs};
 
 /// Does what was asked.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
@@ -74,9 +77,16 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     failure.code().into()
 }
 
+/// Reads what a command line asks for: the plan of a record again, or a new run.
+fn request(args: RunArgs) -> Result<Request> {
+    let Some(name) = args.again.clone() else { return Request::read(args.order()) };
+    let path = find_run(&args.out.out, &name).or_fail(Code::Start)?;
+    let record = read_record(&path).or_fail(Code::Start)?;
+    Request::again(&record.plan, path.parent().unwrap_or(Path::new("")), args.order())
+}
+
 /// Writes to standard output. A reader that has gone, such as `head`, is no error.
 fn print(bytes: &[u8]) -> Result<()> {
-    use pgdyno_life::failure::OrFail;
     match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         written => written.or_fail(Code::Start),

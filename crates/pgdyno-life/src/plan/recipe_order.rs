@@ -19,6 +19,12 @@ use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 /// The recipe that a run follows.
 pub struct Followed {
     recipe: RecipePlan,
+    /// What the recipe says; nothing where it is known from a stored plan, with what that departs from it in.
+    said: Option<Said>,
+}
+
+/// What a recipe says.
+struct Said {
     /// What the user would have had to say for all that it says, and nothing else.
     alone: Order,
     /// Its settings of the server.
@@ -54,24 +60,26 @@ pub fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
         Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
     })?;
     weigh(&order, &source, &mut run.recipe);
-    Ok((order, Some(Followed { recipe: run.recipe, alone, settings: run.settings, given })))
+    Ok((order, Some(Followed { recipe: run.recipe, said: Some(Said { alone, settings: run.settings, given }) })))
 }
 
 impl Followed {
-    /// Returns the order that the recipe alone is.
-    pub(crate) fn alone(&self) -> &Order {
-        &self.alone
+    /// Returns the recipe as a stored plan has it.
+    pub(crate) fn stored(recipe: RecipePlan) -> Self {
+        Self { recipe, said: None }
     }
 
-    /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe
-    /// `alone` has on the same target.
-    pub(crate) fn beside(&self, plan: &Plan, alone: Plan) -> RecipePlan {
+    /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe alone
+    /// would have. `resolve` makes a plan of what the recipe says alone.
+    pub(crate) fn beside(&self, plan: &Plan, resolve: impl Fn(&Order) -> Result<Plan>) -> Result<RecipePlan> {
+        let Some(Said { alone: order, settings, given }) = &self.said else { return Ok(self.recipe.clone()) };
+        let alone = resolve(order)?;
         // Whatever the recipe leaves open is the same; threads are no more than clients.
-        let spared = if self.alone.drive.threads.is_none() { plan.threads } else { usize::MAX };
-        let of_target = alone.settings.iter().filter(|(name, _)| !self.given.contains(&name.to_lowercase()));
-        let settings = of_target.chain(&self.settings).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let spared = if order.drive.threads.is_none() { plan.threads } else { usize::MAX };
+        let of_target = alone.settings.iter().filter(|(name, _)| !given.contains(&name.to_lowercase()));
+        let settings = of_target.chain(settings).map(|(name, value)| (name.clone(), value.clone())).collect();
         let alone = Plan { threads: alone.threads.min(spared), settings, ..alone };
-        RecipePlan { departures: recipe::departures(plan, &alone), ..self.recipe.clone() }
+        Ok(RecipePlan { departures: recipe::departures(plan, &alone), ..self.recipe.clone() })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{Cycle, Facts, LoadChoice, Order, Plan, QueryMode, Rate};
 use pgdyno_results::admit_file;
 use pgdyno_workload::Workload;
@@ -30,6 +31,8 @@ pub struct Request {
     pub source: WorkloadSource,
     /// The seed where the order has none.
     pub seed: u64,
+    /// The stored plan that it is made of, where it is.
+    pub stored: Option<Plan>,
 }
 
 /// What becomes of a request with certain facts. It is never changed.
@@ -60,7 +63,7 @@ impl Request {
     pub fn read(order: Order) -> Result<Self> {
         let (order, recipe) = recipe_order::apply(order)?;
         let source = WorkloadSource::read(&order.workload)?;
-        Ok(Self { order, recipe, source, seed: fresh_seed()? })
+        Ok(Self { order, recipe, source, seed: fresh_seed()?, stored: None })
     }
 
     /// Returns what becomes of the request with these facts. Looks at nothing else: no server, file, environment or clock.
@@ -69,15 +72,17 @@ impl Request {
     /// When the order contradicts itself, or the server cannot do what it asks for.
     pub fn resolve(&self, facts: &Facts) -> Result<Resolved> {
         let size = default_size(&self.order, facts);
-        let resolved = fill_in(&self.order, &self.source, self.seed, facts, size)?;
+        let mut resolved = fill_in(&self.order, &self.source, self.seed, facts, size)?;
         admit(&resolved, facts)?;
+        let stored = self.stored.iter().flat_map(|stored| differences(stored, &resolved.plan));
+        resolved.notes.extend(stored.map(|difference| not_as_stored(&difference)));
         let Some(recipe) = &self.recipe else { return Ok(resolved) };
         // The recipe departs from nothing because of what a server holds or can do.
         let facts = facts.before_contact();
         let size = default_size(&self.order, &facts);
         let plan = fill_in(&self.order, &self.source, self.seed, &facts, size)?.plan;
-        let alone = fill_in(recipe.alone(), &self.source, plan.seed, &facts, plan.scale)?.plan;
-        let recipe = Some(recipe.beside(&plan, alone));
+        let alone = |order: &Order| Ok(fill_in(order, &self.source, plan.seed, &facts, plan.scale)?.plan);
+        let recipe = Some(recipe.beside(&plan, alone)?);
         Ok(Resolved { plan: Plan { recipe, ..resolved.plan }, ..resolved })
     }
 
@@ -233,6 +238,7 @@ fn plan(
             params(workload)
         },
         scripts: source.scripts(),
+        inputs: source.inputs(),
         directory: order.workload.names.first().filter(|_| matches!(source, WorkloadSource::Directory(_))).cloned(),
         scale_name: meta.scale_name.to_owned(),
         scale: workload.scale,
@@ -285,6 +291,13 @@ fn admit(resolved: &Resolved, facts: &Facts) -> Result<()> {
     reach::admit_run(caps, &*workload.drive, plan)?;
     reach::admit_pooled(caps, plan)?;
     cluster::admit(caps, workload, plan)
+}
+
+/// Says what could not be made as it is stored, such as how a machine is read whose command no plan keeps.
+fn not_as_stored(difference: &Difference) -> String {
+    let or_nothing = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let (first, second) = (or_nothing(&difference.first), or_nothing(&difference.second));
+    format!("not as in the stored plan: {}: {second} instead of {first}", difference.name)
 }
 
 fn params(workload: &Workload) -> BTreeMap<String, String> {

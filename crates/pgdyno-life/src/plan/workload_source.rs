@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pgdyno_plan::{Loaded, ScriptPlan, WorkloadOrder};
+use pgdyno_plan::{InputFile, Loaded, ScriptPlan, WorkloadOrder, sha256};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Meta, Param, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, Manner, Scripted, Source, Spec};
-use sha2::Digest as _;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -172,13 +171,34 @@ impl WorkloadSource {
         }
     }
 
+    /// The files that it is made of, each once: their names and bytes. None for a built-in workload.
+    fn files(&self) -> Vec<(&str, &[u8])> {
+        let mut files: Vec<(&str, &[u8])> = match self {
+            Self::BuiltIn(_) => Vec::new(),
+            Self::Scripts(scripts) => scripts.iter().map(|s| (s.name.as_str(), s.text.as_slice())).collect(),
+            Self::Directory(directory) => {
+                directory.files().iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect()
+            }
+        };
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    /// The files that it is made of, as the plan has them.
+    pub(crate) fn inputs(&self) -> Vec<InputFile> {
+        self.files().into_iter().map(|(name, bytes)| InputFile::new(name, bytes)).collect()
+    }
+
+    /// Those of its files that do not stand in the plan: their hashes and bytes.
+    pub fn files_beside_plan(&self) -> Vec<(String, &[u8])> {
+        let files = self.files().into_iter().map(|(name, bytes)| (InputFile::new(name, bytes), bytes));
+        files.filter(|(input, _)| input.text.is_none()).map(|(input, bytes)| (input.sha256, bytes)).collect()
+    }
+
     /// The scripts as the plan has them.
     pub(crate) fn scripts(&self) -> Vec<ScriptPlan> {
-        let plan = |file: &str, weight, text: &[u8]| ScriptPlan {
-            file: file.to_owned(),
-            weight,
-            sha256: sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
-        };
+        let plan = |file: &str, weight, text: &[u8]| ScriptPlan { file: file.to_owned(), weight, sha256: sha256(text) };
         match self {
             Self::BuiltIn(_) => Vec::new(),
             Self::Scripts(scripts) => scripts.iter().map(|s| plan(&s.name, s.weight, &s.text)).collect(),

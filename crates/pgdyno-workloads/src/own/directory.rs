@@ -33,6 +33,7 @@ pub struct Directory {
     source: Source,
     scripts: Vec<OwnScript>,
     checks: Vec<CheckEntry>,
+    files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Directory {
@@ -42,7 +43,7 @@ impl Directory {
     /// When a file is missing, cannot be read, or is wrong.
     pub fn read(path: &str, read: &mut dyn FnMut(&str) -> std::io::Result<Option<Vec<u8>>>) -> Result<Self, OwnError> {
         let path = path.trim_end_matches('/').to_owned();
-        let mut files = Files { path: &path, read };
+        let mut files = Files { path: &path, read, found: BTreeMap::new() };
         let wrong = |what: String| OwnError::Wrong { file: within(&path, MANIFEST), what };
         let manifest = Manifest::parse(&files.text(MANIFEST)?).map_err(wrong)?;
         let source = Source::read(&mut files, &manifest)?;
@@ -60,7 +61,8 @@ impl Directory {
         let name = meta::name(&path, &manifest).map_err(wrong)?;
         let meta = leak(meta::meta(&path, name, &manifest, &source).map_err(wrong)?);
         told_apart(&manifest.check, &source).map_err(wrong)?;
-        let directory = Self { meta, name, path, source, scripts, checks: manifest.check };
+        let found = files.found;
+        let directory = Self { meta, name, path, source, scripts, checks: manifest.check, files: found };
         // What does not depend on values is told now.
         let defaults = meta.params.iter().map(|param| (param.name, param.default)).collect();
         if let Source::Files(texts) = &directory.source {
@@ -74,6 +76,12 @@ impl Directory {
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The files that it is made of, by their names within the directory.
+    #[must_use]
+    pub fn files(&self) -> &BTreeMap<String, Vec<u8>> {
+        &self.files
     }
 
     /// Whether its data is that of a built-in workload.

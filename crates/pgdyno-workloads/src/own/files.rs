@@ -1,11 +1,15 @@
 //! The files of a directory.
 
+use std::collections::BTreeMap;
+
 use super::OwnError;
 
 /// The files of a directory, which are asked for one by one.
 pub(super) struct Files<'a> {
     pub(super) path: &'a str,
     pub(super) read: &'a mut dyn FnMut(&str) -> std::io::Result<Option<Vec<u8>>>,
+    /// Those that are there, of those that were asked for.
+    pub(super) found: BTreeMap<String, Vec<u8>>,
 }
 
 impl Files<'_> {
@@ -14,7 +18,11 @@ impl Files<'_> {
     }
 
     pub(super) fn find(&mut self, file: &str) -> Result<Option<Vec<u8>>, OwnError> {
-        (self.read)(file).map_err(|source| OwnError::Read { file: self.within(file), source })
+        let found = (self.read)(file).map_err(|source| OwnError::Read { file: self.within(file), source })?;
+        if let Some(bytes) = &found {
+            self.found.insert(file.to_owned(), bytes.clone());
+        }
+        Ok(found)
     }
 
     pub(super) fn holds(&mut self, file: &str) -> Result<bool, OwnError> {

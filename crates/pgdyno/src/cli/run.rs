@@ -36,6 +36,11 @@ pub(crate) struct RunArgs {
     /// End cleanly when standard input ends: whoever started the run is gone then
     #[arg(long, hide = true)]
     pub(crate) until_eof: bool,
+    /// Run the plan of this record again, with its seed and the texts of its scripts, which need not be there any more: a run
+    /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
+    /// --os-metrics, --random-seed, --out and --json count
+    #[arg(long, value_name = "RUN")]
+    pub(crate) again: Option<String>,
     /// Do not load: the data must be there
     #[arg(long, conflicts_with = "replace")]
     pub(crate) no_load: bool,
@@ -70,7 +75,8 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Returns what is asked of the run. How it is shown, and until when it goes on, is not part of that.
+    /// Returns what is asked of the run. How it is shown, until when it goes on, and the record whose plan it is are not part of
+    /// that.
     pub(crate) fn order(self) -> Order {
         let Self {
             workload,
@@ -83,6 +89,7 @@ impl RunArgs {
             watch,
             suite_run,
             until_eof: _,
+            again: _,
             no_load,
             replace,
             from_template,

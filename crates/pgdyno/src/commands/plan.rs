@@ -6,7 +6,7 @@ use pgdyno_life::data::loaded::loaded;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_life::plan::recipe_order;
-use pgdyno_life::plan::resolve::{Draft, Request, Resolved};
+use pgdyno_life::plan::resolve::{Draft, Resolved};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_net::Admin;
@@ -16,7 +16,7 @@ use pgdyno_workload::Workload;
 use crate::cli::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let request = Request::read(args.order())?;
+    let request = super::request(args)?;
     let Draft { target, mut facts, resolved } = request.draft()?;
     let looked = match &request.order.from_template {
         Some(_) => Ok(()),
@@ -49,7 +49,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
         );
     }
     if let Some(recipe) = &plan.recipe {
-        text += &of_recipe(recipe)?;
+        text += &of_recipe(recipe);
     }
     for note in notes {
         text += &format!("note: {note}\n");
@@ -83,16 +83,17 @@ fn look(target: &Target, workload: &Workload, facts: &mut Facts) -> std::result:
 }
 
 /// What the document says beside the numbers.
-fn of_recipe(recipe: &RecipePlan) -> Result<String> {
+fn of_recipe(recipe: &RecipePlan) -> String {
     let mut text = String::new();
     if !recipe.published.is_empty() {
         let figures = pgdyno_report::guide::figures(&recipe.published);
         text += &format!("published for {}: {figures}\n", recipe.machine);
     }
-    let document = recipe_order::recipe(&recipe.name)?;
+    // A stored plan does without the recipe's file.
+    let Ok(document) = recipe_order::recipe(&recipe.name) else { return text };
     let size = document.sizes.iter().filter(|size| size.name == recipe.size);
     for note in document.notes.iter().chain(size.flat_map(|size| &size.notes)) {
         text += &format!("note: {note}\n");
     }
-    Ok(text)
+    text
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::record::Recording;
 use pgdyno_life::record::page;
 use pgdyno_life::run as life;
@@ -16,7 +15,7 @@ use pgdyno_live::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
-    let request = Request::read(args.order())?;
+    let request = super::request(args)?;
     let interrupt = interrupt::listen()?;
     if until_eof {
         interrupt::end_with_input(&interrupt)?;

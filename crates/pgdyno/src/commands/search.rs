@@ -114,6 +114,9 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
         _ if args.run.json.is_some() => {
             refuse("a search has many runs, and --json is one file", "give --format json for the search itself")
         }
+        _ if args.run.again.is_some() => {
+            refuse("a search has many runs, and --again is for one", "name the workload instead")
+        }
         _ if args.run.target.tcp => {
             refuse("the private server of a search is reached by its socket: --tcp is not for it", "leave it out")
         }

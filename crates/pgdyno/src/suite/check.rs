@@ -7,6 +7,7 @@ use clap::Parser as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::{self, Request, Resolved};
+use pgdyno_life::plan::workload_source::WorkloadSource;
 use pgdyno_life::target::{Kind, Target};
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
@@ -19,6 +20,7 @@ use crate::cli::{Cli, Command, RunArgs};
 /// What a cell's run will do.
 pub(crate) struct Draft {
     pub(crate) plan: Plan,
+    pub(crate) source: WorkloadSource,
     pub(crate) workload: Workload,
     target: Target,
     /// The target, and its settings.
@@ -87,11 +89,19 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
     let request = Request::read(parse(cell, config)?.order())?;
     resolve::admit_json(&request.order)?;
     let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
-    let order = request.order;
+    let Request { order, source, .. } = request;
     if order.target.tcp {
         return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
     }
-    Ok(Draft { cycle: plan.cycle, settings: plan.settings.clone(), plan, workload, target, order: order.target })
+    Ok(Draft {
+        cycle: plan.cycle,
+        settings: plan.settings.clone(),
+        plan,
+        source,
+        workload,
+        target,
+        order: order.target,
+    })
 }
 
 /// What `pgdyno run` will make of the arguments, with those that the suite adds.

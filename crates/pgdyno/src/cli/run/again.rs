@@ -5,13 +5,13 @@ use std::path::Path;
 use clap::{Args as _, Parser as _};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_plan::options::{OPTIONS, Value};
-use pgdyno_plan::{Order, Plan};
+use pgdyno_plan::{Facts, Loaded, Order, Plan};
 use pgdyno_report::html::command_line;
 
 use crate::cli::{Cli, Command, RunArgs};
 
 /// Arguments of `pgdyno run` that no plan keeps: they name the server, choose the recipe's numbers, or say where output goes.
-const NOT_KEPT: [&str; 15] = [
+const NOT_KEPT: [&str; 16] = [
     "target",
     "config",
     "shown-as",
@@ -25,6 +25,7 @@ const NOT_KEPT: [&str; 15] = [
     "no-live",
     "until-eof",
     "suite-run",
+    "again",
     "done",
     "help",
 ];
@@ -132,4 +133,23 @@ fn what_the_user_says_beside_a_recipe_is_a_departure_and_said_again() {
     }
     let line = again(&plan);
     assert_eq!(plan_of(&line), Plan { recipe: None, ..plan }, "{line:?}");
+}
+
+#[test]
+fn a_stored_plan_makes_the_same_plan_again_whatever_is_known_of_driver_and_data() {
+    let recipe = "alloydb/tpcc-full --size 16vcpu --target embedded -c 3 --wire libpq";
+    let recipe = ["pgdyno", "run"].into_iter().chain(recipe.split(' ')).map(str::to_owned).collect();
+    for line in everything_else().into_iter().chain([recipe]) {
+        let plan = plan_of(&line);
+        let text = serde_json::to_string(&plan).unwrap();
+        let stored: Plan = serde_json::from_str(&text).unwrap();
+        let request = Request::of_plan(&stored, Path::new("")).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let draft = request.draft().unwrap_or_else(|failure| panic!("{line:?}: {}", failure.text()));
+        assert_eq!(draft.resolved.plan, plan, "{line:?}");
+        let params = vec![("partitions".to_owned(), "9".to_owned())];
+        let loaded = Some(Loaded { size: 99, complete: true, params, ..Loaded::default() });
+        let facts = Facts { driver_cpus: 200, loaded, ..draft.facts };
+        let resolved = request.resolve(&facts).unwrap_or_else(|failure| panic!("{line:?}: {}", failure.text()));
+        assert_eq!((resolved.plan, resolved.notes), (plan, Vec::new()), "{line:?}");
+    }
 }

@@ -148,7 +148,8 @@ impl Runner<'_> {
     fn failed_without_record(&mut self, nth: usize, why: &str, code: Code) -> Result<Done> {
         let draft = &self.drafts[self.cells[nth]];
         let plan = Plan { suite: Some(self.execution.state.place(nth)), ..draft.plan.clone() };
-        let mut recording = Recording::begin(&plan, &*draft.workload.drive, &self.execution.state.results)?;
+        let mut recording =
+            Recording::begin(&plan, &draft.source, &*draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
         match troubles.into_iter().next() {
             Some(trouble) => Err(Failure::new(Code::Run, trouble)),

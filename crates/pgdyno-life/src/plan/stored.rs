@@ -1,0 +1,259 @@
+//! A workload again from a stored plan: what it was made of is read from the record, not from where it was once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pgdyno_plan::{DriveOrder, InputFile, Order, Plan, ScriptPlan, TargetOrder, WatchOrder, sha256};
+use pgdyno_results::input_path;
+use pgdyno_workloads::own::{Directory, embedded};
+use pgdyno_workloads::registry;
+use pgdyno_workloads::scripted::Source;
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::plan::recipe_order::Followed;
+use crate::plan::resolve::Request;
+use crate::plan::workload_source::WorkloadSource;
+
+const OLD: &str = "records of 0.1.0 and of the drop-in name scripts and do not keep them; name the scripts or their directory \
+                   instead, as in `pgdyno run ./mine.sql`";
+
+impl Request {
+    /// Returns the request that a stored plan is. `directory` is the run directory of its record, which has the files that
+    /// are too large for a plan.
+    ///
+    /// # Errors
+    /// When the record lacks a file of the workload, or this program lacks the workload.
+    pub fn of_plan(plan: &Plan, directory: &Path) -> Result<Self> {
+        Ok(Self {
+            order: Order::of_plan(plan),
+            recipe: plan.recipe.clone().map(Followed::stored),
+            source: WorkloadSource::of_plan(plan, directory)?,
+            seed: plan.seed,
+            stored: Some(plan.clone()),
+        })
+    }
+
+    /// Returns the same with what `said` says of the target, the seed and the files that are written.
+    ///
+    /// # Errors
+    /// As [`Request::of_plan`], and when `said` says more than that.
+    pub fn again(plan: &Plan, directory: &Path, said: Order) -> Result<Self> {
+        let (target, config) = (said.target.target.clone(), said.target.config.clone());
+        let (random_seed, os_metrics) = (said.drive.random_seed, said.watch.os_metrics.clone());
+        let counts = Order {
+            target: TargetOrder { target: target.clone(), config: config.clone(), ..TargetOrder::default() },
+            drive: DriveOrder { random_seed, ..DriveOrder::default() },
+            watch: WatchOrder { os_metrics: os_metrics.clone(), ..WatchOrder::default() },
+            suite: said.suite.clone(),
+            json: said.json.clone(),
+            out: said.out.clone(),
+            ..Order::default()
+        };
+        if counts != said {
+            let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
+                         --random-seed, --out and --json";
+            return Err(Failure::new(Code::Start, error)
+                .hint("leave the others out, or name the workload with the arguments that the run's page has"));
+        }
+        let request = Self::of_plan(plan, directory)?;
+        let stored = request.order;
+        let order = Order {
+            target: TargetOrder {
+                // A private server was reached by TCP; another target has its own way.
+                tcp: stored.target.tcp && target.is_none(),
+                target: target.or(stored.target.target),
+                config,
+                ..stored.target
+            },
+            drive: DriveOrder { random_seed: random_seed.or(stored.drive.random_seed), ..stored.drive },
+            watch: WatchOrder { os_metrics: os_metrics.or(stored.watch.os_metrics), ..stored.watch },
+            suite: counts.suite,
+            json: counts.json,
+            out: counts.out,
+            ..stored
+        };
+        Ok(Self { order, ..request })
+    }
+}
+
+impl WorkloadSource {
+    /// Makes what a stored plan names; `directory` as in [`Request::of_plan`].
+    ///
+    /// # Errors
+    /// When a file is in neither, or is not what the plan's hash says, or there is no such workload.
+    pub fn of_plan(plan: &Plan, directory: &Path) -> Result<Self> {
+        if plan.inputs.is_empty() {
+            return without_inputs(plan);
+        }
+        let contents = plan.inputs.iter().map(|input| content(input, directory).map(|bytes| (input, bytes)));
+        let contents: Vec<_> = contents.collect::<Result<_>>()?;
+        if let Some(path) = &plan.directory {
+            let files: BTreeMap<_, _> =
+                contents.into_iter().map(|(input, bytes)| (input.file.as_str(), bytes)).collect();
+            let read = Directory::read(path, &mut |file| Ok(files.get(file).cloned()));
+            return Ok(Self::Directory(read.or_fail(Code::Start)?));
+        }
+        let source = |script: &ScriptPlan| {
+            let found = contents.iter().find(|(input, _)| input.sha256 == script.sha256);
+            let source =
+                |text: &Vec<u8>| Source { name: script.file.clone(), text: text.clone(), weight: script.weight };
+            found.map(|(_, text)| source(text)).ok_or_else(|| lacking(script, "the plan has no such file"))
+        };
+        plan.scripts.iter().map(source).collect::<Result<_>>().map(Self::Scripts)
+    }
+}
+
+/// The bytes of a file.
+fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
+    let (bytes, place) = match &input.text {
+        Some(text) => (text.clone().into_bytes(), "the plan".to_owned()),
+        None => {
+            let Some(path) = input_path(directory, &input.sha256) else {
+                let error = format!("'{}' is no hash of {}", input.sha256, input.file);
+                return Err(Failure::new(Code::Start, error));
+            };
+            let bytes = std::fs::read(&path).map_err(|error| {
+                let error = format!("the record lacks {}: failed to read {}: {error}", input.file, path.display());
+                Failure::new(Code::Start, error)
+                    .hint("keep the run directory whole: it has what is too large for run.json")
+            })?;
+            (bytes, path.display().to_string())
+        }
+    };
+    if sha256(&bytes) != input.sha256 {
+        let error = format!("{} in {place} was changed: its SHA-256 is not {}", input.file, input.sha256);
+        return Err(Failure::new(Code::Start, error));
+    }
+    Ok(bytes)
+}
+
+/// A plan that names no contents: that of a built-in workload, or one that 0.1.0 or the drop-in has written. The same files
+/// may still be where they were.
+fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
+    if plan.scripts.is_empty() {
+        return registry::find(&plan.workload).map(WorkloadSource::BuiltIn).or_fail(Code::Start);
+    }
+    if let Some(directory) = embedded::find(&plan.workload) {
+        let source = WorkloadSource::Directory(directory.or_fail(Code::Start)?);
+        if source.scripts() == plan.scripts {
+            return Ok(source);
+        }
+    }
+    // Of a directory the scripts alone would be another workload.
+    if plan.directory.is_some() || !plan.scale_name.is_empty() {
+        let error = format!("the record lacks the files of {}: it names its scripts only", plan.workload);
+        return Err(Failure::new(Code::Start, error).hint(OLD));
+    }
+    plan.scripts.iter().map(still_there).collect::<Result<_>>().map(WorkloadSource::Scripts)
+}
+
+/// Reads a script from where it was, where it is the same.
+fn still_there(script: &ScriptPlan) -> Result<Source> {
+    let text = std::fs::read(&script.file).map_err(|error| lacking(script, &error.to_string()))?;
+    match sha256(&text) == script.sha256 {
+        true => Ok(Source { name: script.file.clone(), text, weight: script.weight }),
+        false => Err(lacking(script, "the file there is another one")),
+    }
+}
+
+/// The failure that a script's text is not known.
+fn lacking(script: &ScriptPlan, why: &str) -> Failure {
+    let error = format!(
+        "the record lacks the text of {} (SHA-256 {:.16}…), and it is not there any more: {why}",
+        script.file, script.sha256
+    );
+    Failure::new(Code::Start, error).hint(OLD)
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_plan::Facts;
+
+    use super::*;
+
+    fn planned(names: &[&Path]) -> (Request, Plan) {
+        let mut order = Order::default();
+        order.workload.names = names.iter().map(|path| path.display().to_string()).collect();
+        let request = Request::read(order).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let plan = request.resolve(&Facts::unknown()).unwrap_or_else(|failure| panic!("{}", failure.text())).plan;
+        (request, plan)
+    }
+
+    fn again(plan: &Plan, directory: &Path) -> Result<Plan> {
+        // As it is read from a record.
+        let text = serde_json::to_string(plan).unwrap();
+        let request = Request::of_plan(&serde_json::from_str(&text).unwrap(), directory)?;
+        Ok(request.resolve(&Facts::unknown())?.plan)
+    }
+
+    #[test]
+    fn scripts_are_run_again_when_their_files_are_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let (a, b) = (place.path().join("a.sql"), place.path().join("b.sql"));
+        std::fs::write(&a, "SELECT 1;\n").unwrap();
+        std::fs::write(&b, [b"SELECT 2; -- ".as_slice(), &[0xff]].concat()).unwrap();
+        let (request, plan) = planned(&[&a, &b, &a]);
+        assert_eq!((plan.scripts.len(), plan.inputs.len()), (3, 2));
+        [&a, &b].into_iter().for_each(|file| std::fs::remove_file(file).unwrap());
+
+        let refused = again(&plan, place.path()).unwrap_err().text();
+        assert!(refused.contains("the record lacks") && refused.contains("b.sql"), "{refused}");
+        std::fs::create_dir(place.path().join("inputs")).unwrap();
+        for (hash, bytes) in request.source.files_beside_plan() {
+            std::fs::write(place.path().join("inputs").join(hash), bytes).unwrap();
+        }
+        assert_eq!(again(&plan, place.path()).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_directory_is_run_again_when_it_is_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let mine = place.path().join("mine");
+        std::fs::create_dir(&mine).unwrap();
+        for (file, text) in [
+            ("workload.toml", "[params]\nrows = 3\n[[script]]\nfile = 'x.sql'\nweight = 2\n"),
+            ("schema.sql", "CREATE TABLE t (a int);"),
+            ("load.sql", "INSERT INTO t SELECT generate_series(1, :rows);"),
+            ("x.sql", "SELECT count(*) FROM t;"),
+        ] {
+            std::fs::write(mine.join(file), text).unwrap();
+        }
+        let (_, plan) = planned(&[&mine]);
+        assert_eq!(
+            plan.inputs.iter().map(|input| input.file.as_str()).collect::<Vec<_>>(),
+            ["load.sql", "schema.sql", "workload.toml", "x.sql"]
+        );
+        std::fs::remove_dir_all(&mine).unwrap();
+        assert_eq!(again(&plan, place.path()).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_text_that_was_changed_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("a.sql");
+        std::fs::write(&file, "SELECT 1;").unwrap();
+        let (_, plan) = planned(&[&file]);
+        let inputs = vec![InputFile { text: Some("SELECT 2;".to_owned()), ..plan.inputs[0].clone() }];
+        let refused = again(&Plan { inputs, ..plan.clone() }, place.path()).unwrap_err().text();
+        assert!(refused.contains("was changed"), "{refused}");
+        let inputs = vec![InputFile { text: None, sha256: "../../x".to_owned(), ..plan.inputs[0].clone() }];
+        assert!(again(&Plan { inputs, ..plan }, place.path()).unwrap_err().text().contains("is no hash"));
+    }
+
+    #[test]
+    fn a_plan_of_0_1_0_says_what_it_lacks() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("a.sql");
+        std::fs::write(&file, "SELECT 1;").unwrap();
+        let (_, plan) = planned(&[&file]);
+        let old = Plan { inputs: Vec::new(), ..plan.clone() };
+        assert_eq!(again(&old, place.path()).unwrap(), plan, "the same file is there still");
+        std::fs::write(&file, "SELECT 2;").unwrap();
+        let refused = again(&old, place.path()).unwrap_err().text();
+        assert!(refused.contains("lacks the text of") && refused.contains("another one"), "{refused}");
+        let (_, sensor) = planned(&[Path::new("sensor-1")]);
+        let old = Plan { inputs: Vec::new(), directory: None, ..sensor.clone() };
+        assert_eq!(again(&old, place.path()).unwrap().inputs, sensor.inputs);
+    }
+}
