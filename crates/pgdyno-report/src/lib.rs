@@ -19,6 +19,7 @@ mod rules;
 pub mod scaling;
 pub mod search;
 mod steady;
+pub mod suite;
 mod text;
 mod time_profile;
 pub mod units;

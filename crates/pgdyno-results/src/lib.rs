@@ -4,7 +4,7 @@
 //! - [`RunDir`] is the run's directory, written as the run goes: `run.json`, `intervals.csv`,
 //!   `latency.hlog`; and one line at the end in `results.csv` beside it;
 //! - [`SampleFiles`] is what was seen of server and machines meanwhile, [`Samples`] the same read back;
-//! - [`SearchRecord`] is a search for the highest load, which is made of runs;
+//! - [`SearchRecord`] is a search for the highest load that keeps its [`Objective`]s, which is made of runs;
 //! - [`Metric`] is the table of what runs are known and compared by;
 //! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] turns what the engine counted into the record's figures.
@@ -26,6 +26,7 @@ mod layout;
 mod listing;
 mod live;
 mod metric;
+mod objective;
 mod pattern;
 mod record;
 mod samples;
@@ -44,6 +45,7 @@ pub use layout::{INTERVALS, LATENCY, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
 pub use live::{Latest, goes_on, read_latest};
 pub use metric::Metric;
+pub use objective::Objective;
 pub use pgdyno_workload::{Better, Unit};
 pub use record::{
     BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,

@@ -3,7 +3,6 @@
 
 pub(crate) mod arguments;
 mod point;
-pub(crate) mod slo;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,11 +15,10 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_measure::search::{Bounds, ERROR, Limit, REPEATS, Search, Verdict, knee};
 use pgdyno_plan::SuitePlan;
 use pgdyno_report::search::load as words;
-use pgdyno_results::{RunRecord, SearchRecord, SearchStatus, Status, write_whole};
+use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, write_whole};
 
 use self::arguments::Common;
 use self::point::{Measured, judge, summed_up};
-use self::slo::Objective;
 use crate::child;
 use pgdyno_live::Progress;
 

@@ -7,7 +7,6 @@ pub(crate) mod check;
 pub(crate) mod detach;
 pub(crate) mod execution;
 mod private;
-pub(crate) mod report;
 pub(crate) mod runner;
 pub(crate) mod standing;
 mod targets;

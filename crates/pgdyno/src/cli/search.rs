@@ -1,10 +1,10 @@
 //! The search for the highest load that keeps an objective.
 
 use clap::Args;
+use pgdyno_results::Objective;
 
 use super::RunArgs;
 use super::run::positive;
-use crate::search::slo::Objective;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

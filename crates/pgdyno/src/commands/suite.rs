@@ -5,7 +5,7 @@ use std::path::Path;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::Suite as Plan;
-use pgdyno_report::units;
+use pgdyno_report::{suite as report, units};
 
 use crate::cli::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
@@ -13,7 +13,7 @@ use crate::suite::check::{self, Draft};
 use crate::suite::execution::{self, Execution, Lock, Origin};
 use crate::suite::runner::{self, Runner};
 use crate::suite::view::View;
-use crate::suite::{detach, report, standing, view};
+use crate::suite::{detach, standing, view};
 use pgdyno_live::Progress;
 
 pub(crate) fn run(action: &Suite) -> Result<Code> {
@@ -43,12 +43,13 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
         Suite::Report { which, format } => {
             let execution = find(which)?;
             let standings = standing::standings(&execution.state)?;
-            let render = match format.as_str() {
-                "markdown" => report::markdown,
-                "csv" => report::csv,
-                _ => report::text,
+            let (name, runs) = (execution.state.name(), standing::runs(&execution.state, &standings));
+            let text = match format.as_str() {
+                "markdown" => report::markdown(&name, &runs),
+                "csv" => report::csv(&name, &runs),
+                _ => report::text(&runs),
             };
-            super::print(render(&execution.state, &standings).as_bytes())?;
+            super::print(text.as_bytes())?;
             Ok(Code::Success)
         }
     }
@@ -179,7 +180,7 @@ fn carry_out(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], det
     let view = View::new(&progress, &execution, detached);
     let runner = Runner { execution, suite, drafts, interrupt: &interrupt, progress: &progress, view, cells };
     let outcome = interrupt.blamed(runner.carry_out())?;
-    let table = report::text(&outcome.execution.state, &outcome.standings);
+    let table = report::text(&standing::runs(&outcome.execution.state, &outcome.standings));
     super::print(format!("\n{table}").as_bytes())?;
     Ok(runner::verdict(&outcome.execution, &outcome.standings))
 }

@@ -5,9 +5,7 @@ use std::path::Path;
 use pgdyno_measure::search::Seen;
 use pgdyno_plan::{Arrivals, Pace, Rate};
 use pgdyno_report::units;
-use pgdyno_results::{INTERVALS, RunRecord, SearchPoint, Status, Summary};
-
-use super::slo::Objective;
+use pgdyno_results::{INTERVALS, Objective, RunRecord, SearchPoint, Status, Summary};
 
 /// An open loop that falls behind its schedule by more than this is overloaded; with more arrivals than this that are
 /// late or skipped, too.

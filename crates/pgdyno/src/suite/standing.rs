@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
+use pgdyno_report::suite::SuiteRun;
 use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_record};
 
-use super::execution::State;
+use super::execution::{Planned, State};
 use crate::child;
 
 /// A run that will not be carried out again by itself.
@@ -36,6 +37,16 @@ pub(crate) fn standings(state: &State) -> Result<Vec<Option<Done>>> {
         })
         .collect();
     Ok((0..state.runs.len()).map(|nth| standing(state, nth, &own)).collect())
+}
+
+/// The runs of an execution as its table has them.
+pub(crate) fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<SuiteRun<'a>> {
+    let run = |(planned, done): (&'a Planned, &'a Option<Done>)| SuiteRun {
+        cell: &planned.run,
+        record: done.as_ref().map(|done| &done.record),
+        failure: done.as_ref().and_then(|done| done.failure.as_deref()),
+    };
+    state.runs.iter().zip(standings).map(run).collect()
 }
 
 /// How the run `nth` ended, by the records of the execution, the newest first.

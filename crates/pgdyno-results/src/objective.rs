@@ -4,11 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use pgdyno_plan::units;
-use pgdyno_results::{LatencyRecord, RunRecord};
+
+use crate::record::{LatencyRecord, RunRecord};
 
 /// A figure of the response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Figure {
+enum Figure {
     P50,
     P90,
     P95,
@@ -54,7 +55,7 @@ enum What {
 
 /// An objective, and how it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Objective {
+pub struct Objective {
     text: String,
     what: What,
 }
@@ -67,7 +68,10 @@ impl fmt::Display for Objective {
 
 impl Objective {
     /// Reads `p99 < 10ms`, `errors < 0.1%`, `tps > 500`.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// When it is none of these, with what could have been written.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let (name, sign, bound) = split(text).ok_or("write FIGURE < BOUND, as in \"p99 < 10ms\"")?;
         let what = match (name, sign) {
             ("errors", '<') => What::Errors { below: share(bound)? },
@@ -88,7 +92,8 @@ impl Objective {
 
     /// The logarithm of bound over figure, where more load makes the figure worse: above 0 it is kept. `None` for what
     /// has no such figure.
-    pub(crate) fn margin(&self, record: &RunRecord) -> Option<f64> {
+    #[must_use]
+    pub fn margin(&self, record: &RunRecord) -> Option<f64> {
         let summary = record.summary.as_ref()?;
         let ratio = match self.what {
             What::Latency { figure, below_ns } => below_ns / figure.of_ns(summary.response_latency_ns.as_ref()?),
@@ -99,12 +104,14 @@ impl Objective {
     }
 
     /// Whether failed transactions are what it is about.
-    pub(crate) fn admits_failures(&self) -> bool {
+    #[must_use]
+    pub fn admits_failures(&self) -> bool {
         matches!(self.what, What::Errors { .. })
     }
 
     /// The throughput that the load found must have.
-    pub(crate) fn least_tps(&self) -> Option<f64> {
+    #[must_use]
+    pub fn least_tps(&self) -> Option<f64> {
         match self.what {
             What::Tps { above } => Some(above),
             What::Latency { .. } | What::Errors { .. } => None,

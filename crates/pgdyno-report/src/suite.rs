@@ -2,12 +2,21 @@
 //! what its records say that has really been run.
 
 use pgdyno_plan::RecipePlan;
-use pgdyno_report::units;
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
 
-use super::execution::State;
-use super::standing::Done;
+use crate::units;
+
+/// A run of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteRun<'a> {
+    /// The key of its cell.
+    pub cell: &'a str,
+    /// Its record; none where it is still to be carried out.
+    pub record: Option<&'a RunRecord>,
+    /// Why it counts as failed.
+    pub failure: Option<&'a str>,
+}
 
 /// A cell.
 struct Row<'a> {
@@ -15,7 +24,7 @@ struct Row<'a> {
     /// What its runs were, by their records.
     ran: String,
     complete: Vec<&'a RunRecord>,
-    failed: Vec<&'a Done>,
+    failed: Vec<(&'a RunRecord, &'a str)>,
     planned: usize,
     /// The metric, and its value in each complete run.
     metric: Metric,
@@ -33,21 +42,22 @@ fn metric(record: &RunRecord) -> Metric {
     rates.next().unwrap_or_else(|| Metric::headline(std::iter::once(record)))
 }
 
-fn rows<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<Row<'a>> {
+fn rows<'a>(runs: &[SuiteRun<'a>]) -> Vec<Row<'a>> {
     let mut keys: Vec<&str> = Vec::new();
-    for planned in &state.runs {
-        if !keys.contains(&planned.run.as_str()) {
-            keys.push(&planned.run);
+    for run in runs {
+        if !keys.contains(&run.cell) {
+            keys.push(run.cell);
         }
     }
-    keys.into_iter().map(|key| row(key, state, standings)).collect()
+    keys.into_iter().map(|key| row(key, runs)).collect()
 }
 
-fn row<'a>(key: &'a str, state: &'a State, standings: &'a [Option<Done>]) -> Row<'a> {
-    let own = || state.runs.iter().zip(standings).filter(move |(planned, _)| planned.run == key).map(|(_, done)| done);
-    let (failed, complete): (Vec<&Done>, Vec<&Done>) = own().flatten().partition(|done| done.failure.is_some());
-    let complete: Vec<&RunRecord> = complete.into_iter().map(|done| &done.record).collect();
-    let first = complete.first().copied().or_else(|| failed.first().map(|done| &done.record));
+fn row<'a>(key: &'a str, runs: &[SuiteRun<'a>]) -> Row<'a> {
+    let own = || runs.iter().filter(|run| run.cell == key);
+    let ended = || own().filter_map(|run| Some((run.record?, run.failure)));
+    let complete: Vec<&RunRecord> = ended().filter(|(_, why)| why.is_none()).map(|(record, _)| record).collect();
+    let failed: Vec<_> = ended().filter_map(|(record, why)| Some((record, why?))).collect();
+    let first = complete.first().copied().or_else(|| failed.first().map(|(record, _)| *record));
     let metric = first.map_or_else(Metric::tps, metric);
     let value = |record: &&RunRecord| metric.value(record);
     let published =
@@ -99,9 +109,10 @@ fn cells(row: &Row<'_>) -> [String; 7] {
     ]
 }
 
-/// Columns for a terminal.
-pub(crate) fn text(state: &State, standings: &[Option<Done>]) -> String {
-    let rows = rows(state, standings);
+/// Returns the table of the suite's runs in columns, for a terminal.
+#[must_use]
+pub fn text(runs: &[SuiteRun<'_>]) -> String {
+    let rows = rows(runs);
     let table: Vec<[String; 7]> = std::iter::once(COLUMNS.map(str::to_owned)).chain(rows.iter().map(cells)).collect();
     let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
     // Nothing was published of a workload that is no recipe's.
@@ -120,31 +131,33 @@ pub(crate) fn text(state: &State, standings: &[Option<Done>]) -> String {
     text
 }
 
-/// For a pull request or a page.
-pub(crate) fn markdown(state: &State, standings: &[Option<Done>]) -> String {
-    let rows = rows(state, standings);
+/// Returns the same for a pull request or a page; `name` is that of the execution.
+#[must_use]
+pub fn markdown(name: &str, runs: &[SuiteRun<'_>]) -> String {
+    let rows = rows(runs);
     let line = |cells: &[String]| {
         format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
     };
-    let mut text = format!("### suite {}\n\n", state.name());
+    let mut text = format!("### suite {name}\n\n");
     text += &line(&COLUMNS.map(str::to_owned));
     text += "| --- | --- | --- | --- | ---: | ---: | ---: |\n";
     text.extend(rows.iter().map(|row| line(&cells(row))));
     text + &notes(&rows, "- ")
 }
 
-/// For other programs: figures as they are.
-pub(crate) fn csv(state: &State, standings: &[Option<Done>]) -> String {
+/// Returns the same for other programs, with figures as they are.
+#[must_use]
+pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
     let mut text =
         "suite,cell,workload,scale,clients,target,planned,complete,failed,metric,mean,spread,published,runs\n"
             .to_owned();
-    for row in rows(state, standings) {
-        let plan =
-            row.complete.first().copied().or_else(|| row.failed.first().map(|done| &done.record)).map(|r| &r.plan);
+    for row in rows(runs) {
+        let first = row.complete.first().copied().or_else(|| row.failed.first().map(|(record, _)| *record));
+        let plan = first.map(|record| &record.plan);
         let (mean, spread) = mean_and_spread(&row.figures);
         let number = |n: Option<f64>| n.map_or_else(String::new, |n| format!("{n:.6}"));
         let fields = [
-            state.name(),
+            name.to_owned(),
             row.key.to_owned(),
             plan.map_or_else(String::new, |plan| plan.workload.clone()),
             plan.map_or_else(String::new, |plan| plan.scale.to_string()),
@@ -206,8 +219,8 @@ fn notes(rows: &[Row<'_>], bullet: &str) -> String {
         add(format!("{}: {}", recipe.name, conditions(recipe)));
     }
     for row in rows {
-        for done in &row.failed {
-            add(format!("{}: {}", row.key, done.failure.as_deref().unwrap_or("failed")));
+        for (_, why) in &row.failed {
+            add(format!("{}: {why}", row.key));
         }
     }
     if lines.is_empty() {
