@@ -1,10 +1,11 @@
 //! A run as a process of its own: whatever becomes of it, the next one is not touched.
 //!
 //! The child leads a process group, so that Ctrl-C reaches it through its parent only and nothing of it is left behind.
-//! Its standard input is a pipe that the parent holds: a parent that is killed takes the child with it, cleanly. Its
+//! Its standard input is a pipe that the parent holds, and begins with the order: a parent that is killed takes the child with it, cleanly. Its
 //! output goes to a log that stays locked for as long as any process of the run lives.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,7 +15,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::target::own_program;
-use pgdyno_plan::SuitePlan;
+use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -34,10 +35,10 @@ pub(crate) struct Ended {
     pub(crate) record: Option<(PathBuf, RunRecord)>,
 }
 
-/// Carries out `pgdyno run ARGS` and waits for its end. What it prints goes to the end of `log`. `place` marks its record,
+/// Carries out an order and waits for its end. What it prints goes to the end of `log`. `place` marks its record,
 /// and finds it again. When `interrupt` asks for the end, the run is asked too, and in the same manner.
 pub(crate) fn run(
-    args: &[String],
+    order: &Order,
     place: &SuitePlan,
     results: &Path,
     log: &Path,
@@ -45,17 +46,19 @@ pub(crate) fn run(
 ) -> Result<Ended> {
     let log = locked(log, interrupt)?;
     let mark = format!("{}:{}:{}:{}", place.suite, place.id, place.run, place.repetition);
+    let line = serde_json::to_string(order).or_fail(Code::Start)? + "\n";
     let mut child = Command::new(own_program()?)
-        .args(["run", "--until-eof", "--suite-run", &mark, "--out"])
+        .args(["run", "--until-eof", "--suite-run", &mark, "--order", "--out"])
         .arg(results)
-        .args(args)
         .stdin(Stdio::piped())
         .stdout(log.try_clone().or_fail(Code::Start)?)
         .stderr(log)
         .process_group(0)
         .spawn()
         .or_fail(Code::Start)?;
-    let input = child.stdin.take();
+    let mut input = child.stdin.take();
+    // One that is gone by now says why in its log.
+    let _ = input.as_mut().map(|input| input.write_all(line.as_bytes()));
     let status = wait(&mut child, input, interrupt).or_fail(Code::Start)?;
     Ok(Ended { code: status.code(), signal: status.signal(), record: find(results, place)? })
 }

@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
+use pgdyno_plan::Order;
 use pgdyno_results::{find_run, read_record};
 
 use crate::cli::{Cli, Command, RunArgs};
@@ -77,8 +78,15 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     failure.code().into()
 }
 
-/// Reads what a command line asks for: the plan of a record again, or a new run.
+/// Reads what a command line asks for: the plan of a record again, or a new run, which a suite or a search orders by
+/// standard input.
 fn request(args: RunArgs) -> Result<Request> {
+    if args.order {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).or_fail(Code::Start)?;
+        let order = serde_json::from_str(&line).or_fail(Code::Start)?;
+        return Request::read(Order { suite: args.suite_run, out: Some(args.out.out), ..order });
+    }
     let Some(name) = args.again.clone() else { return Request::read(args.order()) };
     let path = find_run(&args.out.out, &name).or_fail(Code::Start)?;
     let record = read_record(&path).or_fail(Code::Start)?;

@@ -1,7 +1,6 @@
 //! Searching for the highest load that keeps its objectives: every measurement is a run in a process of its own, with a
 //! record of its own. What is measured next, `pgdyno_measure::search` decides.
 
-pub(crate) mod arguments;
 mod point;
 
 use std::collections::BTreeMap;
@@ -13,11 +12,10 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_measure::search::{Bounds, ERROR, Limit, REPEATS, Search, Verdict, knee};
-use pgdyno_plan::SuitePlan;
+use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::search::load as words;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, write_whole};
 
-use self::arguments::Common;
 use self::point::{Measured, judge, summed_up};
 use crate::child;
 use pgdyno_live::Progress;
@@ -34,10 +32,8 @@ pub(crate) struct Task<'a> {
     pub(crate) curve: usize,
     /// Length of a run's measured window, where it has one.
     pub(crate) time_s: Option<f64>,
-    /// What every run is given.
-    pub(crate) common: Common,
-    /// How the first run loads; the others find the data there.
-    pub(crate) loading: Option<&'static str>,
+    /// What every run does, but for its load. The first one loads; the others find the data there.
+    pub(crate) order: Order,
     pub(crate) results: &'a Path,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) progress: &'a Progress,
@@ -120,7 +116,7 @@ impl<'a> SearchRun<'a> {
     fn bounds(&mut self) -> std::result::Result<Bounds, Stopped> {
         let budget = self.task.steps;
         let (min, max, start, growth, whole, budget) = if self.task.by == "rate" {
-            let capacity = self.run("capacity", &[])?;
+            let capacity = self.run("capacity", None)?;
             let tps = capacity.1.summary.map_or(0.0, |summary| summary.tps);
             if tps <= 0.0 {
                 let error = "nothing was committed in a closed loop, so there is no rate to begin with";
@@ -225,13 +221,13 @@ impl<'a> SearchRun<'a> {
 
     /// Measures a load once.
     fn measure(&mut self, load: f64) -> std::result::Result<Measured, Stopped> {
-        let (name, option) = (format!("{}={load}", self.task.by), format!("--{}={load}", self.task.by));
-        let (directory, record) = self.run(&name, &[option])?;
+        let name = format!("{}={load}", self.task.by);
+        let (directory, record) = self.run(&name, Some(load))?;
         judge(&record, &directory, self.task.objectives).ok_or_else(|| self.nothing(&name, Some(&record), None))
     }
 
-    /// Runs once. The first run loads the data.
-    fn run(&mut self, name: &str, options: &[String]) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
+    /// Runs once, in a closed loop of all clients where there is no load. The first run loads the data.
+    fn run(&mut self, name: &str, load: Option<f64>) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
         let repetition = self.places.entry(name.to_owned()).or_default();
         *repetition += 1;
         let place = SuitePlan {
@@ -240,11 +236,15 @@ impl<'a> SearchRun<'a> {
             run: name.to_owned(),
             repetition: *repetition,
         };
-        let mut options = options.to_vec();
-        let loading = if self.record.runs.is_empty() { self.task.loading } else { Some("--no-load") };
-        options.extend(loading.map(str::to_owned));
-        let args = self.task.common.with(&options);
-        let ended = child::run(&args, &place, self.task.results, &self.log(), self.task.interrupt)?;
+        let mut order = self.task.order.clone();
+        match self.task.by {
+            "rate" => order.drive.rate = load,
+            _ => order.drive.clients = load.map(|clients| clients as u32),
+        }
+        if !self.record.runs.is_empty() {
+            (order.no_load, order.replace) = (true, false);
+        }
+        let ended = child::run(&order, &place, self.task.results, &self.log(), self.task.interrupt)?;
         let id = ended.record.as_ref().map(|(_, record)| record.id.clone());
         self.record.runs.extend(id);
         if self.task.interrupt.control.is_stopping() {

@@ -81,7 +81,7 @@ impl Request {
         let facts = facts.before_contact();
         let size = default_size(&self.order, &facts);
         let plan = fill_in(&self.order, &self.source, self.seed, &facts, size)?.plan;
-        let alone = |order: &Order| Ok(fill_in(order, &self.source, plan.seed, &facts, plan.scale)?.plan);
+        let alone = |order: &Order| fill_in(order, &self.source, plan.seed, &facts, plan.scale).map(|alone| alone.plan);
         let recipe = Some(recipe.beside(&plan, alone)?);
         Ok(Resolved { plan: Plan { recipe, ..resolved.plan }, ..resolved })
     }

@@ -33,6 +33,9 @@ pub(crate) struct RunArgs {
     /// The place of the run in a suite
     #[arg(long, hide = true, value_name = "SUITE:ID:RUN:REPETITION", value_parser = super::suite::suite_run)]
     pub(crate) suite_run: Option<SuitePlan>,
+    /// The order is the first line of standard input, as JSON; of the arguments count the place in a suite and --out
+    #[arg(long, hide = true)]
+    pub(crate) order: bool,
     /// End cleanly when standard input ends: whoever started the run is gone then
     #[arg(long, hide = true)]
     pub(crate) until_eof: bool,
@@ -90,6 +93,7 @@ impl RunArgs {
             suite_run,
             until_eof: _,
             again: _,
+            order: _,
             no_load,
             replace,
             from_template,

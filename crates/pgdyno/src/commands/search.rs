@@ -5,24 +5,22 @@ use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::{Kind, Server};
+use pgdyno_life::target::Kind;
 use pgdyno_results::{SearchRecord, admit, run_id};
 
 use crate::cli::SearchArgs;
 use crate::interrupt;
-use crate::search::arguments::Common;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use pgdyno_live::Progress;
 
-/// Arguments of a run that the search gives its runs itself, or keeps for itself.
-const OWN: [&str; 7] = ["out", "quiet", "rate", "no_load", "replace", "json", "suite_run"];
 /// How long a run measures where nothing is said.
 const DEFAULT_TIME_S: f64 = 10.0;
 
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
     let quiet = args.run.quiet;
-    let request = Request::read(args.run.order())?;
+    let mut order = args.run.order();
+    let request = Request::read(order.clone())?;
     let (run, source) = (&request.order, &request.source);
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
@@ -31,10 +29,8 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     let (name, started) = (target.name(), Timestamp::now());
     let has_settings = !target.settings.is_empty();
 
-    let mut without = OWN.to_vec();
-    let mut given = Vec::new();
     if run.drive.time.is_none() && run.drive.transactions.is_none() {
-        given.push(format!("--time={DEFAULT_TIME_S}"));
+        order.drive.time = Some(DEFAULT_TIME_S);
     }
     // It lives until the search is over.
     let mut _server = None;
@@ -45,11 +41,12 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         };
         let server = target.bring_up(&run.target, links, &progress)?;
         server.announce(&progress)?;
-        given.extend(reached(&server, &name)?);
+        let options =
+            server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
+        (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(name.clone()));
         if has_settings {
-            given.push("--done=settings=given to the private server at its start".to_owned());
+            order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
         }
-        without.push("target");
         _server = Some(server);
     } else if target.given().is_some() {
         let mut server = target.bring_up(&run.target, 0, &progress)?;
@@ -71,12 +68,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         precision: args.precision / 100.0,
         curve: args.curve.into(),
         time_s: run.drive.time.or_else(|| run.drive.transactions.is_none().then_some(DEFAULT_TIME_S)),
-        common: Common::of(std::env::args_os(), &without)?.and(given),
-        loading: match (run.no_load, run.replace) {
-            (true, _) => Some("--no-load"),
-            (false, true) => Some("--replace"),
-            (false, false) => None,
-        },
+        order,
         results: run.results(),
         interrupt: &interrupt,
         progress: &progress,
@@ -122,11 +114,4 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// What tells a run of the private server that the search holds.
-fn reached(server: &Server, shown_as: &str) -> Result<Vec<String>> {
-    let options =
-        server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
-    Ok(vec![format!("--target={options}"), format!("--shown-as={shown_as}")])
 }

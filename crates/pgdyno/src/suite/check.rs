@@ -11,7 +11,7 @@ use pgdyno_life::plan::workload_source::WorkloadSource;
 use pgdyno_life::target::{Kind, Target};
 use pgdyno_net::ConnectOptions;
 use pgdyno_plan::suite::{Cell, Suite};
-use pgdyno_plan::{Cycle, Plan, TargetOrder, targets};
+use pgdyno_plan::{Cycle, Order, Plan, TargetOrder, targets};
 use pgdyno_workload::Workload;
 use pgdyno_workloads::registry;
 
@@ -23,8 +23,10 @@ pub(crate) struct Draft {
     pub(crate) source: WorkloadSource,
     pub(crate) workload: Workload,
     target: Target,
-    /// The target, and its settings.
-    pub(crate) order: TargetOrder,
+    /// What its run is ordered to do.
+    pub(crate) order: Order,
+    /// The target, and its settings, those of a recipe among them.
+    pub(crate) target_order: TargetOrder,
     /// Settings of the server that it wants.
     pub(crate) settings: BTreeMap<String, String>,
     pub(crate) cycle: Cycle,
@@ -39,6 +41,15 @@ impl Draft {
     /// How its server is reached, where that is somebody else's.
     pub(crate) fn given(&self) -> Option<&ConnectOptions> {
         self.target.given()
+    }
+
+    /// What its run is ordered to do on a target that is reached by `dsn` and called by its name, after these steps were
+    /// done for it.
+    pub(crate) fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
+        let mut order = self.order.clone();
+        (order.target.target, order.target.shown_as) = (Some(dsn.to_owned()), Some(name.to_owned()));
+        order.cycle.done = done;
+        order
     }
 
     /// Its warm-up and measured window, where those are times.
@@ -74,7 +85,7 @@ pub(crate) fn drafts(suite: &Suite, file: &Path, config: &Path) -> Result<Vec<Dr
 }
 
 /// The arguments that name a cell's target.
-pub(crate) fn target_args(target: &str, config: &Path) -> Vec<String> {
+fn target_args(target: &str, config: &Path) -> Vec<String> {
     match target {
         "none" => Vec::new(),
         target => vec![format!("--target={target}"), format!("--config={}", config.display())],
@@ -86,10 +97,11 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
         return Err(Failure::new(Code::Start, "the connection string of its target holds a password")
             .hint("keep passwords in ~/.pgpass, a service file or PGPASSWORD"));
     }
-    let request = Request::read(parse(cell, config)?.order())?;
+    let order = parse(cell, config)?.order();
+    let request = Request::read(order.clone())?;
     resolve::admit_json(&request.order)?;
     let resolve::Draft { target, resolved: Resolved { plan, workload, .. }, .. } = request.draft()?;
-    let Request { order, source, .. } = request;
+    let Request { order: Order { target: target_order, .. }, source, .. } = request;
     if order.target.tcp {
         return Err(Failure::new(Code::Start, "a suite reaches its private servers by their sockets: leave --tcp out"));
     }
@@ -100,7 +112,8 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
         source,
         workload,
         target,
-        order: order.target,
+        order,
+        target_order,
     })
 }
 

@@ -9,7 +9,7 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::prepare::cycle;
 use pgdyno_life::target::{Server, Target};
 use pgdyno_net::{Admin, quote};
-use pgdyno_plan::Cycle;
+use pgdyno_plan::{Cycle, Order};
 use pgdyno_results::CycleRecord;
 
 use super::check::Draft;
@@ -28,7 +28,7 @@ pub(super) struct Privates {
 }
 
 impl Privates {
-    /// Brings the server of a target to where a run wants it, and returns the run's arguments for it. `links` connections
+    /// Brings the server of a target to where a run wants it, and returns the order of the run there. `links` connections
     /// are opened by the largest run on it.
     pub(super) fn ready(
         &mut self,
@@ -37,7 +37,7 @@ impl Privates {
         links: u32,
         progress: &Progress,
         interrupt: &Interrupt,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Order> {
         let mut evidence = Vec::new();
         let held = match self.held.remove(target) {
             Some(mut held) => {
@@ -48,7 +48,7 @@ impl Privates {
                 held
             }
             None => {
-                let server = Target::resolve(&draft.order)?.bring_up(&draft.order, links, progress)?;
+                let server = Target::resolve(&draft.target_order)?.bring_up(&draft.target_order, links, progress)?;
                 server.announce(progress)?;
                 let mut held = Held { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {
@@ -94,14 +94,14 @@ fn done(step: &str, what: &str) -> CycleRecord {
     CycleRecord { step: step.to_owned(), what: what.to_owned(), done: true, ..CycleRecord::default() }
 }
 
-/// The arguments by which a run reaches the server, in a database for data like its own.
+/// The order of a run that reaches the server, in a database for data like its own.
 fn reach(
     target: &str,
     server: &Server,
     draft: &Draft,
     evidence: &[CycleRecord],
     interrupt: &Interrupt,
-) -> Result<Vec<String>> {
+) -> Result<Order> {
     let Some(options) = &server.options else {
         return Err(Failure::new(Code::Server, "the private server has no address"));
     };
@@ -117,12 +117,7 @@ fn reach(
     } else {
         options.clone()
     };
-    let steps =
-        evidence.iter().filter(|record| record.done).map(|record| format!("--done={}={}", record.step, record.what));
-    let place = [
-        format!("--target={options}"),
-        format!("--shown-as={target}"),
-        format!("--config={}", draft.order.config().display()),
-    ];
-    Ok(place.into_iter().chain(steps).collect())
+    let done = evidence.iter().filter(|record| record.done);
+    let done = done.map(|record| (record.step.clone(), record.what.clone())).collect();
+    Ok(draft.order_at(&options.to_string(), target, done))
 }

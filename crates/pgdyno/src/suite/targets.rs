@@ -12,10 +12,11 @@ use pgdyno_life::prepare::hooks;
 use pgdyno_life::target::lock::TargetLock;
 use pgdyno_life::target::named;
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
+use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Provision, Suite};
 use pgdyno_plan::targets::{Hook, Targets as File, holds_password};
 
-use super::check::{self, Draft};
+use super::check::Draft;
 use super::execution::{Execution, State};
 use super::private::Privates;
 use pgdyno_live::Progress;
@@ -89,8 +90,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Brings the target of a cell to where its run wants it, and returns the run's arguments for it.
-    pub(super) fn ready(&mut self, cell: usize, execution: &mut Execution) -> Result<Vec<String>> {
+    /// Brings the target of a cell to where its run wants it, and returns the order of the run there.
+    pub(super) fn ready(&mut self, cell: usize, execution: &mut Execution) -> Result<Order> {
         let (drafts, target) = (self.drafts, &self.suite.cells[cell].target);
         let draft = &drafts[cell];
         if draft.is_private() {
@@ -118,14 +119,12 @@ impl<'a> Targets<'a> {
         if let Some(Some(dsn)) = execution.state.provisioned.get(target) {
             let options = ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Start)?;
             self.lock(&options, &execution.state)?;
-            let mut args = check::target_args(dsn, &execution.state.config);
-            args.push(format!("--shown-as={target}"));
-            return Ok(args);
+            return Ok(draft.order_at(dsn, target, Vec::new()));
         }
         if let Some(options) = draft.given() {
             self.lock(options, &execution.state)?;
         }
-        Ok(check::target_args(target, &execution.state.config))
+        Ok(draft.order.clone())
     }
 
     /// After a run: who has died?

@@ -11,7 +11,7 @@ use pgdyno_report::html::command_line;
 use crate::cli::{Cli, Command, RunArgs};
 
 /// Arguments of `pgdyno run` that no plan keeps: they name the server, choose the recipe's numbers, or say where output goes.
-const NOT_KEPT: [&str; 16] = [
+const NOT_KEPT: [&str; 17] = [
     "target",
     "config",
     "shown-as",
@@ -26,6 +26,7 @@ const NOT_KEPT: [&str; 16] = [
     "until-eof",
     "suite-run",
     "again",
+    "order",
     "done",
     "help",
 ];

@@ -9,7 +9,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::record::Recording;
-use pgdyno_plan::Plan;
+use pgdyno_plan::{Order, Plan};
 use pgdyno_report::units;
 use pgdyno_results::Status;
 
@@ -35,12 +35,8 @@ impl Runner<'_> {
         let cell = self.cells[nth];
         self.execution.state.current = Some(nth);
         self.execution.write()?;
-        let mut args = self.suite.cells[cell].args.clone();
         let done = match targets.ready(cell, &mut self.execution) {
-            Ok(more) => {
-                args.extend(more);
-                self.drive(nth, &args, standings)?
-            }
+            Ok(order) => self.drive(nth, &order, standings)?,
             Err(_) if self.interrupt.control.is_stopping() => None,
             Err(failure) => Some(self.failed_without_record(nth, &failure.text(), failure.code())?),
         };
@@ -52,7 +48,7 @@ impl Runner<'_> {
     }
 
     /// Lets the child run, and sees to its record.
-    fn drive(&mut self, nth: usize, args: &[String], standings: &[Option<Done>]) -> Result<Option<Done>> {
+    fn drive(&mut self, nth: usize, order: &Order, standings: &[Option<Done>]) -> Result<Option<Done>> {
         let (place, log) = (self.execution.state.place(nth), self.execution.run_log(nth));
         let said_before = std::fs::metadata(&log).map_or(0, |log| log.len());
         // Records of attempts before this one.
@@ -63,7 +59,7 @@ impl Runner<'_> {
         let (inner, over, late) = (Interrupt::default(), AtomicBool::new(false), AtomicBool::new(false));
         let mut ended = std::thread::scope(|scope| {
             scope.spawn(|| self.watch(nth, &log, standings, &inner, &over, &late));
-            let ended = child::run(args, &place, &self.execution.state.results, &log, &inner);
+            let ended = child::run(order, &place, &self.execution.state.results, &log, &inner);
             over.store(true, Ordering::Release);
             ended
         })?;
