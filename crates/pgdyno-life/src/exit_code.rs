@@ -22,6 +22,8 @@ pub enum Code {
     Hook = 13,
     /// A comparison shows that NEW is slower by more than was allowed.
     Slower = 20,
+    /// A comparison cannot tell whether NEW is slower by more than was allowed.
+    Unsure = 21,
     /// The user ended it with Ctrl-C.
     Interrupted = 130,
 }
@@ -34,7 +36,7 @@ impl Code {
     }
 
     /// Every code.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Success,
         Self::Start,
         Self::Run,
@@ -43,6 +45,7 @@ impl Code {
         Self::Check,
         Self::Hook,
         Self::Slower,
+        Self::Unsure,
         Self::Interrupted,
     ];
 }

@@ -5,10 +5,12 @@
 //!
 //! - Of one run: its intervals are a series whose neighbours are alike. [`Estimate::of_intervals`] and [`Latencies`] take
 //!   that into account. What differs from run to run cannot be known from one run.
-//! - Of several runs: the runs are what is drawn. [`Change::of_runs`] looks at nothing else.
+//! - Of several runs: the runs are what is drawn. [`Change::of_runs`] looks at nothing else; [`Change::in_turns`] also takes
+//!   a drift out, where the order of the runs allows it.
 
 mod change;
 mod estimate;
+mod in_turns;
 mod latencies;
 mod limit;
 #[cfg(test)]
@@ -17,5 +19,6 @@ mod student;
 
 pub use change::{Change, Direction};
 pub use estimate::{Estimate, INTERVALS_MIN};
+pub use in_turns::Timed;
 pub use latencies::Latencies;
-pub use limit::{Held, RUNS_MAX};
+pub use limit::{Held, POWER, RUNS_MAX};

@@ -23,4 +23,4 @@ pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};
 pub use rows::{Digest, Rows};
-pub use steady::{LevelChange, Steadiness, Verdict, level_changes, steadiness, warm_up};
+pub use steady::{LevelChange, STEADY_BELOW, Steadiness, Verdict, level_changes, steadiness, warm_up};

@@ -17,7 +17,7 @@ mod trend;
 mod warm_up;
 
 pub use levels::{LevelChange, level_changes};
-pub use trend::{Steadiness, Verdict, steadiness};
+pub use trend::{STEADY_BELOW, Steadiness, Verdict, steadiness};
 pub use warm_up::warm_up;
 
 /// Changes of less than this share of the mean are not worth a word, however certain they are.

@@ -38,11 +38,14 @@ pub struct Wish {
     pub loss_max: Option<f64>,
     /// Whether runs of different work get a verdict, too.
     pub anyway: bool,
+    /// The standard deviation of a figure from run to run, relative, where it is known from elsewhere. Without it, one run of
+    /// each side has no verdict.
+    pub run_noise: Option<f64>,
 }
 
 impl Default for Wish {
     fn default() -> Self {
-        Self { metric: None, confidence: 0.95, loss_max: None, anyway: false }
+        Self { metric: None, confidence: 0.95, loss_max: None, anyway: false, run_noise: None }
     }
 }
 
@@ -152,23 +155,24 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
     let differences = differences(&base_records.iter().collect::<Vec<_>>(), &new_records.iter().collect::<Vec<_>>());
     let decisive: Vec<_> = differences.iter().filter(|d| d.is_decisive).map(words::difference).collect();
     let is_comparable = decisive.is_empty() || wish.anyway;
-    let mut figures = figures::figures(&mut base, &mut new, metric.clone(), wish.confidence);
+    let mut figures = figures::figures(&mut base, &mut new, metric.clone(), wish);
     if !is_comparable {
         figures.iter_mut().for_each(|figure| figure.verdict = Verdict::NotComparable);
     }
     let verdict = figures.first().map_or(Verdict::CannotTell, |figure| figure.verdict);
     let reason = match verdict {
         Verdict::NotComparable => decisive.join("; "),
-        Verdict::CannotTell => figures::no_interval(&base, &new),
+        Verdict::CannotTell => figures::no_interval(&base, &new, wish),
         _ => String::new(),
     };
-    let change = figures.first().and_then(|figure| figure.change).filter(|_| is_comparable);
+    let judged = figures.first().filter(|figure| is_comparable && figure.verdict != Verdict::CannotTell);
+    let change = judged.and_then(|figure| figure.change);
     let limit = wish.loss_max.map(|loss_max| {
         let tried = base.len().max(new.len());
         let held = change.map(|change| figures::held(&change, &metric, loss_max, wish.confidence, tried));
         Limit { loss_max, held }
     });
-    let notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway);
+    let notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway, wish);
     let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
     Ok(Comparison { sides, differences, confidence: wish.confidence, figures, verdict, reason, limit, notes })

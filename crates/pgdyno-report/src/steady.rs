@@ -1,6 +1,6 @@
 //! Whether throughput held steady, in words.
 
-use pgdyno_measure::Verdict;
+use pgdyno_measure::{STEADY_BELOW, Verdict};
 use pgdyno_results::{LevelChangeRecord, SteadyRecord, Summary};
 
 use crate::units::{duration, percent, rate};
@@ -28,17 +28,21 @@ pub(crate) fn lines(summary: &Summary) -> Vec<String> {
 
 fn throughput(steady: &SteadyRecord) -> String {
     let verdict = match steady.verdict() {
-        Verdict::Drifts => "drifts",
-        Verdict::Steady => "steady",
-        Verdict::Unknown => "not enough intervals to tell whether it is steady",
+        Verdict::Drifts => "drifts".to_owned(),
+        Verdict::Steady => format!("steady (no drift of {:.0} %)", STEADY_BELOW * 100.0),
+        Verdict::Unknown => "not shown to be steady".to_owned(),
     };
-    // Where nothing can be told, chance could do anything.
-    let chance = steady.chance.filter(|_| steady.verdict() != Verdict::Unknown);
-    let chance = chance.map_or_else(String::new, |chance| format!(" (chance alone: up to ±{})", percent(chance)));
+    let chance = steady.chance.map_or_else(String::new, |chance| {
+        if chance >= 1.0 {
+            " (chance alone: any)".to_owned()
+        } else {
+            format!(" (chance alone: up to ±{})", percent(chance))
+        }
+    });
     format!(
-        "throughput: {verdict}, {} variation between intervals, {:+.1} % from first to last third{chance}",
-        percent(steady.variation),
-        steady.trend * 100.0
+        "throughput: {verdict}; {:+.1} % from first to last third{chance}, {} variation between intervals",
+        steady.trend * 100.0,
+        percent(steady.variation)
     )
 }
 
@@ -58,11 +62,17 @@ mod tests {
     #[test]
     fn a_few_wild_intervals_are_not_called_steady() {
         for (trend, chance, drifts, word) in [
-            (-0.7, Some(1.2), false, "not enough intervals"),
-            (-0.7, None, false, "not enough intervals"),
-            (0.01, None, false, "steady, "),
-            (0.01, Some(0.02), false, "steady, "),
-            (-0.2, Some(0.05), true, "drifts, "),
+            (-0.7, Some(1.2), false, "not shown to be steady; -70.0 % from first to last third (chance alone: any)"),
+            (-0.7, None, false, "not shown to be steady"),
+            (0.01, None, false, "steady (no drift of 10 %); +1.0 %"),
+            (0.01, Some(0.02), false, "steady (no drift of 10 %); +1.0 %"),
+            (
+                0.06,
+                Some(0.07),
+                false,
+                "not shown to be steady; +6.0 % from first to last third (chance alone: up to ±7.0 %)",
+            ),
+            (-0.2, Some(0.05), true, "drifts; -20.0 %"),
         ] {
             let lines = lines(&summary(trend, chance, drifts));
             assert!(lines.len() == 1 && lines[0].starts_with(&format!("throughput: {word}")), "{lines:?}");

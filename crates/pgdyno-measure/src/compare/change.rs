@@ -61,7 +61,20 @@ impl Change {
         }
     }
 
-    fn of(log: f64, variance: f64, dof: f64, confidence: f64, variance_of_one: f64) -> Self {
+    /// Returns the change with the noise from run to run added: `deviation` is its standard deviation, relative, in each of
+    /// two single runs. Both parts of each end add as distances of independent estimates do (MOVER: Zou and Donner 2008).
+    #[must_use]
+    pub fn with_run_noise(self, deviation: f64, confidence: f64) -> Self {
+        let log = self.ratio.ln();
+        let reach = student::quantile(0.5 + confidence / 2.0, f64::INFINITY) * deviation * std::f64::consts::SQRT_2;
+        let low = log - (log - self.low.ln()).hypot(reach);
+        let high = log + (self.high.ln() - log).hypot(reach);
+        let variance_of_one = self.variance_of_one + 2.0 * deviation * deviation;
+        Self { low: low.exp(), high: high.exp(), variance_of_one, ..self }
+    }
+
+    /// Returns the change whose logarithm is `log`, with this variance and degrees of freedom.
+    pub(super) fn of(log: f64, variance: f64, dof: f64, confidence: f64, variance_of_one: f64) -> Self {
         let reach = student::quantile(0.5 + confidence / 2.0, dof) * variance.sqrt();
         Self { ratio: log.exp(), low: (log - reach).exp(), high: (log + reach).exp(), variance_of_one }
     }

@@ -66,28 +66,37 @@ impl Latencies {
         Some(Spread { variance: spread.variance / (each * each), ..spread })
     }
 
-    /// Logarithms of the latencies at both ends of an interval of `reach` standard deviations around `quantile`
-    /// (Woodruff 1952); `None` where there are too few latencies beyond it.
-    fn ends(&self, quantile: f64, spread: Spread, reach: f64) -> Option<(f64, f64)> {
+    /// Returns the logarithms of the latencies at both ends of an interval of `reach` standard deviations around `quantile`
+    /// (Woodruff 1952). An end beyond what was measured is open: infinite.
+    fn ends(&self, quantile: f64, spread: Spread, reach: f64) -> (f64, f64) {
         let step = reach * spread.variance.sqrt();
         let (low, high) = (quantile - step, quantile + step);
-        // The rank of the upper end must be one that was seen, and not the very last.
-        let known = low > 0.0 && (1.0 - high) * self.count as f64 >= 1.0;
         let log = |share: f64| self.quantile_ns(share).map(|ns| (ns.max(1) as f64).ln());
-        known.then(|| Some((log(low)? - RESOLUTION, log(high)? + RESOLUTION)))?
+        let bottom = log(low).filter(|_| low > 0.0).map_or(f64::NEG_INFINITY, |log| log - RESOLUTION);
+        // The rank of the upper end must be one that was measured, and not the very last.
+        let is_measured = (1.0 - high) * self.count as f64 >= 1.0;
+        let top = log(high).filter(|_| is_measured).map_or(f64::INFINITY, |log| log + RESOLUTION);
+        (bottom, top)
     }
 
-    /// The change of a percentile from one run to another. `None` where either has too few intervals, or too few
-    /// latencies beyond the percentile. `confidence` is in (0, 1).
+    /// Returns the change of a percentile from one run to another; its interval is open (0 or infinite) towards an end that
+    /// too few latencies tell of. `None` where either has too few intervals, or both ends are open. `confidence` is in
+    /// (0, 1).
     #[must_use]
     pub fn change(base: &Self, new: &Self, quantile: f64, confidence: f64) -> Option<Change> {
         let p = 0.5 + confidence / 2.0;
         let side = |latencies: &Self| {
             let spread = latencies.spread_of_share(quantile)?;
             let reach = student::quantile(p, spread.dof);
-            let (low, high) = latencies.ends(quantile, spread, reach)?;
+            let (low, high) = latencies.ends(quantile, spread, reach);
             let log = (latencies.quantile_ns(quantile)?.max(1) as f64).ln();
-            let deviation = (high - low) / 2.0 / reach;
+            let distance = match (low.is_finite(), high.is_finite()) {
+                (true, true) => (high - low) / 2.0,
+                (true, false) => log - low,
+                (false, true) => high - log,
+                (false, false) => return None,
+            };
+            let deviation = distance / reach;
             Some((spread, Estimate { log, variance: deviation * deviation, dof: spread.dof }))
         };
         let ((base_spread, from), (new_spread, to)) = (side(base)?, side(new)?);
@@ -96,12 +105,12 @@ impl Latencies {
         // side (MOVER: Zou and Donner 2008).
         let variance = from.variance + to.variance;
         let reach = (welch.high / welch.ratio).ln() / variance.sqrt();
-        let (base_low, base_high) = base.ends(quantile, base_spread, reach)?;
-        let (new_low, new_high) = new.ends(quantile, new_spread, reach)?;
+        let (base_low, base_high) = base.ends(quantile, base_spread, reach);
+        let (new_low, new_high) = new.ends(quantile, new_spread, reach);
         let log = to.log - from.log;
         let low = log - (to.log - new_low).hypot(base_high - from.log);
         let high = log + (new_high - to.log).hypot(from.log - base_low);
-        Some(Change { low: low.exp(), high: high.exp(), ..welch })
+        (low.is_finite() || high.is_finite()).then_some(Change { low: low.exp(), high: high.exp(), ..welch })
     }
 }
 
@@ -129,11 +138,19 @@ mod tests {
     }
 
     #[test]
-    fn too_few_intervals_or_latencies_have_no_interval() {
+    fn too_few_intervals_have_no_interval_and_too_few_latencies_an_open_one() {
         assert_eq!(Latencies::change(&even(9, 1), &even(20, 1), 0.5, 0.95), None);
         // Of 200 latencies the last one alone is the 99.9th percentile.
         let few = Latencies::new((0..20).map(|i| (1..=10).map(|ms| (ms * 7 + i % 3, 1)).collect()).collect());
-        assert_eq!(Latencies::change(&few, &few, 0.999, 0.95), None);
-        assert!(Latencies::change(&few, &few, 0.5, 0.95).is_some());
+        // Three of 200 are slow, each in another interval: the 98th percentile may be one of them.
+        let slow = |i: i32| if [1, 2, 4].contains(&i) { (500, 1) } else { (11, 1) };
+        let rare = Latencies::new((0..20).map(|i| (1..=9).map(|ms| (ms, 1)).chain([slow(i)]).collect()).collect());
+        let many = even(20, 1);
+        let change = Latencies::change(&rare, &many, 0.98, 0.95).unwrap();
+        assert!(change.low == 0.0 && change.high.is_finite(), "the base may be anything above: {change:?}");
+        let change = Latencies::change(&many, &rare, 0.98, 0.95).unwrap();
+        assert!(change.low > 0.0 && change.high.is_infinite(), "{change:?}");
+        assert_eq!(Latencies::change(&rare, &rare, 0.98, 0.95), None, "both ends are open");
+        assert!(Latencies::change(&few, &few, 0.5, 0.95).is_some_and(|change| change.high.is_finite()));
     }
 }

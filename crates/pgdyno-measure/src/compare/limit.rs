@@ -1,7 +1,7 @@
 //! Whether a change keeps within a limit.
 
 use super::Change;
-use super::student;
+use super::in_turns::runs_for;
 
 /// More runs than this are not asked for.
 pub const RUNS_MAX: u32 = 1000;
@@ -15,7 +15,7 @@ pub enum Held {
     No,
     /// The interval holds the limit: some of it keeps it, some breaks it.
     Unknown {
-        /// So many runs of each side would probably decide it, if the change is what was seen; absent where it would take
+        /// So many runs of each side decide it in four of five cases, if the change is what was seen; absent where it takes
         /// more than [`RUNS_MAX`].
         runs: Option<u32>,
     },
@@ -33,27 +33,13 @@ impl Held {
     }
 }
 
-/// Runs of each side whose interval would leave the limit out, if their means were what was seen.
+/// How often the number of runs that is asked for shows the change, if it is what was seen.
+pub const POWER: f64 = 0.8;
+
+/// Runs of each side that leave the limit out of the interval with [`POWER`], if the change is what was seen.
 fn runs_needed(change: &Change, floor: f64, confidence: f64) -> Option<u32> {
     let distance = (change.ratio.ln() - floor.ln()).abs();
-    let decides = |n: u32| {
-        let n = f64::from(n);
-        student::quantile(0.5 + confidence / 2.0, 2.0 * n - 2.0) * (change.variance_of_one / n).sqrt() < distance
-    };
-    // More runs are never worse: the first that decides is found by halving.
-    let (mut low, mut high) = (2, RUNS_MAX);
-    if !decides(high) {
-        return None;
-    }
-    while low < high {
-        let middle = u32::midpoint(low, high);
-        if decides(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Some(low)
+    runs_for(distance, change.variance_of_one, confidence, POWER, RUNS_MAX)
 }
 
 #[cfg(test)]
@@ -79,10 +65,10 @@ mod tests {
             Held::Unknown { runs } => runs,
             held => panic!("{held:?}"),
         };
-        // 2.5 % between means, at 1 % noise: t(4) · 1 % / √3 = 1.6 %, and t(2) · 1 % / √2 = 3.0 %, of 2.08 % distance.
-        assert_eq!(runs(0.01), Some(3));
-        // (1.96 · 0.1 / 0.0208)² = 88.6
-        assert_eq!(runs(0.1), Some(90));
+        // At 1 % noise and 2.08 % distance: (2.45 + 0.91) · 1 % / √4 = 1.7 %, and (2.78 + 0.94) · 1 % / √3 = 2.15 %.
+        assert_eq!(runs(0.01), Some(4));
+        // ((1.96 + 0.84) · 0.1 / 0.0208)² = 181
+        assert_eq!(runs(0.1), Some(182));
         assert_eq!(runs(1.0), None);
     }
 }

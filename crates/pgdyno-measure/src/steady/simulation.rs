@@ -67,6 +67,20 @@ fn a_level_window_is_called_steady_once_it_is_long_enough() {
 }
 
 #[test]
+fn a_drift_of_a_tenth_is_called_steady_in_at_most_one_of_twenty_windows() {
+    let mut noise = Noise::new(6);
+    for (n, rho) in [(30, 0.0), (30, 0.5), (60, 0.3), (120, 0.5), (300, 0.8)] {
+        let steady = share(500, || {
+            let mut window = throughput(&mut noise, n, rho);
+            // Between the middles of the first and the last third lie two thirds of the window.
+            window.iter_mut().enumerate().for_each(|(nth, v)| *v *= 1.0 + 0.15 * nth as f64 / n as f64);
+            steadiness(&window).unwrap().verdict() == Verdict::Steady
+        });
+        assert!(steady <= 0.05, "{n} intervals, {rho}: {steady}");
+    }
+}
+
+#[test]
 fn caches_that_fill_are_a_warm_up() {
     let mut noise = Noise::new(5);
     let found = share(300, || {

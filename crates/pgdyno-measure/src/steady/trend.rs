@@ -3,8 +3,8 @@
 use super::noise::long_run_variance;
 use super::{RELEVANT, mean};
 
-/// Where chance alone could make a larger trend than this, nothing is said of the window.
-const TELLING: f64 = 0.10;
+/// A window is steady where a trend of this share of the mean is ruled out.
+pub const STEADY_BELOW: f64 = 0.10;
 
 /// How many standard errors a trend by chance stays below in 19 of 20 series, for `n` intervals: two, and in short series,
 /// whose persistence is hard to know, more.
@@ -28,11 +28,11 @@ pub struct Steadiness {
 /// What can be said of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// No trend, and a large one would have been seen.
+    /// A trend of [`STEADY_BELOW`] or more is ruled out: what was measured and what chance adds are less together.
     Steady,
-    /// A trend.
+    /// A trend that is more than chance.
     Drifts,
-    /// The intervals are too few, or vary too much, to tell.
+    /// Neither is shown: the intervals are too few, or vary too much.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ impl Steadiness {
     pub fn verdict(&self) -> Verdict {
         match self {
             _ if self.drifts => Verdict::Drifts,
-            _ if self.chance <= TELLING => Verdict::Steady,
+            _ if self.trend.abs() + self.chance < STEADY_BELOW => Verdict::Steady,
             _ => Verdict::Unknown,
         }
     }

@@ -229,7 +229,7 @@ pub(crate) fn differences(base: &[&RunRecord], new: &[&RunRecord]) -> Vec<Differ
             is_decisive,
         })
         .filter(|d| d.base.len() > 1 || d.new.len() > 1 || (d.base != d.new && !d.new.is_empty()))
-        .filter(|d| d.group != Group::Settings || !are_nearly_one_size(d))
+        .filter(|d| !matches!(d.group, Group::Settings | Group::Server) || !are_nearly_one_size(d))
         .collect()
 }
 

@@ -1,13 +1,16 @@
 //! The figures of both sides and their changes.
 
-use pgdyno_measure::compare::{Change, Direction, Estimate, Held, INTERVALS_MIN, Latencies};
+use jiff::Timestamp;
+use pgdyno_measure::compare::{Change, Direction, Estimate, Held, INTERVALS_MIN, Latencies, Timed};
 
 use pgdyno_results::Metric;
 
-use super::{Figure, Run, Verdict};
+use super::{Figure, Run, Verdict, Wish};
 
-/// Every figure that both sides have, that of the verdict first.
-pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confidence: f64) -> Vec<Figure> {
+/// Returns every figure that both sides have, that of the verdict first. One run of each side has a verdict only where the
+/// wish says how runs vary.
+pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, wish: &Wish) -> Vec<Figure> {
+    let confidence = wish.confidence;
     let latencies = match (&mut *base, &mut *new) {
         ([base], [new]) => Some((latencies(base), latencies(new))),
         _ => None,
@@ -19,8 +22,8 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confiden
         let values = |side: &[Run]| side.iter().map(|run| metric.value(&run.record)).collect::<Option<Vec<_>>>();
         let (from, to) = (values(base)?, values(new)?);
         let change = match (&*base, &*new, &latencies) {
-            ([base], [new], Some((from, to))) => of_single_runs(&metric, (base, from), (new, to), confidence),
-            _ => Change::of_runs(&from, &to, confidence),
+            ([base], [new], Some((from, to))) => of_single_runs(&metric, (base, from), (new, to), wish),
+            _ => in_turns(base, new, &metric, confidence).or_else(|| Change::of_runs(&from, &to, confidence)),
         };
         let (base, new) = (mean(&from), mean(&to));
         // The record's own figures are the finer ones; their uncertainty is that of the series.
@@ -28,7 +31,8 @@ pub(super) fn figures(base: &mut [Run], new: &mut [Run], first: Metric, confiden
             let shift = new / base / c.ratio;
             Change { ratio: c.ratio * shift, low: c.low * shift, high: c.high * shift, ..c }
         });
-        let verdict = change.map_or(Verdict::CannotTell, |change| verdict(&change, &metric));
+        let is_known = latencies.is_none() || wish.run_noise.is_some();
+        let verdict = change.filter(|_| is_known).map_or(Verdict::CannotTell, |change| verdict(&change, &metric));
         Some(Figure { metric, base, new, change, verdict })
     };
     std::iter::once(first.clone()).chain(others).filter_map(figure).collect()
@@ -38,13 +42,25 @@ fn of_single_runs(
     metric: &Metric,
     (base, base_latencies): (&Run, &Latencies),
     (new, new_latencies): (&Run, &Latencies),
-    confidence: f64,
+    wish: &Wish,
 ) -> Option<Change> {
-    if let Some(percent) = metric.percentile() {
-        return Latencies::change(base_latencies, new_latencies, percent / 100.0, confidence);
-    }
-    let estimate = |run: &Run| Estimate::of_intervals(&metric.by_interval(&run.series));
-    Some(Change::between(&estimate(base)?, &estimate(new)?, confidence))
+    let change = if let Some(percent) = metric.percentile() {
+        Latencies::change(base_latencies, new_latencies, percent / 100.0, wish.confidence)?
+    } else {
+        let estimate = |run: &Run| Estimate::of_intervals(&metric.by_interval(&run.series));
+        Change::between(&estimate(base)?, &estimate(new)?, wish.confidence)
+    };
+    Some(wish.run_noise.map_or(change, |deviation| change.with_run_noise(deviation, wish.confidence)))
+}
+
+/// Returns the change with a drift over time taken out, where runs of both sides were done in turns.
+pub(super) fn in_turns(base: &[Run], new: &[Run], metric: &Metric, confidence: f64) -> Option<Change> {
+    let timed = |run: &Run| {
+        let at: Timestamp = run.record.started_at.parse().ok()?;
+        Some(Timed { at_s: at.as_millisecond() as f64 / 1e3, value: metric.value(&run.record)? })
+    };
+    let side = |runs: &[Run]| runs.iter().map(timed).collect::<Option<Vec<_>>>();
+    Change::in_turns(&side(base)?, &side(new)?, confidence)
 }
 
 /// Takes the latencies out of the series: of an hour they are a hundred megabytes.
@@ -86,7 +102,12 @@ pub(super) fn held(change: &Change, metric: &Metric, loss_max: f64, confidence: 
 }
 
 /// Why a verdict has no interval to stand on.
-pub(super) fn no_interval(base: &[Run], new: &[Run]) -> String {
+pub(super) fn no_interval(base: &[Run], new: &[Run], wish: &Wish) -> String {
+    if base.len() == 1 && new.len() == 1 && wish.run_noise.is_none() {
+        return "one run of each side does not show how much runs differ; run both several times in turns, or say it with \
+                --run-noise"
+            .to_owned();
+    }
     let few = |run: &&Run| Metric::tps().by_interval(&run.series).len() < INTERVALS_MIN;
     match base.iter().chain(new).find(few) {
         Some(run) if run.series.intervals.is_empty() => {

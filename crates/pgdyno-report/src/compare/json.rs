@@ -29,6 +29,11 @@ fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
+/// An end of an interval; none where it is open.
+fn end(ratio: Option<f64>) -> Option<f64> {
+    ratio.filter(|ratio| *ratio > 0.0 && ratio.is_finite()).map(percent)
+}
+
 fn side(side: &Side) -> Value {
     let left_out = |(run, why): &(String, String)| json!({ "run": run, "why": why });
     json!({ "runs": side.runs, "left_out": side.left_out.iter().map(left_out).collect::<Vec<_>>() })
@@ -41,8 +46,8 @@ fn figure(figure: &Figure) -> Value {
         "base": figure.base,
         "new": figure.new,
         "change_percent": percent(figure.new / figure.base),
-        "change_percent_low": figure.change.map(|change| percent(change.low)),
-        "change_percent_high": figure.change.map(|change| percent(change.high)),
+        "change_percent_low": end(figure.change.map(|change| change.low)),
+        "change_percent_high": end(figure.change.map(|change| change.high)),
         "verdict": figure.verdict.name(),
     })
 }

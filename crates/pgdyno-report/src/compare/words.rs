@@ -1,10 +1,10 @@
 //! What is said of a comparison in words, the same in every format.
 
-use pgdyno_measure::compare::Held;
+use pgdyno_measure::compare::{Change, Held};
 use pgdyno_plan::Pace;
 use pgdyno_results::RunRecord;
 
-use super::{Comparison, Difference, Figure, Run, Side, Verdict};
+use super::{Comparison, Difference, Figure, Run, Side, Verdict, Wish, figures};
 
 /// A change in percent, with its sign: `+2.5 %`, `-0.04 %`.
 pub(crate) fn signed(ratio: f64) -> String {
@@ -14,14 +14,19 @@ pub(crate) fn signed(ratio: f64) -> String {
     if text[1..].starts_with("0.00") { "0.00 %".to_owned() } else { text }
 }
 
-/// `+1.1 % to +3.9 %`, or nothing. Ends that say no more than that nothing is known are not spelt out.
+/// `+1.1 % to +3.9 %`, `at least +1.1 %` where one end is open, or nothing. Ends that say no more than that nothing is
+/// known are not spelt out.
 pub(crate) fn interval(figure: &Figure) -> String {
     let end = |ratio: f64| match ratio {
         _ if ratio < 0.01 => "below -99 %".to_owned(),
         _ if ratio > 11.0 => "above +1000 %".to_owned(),
         _ => signed(ratio),
     };
-    figure.change.map_or_else(String::new, |change| format!("{} to {}", end(change.low), end(change.high)))
+    figure.change.map_or_else(String::new, |Change { low, high, .. }| match (low > 0.0, high.is_finite()) {
+        (true, true) => format!("{} to {}", end(low), end(high)),
+        (true, false) => format!("at least {}", end(low)),
+        (false, _) => format!("at most {}", end(high)),
+    })
 }
 
 /// A share in percent without needless zeros: `95 %`, `99.9 %`.
@@ -81,7 +86,11 @@ pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
             let least = if several { "about" } else { "at least" };
             let runs = runs.map_or_else(
                 || "even 1,000 runs of each side would hardly decide it".to_owned(),
-                |runs| format!("{least} {runs} runs of each side would decide it, if the change is what was seen"),
+                |runs| {
+                    format!(
+                        "{least} {runs} runs of each side decide it in 4 of 5 cases, if the change is what was seen"
+                    )
+                },
             );
             format!("slower by {loss} at most: cannot tell; the interval spans the limit. {runs}")
         }
@@ -90,7 +99,7 @@ pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
 }
 
 /// What a reader must know.
-pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_work: bool) -> Vec<String> {
+pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_work: bool, wish: &Wish) -> Vec<String> {
     let mut notes = Vec::new();
     let Some((Figure { metric, .. }, others)) = figures.split_first() else { return notes };
     let all = || base.iter().chain(new).map(|run| &run.record);
@@ -101,21 +110,26 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
         notes.push(format!("{} is on both sides", both.record.id));
     }
     match (base.len(), new.len()) {
-        (1, 1) => notes.push(
-            "one run each: the intervals tell how sure each run is of its own figures, from how they went second by \
-             second. What differs from run to run is not in them, so the true uncertainty is larger; repeat both \
-             (three runs of each or more) to see it"
+        (1, 1) => notes.push(match wish.run_noise {
+            None => "one run of each side: the intervals show how sure each run is of its own figures, second by second. The \
+                     true uncertainty is larger, because runs differ"
                 .to_owned(),
-        ),
+            Some(deviation) => format!(
+                "one run of each side: the intervals take runs to vary by {} (--run-noise)",
+                share(deviation)
+            ),
+        }),
         (1, _) | (_, 1) => {
             notes.push("the side of one run is taken to vary from run to run as the other side does".to_owned());
         }
         _ => {}
     }
-    if is_one_after_the_other(base, new) {
+    if figures::in_turns(base, new, metric, wish.confidence).is_some() {
+        notes.push("the runs were done in turns: a drift over time is taken out of the change".to_owned());
+    } else if is_one_after_the_other(base, new) {
         notes.push(
-            "every run of one side came before every run of the other: what else changed in between looks like a change \
-             of the server; run them in turns"
+            "every run of one side came before every run of the other: a drift of the machine looks like a change of the \
+             server; run them in turns (A B B A)"
                 .to_owned(),
         );
     }
@@ -124,7 +138,7 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
          then",
         metric.title()
     ));
-    let untold: Vec<_> = others.iter().filter(|f| f.verdict == Verdict::CannotTell).map(|f| f.metric.name()).collect();
+    let untold: Vec<_> = others.iter().filter(|f| f.change.is_none()).map(|f| f.metric.name()).collect();
     if !untold.is_empty() {
         notes.push(format!(
             "no interval for {}: too few intervals or transactions beyond the percentile, too slow swings, or no \

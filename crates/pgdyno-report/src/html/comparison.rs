@@ -32,7 +32,7 @@ fn class(verdict: Verdict) -> &'static str {
 
 fn changes(comparison: &Comparison, html: &mut Html) {
     let ends = comparison.figures.iter().flat_map(|figure| match &figure.change {
-        Some(change) => vec![change.low, change.high],
+        Some(change) => [change.low, change.high].into_iter().filter(|end| *end > 0.0 && end.is_finite()).collect(),
         None => vec![figure.new / figure.base],
     });
     let reach = ends.map(|ratio| (ratio - 1.0).abs()).fold(REACH_MIN, f64::max).min(REACH_MAX);

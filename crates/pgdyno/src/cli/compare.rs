@@ -31,6 +31,12 @@ pub(crate) struct CompareArgs {
     /// How many of a hundred intervals are to hold the truth
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
+    /// With --fail-if-slower: end with exit code 0, not 21, where the runs cannot tell
+    #[arg(long, requires = "fail_if_slower")]
+    pub(crate) pass_if_unsure: bool,
+    /// Standard deviation from run to run, where you know it: 2%. With it, one run of each side gets a verdict
+    #[arg(long, value_name = "PERCENT", value_parser = loss)]
+    pub(crate) run_noise: Option<f64>,
     /// Give a verdict even where the runs did different work
     #[arg(long)]
     pub(crate) anyway: bool,

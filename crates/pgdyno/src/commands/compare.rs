@@ -29,6 +29,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
         confidence: args.confidence,
         loss_max: args.fail_if_slower,
         anyway: args.anyway,
+        run_noise: args.run_noise,
     };
     let [base, new] = with_intervals(results, sides)?;
     let comparison = compare(base, new, &wish).or_fail(Code::Start)?;
@@ -47,10 +48,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
                 format!("--fail-if-slower has nothing to judge, the runs are not comparable: {}", comparison.reason);
             Err(Failure::new(Code::Start, error).hint("name runs of the same work, or ask for a verdict with --anyway"))
         }
-        Some(None) => {
-            let error = format!("--fail-if-slower has nothing to judge: {}", comparison.reason);
-            Err(Failure::new(Code::Start, error).hint("run longer, or name several runs of each side"))
-        }
+        Some(None | Some(Held::Unknown { .. })) if !args.pass_if_unsure => Ok(Code::Unsure),
         _ => Ok(Code::Success),
     }
 }

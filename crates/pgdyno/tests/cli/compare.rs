@@ -50,7 +50,9 @@ fn several_runs_of_each_side_give_a_verdict_and_an_exit_code() {
     home.run(&["compare", "later-*", "old-*"]).ok().prints(&["verdict: faster", "run them in turns"]);
     compare(&["--fail-if-slower", "3%"]).ended(20).prints(&["slower by 3 % at most: NOT held"]);
     compare(&["--fail-if-slower", "20%"]).ok().prints(&["slower by 20 % at most: held"]);
-    compare(&["--fail-if-slower", "10.5%"]).ok().prints(&["cannot tell; the interval spans the limit", "runs of each"]);
+    let unsure = ["cannot tell; the interval spans the limit", "runs of each side decide it in 4 of 5 cases"];
+    compare(&["--fail-if-slower", "10.5%"]).ended(21).prints(&unsure);
+    compare(&["--fail-if-slower", "10.5%", "--pass-if-unsure"]).ok().prints(&unsure);
     let slower = home.run(&["compare", "new-1,new-2,new-3", "old-*", "--metric", "tps", "--fail-if-slower", "0"]);
     slower.ok().prints(&["verdict: faster: TPS +10.9 %", "of 5 against 3 runs", "slower by 0 % at most: held"]);
     insta::assert_snapshot!("several_runs_as_text", compare(&["--fail-if-slower", "3%"]).stdout);
@@ -78,13 +80,36 @@ fn single_runs_are_compared_by_their_intervals() {
         store(&home, id, tps as f64, |_| {});
         store_intervals(&home, id, tps, seconds);
     }
-    let ran = home.run(&["compare", "old", "new", "--fail-if-slower", "3%"]).ended(20);
-    ran.prints(&["verdict: slower: NOPM -5.0 %", "of one run each", "the true uncertainty is larger"]);
-    home.run(&["compare", "old", "short"]).ok().prints(&["verdict: cannot tell", "short has 9 whole intervals"]);
-    let gate = home.run(&["compare", "old", "short", "--fail-if-slower", "3%"]).ended(1);
-    gate.says(&["nothing to judge", "several runs of each side"]);
+    let gate = |args: &[&str]| home.run(&[args, &["--fail-if-slower", "3%"]].concat());
+    let ran = gate(&["compare", "old", "new"]).ended(21);
+    ran.prints(&[
+        "verdict: cannot tell: NOPM -5.0 %, one run of each side",
+        "--run-noise",
+        "true uncertainty is larger",
+    ]);
+    let quiet = gate(&["compare", "old", "new", "--run-noise", "0.1%"]).ended(20);
+    quiet.prints(&["verdict: slower: NOPM -5.0 %", "of one run each", "take runs to vary by 0.1 %"]);
+    let noisy = gate(&["compare", "old", "new", "--run-noise", "3%"]).ended(21);
+    noisy.prints(&["verdict: no difference shown", "the interval spans the limit", "at least"]);
+    let short = home.run(&["compare", "old", "short", "--run-noise", "1%"]).ok();
+    short.prints(&["verdict: cannot tell", "short has 9 whole intervals"]);
     std::fs::remove_file(home.join("pgdyno-results/new/intervals.csv")).unwrap();
-    home.run(&["compare", "old", "new"]).ok().prints(&["cannot tell", "the intervals of new are not there"]);
+    let gone = home.run(&["compare", "old", "new", "--run-noise", "1%"]).ok();
+    gone.prints(&["cannot tell", "the intervals of new are not there"]);
+}
+
+#[test]
+fn runs_in_turns_are_compared_without_the_drift_of_the_machine() {
+    let home = Home::new();
+    // NEW is slower by 4 %, and the machine by 30 % from first to last.
+    for (nth, side) in "ABBAABBAAB".chars().enumerate() {
+        let off = [0.002, -0.003, 0.001][nth % 3];
+        let tps = 1000.0 * (1.0 - 0.3 * nth as f64 / 9.0) * if side == 'B' { 0.96 } else { 1.0 } * (1.0 + off);
+        let id = format!("{}-{nth}", if side == 'A' { "old" } else { "new" });
+        store(&home, &id, tps, |record| record["started_at"] = format!("2026-11-22T12:{nth:02}:00Z").into());
+    }
+    let ran = home.run(&["compare", "old-*", "new-*", "--fail-if-slower", "2%"]).ended(20);
+    ran.prints(&["verdict: slower", "done in turns: a drift over time is taken out"]);
 }
 
 #[test]
@@ -157,7 +182,7 @@ fn a_run_does_not_differ_from_itself() {
     let home = Home::new();
     let run = ["run", "select-only", "--target", "null", "-c", "4", "-R", "1000", "-T", "11", "--ramp", "0", "-q"];
     home.run(&run).ok();
-    let ran = home.run(&["compare", "last", "last"]).ok();
+    let ran = home.run(&["compare", "last", "last", "--run-noise", "1%"]).ok();
     ran.prints(&["verdict: no difference shown: TPS 0.00 %", "is on both sides", "there is a rate"]);
     let told = home.run(&["compare", "last", "last", "--format", "json"]).ok().stdout;
     let comparison: Value = serde_json::from_str(&told).unwrap();
@@ -170,7 +195,7 @@ fn a_run_does_not_differ_from_itself() {
     assert_eq!(tps["base"], home.the_run().record["summary"]["tps"]);
     // A record that lies elsewhere finds its intervals in its run directory.
     std::fs::copy(home.the_run().path.join("run.json"), home.join("base.json")).unwrap();
-    home.run(&["compare", "base.json", "last"]).ok().prints(&["no difference shown"]);
+    home.run(&["compare", "base.json", "last", "--run-noise", "1%"]).ok().prints(&["no difference shown"]);
 }
 
 #[test]

@@ -19,13 +19,17 @@ fn two_runs_are_compared_on_the_same_axes() {
         store_intervals(&home, id, tps, 60);
         made_up::write_samples(&home.join("pgdyno-results").join(id), 60, "");
     }
-    let page = page(&home, &["compare", "old", "new", "--format", "html"], "pgdyno-results/compare.html");
+    let page = page(
+        &home,
+        &["compare", "old", "new", "--format", "html", "--run-noise", "0.1%"],
+        "pgdyno-results/compare.html",
+    );
     for words in
         ["slower: NOPM -5.0 %", "one run each", "class=\"change slower\"", "In what they differ", "<td>ramp</td>"]
     {
         assert!(page.contains(words), "{words}");
     }
-    let told = home.run(&["compare", "old", "new", "--format", "html", "-o", "-"]).ok().stdout;
+    let told = home.run(&["compare", "old", "new", "--format", "html", "-o", "-", "--run-noise", "0.1%"]).ok().stdout;
     assert_eq!(told, page);
     let Some(browser) = browser("the page of a comparison") else { return };
     let seen = look(&browser, &home.join("pgdyno-results/compare.html"));
