@@ -33,7 +33,7 @@ fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     let wal = if postgres::major() >= 14 { ", track_wal_io_timing" } else { "" };
     place
         // At a rate, so that a moment between two counts is no transaction.
-        .run("run select-only -s 1 -c 2 -R 100 -T 3 --ramp 1")
+        .run("run select-only -s 1 -c 2 -R 100 -T 6 --ramp 1")
         .ok()
         .prints(&[&format!("samples: without track_io_timing{wal}, statements (")]);
     let run = place.home.the_run();
@@ -48,9 +48,10 @@ fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     assert!(rows(&run, "tables").iter().any(|row| row["table"] == "pgbench_accounts"));
     assert!(run.number("/samples/queries") > 10.0 && run.number("/samples/query_s") > 0.0);
     assert!(run.record["samples"]["notes"].is_null() && run.record["events"].as_array().is_none_or(Vec::is_empty));
-    // Looking is none of the server's work: what is left is a few statements at the edges and the beginning of sessions.
+    // Looking is none of the server's work: of more than sixty looks none counts. What is left are statements at the edges and the
+    // beginning of sessions, and before 15 counters that are told late.
     let more = more_than_the_clients(&run);
-    assert!((-1.0..25.0).contains(&more), "{more}");
+    assert!((-1.0..40.0).contains(&more), "{more}");
 
     place.run("run select-only -s 1 -c 2 -T 1 --ramp 0 --no-samples").ok();
     let run = place.home.runs().pop().unwrap();
