@@ -1,10 +1,11 @@
 //! What is known of a run, as rules and events ask for it.
 
-use pgdyno_plan::{Pace, units};
-use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, Timeline, TimelineInterval};
+use pgdyno_plan::units;
+use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline, TimelineInterval};
 use pgdyno_samples::{Column, machine, processes, waits};
 
-use crate::waits::Waits;
+use crate::account::{self, Account};
+use crate::waits::{Class, Waits};
 
 /// A run that measured something.
 pub(crate) struct Facts<'a> {
@@ -19,6 +20,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) until_s: f64,
     /// What the clients' sessions waited for in it.
     pub(crate) waits: Waits,
+    /// Where the clients' time went.
+    pub(crate) account: Account,
     /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
     pub(crate) machine: Option<(f64, f64)>,
 }
@@ -30,9 +33,17 @@ impl<'a> Facts<'a> {
         record.server.as_ref()?;
         let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.phase == "measure").collect();
         let (from_s, until_s) = (intervals.first()?.start_s, intervals.last()?.end_s);
-        let waits = Waits::of(samples.of(waits::SOURCE), from_s, until_s);
+        // Poolers may not pass on by whom a session is used, and a script may give its session another name.
+        let is_pooled = record.server.as_ref().is_some_and(|server| server.pooling.is_some());
+        let of = |all_are_clients| Waits::of(samples.of(waits::SOURCE), from_s, until_s, all_are_clients);
+        let waits = Some(of(is_pooled)).filter(|waits| waits.total() > 0.0).unwrap_or_else(|| of(true));
         let machine = machine(record, samples, from_s, until_s);
-        Some(Self { record, summary, samples, intervals, from_s, until_s, waits, machine })
+        let account = Account::default();
+        let mut facts = Self { record, summary, samples, intervals, from_s, until_s, waits, account, machine };
+        // Sessions of others are among the backends: where any was active, their CPU time is not told apart.
+        let cpus = facts.cpus_of("client backend").filter(|_| facts.waits.others() <= 0.0);
+        facts.account = Account::of(record, summary, &facts.waits, cpus);
+        Some(facts)
     }
 
     /// Length of the measured window in seconds.
@@ -101,23 +112,41 @@ impl<'a> Facts<'a> {
         f64::from(self.record.plan.connections.unwrap_or(self.record.plan.clients).max(1))
     }
 
-    /// Whether clients wait for a schedule or for their think time: that a session is idle says nothing then.
-    pub(crate) fn is_scheduled(&self) -> bool {
-        let own = self.record.plan.connections.is_none();
-        matches!(self.record.plan.pace, Pace::Rate(_)) || (own && self.summary.schedule_lag_ns.is_some())
+    /// Returns true if clients wait for a schedule or for their think time: that a session is idle says nothing then.
+    pub(crate) fn is_paced(&self) -> bool {
+        account::is_paced(self.record, self.summary)
     }
 
-    /// The clients' time, in sessions: all connections all the time; with a schedule the time of their transactions on the
-    /// server. Never nothing.
-    pub(crate) fn clients_time(&self) -> f64 {
-        let active = self.waits.total();
-        let time = if self.is_scheduled() { active } else { active.max(self.connections()) };
-        time.max(f64::MIN_POSITIVE)
-    }
-
-    /// What [`Self::clients_time`] is called.
+    /// What the account's whole is called.
     pub(crate) fn of_what(&self) -> &'static str {
-        if self.is_scheduled() { "of the time of transactions on the server" } else { "of the clients' time" }
+        if self.is_paced() { "of the response time" } else { "of the clients' time" }
+    }
+
+    /// Returns true if driver and server are on one machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.record.server.as_ref().is_some_and(|server| server.local)
+    }
+
+    /// Where the clients' time went, the largest part first, without parts below a thousandth; empty where nobody looked.
+    pub(crate) fn time_parts(&self) -> Vec<TimePartRecord> {
+        if self.waits.is_unknown() {
+            return Vec::new();
+        }
+        let account = &self.account;
+        let own = [
+            ("server: on a CPU or queued for one", account.cpu),
+            ("script", account.script),
+            ("waiting for a client or connection", account.connection),
+            ("opening connections", account.connecting),
+            ("driver", account.driver),
+            ("on the way and unexplained", account.remainder),
+        ];
+        let waits = Class::WAITS.iter().map(|(class, name)| (*name, self.waits.sessions(*class)));
+        let part =
+            |(name, sessions): (&str, f64)| TimePartRecord { name: name.to_owned(), share: account.share(sessions) };
+        let mut parts: Vec<_> = own.into_iter().chain(waits).map(part).filter(|part| part.share >= 0.001).collect();
+        parts.sort_by(|a, b| b.share.total_cmp(&a.share));
+        parts
     }
 
     /// CPUs that processes of a kind used on the server's machine.

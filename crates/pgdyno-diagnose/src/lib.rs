@@ -2,20 +2,23 @@
 //!
 //! Nothing here looks at a server or a clock: the same run gives the same answer.
 //!
+//! - [`account`] divides the clients' time into parts that add up;
 //! - [`facts`] has what all else asks: figures of the measured window, settings, and what sessions waited for ([`waits`]);
 //! - `events/` finds what happened at some time: a file for each kind;
 //! - `rules/` finds what took the clients' time: a file for each rule, and a row in [`rules::RULES`]. A rule that has no
 //!   figure says nothing.
 
+mod account;
 mod events;
 mod facts;
 #[cfg(test)]
 mod fixture;
 mod rules;
+mod tables;
 mod waits;
 mod words;
 
-use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, Timeline};
+use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, TimePartRecord, Timeline};
 
 use facts::Facts;
 
@@ -24,8 +27,10 @@ use facts::Facts;
 pub struct Diagnosis {
     /// What happened, by its begin.
     pub events: Vec<EventRecord>,
-    /// What held the server back, the weightiest first.
+    /// What held the server back, the weightiest first; then what else was seen.
     pub findings: Vec<FindingRecord>,
+    /// Where the clients' time went.
+    pub clients_time: Vec<TimePartRecord>,
     /// What a reader must know before trusting the figures.
     pub warnings: Vec<String>,
 }
@@ -36,5 +41,5 @@ pub fn diagnose(record: &RunRecord, timeline: &Timeline, samples: &Samples) -> D
     let Some(facts) = Facts::of(record, timeline, samples) else { return Diagnosis::default() };
     let events = events::all(&facts);
     let warnings = events::warnings(&facts, &events);
-    Diagnosis { findings: rules::findings(&facts), events, warnings }
+    Diagnosis { findings: rules::findings(&facts), clients_time: facts.time_parts(), events, warnings }
 }

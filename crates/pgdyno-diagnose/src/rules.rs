@@ -1,24 +1,30 @@
 //! What held the server back: a file for each rule, and a row here.
 //!
-//! The weight of a finding is the share of the clients' time that went there. Where the samples tell that something is
-//! amiss and not how much time it took, it is [`UNKNOWN`], and such a finding stands behind all others.
+//! The weight of a finding is the share of the clients' time that went there, by the account; no time counts for two of them.
+//! What has no such share is *also seen*: its weight is [`UNKNOWN`], and it stands in a list of its own behind the others.
 
 mod backend_writes;
+mod backlog;
 mod checkpoints;
+mod connecting;
 mod connections;
 mod cpu;
 mod dead_rows;
 mod driver;
 mod extension;
 mod full_pages;
+mod idle_in_transaction;
 mod internal_locks;
 mod load;
 mod other_programs;
+mod other_sessions;
 mod other_waits;
 mod reads;
 mod retries;
 mod round_trips;
 mod row_locks;
+mod script;
+mod seq_scans;
 mod standby;
 mod table_locks;
 mod temp_files;
@@ -44,23 +50,29 @@ const LOOKS_MIN: f64 = 20.0;
 type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
 
 /// All rules; docs/metrics.md has each.
-pub(crate) const RULES: [Rule; 21] = [
+pub(crate) const RULES: [Rule; 27] = [
     backend_writes::look,
+    backlog::look,
     checkpoints::look,
+    connecting::look,
     connections::look,
     cpu::look,
     dead_rows::look,
     driver::look,
     extension::look,
     full_pages::look,
+    idle_in_transaction::look,
     internal_locks::look,
     load::look,
     other_programs::look,
+    other_sessions::look,
     other_waits::look,
     reads::look,
     retries::look,
     round_trips::look,
     row_locks::look,
+    script::look,
+    seq_scans::look,
     standby::look,
     table_locks::look,
     temp_files::look,
@@ -68,17 +80,18 @@ pub(crate) const RULES: [Rule; 21] = [
     wal_flush::look,
 ];
 
-/// What the rules find, the weightiest first.
+/// What the rules find, the weightiest first, and what is also seen behind them.
 pub(crate) fn findings(facts: &Facts<'_>) -> Vec<FindingRecord> {
     let mut found: Vec<_> = RULES.iter().filter_map(|look| look(facts)).collect();
-    found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    found.sort_by(|a, b| a.also_seen.cmp(&b.also_seen).then(b.weight.total_cmp(&a.weight)));
     found
 }
 
 /// The share of the clients' time that their sessions waited for a class of events; none where nobody looked, or it was
 /// less than is worth a word.
 fn share(facts: &Facts<'_>, class: Class) -> Option<f64> {
-    let share = facts.waits.sessions(class) / facts.clients_time();
+    let sessions = if class == Class::Cpu { facts.account.cpu } else { facts.waits.sessions(class) };
+    let share = facts.account.share(sessions);
     (facts.waits.looks >= LOOKS_MIN && share >= LEAST).then_some(share)
 }
 
@@ -88,9 +101,10 @@ fn waited(facts: &Facts<'_>, rule: &str, class: Class, what: &str) -> Option<Fin
     Some(FindingRecord {
         rule: rule.to_owned(),
         text: format!("{} {} went into {what}", percent(share), facts.of_what()),
-        weight: share.min(1.0),
+        weight: share,
         evidence: vec![by_event(facts, class)],
         advice: None,
+        also_seen: false,
     })
 }
 
@@ -106,11 +120,11 @@ fn by_event(facts: &Facts<'_>, class: Class) -> String {
     )
 }
 
-/// `… could be tried`, with the present values of the settings that it names.
-fn try_it(facts: &Facts<'_>, what: &str, settings: &[&str]) -> Option<String> {
+/// Advice, with the present values of the settings that it names.
+fn with_settings(facts: &Facts<'_>, advice: &str, settings: &[&str]) -> Option<String> {
     let values: Vec<_> = settings.iter().filter_map(|name| facts.setting_is(name)).collect();
     let values = if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) };
-    Some(format!("{what} could be tried{values}"))
+    Some(format!("{advice}{values}"))
 }
 
 #[cfg(test)]
@@ -153,6 +167,6 @@ mod tests {
             pgdyno_plan::Pace::Rate(pgdyno_plan::Rate { per_s: 10.0, arrivals: pgdyno_plan::Arrivals::Poisson });
         let found = run.ask(findings);
         assert!((found[0].weight - 0.75).abs() < 1e-9, "{found:?}");
-        assert!(found[0].text.starts_with("75 % of the time of transactions on the server"), "{found:?}");
+        assert!(found[0].text.starts_with("75 % of the response time"), "{found:?}");
     }
 }

@@ -37,6 +37,22 @@ pub(crate) enum Class {
 }
 
 impl Class {
+    /// The classes of sessions that wait, with their names in the account of the clients' time.
+    pub(crate) const WAITS: [(Self, &str); 12] = [
+        (Self::WalFlush, "server: WAL flush"),
+        (Self::WalBuffers, "server: WAL buffers"),
+        (Self::RowLock, "server: row locks"),
+        (Self::Extension, "server: extending tables"),
+        (Self::TableLock, "server: other locks"),
+        (Self::Internal, "server: internal locks"),
+        (Self::DataRead, "server: reading blocks"),
+        (Self::DataWrite, "server: writing blocks"),
+        (Self::TempFile, "server: temporary files"),
+        (Self::Standby, "server: standby"),
+        (Self::Client, "server: waiting for the client"),
+        (Self::Other, "server: other waits"),
+    ];
+
     /// The class of an event, by its names in PostgreSQL 13 to 18. Those of WAL and buffers have changed their letters'
     /// case and their type in between.
     fn of(kind: &str, event: &str) -> Self {
@@ -71,23 +87,39 @@ pub(crate) struct Waits {
     events: Vec<(Class, String, f64)>,
     /// How often sessions were looked at.
     pub(crate) looks: f64,
+    /// Sessions of others that were active.
+    others: f64,
+    /// Sessions of the clients that were idle in a transaction, and those of others.
+    pub(crate) in_transaction: f64,
+    pub(crate) others_in_transaction: f64,
 }
+
+/// The kind of sessions that are none of the clients'.
+const OTHER: &str = "other session";
 
 impl Waits {
     /// Of the clients' sessions and of the workers that work for them, from one moment to another.
-    pub(crate) fn of(table: &SampleTable, from_s: f64, until_s: f64) -> Self {
+    /// Sessions of others count apart, unless `all_are_clients`.
+    pub(crate) fn of(table: &SampleTable, from_s: f64, until_s: f64, all_are_clients: bool) -> Self {
         let mut sums: BTreeMap<(&str, &str), f64> = BTreeMap::new();
-        let (mut seconds, mut looks) = (0.0, 0.0);
+        let (mut seconds, mut looks, mut others) = (0.0, 0.0, 0.0);
+        let mut in_transaction = [0.0; 2];
         let within = table.rows().iter().filter(|(at, _)| (from_s..=until_s).contains(at)).collect::<Vec<_>>();
         for second in within.chunk_by(|a, b| a.0 == b.0) {
             let number = |row: &[String], column| table.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
             let Some(looked) = number(&second[0].1, waits::LOOKS).filter(|looks| *looks > 0.0) else { continue };
             seconds += 1.0;
             looks += looked;
+            for (sum, column) in in_transaction.iter_mut().zip([waits::IN_TRANSACTION, waits::OTHERS_IN_TRANSACTION]) {
+                *sum += number(&second[0].1, column).unwrap_or_default() / looked;
+            }
             for (_, row) in second {
                 let cell = |column| table.cell(row, column).unwrap_or_default();
-                if matches!(cell(waits::BACKEND_TYPE), "client backend" | "parallel worker") {
-                    let seen = number(row, waits::SAMPLES).unwrap_or_default();
+                let seen = number(row, waits::SAMPLES).unwrap_or_default();
+                let kind = cell(waits::BACKEND_TYPE);
+                if kind == OTHER && !all_are_clients {
+                    others += seen / looked;
+                } else if matches!(kind, "client backend" | "parallel worker" | OTHER) {
                     *sums.entry((cell(waits::WAIT_EVENT_TYPE), cell(waits::WAIT_EVENT))).or_default() += seen / looked;
                 }
             }
@@ -98,7 +130,9 @@ impl Waits {
         };
         let mut events: Vec<_> = sums.into_iter().map(event).filter(|(.., sessions)| *sessions > 0.0).collect();
         events.sort_by(|a, b| b.2.total_cmp(&a.2));
-        Self { events, looks }
+        let mean = |sum: f64| if seconds > 0.0 { sum / seconds } else { 0.0 };
+        let [own, of_others] = in_transaction.map(mean);
+        Self { events, looks, others: mean(others), in_transaction: own, others_in_transaction: of_others }
     }
 
     /// Whether nobody looked.
@@ -106,7 +140,12 @@ impl Waits {
         self.looks <= 0.0
     }
 
-    /// Sessions that were active.
+    /// Sessions of others that were active.
+    pub(crate) fn others(&self) -> f64 {
+        self.others
+    }
+
+    /// Sessions of the clients that were active.
     pub(crate) fn total(&self) -> f64 {
         self.events.iter().map(|(.., sessions)| sessions).sum()
     }
@@ -147,13 +186,26 @@ mod tests {
             ]),
             1.0,
             4.0,
+            false,
         );
         assert_eq!((waits.looks, waits.sessions(Class::RowLock)), (25.0, 4.0 / 3.0));
         assert_eq!(waits.of_class(Class::RowLock).next(), Some(("Lock:transactionid", 1.0)));
         assert_eq!(waits.of_class(Class::Cpu).next(), Some(("CPU", 0.5 / 3.0)));
         assert_eq!(waits.sessions(Class::WalFlush), 0.0, "the server's own processes are no clients");
         assert!((waits.total() - 1.5).abs() < 1e-9 && !waits.is_unknown());
-        assert!(Waits::of(&table(&[]), 0.0, 9.0).is_unknown());
+        assert!(Waits::of(&table(&[]), 0.0, 9.0, false).is_unknown());
+    }
+
+    #[test]
+    fn sessions_of_others_are_none_of_the_clients() {
+        let rows = [
+            (1.0, ["client backend", "CPU", "CPU", "10", "10"]),
+            (1.0, ["other session", "Timeout", "PgSleep", "20", "10"]),
+        ];
+        let waits = Waits::of(&table(&rows), 0.0, 2.0, false);
+        assert_eq!((waits.total(), waits.others()), (1.0, 2.0));
+        let pooled = Waits::of(&table(&rows), 0.0, 2.0, true);
+        assert_eq!((pooled.total(), pooled.others()), (3.0, 0.0));
     }
 
     #[test]

@@ -173,6 +173,12 @@ impl ConnectOptions {
         self
     }
 
+    /// Returns the `application_name` that connections have.
+    #[must_use]
+    pub fn application_name(&self) -> Option<&str> {
+        self.parameters.iter().find(|(key, _)| *key == "application_name").map(|(_, name)| name.as_str())
+    }
+
     /// The same with another name in `pg_stat_activity`.
     #[must_use]
     pub fn with_application_name(&self, name: &str) -> Self {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::{EventRecord, FindingRecord, RunRecord};
 
-use crate::units::duration;
+use crate::units::{duration, percent};
 
 /// So many findings are shown; the record has all.
 const FINDINGS_MAX: usize = 5;
@@ -13,9 +13,28 @@ const FINDINGS_MAX: usize = 5;
 /// So many events of a kind are told one by one.
 const EVENTS_MAX: usize = 3;
 
-/// The findings that are shown, with their numbers.
+/// So many parts of the clients' time are shown.
+const PARTS_MAX: usize = 4;
+
+/// The ranked findings that are shown, with their numbers.
 fn shown(record: &RunRecord) -> impl Iterator<Item = (usize, &FindingRecord)> {
-    (1..).zip(record.findings.iter().take(FINDINGS_MAX))
+    (1..).zip(record.findings.iter().filter(|finding| !finding.also_seen).take(FINDINGS_MAX))
+}
+
+/// What has no share of the clients' time; all of it.
+fn also_seen(record: &RunRecord) -> impl Iterator<Item = &FindingRecord> {
+    record.findings.iter().filter(|finding| finding.also_seen)
+}
+
+/// `server: row locks 63 %, server: on a CPU 12 %, others 25 %`, where it is known.
+fn clients_time(record: &RunRecord) -> Option<String> {
+    let (first, rest) = record.clients_time.split_at(record.clients_time.len().min(PARTS_MAX));
+    let mut parts: Vec<_> = first.iter().map(|part| format!("{} {}", part.name, percent(part.share))).collect();
+    let others: f64 = rest.iter().map(|part| part.share).sum();
+    if others >= 0.001 {
+        parts.push(format!("others {}", percent(others)));
+    }
+    (!parts.is_empty()).then(|| format!("clients' time: {}", parts.join(", ")))
 }
 
 /// Numbered lines with their evidence, and one line of events.
@@ -23,10 +42,12 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if let Some(line) = events(record) {
         writeln!(out, "{line}")?;
     }
-    if record.findings.is_empty() {
-        return Ok(());
+    if let Some(line) = clients_time(record) {
+        writeln!(out, "{line}")?;
     }
-    writeln!(out, "what held the server back:")?;
+    if shown(record).next().is_some() {
+        writeln!(out, "what held the server back:")?;
+    }
     for (nth, finding) in shown(record) {
         writeln!(out, "  {nth}. {}", finding.text)?;
         writeln!(out, "     {}", finding.evidence.join("; "))?;
@@ -34,16 +55,30 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "     {advice}")?;
         }
     }
+    if also_seen(record).next().is_some() {
+        writeln!(out, "also seen:")?;
+    }
+    for finding in also_seen(record) {
+        let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
+        writeln!(out, "  - {}{advice}", finding.text)?;
+    }
     Ok(())
 }
 
 /// The same as a list.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(line) = clients_time(record) {
+        writeln!(out, "- {line}")?;
+    }
     if !record.findings.is_empty() {
         writeln!(out, "What held the server back:\n")?;
         for (nth, finding) in shown(record) {
             let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" — {advice}"));
             writeln!(out, "{nth}. **{}** ({}){advice}", finding.text, finding.evidence.join("; "))?;
+        }
+        for finding in also_seen(record) {
+            let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" — {advice}"));
+            writeln!(out, "- also seen: {} ({}){advice}", finding.text, finding.evidence.join("; "))?;
         }
         writeln!(out)?;
     }

@@ -52,7 +52,7 @@ pub use record::{
     EventRecord, FORMAT_VERSION, FindingRecord, GroupRecord, GrowthRecord, LatencyRecord, LeftOutRecord,
     LevelChangeRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord,
     RuleRecord, RunRecord, SamplesRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status,
-    SteadyRecord, Summary, TallyRecord, TargetRecord, TransactionRecord, WorkloadMetricRecord,
+    SteadyRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};

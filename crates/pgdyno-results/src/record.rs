@@ -25,7 +25,7 @@ pub use figures::{
     SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
-pub use seen::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord};
+pub use seen::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
 pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 
@@ -163,6 +163,9 @@ pub struct RunRecord {
     /// What held the server back, the weightiest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FindingRecord>,
+    /// Where the clients' time went, or with a schedule the response time; the largest part first. Empty where nobody sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients_time: Vec<TimePartRecord>,
     /// What a reader must know before trusting the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -209,6 +212,7 @@ impl RunRecord {
             client_machine: None,
             events: Vec::new(),
             findings: Vec::new(),
+            clients_time: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{bgwriter, checkpointer, io};
 
-use super::{try_it, waited};
+use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{number, percent};
@@ -21,9 +21,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let stopped = facts.rate(bgwriter::MAXWRITTEN_CLEAN).filter(|n| *n > 0.0);
     found.advice = if let Some(stopped) = stopped {
         found.evidence.push(format!("the background writer stopped at its limit {} times a second", number(stopped)));
-        try_it(facts, "a higher bgwriter_lru_maxpages", &["bgwriter_lru_maxpages", "bgwriter_delay"])
+        with_settings(facts, "raise bgwriter_lru_maxpages", &["bgwriter_lru_maxpages", "bgwriter_delay"])
     } else {
-        try_it(facts, "larger shared_buffers, or a faster disk,", &["shared_buffers"])
+        with_settings(facts, "raise shared_buffers, or use a faster disk", &["shared_buffers"])
     };
     Some(found)
 }

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{checkpointer, wal};
 
-use super::{UNKNOWN, try_it};
+use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
 use crate::words::{bytes, duration, number};
 
@@ -33,8 +33,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             duration(facts.seconds() / (requested + timed))
         ),
         weight: UNKNOWN,
+        also_seen: true,
         evidence,
-        advice: try_it(facts, "a larger max_wal_size", &["max_wal_size", "checkpoint_timeout"]),
+        advice: with_settings(facts, "raise max_wal_size", &["max_wal_size", "checkpoint_timeout"]),
     })
 }
 

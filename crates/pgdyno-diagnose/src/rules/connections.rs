@@ -9,7 +9,7 @@ use crate::words::{number, percent};
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let connections = facts.record.plan.connections?;
     let (response, lag) = (facts.summary.response_latency_ns.as_ref()?, facts.summary.schedule_lag_ns.as_ref()?);
-    let share = lag.mean / response.mean.max(1.0);
+    let share = facts.account.share(facts.account.connection);
     // That nothing was sampled may mean that a server has none to share.
     if share < LEAST || facts.waits.is_unknown() {
         return None;
@@ -25,12 +25,14 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(FindingRecord {
         rule: "connections".to_owned(),
         text: format!(
-            "{} of the response time was the wait for one of {connections} shared connections",
-            percent(share)
+            "{} {} was the wait for one of {connections} shared connections",
+            percent(share),
+            facts.of_what()
         ),
-        weight: share.min(1.0),
+        weight: share,
         evidence,
-        advice: Some(format!("more --connections could be tried (it is {connections})")),
+        advice: Some(format!("use more --connections (it is {connections})")),
+        also_seen: false,
     })
 }
 
@@ -46,6 +48,8 @@ mod tests {
         let mean = |ms: f64| Some(LatencyRecord { mean: ms * 1e6, ..LatencyRecord::default() });
         run.summary().response_latency_ns = mean(10.0);
         run.summary().schedule_lag_ns = mean(lag_ms);
+        // 800 transactions a second of 10 ms are all of the time of eight clients.
+        run.summary().committed = 8000;
         run
     }
 

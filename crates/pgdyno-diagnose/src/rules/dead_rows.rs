@@ -1,12 +1,10 @@
 //! Tables are full of dead rows, or updates leave them in new places.
 
-use std::collections::BTreeMap;
-
 use pgdyno_results::FindingRecord;
-use pgdyno_samples::tables;
 
-use super::{UNKNOWN, try_it};
+use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
+use crate::tables::Table;
 use crate::words::{number, percent};
 
 /// Fewer dead rows than this are nothing.
@@ -15,49 +13,8 @@ const ROWS_MIN: f64 = 10_000.0;
 /// A smaller share of a table's rows than this is as autovacuum leaves it.
 const DEAD: f64 = 0.25;
 
-/// A table at the end of the window.
-struct Table {
-    name: String,
-    dead: f64,
-    live: f64,
-    updates: f64,
-    hot: f64,
-    vacuums: f64,
-}
-
-/// The tables as they were last seen, with what was counted since they were first seen.
-fn at_end(facts: &Facts<'_>) -> Vec<Table> {
-    let samples = facts.samples.of(tables::SOURCE);
-    let mut first = BTreeMap::new();
-    let mut last = BTreeMap::new();
-    for (at, row) in samples.rows() {
-        if *at <= facts.until_s + 1.0 {
-            let key = (
-                samples.cell(row, tables::SCHEMA).unwrap_or_default(),
-                samples.cell(row, tables::TABLE).unwrap_or_default(),
-            );
-            first.entry(key).or_insert(row);
-            last.insert(key, row);
-        }
-    }
-    let number = |row: &[String], column| samples.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
-    let table = |(key, now): ((&str, &str), &Vec<String>)| {
-        let grown = |column| Some(number(now, column)? - number(first.get(&key)?, column)?).filter(|n| *n >= 0.0);
-        Some(Table {
-            name: key.1.to_owned(),
-            dead: number(now, tables::N_DEAD_TUP)?,
-            live: number(now, tables::N_LIVE_TUP)?,
-            updates: grown(tables::N_TUP_UPD).unwrap_or_default(),
-            hot: grown(tables::N_TUP_HOT_UPD).unwrap_or_default(),
-            vacuums: grown(tables::AUTOVACUUM_COUNT).unwrap_or_default()
-                + grown(tables::VACUUM_COUNT).unwrap_or_default(),
-        })
-    };
-    last.into_iter().filter_map(table).collect()
-}
-
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let tables = at_end(facts);
+    let tables = Table::at_end(facts);
     let share = |table: &Table| table.dead / (table.dead + table.live);
     let bloated = tables.iter().filter(|table| table.dead >= ROWS_MIN && share(table) >= DEAD);
     let worst = bloated.max_by(|a, b| a.dead.total_cmp(&b.dead))?;
@@ -71,18 +28,31 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if worst.updates > 0.0 {
         evidence.push(format!("{} of its updates stayed on their page (HOT)", percent(worst.hot / worst.updates)));
     }
+    let is_off = facts.setting("autovacuum") == Some("off");
+    let naptime_s = facts.setting_seconds("autovacuum_naptime").unwrap_or(60.0);
+    let why = match () {
+        () if is_off => "autovacuum is off",
+        () if worst.vacuums > 0.0 => "vacuum did not keep up",
+        () if facts.seconds() < naptime_s => "the window was too short for autovacuum to come round",
+        () => "autovacuum did not come",
+    };
+    let hot = if worst.updates > 0.0 { ", or lower the table's fillfactor (for HOT updates)" } else { "" };
+    let what = match () {
+        () if is_off => "turn autovacuum on".to_owned(),
+        () if worst.vacuums <= 0.0 && facts.seconds() < naptime_s => {
+            "run for longer, so that the figures have vacuum's part in them".to_owned()
+        }
+        () => format!("make autovacuum more eager{hot}"),
+    };
     Some(FindingRecord {
         rule: "dead-rows".to_owned(),
-        text: format!(
-            "{} of the rows of {} were dead at the end: vacuum did not keep up",
-            percent(share(worst)),
-            worst.name
-        ),
+        text: format!("{} of the rows of {} were dead at the end: {why}", percent(share(worst)), worst.name),
         weight: UNKNOWN,
+        also_seen: true,
         evidence,
-        advice: try_it(
+        advice: with_settings(
             facts,
-            "a lower fillfactor (for HOT updates), or a more eager autovacuum,",
+            &what,
             &["autovacuum", "autovacuum_vacuum_scale_factor", "autovacuum_vacuum_cost_limit", "autovacuum_naptime"],
         ),
     })

@@ -1,33 +1,26 @@
-//! The driver itself is full.
+//! The driver itself takes the clients' time.
 
 use pgdyno_results::FindingRecord;
 
-use super::LOOKS_MIN;
+use super::{LOOKS_MIN, cpu};
 use crate::facts::Facts;
 use crate::words::{number, percent};
 
-/// A thread that is on a CPU for more of the time than this is full, as the warning has it.
+/// An engine thread that is on a CPU for more of the time than this is full, as the warning has it.
 const BUSY: f64 = 0.9;
-
-/// Threads that wait for a CPU for more of the time than this are held up, as the warning has it.
-const STARVED: f64 = 0.05;
 
 fn busiest(facts: &Facts<'_>) -> f64 {
     facts.record.client.thread_busy.iter().copied().fold(0.0, f64::max)
 }
 
-/// Whether the driver could not have done more.
-pub(super) fn is_full(facts: &Facts<'_>) -> bool {
-    busiest(facts) > BUSY || facts.record.client.run_delay > STARVED
+/// Returns true if the driver waits for CPUs that the server's machine does not have: the rule of the CPU has that time.
+fn is_part_of_cpu(facts: &Facts<'_>) -> bool {
+    facts.is_local() && cpu::is_saturated(facts) == Some(true)
 }
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    if facts.waits.looks < LOOKS_MIN || facts.is_scheduled() || !is_full(facts) {
-        return None;
-    }
-    // What is not spent on the server is spent in the driver, or on the way, which a full driver makes long.
-    let elsewhere = 1.0 - facts.waits.total() / facts.clients_time();
-    if elsewhere < super::LEAST {
+    let share = facts.account.share(facts.account.driver);
+    if facts.waits.looks < LOOKS_MIN || share < super::LEAST || is_part_of_cpu(facts) {
         return None;
     }
     let client = &facts.record.client;
@@ -36,25 +29,24 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         percent(busiest(facts)),
         percent(client.run_delay)
     )];
+    if let Some(unread) = client.unread_share.filter(|unread| *unread > 0.0) {
+        evidence.push(format!("replies lay unread for {} of the service time", percent(unread)));
+    }
     if let Some(delay) = &client.read_delay_ns {
         evidence.push(format!("replies lay unread for {} µs (p99)", number(delay.p99 as f64 / 1e3)));
     }
-    evidence.push(format!(
-        "{} of {} sessions were active on average",
-        number(facts.waits.total()),
-        number(facts.connections())
-    ));
-    let (why, advice) = if busiest(facts) > BUSY {
-        ("had no more to give", "more --threads, or a larger machine for the driver,")
+    let advice = if busiest(facts) > BUSY {
+        format!("use more --threads (-j is {}), or a larger machine for the driver", client.threads)
     } else {
-        ("waited for a CPU itself", "a machine of its own for the driver")
+        "give the driver a machine of its own, or more CPUs".to_owned()
     };
     Some(FindingRecord {
         rule: "driver".to_owned(),
-        text: format!("for {} {} the server waited for a driver that {why}", percent(elsewhere), facts.of_what()),
-        weight: elsewhere.min(1.0),
+        text: format!("{} {} went into the driver itself", percent(share), facts.of_what()),
+        weight: share,
         evidence,
-        advice: Some(format!("{advice} could be tried (-j is {})", client.threads)),
+        advice: Some(advice),
+        also_seen: false,
     })
 }
 
@@ -72,17 +64,30 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_without_a_cpu_of_its_own_is_told() {
-        for (busy, delay, why) in [(0.97, 0.0, "no more to give"), (0.3, 0.2, "waited for a CPU itself")] {
-            let found = run(busy, delay, 2.0).finds(look);
-            assert!((found.weight - 0.75).abs() < 1e-9 && found.text.ends_with(why), "{found:?}");
-            assert!(found.advice.unwrap().contains("(-j is 2)"));
-        }
+    fn a_driver_is_charged_with_what_it_measured() {
+        // 1.07 sessions of work in its threads, 10 % of eight held up by their waits for a CPU.
+        let found = run(0.97, 0.1, 2.0).finds(look);
+        assert!((found.weight - (1.07 + 0.8) / 8.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.text, "23 % of the clients' time went into the driver itself");
+        assert!(found.advice.unwrap().contains("(-j is 2)"));
+        let found = run(0.3, 0.2, 2.0).finds(look);
+        assert!(found.weight < 0.26 && found.advice.unwrap().contains("machine of its own"));
+    }
+
+    #[test]
+    fn a_thread_that_does_little_is_not_blamed() {
+        let mut run = run(0.03, 0.06, 0.1);
+        run.record.client.thread_busy = vec![0.03];
+        let found = run.finds(look);
+        assert!(found.weight < 0.07, "{found:?}");
     }
 
     #[test]
     fn a_driver_that_has_room_or_is_not_waited_for_is_nothing() {
-        run(0.5, 0.01, 2.0).finds_nothing(look);
+        run(0.1, 0.01, 2.0).finds_nothing(look);
         run(0.99, 0.0, 7.9).finds_nothing(look);
+        let mut full = run(0.99, 0.2, 1.0).gauges("machine", &[("cpus", 2.0), ("busy_cpus", 1.95)]);
+        full.record.server.as_mut().unwrap().local = true;
+        full.finds_nothing(look);
     }
 }

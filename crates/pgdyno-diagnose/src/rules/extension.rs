@@ -11,8 +11,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "extension", Class::Extension, what)?;
     // From 16 on a table grows by many pages at once.
     let is_old = facts.record.server.as_ref().is_some_and(|server| server.version_num < 160_000);
-    let newer = if is_old { ", or PostgreSQL 16 and later," } else { "" };
-    found.advice = Some(format!("partitions of the tables that grow{newer} could be tried"));
+    let newer = if is_old { ", or use PostgreSQL 16 or later" } else { "" };
+    found.advice = Some(format!("partition the tables that grow{newer}"));
     Some(found)
 }
 

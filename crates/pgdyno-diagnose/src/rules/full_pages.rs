@@ -1,11 +1,10 @@
 //! Most of the WAL is full images of pages, which the first change after a checkpoint writes.
 
 use pgdyno_results::FindingRecord;
-use pgdyno_samples::wal;
+use pgdyno_samples::{checkpointer, wal};
 
-use super::{LOOKS_MIN, UNKNOWN, try_it};
+use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
-use crate::waits::Class;
 use crate::words::{bytes, number, percent};
 
 /// A smaller share of the WAL than this is as it should be.
@@ -28,20 +27,29 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if share < MOST {
         return None;
     }
-    let waited = facts.waits.sessions(Class::WalFlush) + facts.waits.sessions(Class::WalBuffers);
-    let known = facts.waits.looks >= LOOKS_MIN;
-    let weight = if known { waited / facts.clients_time() * share } else { 0.0 };
-    let what = "checkpoints further apart (max_wal_size, checkpoint_timeout), or wal_compression,";
+    // Without a checkpoint in the window they are the images after the one before it, and become fewer by themselves.
+    if checkpoints(facts).is_some_and(|checkpoints| checkpoints < 0.5) {
+        return None;
+    }
+    let what = "set checkpoints further apart (max_wal_size, checkpoint_timeout), or turn wal_compression on";
     Some(FindingRecord {
         rule: "full-pages".to_owned(),
         text: format!(
             "about {} of the WAL was full images of pages, as the first change after a checkpoint writes them",
             percent(share)
         ),
-        weight: weight.clamp(UNKNOWN, 1.0),
+        weight: UNKNOWN,
+        also_seen: true,
         evidence: vec![format!("{} images a second, in {} of WAL a second", number(images), bytes(written))],
-        advice: try_it(facts, what, &["max_wal_size", "checkpoint_timeout", "wal_compression"]),
+        advice: with_settings(facts, what, &["max_wal_size", "checkpoint_timeout", "wal_compression"]),
     })
+}
+
+/// Checkpoints that were begun within the window, where the server counts them.
+fn checkpoints(facts: &Facts<'_>) -> Option<f64> {
+    let counts = [checkpointer::NUM_TIMED, checkpointer::NUM_REQUESTED];
+    let rates: Option<Vec<f64>> = counts.iter().map(|column| facts.rate(*column)).collect();
+    Some(rates?.iter().sum::<f64>() * facts.seconds())
 }
 
 #[cfg(test)]
@@ -55,10 +63,18 @@ mod tests {
     }
 
     #[test]
-    fn wal_that_is_mostly_images_is_told_by_the_time_that_wal_took() {
+    fn wal_that_is_mostly_images_is_seen_beside_the_ranked_causes() {
         let found = run(800.0).finds(look);
-        assert!((found.weight - 0.4).abs() < 1e-9 && found.text.starts_with("about 80 % of the WAL"), "{found:?}");
+        assert!(found.also_seen && found.text.starts_with("about 80 % of the WAL"), "{found:?}");
         assert!(found.advice.unwrap().ends_with("(wal_compression is off)"));
+    }
+
+    #[test]
+    fn images_of_before_the_window_are_nothing() {
+        let counted =
+            |requested: f64| run(800.0).counters("checkpointer", &[("num_timed", 0.0), ("num_requested", requested)]);
+        counted(0.0).finds_nothing(look);
+        counted(0.2).finds(look);
     }
 
     #[test]

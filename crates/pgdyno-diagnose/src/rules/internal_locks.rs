@@ -2,7 +2,7 @@
 
 use pgdyno_results::FindingRecord;
 
-use super::{try_it, waited};
+use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 
@@ -13,18 +13,24 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     found.advice = match name.as_str() {
         // Until 13 it was buffer_content.
         "buffercontent" | "buffer_content" => Some(
-            "rows on more pages (a larger scale, a lower fillfactor) could be tried: many sessions want the same page"
+            "spread the rows over more pages (a larger scale, a lower fillfactor): many sessions want the same page"
                 .to_owned(),
         ),
-        "buffermapping" | "buffer_mapping" => try_it(facts, "larger shared_buffers", &["shared_buffers"]),
+        "buffermapping" | "buffer_mapping" => with_settings(facts, "raise shared_buffers", &["shared_buffers"]),
         "procarray" | "xidgen" | "xidgenlock" => {
-            try_it(facts, "fewer sessions (--connections, or a pool)", &["max_connections"])
+            with_settings(facts, "use fewer sessions (--connections, or a pool)", &["max_connections"])
         }
-        "lockmanager" | "lock_manager" => try_it(
-            facts,
-            "fewer partitions and indexes touched by each statement, prepared statements,",
-            &["max_locks_per_transaction"],
-        ),
+        "lockmanager" | "lock_manager" => {
+            let what = "touch fewer partitions and indexes with each statement, or prepare statements";
+            // From 18 on the setting sizes the fast path, which needs no such lock.
+            let is_new = facts.record.server.as_ref().is_some_and(|server| server.version_num >= 180_000);
+            if is_new {
+                let what = format!("{what}, or raise max_locks_per_transaction");
+                with_settings(facts, &what, &["max_locks_per_transaction"])
+            } else {
+                Some(what.to_owned())
+            }
+        }
         _ => None,
     };
     Some(found)
@@ -42,7 +48,7 @@ mod tests {
             ("buffer_content", Some("same page")),
             ("BufferMapping", Some("shared_buffers is 128MB")),
             ("ProcArray", Some("fewer sessions")),
-            ("LockManager", Some("prepared statements")),
+            ("LockManager", Some("prepare statements")),
             ("NoSuchLock", None),
         ] {
             let run =

@@ -4,7 +4,6 @@ use pgdyno_results::FindingRecord;
 
 use super::{LOOKS_MIN, cpu};
 use crate::facts::Facts;
-use crate::waits::Class;
 use crate::words::{number, percent};
 
 /// Less idle CPU than this, of the whole machine, is no room.
@@ -16,21 +15,28 @@ const AT_WORK: f64 = 0.5;
 /// Clients are nearly always at work on a CPU, and CPUs are left: there are too few of them.
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let (cpus, busy) = facts.machine?;
-    let (active, on_cpu) = (facts.waits.total(), facts.waits.sessions(Class::Cpu));
+    let on_cpu = facts.account.cpu;
+    let active = on_cpu + facts.account.waiting;
     let idle = 1.0 - busy / cpus;
     let few = active < cpus && active >= AT_WORK * facts.connections() && on_cpu >= AT_WORK * active;
-    if facts.waits.looks < LOOKS_MIN || facts.is_scheduled() || idle < ROOM || !few || cpu::is_saturated(facts)? {
+    if facts.waits.looks < LOOKS_MIN || facts.is_paced() || idle < ROOM || !few || cpu::is_saturated(facts)? {
         return None;
     }
     Some(FindingRecord {
         rule: "load".to_owned(),
-        text: format!("the load was too small for the server: {} of its machine was idle", percent(idle)),
-        weight: idle,
+        text: format!(
+            "{} {} was work on a CPU, and {} of the server's machine was idle: the load was too small",
+            percent(facts.account.share(on_cpu)),
+            facts.of_what(),
+            percent(idle)
+        ),
+        weight: facts.account.share(on_cpu),
         evidence: vec![
             format!("{} sessions at work on average, on {} CPUs", number(active), number(cpus)),
             format!("{} CPUs were busy", number(busy)),
         ],
-        advice: Some(format!("more clients could be tried (-c is {})", facts.record.plan.clients)),
+        advice: Some(format!("add clients (-c is {})", facts.record.plan.clients)),
+        also_seen: false,
     })
 }
 

@@ -3,28 +3,24 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
 
-use super::cpu::is_saturated;
-use super::share;
+use super::{LEAST, LOOKS_MIN, cpu};
 use crate::facts::Facts;
-use crate::waits::Class;
 use crate::words::{number, percent};
 
 /// A smaller share of the machine than this is nothing.
 const LEAST_OF_MACHINE: f64 = 0.05;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let on_cpu = share(facts, Class::Cpu)?;
-    let (cpus, _) = facts.machine.filter(|_| is_saturated(facts) == Some(true))?;
-    let record = facts.record.server_machine.as_ref().and_then(|seen| seen.other_cpus);
-    let other = record.or_else(|| facts.cpus_of("other"))?;
-    let steal = facts.gauge(machine::STEAL_CPUS).filter(|steal| *steal > 0.0).unwrap_or_default();
-    let taken = (other + steal) / cpus;
-    if taken < LEAST_OF_MACHINE {
+    let taken = cpu::taken_by_others(facts).filter(|taken| *taken >= LEAST_OF_MACHINE)?;
+    let (cpus, _) = facts.machine?;
+    let share = facts.account.share(cpu::queue(facts));
+    if facts.waits.looks < LOOKS_MIN || share < LEAST {
         return None;
     }
+    let steal = facts.gauge(machine::STEAL_CPUS).filter(|steal| *steal > 0.0).unwrap_or_default();
     let mut evidence = vec![format!(
         "{} of {} CPUs went to programs that are neither the server nor pgdyno",
-        number(other),
+        number(taken * cpus - steal),
         number(cpus)
     )];
     if steal > 0.0 {
@@ -34,9 +30,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         rule: "other-programs".to_owned(),
         text: format!("others took {} of the server's machine while it had no CPU left", percent(taken)),
         // What they took is missing to those who are at work.
-        weight: (on_cpu * taken).min(1.0),
+        weight: share * taken,
         evidence,
-        advice: Some("a machine of its own for the server, or a quieter hour, could be tried".to_owned()),
+        advice: Some("give the server a machine of its own, or measure in a quieter hour".to_owned()),
+        also_seen: false,
     })
 }
 
@@ -55,7 +52,7 @@ mod tests {
     #[test]
     fn what_others_took_is_told() {
         let found = run(2.0, "0.5").finds(look);
-        assert!((found.weight - 0.75 * 0.3).abs() < 1e-9 && found.text.starts_with("others took 30 %"), "{found:?}");
+        assert!((found.weight - 0.975 * 0.3).abs() < 1e-9 && found.text.starts_with("others took 30 %"), "{found:?}");
         assert_eq!(found.evidence[1], "0.10 CPUs were given to other virtual machines");
     }
 

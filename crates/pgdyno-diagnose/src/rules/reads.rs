@@ -3,16 +3,21 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
 
-use super::{try_it, waited};
+use super::{LOOKS_MIN, UNKNOWN, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{bytes, duration, number, percent};
 
+/// Where no session waits for reads, a smaller share of hits than this is worth a word.
+const HIT_RATIO_MIN: f64 = 0.9;
+
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let mut found = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers")?;
+    let waited = waited(facts, "reads", Class::DataRead, "waiting for blocks that were not in shared buffers");
     let (reads, hits) = (facts.rate(database::BLKS_READ), facts.rate(database::BLKS_HIT));
     let sampled = reads.zip(hits).filter(|(reads, hits)| reads + hits > 0.0).map(|(reads, hits)| hits / (reads + hits));
-    if let Some(ratio) = facts.summary.cache_hit_ratio.or(sampled) {
+    let ratio = facts.summary.cache_hit_ratio.or(sampled);
+    let mut found = waited.or_else(|| missed(ratio.filter(|_| facts.waits.looks >= LOOKS_MIN)?))?;
+    if let Some(ratio) = ratio {
         found.evidence.push(format!("{:.2} % of block reads hit shared buffers", ratio * 100.0));
     }
     if let Some(reads) = reads.filter(|reads| *reads > 0.0) {
@@ -30,11 +35,23 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     }
     let fits = data.zip(buffers).is_some_and(|(data, buffers)| data <= buffers);
     found.advice = if fits {
-        Some("a longer warm-up (--ramp) or --prewarm could be tried: the data would fit into shared buffers".to_owned())
+        Some("warm up for longer (--ramp), or give --prewarm: the data fits into shared buffers".to_owned())
     } else {
-        try_it(facts, "larger shared_buffers, or a faster disk,", &["shared_buffers"])
+        with_settings(facts, "raise shared_buffers, or use a faster disk", &["shared_buffers"])
     };
     Some(found)
+}
+
+/// The finding that blocks come from outside shared buffers without a wait that is worth a word: the system's file cache
+/// answers, and its copying is CPU time.
+fn missed(hit_ratio: f64) -> Option<FindingRecord> {
+    (hit_ratio < HIT_RATIO_MIN).then(|| FindingRecord {
+        rule: "reads".to_owned(),
+        text: format!("{} of all blocks came from outside shared buffers", percent(1.0 - hit_ratio)),
+        weight: UNKNOWN,
+        also_seen: true,
+        ..FindingRecord::default()
+    })
 }
 
 #[cfg(test)]
@@ -65,20 +82,19 @@ mod tests {
                 "the database has 1.0 GiB, shared buffers 128.0 MiB"
             ]
         );
-        assert!(
-            found
-                .advice
-                .unwrap()
-                .contains("larger shared_buffers, or a faster disk, could be tried (shared_buffers is 128MB)")
-        );
+        assert!(found.advice.unwrap().contains("raise shared_buffers, or use a faster disk (shared_buffers is 128MB)"));
         let mut small = run();
         small.record.server.as_mut().unwrap().database_bytes = Some(1 << 20);
         assert!(small.finds(look).advice.unwrap().contains("--prewarm"));
     }
 
     #[test]
-    fn misses_for_which_nobody_waits_are_nothing() {
-        run().waits(&[("CPU", "CPU", 5.0)]).finds_nothing(look);
+    fn misses_for_which_nobody_waits_are_seen_where_they_are_many() {
+        let mut busy = run().waits(&[("CPU", "CPU", 5.0)]);
+        busy.finds_nothing(look);
+        busy.summary().cache_hit_ratio = Some(0.6);
+        let found = busy.finds(look);
+        assert!(found.also_seen && found.text.starts_with("40 % of all blocks"), "{found:?}");
         Run::new().finds_nothing(look);
     }
 }

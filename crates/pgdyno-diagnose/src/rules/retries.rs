@@ -30,9 +30,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         rule: "retries".to_owned(),
         text: format!("{} of all tries ended in a deadlock or a failed serialization", percent(share)),
         weight: share,
+        also_seen: false,
         evidence,
         advice: Some(format!(
-            "rows locked in one order by all transactions, or fewer clients on the same rows, could be tried{isolation}"
+            "lock rows in the same order in all transactions, or use fewer clients on the same rows{isolation}"
         )),
     })
 }

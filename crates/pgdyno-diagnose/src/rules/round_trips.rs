@@ -2,7 +2,7 @@
 
 use pgdyno_results::FindingRecord;
 
-use super::{LOOKS_MIN, by_event, cpu, driver};
+use super::{LOOKS_MIN, by_event, cpu};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{number, percent};
@@ -11,41 +11,41 @@ use crate::words::{number, percent};
 const LEAST: f64 = 0.3;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    // On a full machine the driver waits for a CPU, too, and a driver that is full has a rule of its own.
-    let elsewhere = cpu::is_saturated(facts) == Some(true) || driver::is_full(facts);
-    if facts.waits.looks < LOOKS_MIN || facts.is_scheduled() || elsewhere {
+    // On a full machine what remains is the queue for a CPU.
+    if facts.waits.looks < LOOKS_MIN || cpu::is_saturated(facts) == Some(true) {
         return None;
     }
-    let (all, active, client) = (facts.connections(), facts.waits.total(), facts.waits.sessions(Class::Client));
-    let share = ((all - active).max(0.0) + client) / facts.clients_time();
+    let client = facts.waits.sessions(Class::Client);
+    let share = facts.account.share(facts.account.remainder + client);
     if share < LEAST {
         return None;
     }
-    let mut evidence = vec![format!("{} of {} sessions were active on average", number(active), number(all))];
+    let mut evidence = vec![format!(
+        "neither the server, nor the scripts, nor the driver account for {} of {} clients",
+        number(facts.account.remainder),
+        number(facts.account.whole)
+    )];
     if client > 0.0 {
         evidence.push(by_event(facts, Class::Client));
     }
     if let Some((cpus, busy)) = facts.machine {
         evidence.push(format!("{} of {} CPUs of the server's machine were busy", number(busy), number(cpus)));
     }
-    if let Some(delay) = &facts.record.client.read_delay_ns {
-        evidence.push(format!("replies lay unread in the driver for {} µs (p99)", number(delay.p99 as f64 / 1e3)));
-    }
-    let local = facts.record.server.as_ref().is_some_and(|server| server.local);
-    let way = if local { "more clients" } else { "more clients, or a driver nearer to the server," };
+    let nearer = if facts.is_local() { "" } else { ", a driver nearer to the server" };
     Some(FindingRecord {
         rule: "round-trips".to_owned(),
         text: format!(
-            "for {} {} the server waited for the next statement: the way to the driver and back",
+            "{} {} was on the way between driver and server, or is not explained",
             percent(share),
             facts.of_what()
         ),
-        weight: share.min(1.0),
+        weight: share,
         evidence,
         advice: Some(format!(
-            "{way} or fewer round trips (a --pipeline, procedures) could be tried (-c is {})",
+            "try more clients (-c is {}){nearer}, or fewer round trips: \\startpipeline, procedures",
             facts.record.plan.clients
         )),
+        also_seen: false,
     })
 }
 
@@ -58,8 +58,9 @@ mod tests {
     fn idle_sessions_are_told() {
         let run = Run::new().waits(&[("CPU", "CPU", 2.0), ("Client", "ClientRead", 1.0)]);
         let found = run.gauges("machine", &[("cpus", 8.0), ("busy_cpus", 2.5)]).finds(look);
-        assert!((found.weight - 0.75).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.evidence[0], "3.0 of 8.0 sessions were active on average");
+        // Of eight clients two are on a CPU, and the engine's thread works for a fifth of one.
+        assert!((found.weight - 0.725).abs() < 1e-9, "{found:?}");
+        assert!(found.evidence[0].ends_with("account for 4.8 of 8.0 clients"), "{found:?}");
         assert_eq!(found.evidence[2], "2.5 of 8.0 CPUs of the server's machine were busy");
     }
 
@@ -67,9 +68,6 @@ mod tests {
     fn a_full_machine_a_full_driver_and_busy_sessions_are_no_round_trips() {
         let idle = || Run::new().waits(&[("CPU", "CPU", 2.0)]);
         idle().gauges("machine", &[("cpus", 2.0), ("busy_cpus", 1.95)]).finds_nothing(look);
-        let mut full = idle();
-        full.record.client.thread_busy = vec![0.99];
-        full.finds_nothing(look);
         Run::new().waits(&[("CPU", "CPU", 6.5)]).finds_nothing(look);
         Run::new().finds_nothing(look);
         let mut paced = idle();

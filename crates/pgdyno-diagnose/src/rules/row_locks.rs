@@ -12,8 +12,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "waiting for rows that other transactions had locked";
     let mut found = waited(facts, "row-locks", Class::RowLock, what)?;
     found.evidence.extend(where_they_wait(facts, |kind| matches!(kind, "transactionid" | "tuple")));
-    found.advice =
-        Some("a larger scale (more rows to lock), fewer clients or shorter transactions could be tried".to_owned());
+    found.advice = Some("use a larger scale (more rows to lock), fewer clients or shorter transactions".to_owned());
     Some(found)
 }
 
@@ -41,7 +40,7 @@ pub(super) fn where_they_wait(facts: &Facts<'_>, is_one: impl Fn(&str) -> bool) 
     let relations: Vec<_> = of_relations.iter().take(3).map(|(relation, _)| *relation).collect();
     let relations = if relations.is_empty() { String::new() } else { format!(", on {}", relations.join(", ")) };
     let mean = number(total / facts.seconds());
-    Some(format!("{mean} sessions in the queues for such locks{relations}; longest wait {}", duration(longest_s)))
+    Some(format!("{mean} sessions in the queues for such locks{relations}; longest wait seen {}", duration(longest_s)))
 }
 
 #[cfg(test)]
@@ -67,7 +66,7 @@ mod tests {
         // Eleven looks lie within the ten seconds.
         assert_eq!(
             found.evidence[1],
-            "5.5 sessions in the queues for such locks, on pgbench_branches; longest wait 0.2 s"
+            "5.5 sessions in the queues for such locks, on pgbench_branches; longest wait seen 0.2 s"
         );
     }
 

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::replication;
 
-use super::{try_it, waited};
+use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{bytes, duration};
@@ -24,8 +24,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if let Some(lag) = mean(replication::LAG_BYTES) {
         found.evidence.push(format!("they were up to {} behind", bytes(lag)));
     }
-    let what = "a nearer standby, or a level that waits for less,";
-    found.advice = try_it(facts, what, &["synchronous_commit", "synchronous_standby_names"]);
+    let what = "place the standby nearer, or choose a level that waits for less";
+    found.advice = with_settings(facts, what, &["synchronous_commit", "synchronous_standby_names"]);
     Some(found)
 }
 

@@ -12,9 +12,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "table-locks", Class::TableLock, what)?;
     let of_class = |kind: &str| !matches!(kind, "transactionid" | "tuple" | "extend");
     found.evidence.extend(where_they_wait(facts, of_class));
-    found.advice = Some(
-        "a look at who takes such locks (LOCK TABLE, ALTER TABLE, VACUUM FULL, another program) could help".to_owned(),
-    );
+    found.advice = Some("find who takes such locks: LOCK TABLE, ALTER TABLE, VACUUM FULL, another program".to_owned());
     Some(found)
 }
 
@@ -29,7 +27,7 @@ mod tests {
         let row = ["relation", "RowExclusiveLock", "pgbench_accounts", "8", "2.5"].map(str::to_owned).to_vec();
         let run = Run::new().waits(&[("Lock", "relation", 6.0)]).table("locks", &columns, &[row]);
         let found = run.finds(look);
-        assert!(found.evidence[1].ends_with("on pgbench_accounts; longest wait 2.5 s"), "{found:?}");
+        assert!(found.evidence[1].ends_with("on pgbench_accounts; longest wait seen 2.5 s"), "{found:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::database;
 
-use super::{UNKNOWN, share, try_it, waited};
+use super::{UNKNOWN, share, waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{bytes, number};
@@ -24,6 +24,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
                 bytes(written.filter(|n| *n >= BYTES_MIN)?)
             ),
             weight: UNKNOWN,
+            also_seen: true,
             ..FindingRecord::default()
         },
     };
@@ -31,7 +32,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         let files = facts.rate(database::TEMP_FILES).unwrap_or_default();
         found.evidence.push(format!("{} in {} files a second", bytes(written), number(files)));
     }
-    found.advice = try_it(facts, "more work_mem", &["work_mem"]);
+    found.advice = with_settings(facts, "raise work_mem", &["work_mem"]);
     Some(found)
 }
 
@@ -51,7 +52,7 @@ mod tests {
         let found = run.finds(look);
         assert!((found.weight - 0.25).abs() < 1e-9);
         assert_eq!(found.evidence[1], "1.0 MiB in 3.0 files a second");
-        assert_eq!(found.advice.unwrap(), "more work_mem could be tried (work_mem is 4MB)");
+        assert_eq!(found.advice.unwrap(), "raise work_mem (work_mem is 4MB)");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::wal;
 
-use super::{try_it, waited};
+use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::number;
@@ -13,7 +13,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let full = facts.rate(wal::WAL_BUFFERS_FULL).filter(|full| *full > 0.0);
     if let Some(full) = full {
         found.evidence.push(format!("the WAL buffers were full {} times a second", number(full)));
-        found.advice = try_it(facts, "larger wal_buffers", &["wal_buffers"]);
+        found.advice = with_settings(facts, "raise wal_buffers", &["wal_buffers"]);
     }
     Some(found)
 }
@@ -29,7 +29,7 @@ mod tests {
         let run = Run::new().waits(&waits).counters("wal", &[("wal_buffers_full", 12.0)]).setting("wal_buffers", "4MB");
         let found = run.finds(look);
         assert_eq!(found.evidence[1], "the WAL buffers were full 12 times a second");
-        assert_eq!(found.advice.unwrap(), "larger wal_buffers could be tried (wal_buffers is 4MB)");
+        assert_eq!(found.advice.unwrap(), "raise wal_buffers (wal_buffers is 4MB)");
         // Where they were never full, more of them would not help.
         let run = Run::new().waits(&waits).counters("wal", &[("wal_buffers_full", 0.0)]);
         assert_eq!(run.finds(look).advice, None);

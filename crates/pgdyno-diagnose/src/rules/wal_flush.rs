@@ -3,7 +3,7 @@
 use pgdyno_results::FindingRecord;
 use pgdyno_samples::{database, io, wal};
 
-use super::{try_it, waited};
+use super::{waited, with_settings};
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{bytes, duration, number};
@@ -24,8 +24,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if let Some(written) = facts.rate(wal::LSN_BYTES).or(facts.rate(wal::WAL_BYTES)) {
         found.evidence.push(format!("{} of WAL a second", bytes(written)));
     }
-    let what = "a faster disk for pg_wal, or synchronous_commit off where the last moments before a crash may be lost,";
-    found.advice = try_it(facts, what, &["synchronous_commit", "wal_sync_method"]);
+    let what = "put pg_wal on a faster disk, add clients so that more commits share a flush, or set synchronous_commit off where \
+                the last moments before a crash may be lost";
+    found.advice = with_settings(facts, what, &["synchronous_commit", "wal_sync_method"]);
     Some(found)
 }
 
@@ -62,7 +63,7 @@ mod tests {
                 "1.0 MiB of WAL a second"
             ]
         );
-        assert!(found.advice.unwrap().ends_with("could be tried (synchronous_commit is on)"));
+        assert!(found.advice.unwrap().ends_with("may be lost (synchronous_commit is on)"));
     }
 
     #[test]

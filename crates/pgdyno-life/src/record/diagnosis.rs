@@ -33,5 +33,6 @@ fn read_and_add(recording: &mut Recording, events: &dyn EventSink) -> Result<(),
     record.events.extend(diagnosis.events);
     record.events.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
     record.findings = diagnosis.findings;
+    record.clients_time = diagnosis.clients_time;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What held the server back: ranked, each with the figures that it stands on.
 
-use pgdyno_results::{FindingRecord, RunRecord};
+use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
 
 use super::markup::Html;
 use crate::units::percent;
@@ -11,21 +11,40 @@ pub(super) fn findings(record: &RunRecord, html: &mut Html) {
     }
     html.heading("What held the server back");
     html.raw("<ol class=\"findings\">\n");
-    for finding in &record.findings {
+    for finding in record.findings.iter().filter(|finding| !finding.also_seen) {
         one(finding, html);
     }
-    html.raw("</ol>\n<p class=\"note\">Ranked by about the share of the clients' time that went there.</p>\n");
+    html.raw("</ol>\n");
+    let also_seen: Vec<_> = record.findings.iter().filter(|finding| finding.also_seen).collect();
+    if !also_seen.is_empty() {
+        html.raw("<p><b>Also seen</b></p>\n<ul class=\"findings\">\n");
+        also_seen.into_iter().for_each(|finding| one(finding, html));
+        html.raw("</ul>\n");
+    }
+    if !record.clients_time.is_empty() {
+        let row = |part: &TimePartRecord| vec![part.name.clone(), percent(part.share)];
+        let rows: Vec<_> = record.clients_time.iter().map(row).collect();
+        html.table(&[("The clients' time", false), ("share", true)], &rows);
+    }
+    html.raw("<p class=\"note\">Ranked by the share of the clients' time that went there.</p>\n");
 }
 
 fn one(finding: &FindingRecord, html: &mut Html) {
     let share = finding.weight.clamp(0.0, 1.0);
     html.raw("<li><p><b>").text(&finding.text).raw("</b></p>");
-    html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"weight ").text(&percent(share)).raw("\"><title>weight ");
-    html.text(&percent(share)).raw("</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");
-    html.raw("<rect height=\"6\" rx=\"2\" width=\"").text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg>");
+    if !finding.also_seen {
+        weight(share, html);
+    }
     html.list(finding.evidence.iter().map(String::as_str));
     if let Some(advice) = &finding.advice {
         html.raw("<p class=\"advice\">").text(advice).raw("</p>");
     }
     html.raw("</li>\n");
+}
+
+/// A bar of the finding's share.
+fn weight(share: f64, html: &mut Html) {
+    html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"weight ").text(&percent(share)).raw("\"><title>weight ");
+    html.text(&percent(share)).raw("</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");
+    html.raw("<rect height=\"6\" rx=\"2\" width=\"").text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg>");
 }

@@ -121,4 +121,16 @@ pub struct FindingRecord {
     /// What could be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// Whether it has no share of the clients' time and stands beside the ranked ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub also_seen: bool,
+}
+
+/// A part of the clients' time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TimePartRecord {
+    /// What it was spent on.
+    pub name: String,
+    /// Its share, 0 to 1; all parts of a run add up to 1.
+    pub share: f64,
 }

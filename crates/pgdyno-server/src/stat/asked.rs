@@ -50,7 +50,8 @@ impl Asked {
                 Err(why) => notes.leave_out(source.of.name, why),
             }
         }
-        let waits = match try_out(session, waits::NAME, &waits::sql())? {
+        let of_waits = waits::sql(session.clients());
+        let waits = match try_out(session, waits::NAME, &of_waits)? {
             Ok(text) => {
                 waits::caveat(&scene).into_iter().for_each(|caveat| notes.leave_out(waits::NAME, caveat));
                 Some(text)

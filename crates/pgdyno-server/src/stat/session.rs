@@ -34,6 +34,8 @@ pub(super) struct Cost {
 pub(super) struct Session {
     admin: Admin,
     backend: Option<LocalBackend>,
+    /// The `application_name` of the clients' sessions.
+    clients: Option<String>,
     /// Whether what is prepared stays prepared. Behind a pooler the next statement may meet another session.
     keeps: bool,
     cost: Cost,
@@ -50,7 +52,8 @@ impl Session {
         // Where the system refuses, the server's own limits are left.
         let _ = admin.wait_at_most(Some(PATIENCE));
         let cost = Cost { sessions: before.sessions + 1, ..before };
-        let mut session = Self { admin, backend: None, keeps: true, cost };
+        let clients = options.application_name().map(str::to_owned);
+        let mut session = Self { admin, backend: None, clients, keeps: true, cost };
         if options.is_local() {
             session.find_backend();
         }
@@ -64,6 +67,11 @@ impl Session {
         if let Some([Some(pid), Some(data)]) = rows.first().map(Vec::as_slice) {
             self.backend = pid.parse().ok().and_then(|pid| LocalBackend::of(pid, data));
         }
+    }
+
+    /// The `application_name` of the clients' sessions, which is the one that this session was to have.
+    pub(super) fn clients(&self) -> Option<&str> {
+        self.clients.as_deref()
     }
 
     /// Runs statements that are one transaction.

@@ -16,15 +16,43 @@ const CLIENT: &str = "client backend";
 /// What a session does that waits for nothing.
 const NO_WAIT: &str = "CPU";
 
-/// One look. The function is what `pg_stat_activity` asks, without the names of roles and databases that it adds. Background
-/// processes sleep in `Activity`, WAL senders in `Client`.
-const FROM: &str = "pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() \
-     AND application_name IS DISTINCT FROM 'pgdyno sampler' AND CASE WHEN backend_type IN ('client backend', 'parallel worker') \
-     THEN state IN ('active', 'fastpath function call') ELSE backend_type IS NOT NULL \
-     AND wait_event_type IS DISTINCT FROM 'Activity' AND wait_event_type IS DISTINCT FROM 'Client' END GROUP BY 1, 2, 3";
+/// The kind of sessions that serve none of the run's clients.
+const OTHER: &str = "other session";
+/// What stands for a session that is idle in a transaction: no wait event of PostgreSQL has this type.
+const IDLE: &str = "Idle";
 
-pub(super) fn sql() -> String {
-    format!("SELECT {} backend_type, wait_event_type, wait_event, count(*) FROM {FROM}", super::MARK)
+/// Names longer than this are cut by the server.
+const NAME_MAX: usize = 63;
+
+/// Returns one look at the sessions; those of the clients have the `application_name` `clients`.
+///
+/// The function is what `pg_stat_activity` asks, without the names of roles and databases that it adds. Background
+/// processes sleep in `Activity`, WAL senders in `Client`. Sessions that Citus opens to its own nodes work for the clients.
+pub(super) fn sql(clients: Option<&str>) -> String {
+    // A name that the server may show in another form tells nobody apart.
+    let is_plain = |name: &&str| name.len() <= NAME_MAX && name.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
+    let is_other = clients.filter(is_plain).map_or_else(
+        || "false".to_owned(),
+        |name| {
+            let name = name.replace('\'', "''");
+            format!(
+                "backend_type IN ('client backend', 'parallel worker') \
+                     AND application_name IS DISTINCT FROM E'{}' AND application_name !~ '^citus_'",
+                name.replace('\\', "\\\\")
+            )
+        },
+    );
+    format!(
+        "SELECT {} CASE WHEN {is_other} THEN '{OTHER}' ELSE backend_type END, \
+         CASE WHEN idle THEN '{IDLE}' ELSE wait_event_type END, CASE WHEN idle THEN '{IDLE}' ELSE wait_event END, count(*) \
+         FROM (SELECT *, state LIKE 'idle in transaction%' AND backend_type = 'client backend' AS idle \
+           FROM pg_stat_get_activity(NULL)) AS session \
+         WHERE pid <> pg_backend_pid() AND application_name IS DISTINCT FROM 'pgdyno sampler' \
+         AND CASE WHEN backend_type IN ('client backend', 'parallel worker') \
+         THEN idle OR state IN ('active', 'fastpath function call') ELSE backend_type IS NOT NULL \
+         AND wait_event_type IS DISTINCT FROM 'Activity' AND wait_event_type IS DISTINCT FROM 'Client' END GROUP BY 1, 2, 3",
+        super::MARK
+    )
 }
 
 /// What a role that does not see the sessions of others should know.
@@ -42,6 +70,8 @@ pub(super) fn caveat(scene: &Scene) -> Option<String> {
 pub(super) struct Looks {
     looks: u64,
     seen: BTreeMap<[String; 3], u64>,
+    /// Sessions that were idle in a transaction: of the clients, and of others.
+    in_transaction: [u64; 2],
 }
 
 impl Looks {
@@ -52,6 +82,10 @@ impl Looks {
             let Ok([Some(backend), kind, event, Some(count)]) = <[_; 4]>::try_from(row) else { continue };
             let word = |cell: Option<String>| cell.unwrap_or_else(|| NO_WAIT.to_owned());
             let count: u64 = count.parse().unwrap_or_default();
+            if kind.as_deref() == Some(IDLE) {
+                self.in_transaction[usize::from(backend == OTHER)] += count;
+                continue;
+            }
             *self.seen.entry([backend, word(kind), word(event)]).or_default() += count;
         }
     }
@@ -63,7 +97,7 @@ impl Looks {
 
     /// All looks so far as a frame; none where nobody could look. Where nobody was active there is a row that says so.
     pub(super) fn take(&mut self, at: Instant) -> Option<Frame> {
-        let Self { looks, mut seen } = std::mem::take(self);
+        let Self { looks, mut seen, in_transaction } = std::mem::take(self);
         if looks == 0 {
             return None;
         }
@@ -71,7 +105,8 @@ impl Looks {
             seen.insert([CLIENT, NO_WAIT, NO_WAIT].map(str::to_owned), 0);
         }
         let row = |(keys, samples): ([String; 3], u64)| {
-            keys.into_iter().chain([samples.to_string(), looks.to_string()]).map(Some).collect()
+            let [own, others] = in_transaction;
+            keys.into_iter().chain([samples, own, others, looks].map(|n| n.to_string())).map(Some).collect()
         };
         Some(Frame { source: NAME, at, columns: SOURCE.names, rows: seen.into_iter().map(row).collect() })
     }
@@ -87,17 +122,25 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_quoted_and_one_that_may_be_cut_tells_nobody_apart() {
+        assert!(sql(Some("it's \\ mine")).contains(r"E'it''s \\ mine'"), "{}", sql(Some("it's \\ mine")));
+        for name in [None, Some("é"), Some(&*"x".repeat(64))] {
+            assert!(sql(name).contains("CASE WHEN false THEN"), "{name:?}");
+        }
+    }
+
+    #[test]
     fn looks_of_a_second_are_added_up() {
         let mut looks = Looks::default();
         looks.add(rows(&[[CLIENT, "LWLock", "WALWrite", "3"], [CLIENT, "", "", "2"]]));
-        looks.add(rows(&[[CLIENT, "LWLock", "WALWrite", "4"]]));
+        looks.add(rows(&[[CLIENT, "LWLock", "WALWrite", "4"], [CLIENT, IDLE, IDLE, "1"], [OTHER, IDLE, IDLE, "3"]]));
         assert!(!looks.have_locks());
         let frame = looks.take(Instant::now()).unwrap();
         assert_eq!(
             frame.rows,
             [
-                [CLIENT, "CPU", "CPU", "2", "2"].map(|cell| Some(cell.to_owned())),
-                [CLIENT, "LWLock", "WALWrite", "7", "2"].map(|cell| Some(cell.to_owned())),
+                [CLIENT, "CPU", "CPU", "2", "1", "3", "2"].map(|cell| Some(cell.to_owned())),
+                [CLIENT, "LWLock", "WALWrite", "7", "1", "3", "2"].map(|cell| Some(cell.to_owned())),
             ]
         );
         assert_eq!(looks.take(Instant::now()), None);
@@ -112,6 +155,6 @@ mod tests {
         let _ = looks.take(Instant::now());
         looks.add(Vec::new());
         let frame = looks.take(Instant::now()).unwrap();
-        assert_eq!(frame.rows, [[CLIENT, "CPU", "CPU", "0", "1"].map(|cell| Some(cell.to_owned()))]);
+        assert_eq!(frame.rows, [[CLIENT, "CPU", "CPU", "0", "0", "0", "1"].map(|cell| Some(cell.to_owned()))]);
     }
 }

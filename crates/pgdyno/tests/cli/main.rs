@@ -6,6 +6,7 @@
 mod again;
 mod browser;
 mod builds;
+mod causes;
 mod citus;
 mod compare;
 mod corruption;

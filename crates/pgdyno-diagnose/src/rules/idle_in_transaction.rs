@@ -1,0 +1,81 @@
+//! Sessions sit idle in a transaction, with all that it holds.
+
+use pgdyno_results::FindingRecord;
+
+use super::{LOOKS_MIN, UNKNOWN};
+use crate::facts::Facts;
+use crate::waits::Class;
+use crate::words::number;
+
+/// Fewer sessions than this, on average, are the way between two statements.
+const LEAST_SESSIONS: f64 = 0.5;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let waits = &facts.waits;
+    let others = waits.others_in_transaction >= LEAST_SESSIONS;
+    // Of the clients it is worth a word where they wait for each other, or sleep meanwhile.
+    let held_up = waits.sessions(Class::RowLock) + waits.sessions(Class::TableLock) >= LEAST_SESSIONS;
+    let own = waits.in_transaction >= LEAST_SESSIONS && (held_up || facts.account.script >= LEAST_SESSIONS);
+    if waits.looks < LOOKS_MIN || !(own || others) {
+        return None;
+    }
+    let (text, advice) = if others {
+        (
+            format!(
+                "{} sessions of other programs were idle in a transaction: they keep locks, and hold back vacuum",
+                number(waits.others_in_transaction)
+            ),
+            "end them (pg_terminate_backend), or set idle_in_transaction_session_timeout",
+        )
+    } else {
+        (
+            format!(
+                "{} of the clients' sessions were idle in a transaction: they keep their locks meanwhile",
+                number(waits.in_transaction)
+            ),
+            "keep pauses out of transactions, and send statements together (\\startpipeline, procedures)",
+        )
+    };
+    Some(FindingRecord {
+        rule: "idle-in-transaction".to_owned(),
+        text,
+        weight: UNKNOWN,
+        evidence: vec![format!(
+            "{} of the clients' sessions and {} of others on average",
+            number(waits.in_transaction),
+            number(waits.others_in_transaction)
+        )],
+        advice: super::with_settings(facts, advice, &["idle_in_transaction_session_timeout"]),
+        also_seen: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(own: &str, others: &str, lock: &str) -> Run {
+        let columns = [
+            "backend_type",
+            "wait_event_type",
+            "wait_event",
+            "samples",
+            "in_transaction",
+            "others_in_transaction",
+            "looks",
+        ];
+        let row = ["client backend", "Lock", "tuple", lock, own, others, "10"].map(str::to_owned).to_vec();
+        Run::new().table("waits", &columns, &[row])
+    }
+
+    #[test]
+    fn sessions_that_keep_locks_without_work_are_told() {
+        let found = run("10", "0", "60").finds(look);
+        assert!(found.also_seen && found.text.starts_with("1.0 of the clients' sessions"), "{found:?}");
+        let found = run("0", "10", "0").finds(look);
+        assert!(found.text.starts_with("1.0 sessions of other programs"), "{found:?}");
+        run("10", "0", "0").finds_nothing(look);
+        run("2", "2", "60").finds_nothing(look);
+    }
+}

@@ -1,0 +1,47 @@
+//! Sessions of other programs are active on the server.
+
+use pgdyno_results::FindingRecord;
+
+use super::{LOOKS_MIN, UNKNOWN};
+use crate::facts::Facts;
+use crate::words::number;
+
+/// Fewer active sessions than this, on average, are a look now and then.
+const LEAST_SESSIONS: f64 = 0.2;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let others = facts.waits.others();
+    if facts.waits.looks < LOOKS_MIN || others < LEAST_SESSIONS {
+        return None;
+    }
+    Some(FindingRecord {
+        rule: "other-sessions".to_owned(),
+        text: format!("{} sessions of other programs were active on the server", number(others)),
+        weight: UNKNOWN,
+        evidence: vec![format!("beside {} of the run's own, on average", number(facts.waits.total()))],
+        advice: Some("see in pg_stat_activity who they are, and measure while they are away".to_owned()),
+        also_seen: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    #[test]
+    fn sessions_of_others_are_told_beside_the_clients() {
+        let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+        let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["client backend", "CPU", "CPU", "20", "10"]),
+            row(["other session", "Timeout", "PgSleep", "10", "10"]),
+        ];
+        let run = Run::new().table("waits", &columns, &rows);
+        let found = run.finds(look);
+        assert_eq!(found.text, "1.0 sessions of other programs were active on the server");
+        let all = run.ask(super::super::findings);
+        assert!(all.iter().all(|finding| !finding.text.contains("PgSleep")), "{all:?}");
+        Run::new().waits(&[("CPU", "CPU", 2.0)]).finds_nothing(look);
+    }
+}

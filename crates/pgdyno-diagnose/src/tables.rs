@@ -1,0 +1,59 @@
+//! The tables of the database over the window.
+
+use std::collections::BTreeMap;
+
+use pgdyno_samples::tables;
+
+use crate::facts::Facts;
+
+/// A table at the end of the window, and what was counted since it was first looked at.
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) dead: f64,
+    pub(crate) live: f64,
+    pub(crate) updates: f64,
+    pub(crate) hot: f64,
+    pub(crate) vacuums: f64,
+    pub(crate) seq_scans: f64,
+    /// Seconds between the first look and the last one.
+    pub(crate) seconds: f64,
+}
+
+impl Table {
+    /// Returns the tables as they were at the last look.
+    pub(crate) fn at_end(facts: &Facts<'_>) -> Vec<Self> {
+        let samples = facts.samples.of(tables::SOURCE);
+        let mut first = BTreeMap::new();
+        let mut last = BTreeMap::new();
+        for (at, row) in samples.rows() {
+            if *at <= facts.until_s + 1.0 {
+                let key = (
+                    samples.cell(row, tables::SCHEMA).unwrap_or_default(),
+                    samples.cell(row, tables::TABLE).unwrap_or_default(),
+                );
+                first.entry(key).or_insert((*at, row));
+                last.insert(key, (*at, row));
+            }
+        }
+        let number = |row: &[String], column| samples.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
+        let table = |(key, (at, now)): ((&str, &str), (f64, &Vec<String>))| {
+            let (since, before) = first.get(&key)?;
+            let grown = |column| {
+                let grown = number(now, column)? - number(before, column)?;
+                Some(grown).filter(|n| *n >= 0.0)
+            };
+            let counted = |column| grown(column).unwrap_or_default();
+            Some(Self {
+                name: key.1.to_owned(),
+                dead: number(now, tables::N_DEAD_TUP)?,
+                live: number(now, tables::N_LIVE_TUP)?,
+                updates: counted(tables::N_TUP_UPD),
+                hot: counted(tables::N_TUP_HOT_UPD),
+                vacuums: counted(tables::AUTOVACUUM_COUNT) + counted(tables::VACUUM_COUNT),
+                seq_scans: counted(tables::SEQ_SCAN),
+                seconds: at - since,
+            })
+        };
+        last.into_iter().filter_map(table).collect()
+    }
+}

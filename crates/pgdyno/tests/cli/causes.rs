@@ -1,0 +1,172 @@
+//! What held the server back, where the cause is known: each file of `tests/causes/` makes a situation on a real server, and
+//! says what must be found first, what must be found at all, and what must not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Deserialize;
+
+use crate::given_server::{Place, TRUST};
+
+/// A situation whose cause is known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cause {
+    /// One line for a person.
+    about: String,
+    /// Settings of the server.
+    #[serde(default)]
+    settings: BTreeMap<String, String>,
+    /// Statements before the run.
+    #[serde(default)]
+    setup: String,
+    /// The script; without one, `run` begins with a built-in workload.
+    script: Option<String>,
+    /// Arguments of `pgdyno run`.
+    run: String,
+    /// What a session of another program does once the clients are at work. It stays connected until the run has ended.
+    disturb: Option<String>,
+    /// Threads of other programs that keep each CPU busy meanwhile.
+    #[serde(default)]
+    busy_threads_per_cpu: usize,
+    /// The rules of which one must be the first finding; empty where any may be.
+    #[serde(default)]
+    first: Vec<String>,
+    /// Rules that must have found something, ranked or also seen.
+    #[serde(default)]
+    seen: Vec<String>,
+    /// Rules that must not.
+    absent: Vec<String>,
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/causes")
+}
+
+/// Threads that keep CPUs busy until they are dropped.
+struct Busy(Arc<AtomicBool>, Vec<std::thread::JoinHandle<()>>);
+
+impl Busy {
+    fn new(threads: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let spin = || {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop()
+                }
+            })
+        };
+        let threads = (0..threads).map(|_| spin()).collect();
+        Self(stop, threads)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.drain(..).for_each(|thread| thread.join().unwrap());
+    }
+}
+
+/// Makes the situation, and holds the findings against the file.
+fn hold(name: &str) {
+    let text = std::fs::read_to_string(directory().join(format!("{name}.toml"))).unwrap();
+    let cause: Cause = toml::from_str(&text).unwrap();
+    let conf: String = cause.settings.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect();
+    let Some(place) = Place::new(&cause.about, &conf, TRUST) else { return };
+    if !cause.setup.is_empty() {
+        place.execute(&cause.setup);
+    }
+    let mut args = vec!["run"];
+    if let Some(script) = &cause.script {
+        std::fs::write(place.home.join("cause.sql"), script).unwrap();
+        args.push("./cause.sql");
+    } else {
+        // Loaded before, so that nothing but the run is in its way.
+        let workload: Vec<_> = cause.run.split(' ').take(3).collect();
+        place.run(&format!("load {}", workload.join(" "))).ok();
+    }
+    args.extend(cause.run.split(' '));
+    if !args.contains(&"-T") {
+        args.extend(["-T", "5"]);
+    }
+    args.extend(["--ramp", "0"]);
+    let mut running = place.start(&args.join(" "));
+    running.until_it_says("progress:", 1);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let busy = Busy::new(cause.busy_threads_per_cpu * cpus);
+    let other = cause.disturb.clone().map(|sql| {
+        let mut admin = place.server.admin();
+        std::thread::spawn(move || {
+            admin.execute("SET application_name = 'another program'").unwrap();
+            // What the run's end, or the server's, leaves of it does not matter.
+            let _ = admin.execute(&sql);
+            admin
+        })
+    });
+    let ran = running.end();
+    drop(busy);
+    let run = place.home.the_run();
+    let findings = run.record["findings"].as_array().cloned().unwrap_or_default();
+    let rules: Vec<_> = findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect();
+    let told = || format!("{name}: {}\n{}\n{}", cause.about, run.record["clients_time"], run.record["findings"]);
+    assert_eq!(run.text("/status"), "complete", "{}{}", ran.stdout, ran.stderr);
+    if !cause.first.is_empty() {
+        let first = findings.first().filter(|finding| finding["also_seen"] != true);
+        let rule = first.and_then(|finding| finding["rule"].as_str()).unwrap_or("nothing");
+        assert!(cause.first.iter().any(|wanted| wanted == rule), "first is {rule}: {}", told());
+    }
+    for wanted in &cause.seen {
+        assert!(rules.contains(wanted), "{wanted} is not found: {}", told());
+    }
+    for unwanted in &cause.absent {
+        assert!(!rules.contains(unwanted), "{unwanted} is found: {}", told());
+    }
+    let shares: f64 =
+        run.record["clients_time"].as_array().unwrap().iter().filter_map(|part| part["share"].as_f64()).sum();
+    assert!((0.97..1.01).contains(&shares), "the parts add up: {}", told());
+    if let Some(other) = other {
+        drop(place);
+        let _ = other.join();
+    }
+}
+
+macro_rules! causes {
+    ($($name:ident),* $(,)?) => {
+        $(#[test] fn $name() { hold(stringify!($name)); })*
+
+        #[test]
+        fn every_file_is_tested() {
+            let mut files: Vec<_> = std::fs::read_dir(directory()).unwrap().map(|file| file.unwrap().file_name()).collect();
+            files.sort();
+            let tested = [$(concat!(stringify!($name), ".toml")),*];
+            assert_eq!(files, tested);
+        }
+    };
+}
+
+causes!(
+    advisory_lock,
+    busy_query,
+    few_connections,
+    forgotten_transaction,
+    locked_table,
+    missing_index,
+    no_vacuum,
+    notify,
+    one_row,
+    other_programs,
+    other_session_sleeps,
+    rate_too_high,
+    script_sleeps,
+    select_only,
+    serialization,
+    server_sleeps,
+    sleep_in_transaction,
+    small_max_wal_size,
+    small_shared_buffers,
+    temporary_files,
+);
