@@ -184,6 +184,7 @@ impl Recorder {
             data_bytes_estimated: 0,
             data_from: None,
             target: self.target.clone(),
+            target_dsn: None,
             from_template: None,
             recipe: None,
             suite: None,

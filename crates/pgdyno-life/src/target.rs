@@ -120,14 +120,29 @@ impl Target {
 
     /// The target as plans and records have it: the name that it has, or where it is, without a password.
     pub fn name(&self) -> String {
-        match (&self.shown_as, &self.named, &self.kind) {
-            (Some(name), ..) => name.clone(),
-            (None, Some(named), _) => named.name.clone(),
-            (None, None, Kind::None) => "none".to_owned(),
-            (None, None, Kind::Null) => "null".to_owned(),
-            (None, None, Kind::Embedded(want)) => want.to_string(),
-            (None, None, Kind::Given(options)) => options.to_string(),
+        match (&self.shown_as, &self.named) {
+            (Some(name), _) => name.clone(),
+            (None, Some(named)) => named.name.clone(),
+            (None, None) => self.dsn(),
         }
+    }
+
+    /// Where it is, without a password.
+    fn dsn(&self) -> String {
+        match &self.kind {
+            Kind::None => "none".to_owned(),
+            Kind::Null => "null".to_owned(),
+            Kind::Embedded(want) => want.to_string(),
+            Kind::Given(options) => options.to_string(),
+        }
+    }
+
+    /// Whether it is a private server that a suite holds, which is gone with the suite.
+    fn is_held(&self) -> bool {
+        let is_private = |name: &str| name.starts_with("embedded");
+        let named = self.named.as_ref().is_some_and(|named| is_private(&named.entry.dsn));
+        let shown = self.shown_as.as_ref().is_some_and(|name| named || is_private(name));
+        shown && matches!(self.kind, Kind::Given(_))
     }
 
     /// Whether it is a null server.
@@ -143,8 +158,11 @@ impl Target {
             Kind::Given(options) => options.dbname().to_owned(),
             Kind::None | Kind::Null | Kind::Embedded(_) => server::PRIVATE_DATABASE.to_owned(),
         };
+        let name = self.name();
+        let dsn = Some(self.dsn()).filter(|dsn| *dsn != name && !self.is_held());
         TargetFacts {
-            name: self.name(),
+            name,
+            dsn,
             is_null: self.is_null(),
             is_local: self.is_local(),
             settings: self.settings.clone(),
@@ -190,15 +208,11 @@ impl Target {
     /// Brings it up. `clients` connections will be opened at the same time. A private server that is started has the
     /// target's settings from its start.
     pub fn bring_up(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+        let origin = if self.is_held() { HELD_BY_SUITE } else { "given" };
         match self.kind {
             Kind::None => Ok(Server::none()),
             Kind::Null => Server::null(),
-            Kind::Given(options) => {
-                let is_private = |name: &str| name.starts_with("embedded");
-                let named = self.named.is_some_and(|named| is_private(&named.entry.dsn));
-                let held = self.shown_as.is_some_and(|name| named || is_private(&name));
-                Ok(Server::given(*options, if held { HELD_BY_SUITE } else { "given" }))
-            }
+            Kind::Given(options) => Ok(Server::given(*options, origin)),
             Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, clients, events),
         }
     }

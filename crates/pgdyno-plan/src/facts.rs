@@ -25,6 +25,8 @@ pub struct Facts {
 pub struct TargetFacts {
     /// Its name in plans and records, without a password.
     pub name: String,
+    /// Where it is, without a password, where the name does not say so.
+    pub dsn: Option<String>,
     /// Whether it is a null server.
     pub is_null: bool,
     /// Whether server and driver share a machine.
@@ -79,6 +81,7 @@ impl Default for TargetFacts {
     fn default() -> Self {
         Self {
             name: "embedded".to_owned(),
+            dsn: None,
             is_null: false,
             is_local: true,
             settings: BTreeMap::new(),

@@ -85,7 +85,8 @@ impl Order {
             workload: WorkloadOrder { names, params: pairs(&plan.params), ..WorkloadOrder::default() },
             target: TargetOrder {
                 // A workload without a server takes no target.
-                target: Some(plan.target.clone()).filter(|target| target != "none"),
+                target: plan.target_dsn.clone().or_else(|| Some(plan.target.clone()).filter(|target| target != "none")),
+                shown_as: plan.target_dsn.as_ref().map(|_| plan.target.clone()),
                 settings: pairs(&plan.settings),
                 tcp: plan.tcp,
                 ..TargetOrder::default()

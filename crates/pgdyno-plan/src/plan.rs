@@ -216,6 +216,10 @@ pub struct Plan {
     pub data_from: Option<String>,
     /// Where it runs, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
     pub target: String,
+    /// Where the target was that `target` names, without a password; absent where that says so itself, for the private server
+    /// of a suite, and in plans of 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_dsn: Option<String>,
     /// Whether a private server is reached by TCP instead of its socket.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tcp: bool,
@@ -306,7 +310,7 @@ impl Plan {
     }
 
     /// Returns a hash of what the plan does: the same for plans that differ only by their seed, their suite, the paths of their
-    /// files, or what is shown of them. Files count by their content.
+    /// files, where a target with a name is, or what is shown of them. Files count by their content.
     #[must_use]
     pub fn hash(&self) -> String {
         // Names within a directory are the directory's own; a script is known by its hash.
@@ -321,6 +325,7 @@ impl Plan {
             percentiles: Vec::new(),
             suite: None,
             directory: None,
+            target_dsn: None,
             scripts: self.scripts.iter().map(script).collect(),
             inputs: self.inputs.iter().filter(|_| is_directory).map(input).collect(),
             ..self.clone()
@@ -350,6 +355,7 @@ pub(crate) fn example() -> Plan {
         data_bytes_estimated: 1_000_000_000,
         data_from: None,
         target: "embedded".into(),
+        target_dsn: None,
         tcp: false,
         recipe: None,
         suite: None,

@@ -245,6 +245,7 @@ fn plan(
         data_bytes_estimated: workload.data_bytes(),
         data_from: facts.loaded.as_ref().and_then(|loaded| loaded.maker.clone()),
         target: target.name.clone(),
+        target_dsn: target.dsn.clone(),
         tcp: order.target.tcp,
         load,
         recipe: None,

@@ -62,6 +62,7 @@ impl Request {
             target: TargetOrder {
                 // A private server was reached by TCP; another target has its own way.
                 tcp: stored.target.tcp && target.is_none(),
+                shown_as: stored.target.shown_as.filter(|_| target.is_none()),
                 target: target.or(stored.target.target),
                 config,
                 ..stored.target

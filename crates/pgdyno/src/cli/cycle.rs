@@ -20,15 +20,12 @@ pub(crate) struct CycleArgs {
     /// Have the target provisioned before the run, and torn down after it, by its hooks
     #[arg(long)]
     pub(crate) provision: bool,
-    /// Steps that somebody else has done for this run already, and their evidence for the record
-    #[arg(long, hide = true, value_name = "STEP=WHAT", value_parser = super::target::setting)]
-    pub(crate) done: Vec<(String, String)>,
 }
 
 impl CycleArgs {
     /// Returns what is to be done to the server.
     pub(super) fn order(self) -> CycleOrder {
-        let Self { restart, drop_caches, prewarm, checkpoint, provision, done } = self;
-        CycleOrder { restart, drop_caches, prewarm, checkpoint, provision, done }
+        let Self { restart, drop_caches, prewarm, checkpoint, provision } = self;
+        CycleOrder { restart, drop_caches, prewarm, checkpoint, provision, done: Vec::new() }
     }
 }

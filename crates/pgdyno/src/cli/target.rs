@@ -19,16 +19,13 @@ pub(crate) struct TargetArgs {
     /// Reach the private server by TCP on 127.0.0.1 instead of its socket
     #[arg(long)]
     pub(crate) tcp: bool,
-    /// What plan and record say instead of where the target is
-    #[arg(long, value_name = "NAME", hide = true)]
-    pub(crate) shown_as: Option<String>,
 }
 
 impl TargetArgs {
     /// Returns the server that is asked for.
     pub(crate) fn order(&self) -> TargetOrder {
-        let Self { target, config, settings, tcp, shown_as } = self.clone();
-        TargetOrder { target, config: Some(config), settings, tcp, shown_as }
+        let Self { target, config, settings, tcp } = self.clone();
+        TargetOrder { target, config: Some(config), settings, tcp, shown_as: None }
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use pgdyno_net::{Admin, ConnectOptions};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::given_server::{Place, TRUST};
 use crate::program::{self, Home, Ran, Run, Running};
@@ -293,7 +293,14 @@ fn a_setting_that_wants_a_restart_gets_one_by_the_hook_and_so_does_its_return() 
     assert!(run.number("/plan/scale") == 3.0 && run.record.get("load").is_some(), "it is as large as it was");
     // What somebody else has done is noted and not done again.
     let began = db.ask("select pg_postmaster_start_time()");
-    db.run("run select-only -c 2 -T 1 --ramp 0 -q --restart --no-load --done restart=elsewhere").ok();
+    let order = json!({
+        "workload": { "names": ["select-only"] },
+        "target": { "target": "db" },
+        "drive": { "clients": 2, "time_s": 1.0, "ramp_s": 0.0 },
+        "cycle": { "restart": true, "done": [["restart", "elsewhere"]] },
+        "no_load": true,
+    });
+    db.home.order("run", &order).ok();
     assert_eq!(step(&db.last(), "restart")["what"], "elsewhere");
     assert_eq!(db.ask("select pg_postmaster_start_time()"), began);
 }

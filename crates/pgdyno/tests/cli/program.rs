@@ -87,6 +87,14 @@ impl Home {
         finish(self.command(args))
     }
 
+    /// Runs `pgdyno COMMAND` for an order, as suites and searches do.
+    pub(crate) fn order(&self, command: &str, order: &Value) -> Ran {
+        std::fs::write(self.join("order.json"), order.to_string()).unwrap();
+        let mut command = self.command([command, "--order", "-q"]);
+        command.stdin(std::fs::File::open(self.join("order.json")).unwrap());
+        finish(command)
+    }
+
     /// Starts it.
     pub(crate) fn start(&self, args: &[&str]) -> Running {
         Running::new(self.command(args))

@@ -1,5 +1,7 @@
 //! Targets that have names in pgdyno.toml.
 
+use serde_json::json;
+
 use crate::given_server::{Place, TRUST};
 use crate::program::Home;
 
@@ -37,8 +39,8 @@ fn names_are_found_and_mistakes_are_told_with_the_remedy() {
 fn a_plan_is_the_same_wherever_the_socket_of_a_suites_server_is() {
     let home = Home::new();
     let hash = |target: &str, shown: &str| {
-        let args = ["plan", "tpcb-like", "--target", target, "--shown-as", shown];
-        home.run(&args).ok().stdout.split(' ').nth(1).unwrap().to_owned()
+        let order = json!({ "target": { "target": target, "shown_as": shown } });
+        home.order("plan", &order).ok().stdout.split(' ').nth(1).unwrap().to_owned()
     };
     assert_eq!(hash("host=/tmp/one", "embedded:15"), hash("host=/tmp/two", "embedded:15"));
     assert_ne!(hash("host=/tmp/one", "embedded:15"), hash("host=/tmp/one", "embedded"));
@@ -71,22 +73,39 @@ fn a_run_on_a_target_says_what_is_known_of_it_and_what_it_costs() {
     home.run(&["report", "last", "--format", "markdown"]).ok().prints(&["- target db16: ", "- cost: 3.60 EUR"]);
     home.run(&named(&["check", "tpcb-like"])).ok();
     home.run(&named(&["drop", "tpcb-like"])).ok().prints(&["dropped table "]);
+    // Its plan knows where it is, without the file with its name.
+    assert_eq!(run.text("/plan/target_dsn"), format!("host={dir} port={port} dbname=postgres user=postgres"));
+    std::fs::rename(home.join("pgdyno.toml"), home.join("gone.toml")).unwrap();
+    home.run(&["run", "--again", run.text("/id"), "-q"]).ok();
+    let again = home.runs().pop().unwrap();
+    assert_eq!((again.at("/plan"), again.text("/plan_hash")), (run.at("/plan"), run.text("/plan_hash")));
+    assert_eq!(again.at("/server/place"), run.at("/server/place"));
+    std::fs::rename(home.join("gone.toml"), home.join("pgdyno.toml")).unwrap();
     home.run(&[&named(&["load", "tpcb-like", "-s", "1"])[..], &["--set", "work_mem=1MB"]].concat())
         .ended(1)
         .says(&["--set is for runs"]);
 
     // A suite's private server is called what it is, not where.
     let dsn = format!("host={dir} port={port} user=postgres dbname=postgres");
-    home.run(&[&SHORT[..], &["--target", &dsn, "--shown-as", "embedded:15"]].concat()).ok();
+    let order = |shown: &str| {
+        json!({
+            "workload": { "names": ["select-only"], "scale": "1" },
+            "drive": { "clients": 2, "time_s": 1.0, "ramp_s": 0.0 },
+            "target": { "target": dsn, "shown_as": shown },
+        })
+    };
+    home.order("run", &order("embedded:15")).ok();
     let last = home.runs().pop().unwrap();
     assert_eq!(last.text("/plan/target"), "embedded:15");
     assert_eq!(last.text("/server/origin"), "private, held by the suite");
     assert!(last.record.get("target").is_none() && last.record.get("cost").is_none());
     let here = "\n[target.here]\ndsn = 'embedded'\nprice_per_hour = 1.0\nsettings = { work_mem = '3MB' }\n";
     std::fs::write(home.join("pgdyno.toml"), here).unwrap();
-    let by_name = ["--target", &dsn, "--shown-as", "here", "--done", "settings=at its start"];
-    home.run(&[&SHORT[..], &by_name].concat()).ended(1).says(&["work_mem is 4MB, and 3MB was asked for"]);
-    home.run(&[&SHORT[..], &by_name, &["--set", "work_mem=4096kB"]].concat()).ok();
+    let mut by_name = order("here");
+    by_name["cycle"] = json!({ "done": [["settings", "at its start"]] });
+    home.order("run", &by_name).ended(1).says(&["work_mem is 4MB, and 3MB was asked for"]);
+    by_name["target"]["settings"] = json!([["work_mem", "4096kB"]]);
+    home.order("run", &by_name).ok();
     let last = home.runs().pop().unwrap();
     assert_eq!((last.text("/plan/target"), last.text("/target/name")), ("here", "here"));
     assert_eq!(last.text("/server/origin"), "private, held by the suite");

@@ -11,10 +11,9 @@ use pgdyno_report::html::command_line;
 use crate::cli::{Cli, Command, RunArgs};
 
 /// Arguments of `pgdyno run` that no plan keeps: they name the server, choose the recipe's numbers, or say where output goes.
-const NOT_KEPT: [&str; 17] = [
+const NOT_KEPT: [&str; 15] = [
     "target",
     "config",
-    "shown-as",
     "size",
     "variant",
     "fit",
@@ -27,7 +26,6 @@ const NOT_KEPT: [&str; 17] = [
     "suite-run",
     "again",
     "order",
-    "done",
     "help",
 ];
 
