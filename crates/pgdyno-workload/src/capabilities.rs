@@ -1,10 +1,10 @@
-//! What the server can do, as probed: workloads ask for abilities, never for a vendor's name.
+//! Abilities of the server under test. Workloads ask for abilities, never for a vendor's name.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Cluster;
 
-/// Abilities of the server under test.
+/// Abilities of the server under test, as probed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Capabilities {
@@ -12,31 +12,31 @@ pub struct Capabilities {
     pub server_version_num: u32,
     /// Whether tables can be distributed over nodes (Citus).
     pub distributed_tables: bool,
-    /// The nodes, where tables can be distributed.
+    /// The nodes, if tables can be distributed.
     pub cluster: Option<Cluster>,
-    /// Whether it is a hot standby: it can be read, and not written.
+    /// Whether it is a hot standby, which is read-only.
     pub standby: bool,
-    /// What a pooler between this program and the server hands out, where there is one.
+    /// Pooling mode of a pooler between this program and the server, if there is one.
     pub pooling: Option<Pooling>,
 }
 
-/// For how long a pooler such as PgBouncer hands out a connection to the server.
+/// Pooling mode: how long a pooler such as PgBouncer assigns a server connection to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pooling {
     /// Until the client disconnects.
     Session,
-    /// Until the transaction ends: what belongs to a session is gone then, or somebody else's.
+    /// Until the transaction ends: session state is lost then, or belongs to another client.
     Transaction {
-        /// Whether it keeps prepared statements all the same.
+        /// Whether prepared statements survive nevertheless.
         prepared: bool,
     },
-    /// Until the statement ends: there are no transactions of several.
+    /// Until the statement ends: transactions of several statements are impossible.
     Statement,
 }
 
 impl Pooling {
-    /// PgBouncer's word.
+    /// Returns PgBouncer's name for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl Pooling {
         }
     }
 
-    /// Whether a client has its connection to the server for itself.
+    /// Returns true if a client keeps its connection to the server.
     #[must_use]
     pub fn keeps_sessions(self) -> bool {
         self == Self::Session
@@ -54,7 +54,7 @@ impl Pooling {
 }
 
 impl Capabilities {
-    /// The major version: 15, 18.
+    /// Returns the major version: 15, 18.
     #[must_use]
     pub fn major(&self) -> u32 {
         self.server_version_num / 10_000
@@ -62,7 +62,7 @@ impl Capabilities {
 }
 
 impl Default for Capabilities {
-    /// PostgreSQL 18 without extensions.
+    /// Returns the abilities of PostgreSQL 18 without extensions.
     fn default() -> Self {
         Self { server_version_num: 180_000, distributed_tables: false, cluster: None, standby: false, pooling: None }
     }

@@ -1,38 +1,38 @@
-//! Questions to the database that show whether its data is still right.
+//! Checks: queries that show whether the data is still right.
 
 use std::ops::RangeInclusive;
 
-/// What a check costs on a large database.
+/// Cost of a check on a large database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckCost {
-    /// Reads small tables or indexes only.
+    /// Reads only small tables or indexes.
     Cheap,
-    /// Reads large tables whole.
+    /// Reads whole large tables.
     Expensive,
-    /// Reads the largest table whole, which a run does not wait for: only `pgdyno check` asks it.
+    /// Reads the whole largest table. Runs do not wait for that: only `pgdyno check` does it.
     Heavy,
 }
 
-/// What a check's query must bring.
+/// Result that a check's query must return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// No row: each row is a violation; its columns name the place and the two values. Asked after the
-    /// load and after every run.
+    /// No row: each row is a violation, and its columns name the place and the two values. Queried after the load and
+    /// after every run.
     NoRow,
-    /// The same rows after a run as right before it, once [`crate::DataSet::before_run`] is done. For
-    /// what holds of the run's own work while the data may have been brought out of balance before,
-    /// by another program or another workload. Not asked after a load.
+    /// The same rows after a run as right before it, after [`crate::DataSet::before_run`]. For conditions on the
+    /// run's own work, where another program or workload may have unbalanced the data before. Not queried after a
+    /// load.
     UnchangedByRun,
-    /// As [`Expect::UnchangedByRun`]; and as long as pgdyno's data is as it was loaded and driven by the data set's own
-    /// workloads, every column of the only row is 0.
+    /// As [`Expect::UnchangedByRun`]. In addition every column of the only row is 0 while the data is as pgdyno
+    /// loaded it, and only the data set's own workloads have changed it.
     ZeroSinceLoad {
-        /// The table that must not have been emptied since the load; else nothing is known of the row.
+        /// The table that must not have been emptied since the load; if it was, the row may have any values.
         unless_emptied: Option<&'static str>,
     },
 }
 
 impl Expect {
-    /// Whether the answer before a run is held against the one after it.
+    /// Returns true if the result before a run is compared with the one after it.
     #[must_use]
     pub fn is_unchanged_by_run(self) -> bool {
         self != Self::NoRow
@@ -42,35 +42,35 @@ impl Expect {
 /// A condition that the data must meet.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// The clause where there is one (`3.3.2.1`), else a name.
+    /// The clause if there is one (`3.3.2.1`), else a name.
     pub name: &'static str,
     /// What must hold, in words or as a formula.
     pub condition: &'static str,
     /// The query.
     pub sql: String,
-    /// The same question about a part of the data at a time, where that can be asked.
+    /// The same query on a part of the data at a time, if that is possible.
     pub parts: Option<Parts>,
-    /// What it must bring.
+    /// Result that the query must return.
     pub expect: Expect,
-    /// What it costs.
+    /// Its cost.
     pub cost: CheckCost,
 }
 
-/// A query that can be asked for a range of keys at a time, such as warehouses: in bounded memory, and over several
-/// connections. The answers of all ranges together are the answer.
+/// A query on a range of keys at a time, such as warehouses: in bounded memory, and over several connections. The
+/// results of all ranges together are the result.
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// The query. Wherever it reads a table, `{range:column}` stands for the condition that the column is in the range.
+    /// The query. For each table, `{range:column}` stands for the condition that the column is in the range.
     pub sql: String,
     /// All keys.
     pub keys: RangeInclusive<u64>,
-    /// The most keys that one part should take.
+    /// Largest number of keys in a part.
     pub most: u64,
 }
 
 impl Parts {
-    /// The queries: as few as [`Parts::most`] allows, but at least so many, where there are so many keys. The first and
-    /// the last one also ask for what is below and above all keys, so that nothing is passed over.
+    /// Returns the queries: as few as [`Parts::most`] allows, but at least so many, if there are so many keys. The
+    /// first and the last one also cover what is below and above all keys.
     #[must_use]
     pub fn queries(&self, at_least: u64) -> Vec<String> {
         let (first, last) = (*self.keys.start(), *self.keys.end());
@@ -89,7 +89,7 @@ impl Parts {
         (0..parts).map(query).collect()
     }
 
-    /// The query for all keys.
+    /// Returns the query for all keys.
     #[must_use]
     pub fn whole(&self) -> String {
         self.ask(|_| "true".to_owned())

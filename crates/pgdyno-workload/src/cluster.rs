@@ -1,4 +1,4 @@
-//! The nodes of a server that spreads tables over nodes.
+//! The nodes of a server that distributes tables.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cluster {
-    /// The version of what spreads the tables: 13.2.2.
+    /// Version of the extension that distributes the tables: 13.2.2.
     pub version: String,
     /// Every node, the coordinator first; at least one.
     pub nodes: Vec<Node>,
@@ -20,22 +20,22 @@ pub struct Node {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Whether it is the node where tables are created.
+    /// Whether it is the node on which tables are created.
     pub is_coordinator: bool,
-    /// Whether it is the node that the connection leads to.
+    /// Whether it is the node that this program is connected to.
     pub is_here: bool,
-    /// Whether shards are placed on it.
+    /// Whether it holds shards.
     pub should_have_shards: bool,
-    /// Whether it knows where all shards are, so that clients may send it any statement.
+    /// Whether it has the metadata of all shards, so that clients may send it any statement.
     pub has_metadata: bool,
-    /// Whether what it knows is up to date.
+    /// Whether its metadata is up to date.
     pub metadata_synced: bool,
-    /// Processors of its machine; `None` where it does not tell.
+    /// CPUs of its machine; `None` if unknown.
     pub cpus: Option<u32>,
 }
 
 impl Node {
-    /// `host:port`.
+    /// Returns `host:port`.
     #[must_use]
     pub fn name(&self) -> String {
         if self.host.contains(':') {
@@ -45,7 +45,7 @@ impl Node {
         }
     }
 
-    /// Whether clients may send it any statement on rows.
+    /// Returns true if clients may send it any statement on rows.
     #[must_use]
     pub fn takes_statements(&self) -> bool {
         self.has_metadata && self.metadata_synced
@@ -53,32 +53,32 @@ impl Node {
 }
 
 impl Cluster {
-    /// The nodes that shards are placed on.
+    /// Returns the nodes that hold shards.
     pub fn holders(&self) -> impl Iterator<Item = &Node> {
         self.nodes.iter().filter(|node| node.should_have_shards)
     }
 
-    /// How many nodes shards are placed on, at least one: with no other node, it is the coordinator.
+    /// Returns the number of nodes that hold shards, at least one: without other nodes, it is the coordinator.
     #[must_use]
     pub fn holder_count(&self) -> u32 {
         u32::try_from(self.holders().count()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The node where tables are created, where it is not the one that the connection leads to.
+    /// Returns the node on which tables are created, if this program is connected to another one.
     #[must_use]
     pub fn coordinator_elsewhere(&self) -> Option<&Node> {
         self.nodes.iter().find(|node| node.is_coordinator && !node.is_here)
     }
 
-    /// The size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8; `?` stands for CPUs that are not
-    /// known, workers of several sizes follow each other (`c4+1w8+2w16`), and a coordinator alone is `c4`.
+    /// Returns the size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8. `?` stands for unknown
+    /// CPUs, workers of several sizes follow each other (`c4+1w8+2w16`), and a coordinator alone is `c4`.
     #[must_use]
     pub fn label(&self) -> String {
         let cpus = |cpus: Option<u32>| cpus.map_or_else(|| "?".to_owned(), |n| n.to_string());
         let coordinator = self.nodes.iter().find(|node| node.is_coordinator);
         let mut label = format!("c{}", cpus(coordinator.and_then(|node| node.cpus)));
         let mut sizes: Vec<_> = self.nodes.iter().filter(|node| !node.is_coordinator).map(|node| node.cpus).collect();
-        // Those that are not known come last.
+        // Unknown ones come last.
         sizes.sort_by_key(|size| size.unwrap_or(u32::MAX));
         for alike in sizes.chunk_by(|a, b| a == b) {
             label.push_str(&format!("+{}w{}", alike.len(), cpus(alike[0])));

@@ -1,4 +1,4 @@
-//! Rows as COPY takes them, in its text or its binary form.
+//! Rows in COPY's text or binary format.
 
 mod binary;
 
@@ -14,42 +14,43 @@ pub struct CopyBuf {
     bytes: Vec<u8>,
     rows: u64,
     in_row: bool,
-    /// Of the binary form: the columns. None of the text form.
+    /// Columns of the binary format; empty in the text format.
     columns: Vec<ColumnType>,
-    /// Of the binary form: the number of the next field in its row.
+    /// Number of the next field in its row, in the binary format.
     field: usize,
 }
 
-/// A point in time, in words and as a number.
+/// A point in time, as text and as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// As SQL reads it whatever the session's time zone is: `2026-01-01 00:00:00+00`.
+    /// As SQL reads it in any time zone of the session: `2026-01-01 00:00:00+00`.
     pub text: &'static str,
-    /// Seconds since the begin of 1970, UTC.
+    /// Seconds since 1970-01-01, UTC.
     pub unix_s: i64,
 }
 
 impl CopyBuf {
-    /// An empty buffer, for text.
+    /// Returns an empty buffer in the text format.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Empties it, and goes on in the binary form of a table with these columns; in the text form where there are none.
+    /// Empties it, and switches to the binary format of a table with these columns, or to the text format without
+    /// columns.
     pub fn start(&mut self, columns: &[ColumnType]) {
         self.clear();
         self.columns.clear();
         self.columns.extend_from_slice(columns);
     }
 
-    /// What comes before all rows of a COPY.
+    /// Returns the header of a COPY.
     #[must_use]
     pub fn header(&self) -> &'static [u8] {
         if self.is_binary() { binary::BEGIN } else { &[] }
     }
 
-    /// What comes after all rows of a COPY.
+    /// Returns the trailer of a COPY.
     #[must_use]
     pub fn trailer(&self) -> &'static [u8] {
         if self.is_binary() { binary::END } else { &[] }
@@ -60,13 +61,13 @@ impl CopyBuf {
         !self.columns.is_empty()
     }
 
-    /// What was written so far.
+    /// Returns the bytes written so far.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Rows that were written so far.
+    /// Returns the number of rows written so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
@@ -80,7 +81,7 @@ impl CopyBuf {
         self.field = 0;
     }
 
-    /// Of the text form: the tab between two fields.
+    /// Appends the tab between two fields, in the text format.
     #[inline]
     fn separate(&mut self) {
         if self.in_row {
@@ -89,7 +90,7 @@ impl CopyBuf {
         self.in_row = true;
     }
 
-    /// Of the binary form: what the next field is. The number of fields comes before the first one.
+    /// Returns the type of the next field, in the binary format. Writes the number of fields before the first one.
     #[inline]
     fn column(&mut self) -> ColumnType {
         if self.field == 0 {
@@ -100,7 +101,7 @@ impl CopyBuf {
         self.columns[self.field - 1]
     }
 
-    /// An integer.
+    /// Appends an integer.
     #[inline]
     pub fn int(&mut self, value: i64) -> &mut Self {
         if self.is_binary() {
@@ -111,7 +112,7 @@ impl CopyBuf {
         self
     }
 
-    /// A point in time, for a column of `timestamptz`.
+    /// Appends a point in time, for a column of `timestamptz`.
     #[inline]
     pub fn timestamp(&mut self, at: Timestamp) -> &mut Self {
         if self.is_binary() {
@@ -122,13 +123,13 @@ impl CopyBuf {
         self.plain(at.text.as_bytes())
     }
 
-    /// A number with two digits after the point, given in hundredths: 1250 is `12.50`.
+    /// Appends a number with two digits after the point, given in hundredths: 1250 is `12.50`.
     #[inline]
     pub fn cents(&mut self, hundredths: i64) -> &mut Self {
         self.fixed(hundredths, 2)
     }
 
-    /// A number with `scale` digits after the point, sixteen at most, given in units of its last digit.
+    /// Appends a number with `scale` digits after the point, at most sixteen, given in units of its last digit.
     #[inline]
     pub fn fixed(&mut self, units: i64, scale: u32) -> &mut Self {
         if self.is_binary() {
@@ -152,7 +153,7 @@ impl CopyBuf {
         self
     }
 
-    /// Text that holds no backslash, tab or line break. Checked in debug builds.
+    /// Appends text without backslash, tab or line break. Checked in debug builds.
     #[inline]
     pub fn plain(&mut self, text: &[u8]) -> &mut Self {
         debug_assert!(!text.iter().any(|b| matches!(b, b'\\' | b'\t' | b'\n' | b'\r')), "text that needs escaping");
@@ -164,7 +165,7 @@ impl CopyBuf {
         self
     }
 
-    /// Text of a length that is only known once it is written: `write` appends to the row's bytes.
+    /// Appends text whose length is known only after it is written: `write` appends to the row's bytes.
     #[inline]
     pub fn plain_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
         if self.is_binary() {
@@ -177,7 +178,7 @@ impl CopyBuf {
         self
     }
 
-    /// Not inlined, so that the text form is short enough to be.
+    /// Not inlined, so that the text format is short enough to be.
     #[inline(never)]
     fn int_in_binary(&mut self, value: i64) -> &mut Self {
         let column = self.column();
@@ -192,7 +193,7 @@ impl CopyBuf {
         self
     }
 
-    /// Of the binary form: text.
+    /// Appends text in the binary format.
     #[inline(never)]
     fn characters(&mut self, text: &[u8]) -> &mut Self {
         let column = self.column();
@@ -201,7 +202,7 @@ impl CopyBuf {
         self
     }
 
-    /// Any text, escaped.
+    /// Appends any text, escaped.
     pub fn text(&mut self, text: &str) -> &mut Self {
         if self.is_binary() {
             return self.characters(text.as_bytes());
@@ -219,7 +220,7 @@ impl CopyBuf {
         self
     }
 
-    /// NULL.
+    /// Appends NULL.
     #[inline]
     pub fn null(&mut self) -> &mut Self {
         if self.is_binary() {

@@ -1,31 +1,31 @@
-//! What is loaded for a workload.
+//! Data of a workload.
 
 use crate::{Capabilities, Check, Maker, Meta, Params, Routines, SqlData, Table};
 
-/// Tables with their rows, routines and rules, loaded and stamped as one. Several workloads may work on the same.
+/// Tables with their rows, routines and checks, loaded and stamped as one. Several workloads may share a data set.
 ///
 /// No method has a default: a data set that wraps another one cannot forget a part of it.
 pub trait DataSet: Send + Sync {
-    /// The workload that loads it: its name, the version of its rows and the parameters that shape them.
+    /// Returns the workload that loads it: its name, the version of its rows and the parameters that shape them.
     fn meta(&self) -> &'static Meta;
-    /// The values of those parameters. Those that tell data ([`Param::tells_data`](crate::Param::tells_data)) are part of the
-    /// loaded data's identity.
+    /// Returns the values of those parameters. Those that tell data ([`Param::tells_data`](crate::Param::tells_data))
+    /// are part of the identity of loaded data.
     fn params(&self) -> &Params;
-    /// Scale factor or warehouses.
+    /// Returns the scale factor or the number of warehouses.
     fn scale(&self) -> u64;
-    /// Tables to load, in the order of their creation.
+    /// Returns the tables to load, in the order of their creation.
     fn tables(&self, caps: &Capabilities) -> Vec<Table>;
-    /// SQL that makes the data, where nobody knows beforehand which tables that will be; then there are neither
+    /// Returns the SQL that makes the data, if only running it shows which tables it makes; then there are neither
     /// tables nor routines.
     fn sql_data(&self) -> Option<&SqlData>;
-    /// Stored procedures and functions.
+    /// Returns stored procedures and functions.
     fn routines(&self, caps: &Capabilities) -> Routines;
-    /// Another program that makes tables of the same names.
+    /// Returns another program that makes tables of the same names.
     fn other_maker(&self) -> Option<&'static Maker>;
-    /// Conditions that hold after the load and after every run.
+    /// Returns the checks.
     fn checks(&self) -> Vec<Check>;
-    /// SQL that a run starts with, once, such as emptying a history table; each stands alone.
+    /// Returns SQL that a run starts with, once, such as emptying a history table. Each statement stands alone.
     fn before_run(&self) -> &'static [&'static str];
-    /// Bytes of tables and indexes once loaded, estimated.
+    /// Returns the estimated bytes of tables and indexes after the load.
     fn bytes(&self) -> u64;
 }

@@ -1,4 +1,4 @@
-//! What the clients of a workload do.
+//! The work of a workload's clients.
 
 use pgdyno_wire::Statement;
 
@@ -15,69 +15,69 @@ pub struct Txn {
     pub queries: u32,
 }
 
-/// Where a statement is used.
+/// Use of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatementUse {
-    /// The transaction, in the order of [`Drive::txns`], that it is a part of, where it is of one alone.
+    /// The transaction that it is a part of, as a place in [`Drive::txns`], if it is part of only one.
     pub txn: Option<usize>,
-    /// Whether QPS counts it as often as it is executed, because not every transaction of its kind executes it:
-    /// [`Txn::queries`] is then without it.
+    /// Whether QPS counts its executions, because not every transaction of its kind executes it. [`Txn::queries`]
+    /// does not include it then.
     pub is_counted: bool,
 }
 
-/// What is counted beside transactions and their latencies.
+/// Counts beside transactions and their latencies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counted {
-    /// Metrics of the workload's own; the first is what its runs are known by.
+    /// Metrics of the workload; its runs are known by the first one.
     pub metrics: &'static [Metric],
-    /// What the clients count, such as remote accesses; [`ClientScript::tally`] counts.
+    /// Names of what the clients count, such as remote accesses; [`ClientScript::tally`] counts.
     pub tallies: &'static [&'static str],
 }
 
-/// How many take part.
+/// Numbers of clients and connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crowd {
+pub struct ClientCounts {
     /// Clients.
     pub clients: u32,
-    /// Connections that the clients share; `None`: each has its own.
+    /// Connections that the clients share; `None` if each has its own.
     pub connections: Option<u32>,
 }
 
-/// What clients do, what of it is counted, and what the figures mean.
+/// The work of clients, their counts, and the meaning of the figures.
 pub trait Drive: Send + Sync {
-    /// Kinds of transactions, in the order of their [`TxnId`](crate::TxnId)s.
+    /// Returns kinds of transactions, in the order of their [`TxnId`](crate::TxnId)s.
     fn txns(&self) -> Vec<Txn>;
-    /// Statements, in the order of their ids.
+    /// Returns statements, in the order of their ids.
     fn statements(&self, caps: &Capabilities) -> Vec<Statement>;
-    /// Where the statement of this number is used.
+    /// Returns the use of the statement with this number.
     fn statement_use(&self, _statement: usize) -> StatementUse {
         StatementUse::default()
     }
-    /// Returns what a run does, in order; transactions, statements and tallies are numbered over all of it. The first stage
-    /// is the one that a run is known by.
+    /// Returns the stages of a run, in order. Transactions, statements and tallies are numbered over all of them. The
+    /// first stage gives the run its figures.
     fn stages(&self) -> Vec<Stage> {
         vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])]
     }
-    /// Returns what one client does.
+    /// Returns the script of one client.
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript>;
-    /// What is counted beside transactions.
+    /// Returns the counts beside transactions.
     fn counted(&self) -> Counted {
         Counted::default()
     }
-    /// Whether its transactions only read, as far as their statements tell: then a standby can run them.
+    /// Returns true if its transactions only read, as far as their statements show. A standby can run them then.
     fn is_read_only(&self) -> bool {
         false
     }
-    /// Returns how many take part: as many clients as the user `asked` for; where nothing was asked, as many as suit the
-    /// workload, or the `usual` number.
-    fn crowd(&self, asked: Option<u32>, usual: u32) -> Crowd {
-        Crowd { clients: asked.unwrap_or(usual), connections: None }
+    /// Returns the numbers of clients and connections: as many clients as the user `asked` for; without that, as many
+    /// as suit the workload, or the `usual` number.
+    fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {
+        ClientCounts { clients: asked.unwrap_or(usual), connections: None }
     }
     /// Judges the figures of a run by the workload's own rules.
     fn judge(&self, _figures: &Figures<'_>) -> Vec<Judgement> {
         Vec::new()
     }
-    /// Returns what a user should know before this run with so many clients: pgbench's and HammerDB's habits.
+    /// Returns warnings before a run with so many clients, such as those that pgbench and HammerDB give.
     fn advice(&self, _clients: u32) -> Vec<String> {
         Vec::new()
     }

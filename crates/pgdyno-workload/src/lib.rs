@@ -36,7 +36,7 @@ pub use check::{Check, CheckCost, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::DataSet;
-pub use drive::{Counted, Crowd, Drive, StatementUse, Txn};
+pub use drive::{ClientCounts, Counted, Drive, StatementUse, Txn};
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Metric, Unit};
 pub use pace::{Arrivals, Pace, Rate};

@@ -19,7 +19,7 @@ pub enum Unit {
     Percent,
 }
 
-/// Which way of a metric is better.
+/// Direction in which a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
@@ -31,8 +31,8 @@ pub enum Better {
     Neither,
 }
 
-/// A metric that a workload declares: how many transactions of some kinds are committed in a minute. Such a metric is what
-/// its runs are known by, before TPS.
+/// A metric that a workload declares: how many transactions of some kinds are committed in a minute. Runs of the
+/// workload are known by it, before TPS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     /// Its name in records and on the command line: `nopm`.
@@ -45,6 +45,6 @@ pub struct Metric {
     pub transactions: &'static [&'static str],
     /// Their name in the plural: `New-Orders`.
     pub counted: &'static str,
-    /// A query for the server's own count of the same, to hold against the client's.
+    /// A query for the server's own count of the same transactions, to compare with the client's.
     pub server_count: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! What a workload can be told, and what it was told.
+//! Parameters of a workload.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 pub enum When {
     /// It shapes the loaded data: another value is another data set.
     Load,
-    /// It shapes the loaded data where it is not at its default. With the default the data is what it was before there was
-    /// this parameter, and is told from other data as it was then.
+    /// It shapes the loaded data unless it has its default value. With the default value, the data and its stamp are
+    /// as before this parameter existed.
     LoadUnlessDefault,
-    /// It shapes the run only.
+    /// It shapes only the run.
     Run,
 }
 
-/// What a parameter's value may be.
+/// Values that a parameter can have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParamKind {
-    /// A whole number between these, both included.
+    /// A whole number in this range, both ends included.
     Integer(i64, i64),
     /// `true` or `false`.
     Flag,
@@ -32,24 +32,24 @@ pub enum ParamKind {
 pub struct Param {
     /// Its name on the command line and in recipes.
     pub name: &'static str,
-    /// One line.
+    /// One line of help.
     pub help: &'static str,
-    /// What it is if it is not given.
+    /// Its default value.
     pub default: &'static str,
-    /// What it may be.
+    /// Values that it can have.
     pub kind: ParamKind,
     /// When it takes effect.
     pub when: When,
 }
 
 impl Param {
-    /// Whether it shapes the loaded data, with one value or another.
+    /// Returns true if some of its values shape the loaded data.
     #[must_use]
     pub fn shapes_data(&self) -> bool {
         self.when != When::Run
     }
 
-    /// Whether data that was loaded with this value is told from other data by it.
+    /// Returns true if this value is a part of the identity of loaded data.
     #[must_use]
     pub fn tells_data(&self, value: &str) -> bool {
         match self.when {
@@ -59,14 +59,14 @@ impl Param {
         }
     }
 
-    /// Whether there is nothing to choose.
+    /// Returns true if it can have only one value.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         matches!(self.kind, ParamKind::Choice([_]))
     }
 }
 
-/// Why parameters were refused.
+/// The error when parameters were refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParamError {
     /// No such parameter.
@@ -74,29 +74,29 @@ pub enum ParamError {
     Unknown {
         /// The workload.
         workload: &'static str,
-        /// What was given.
+        /// The name given.
         name: String,
-        /// What could have been given.
+        /// The names known.
         known: String,
     },
-    /// A value outside of what is possible.
+    /// An impossible value.
     #[error("{name} must be {expected}, but '{value}' was given")]
     Invalid {
         /// The parameter.
         name: &'static str,
-        /// What was given.
+        /// The value given.
         value: String,
-        /// What could have been given.
+        /// The possible values.
         expected: String,
     },
 }
 
-/// Every parameter of a workload with its value, checked. One value has one text: `007` is kept as `7`.
+/// All parameters of a workload with their values, checked. Each value has one spelling: `007` is stored as `7`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Params(BTreeMap<&'static str, String>);
 
 impl Params {
-    /// Checks what was given against what there is, and fills in the defaults.
+    /// Checks the given values, and fills in the defaults.
     ///
     /// # Errors
     /// When a name is unknown or a value impossible.
@@ -120,32 +120,32 @@ impl Params {
         Ok(Self(values))
     }
 
-    /// The value of `name` as it was written.
+    /// Returns the text of the value of `name`.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// The value of an integer parameter.
+    /// Returns the value of an integer parameter.
     #[must_use]
     pub fn integer(&self, name: &str) -> i64 {
         self.text(name).parse().unwrap_or_default()
     }
 
-    /// The value of a flag.
+    /// Returns the value of a flag.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         self.text(name) == "true"
     }
 
-    /// All names and values, by name.
+    /// Returns all names and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 }
 
 impl ParamKind {
-    /// The value in its one spelling.
+    /// Returns the value in its one spelling.
     fn check(self, name: &'static str, value: &str) -> Result<String, ParamError> {
         let written = || value.to_owned();
         let (fits, expected) = match self {

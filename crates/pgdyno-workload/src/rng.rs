@@ -1,6 +1,6 @@
-//! Random numbers: one stream for each purpose, all derived from one seed.
+//! Random numbers: a stream for each purpose, all derived from one seed.
 
-/// xoroshiro128**, seeded by splitmix64, as pgbench has it since PostgreSQL 15.
+/// xoroshiro128**, seeded by splitmix64, as in pgbench since PostgreSQL 15.
 ///
 /// Source: Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2018).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,14 +18,14 @@ fn splitmix64(state: &mut u64) -> u64 {
 }
 
 impl Rng {
-    /// The stream of `seed`.
+    /// Returns the stream of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
         Self { s0: splitmix64(&mut state), s1: splitmix64(&mut state) }
     }
 
-    /// The stream of `seed` for one purpose: a name and what numbers it, such as a table and a chunk.
+    /// Returns the stream of `seed` for one purpose: a name and numbers, such as a table and a chunk.
     #[must_use]
     pub fn derive(seed: u64, purpose: &str, numbers: &[u64]) -> Self {
         // FNV-1a over the purpose, then one round of splitmix64 for each number.
@@ -38,7 +38,7 @@ impl Rng {
         Self::new(splitmix64(&mut state))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let (s0, sx) = (self.s0, self.s1 ^ self.s0);
@@ -48,7 +48,7 @@ impl Rng {
         value
     }
 
-    /// Uniform over `low..=high`; pgbench's `random(low, high)`. `low` when the range is empty.
+    /// Returns a uniform number in `low..=high`; pgbench's `random(low, high)`. Returns `low` if the range is empty.
     #[inline]
     pub fn uniform(&mut self, low: i64, high: i64) -> i64 {
         if high <= low {
@@ -57,7 +57,7 @@ impl Rng {
         low.wrapping_add(self.up_to(high.wrapping_sub(low) as u64) as i64)
     }
 
-    /// Uniform over `0..=range`, by masks and rejection. Draws nothing when `range` is 0.
+    /// Returns a uniform number in `0..=range`, by masks and rejection. Draws nothing if `range` is 0.
     #[inline]
     pub fn up_to(&mut self, range: u64) -> u64 {
         if range == 0 {
@@ -72,19 +72,19 @@ impl Rng {
         }
     }
 
-    /// Uniform over `[0, 1)`, 52 bits of it.
+    /// Returns a uniform number in `[0, 1)`, of 52 bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 12) as f64 * (1.0 / (1u64 << 52) as f64)
     }
 
-    /// Exponentially distributed with the given mean.
+    /// Returns an exponentially distributed number with the given mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -(1.0 - self.unit()).ln() * mean
     }
 
-    /// Normally distributed with mean 0 and variance 1, by Box and Muller.
+    /// Returns a normally distributed number with mean 0 and variance 1, by Box and Muller.
     pub fn normal(&mut self) -> f64 {
         let (radius, angle) = ((-2.0 * (1.0 - self.unit()).ln()).sqrt(), std::f64::consts::TAU * self.unit());
         radius * angle.cos()

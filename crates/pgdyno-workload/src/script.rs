@@ -1,4 +1,4 @@
-//! What one client does: transactions as steps, each step a batch of statements and what follows.
+//! Work of one client: transactions as steps, each step a batch of statements and what follows.
 
 use std::borrow::Cow;
 
@@ -15,29 +15,29 @@ pub struct ClientId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TxnId(pub u8);
 
-/// What a script is made from.
+/// Input of a client's script.
 #[derive(Clone, Debug)]
 pub struct ClientContext {
     /// The name of its stage.
     pub stage: &'static str,
     /// The name of its group.
     pub group: &'static str,
-    /// Which client of its group it is.
+    /// Number of the client within its group.
     pub id: ClientId,
-    /// How many clients its group has.
+    /// Number of clients in its group.
     pub clients: u32,
     /// The client's own stream.
     pub rng: Rng,
 }
 
-/// From when on a wait counts.
+/// Start of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Since {
     /// The end of the last transaction.
     #[default]
     End,
-    /// The intended start of the last transaction: it was only queued, and nobody waited for its end (TPC-C clause
-    /// 2.7.1.2, deferred Delivery). Where it takes longer than the wait, the next one starts late.
+    /// The intended start of the last transaction, because it was only queued, and nobody waited for its end (TPC-C
+    /// clause 2.7.1.2, deferred Delivery). If that takes longer than the wait, the next one starts late.
     Start,
 }
 
@@ -46,63 +46,63 @@ pub enum Since {
 pub struct Begin {
     /// Its kind.
     pub txn: TxnId,
-    /// Time to let pass before its intended start: think time of the last one, keying time of this one.
+    /// Time before its intended start: think time of the last transaction, keying time of this one.
     pub wait_ns: u64,
-    /// From when on that time counts.
+    /// Start of that time.
     pub since: Since,
 }
 
 impl Begin {
-    /// A transaction that starts at once.
+    /// Returns a transaction that starts at once.
     #[must_use]
     pub fn now(txn: TxnId) -> Self {
         Self { txn, wait_ns: 0, since: Since::End }
     }
 }
 
-/// How a transaction ended that met no error.
+/// How a transaction without an error ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its work is committed.
+    /// Its work was committed.
     Committed,
-    /// It was rolled back because the workload wants it so (TPC-C clause 2.4.1.4).
+    /// The workload rolled it back on purpose (TPC-C clause 2.4.1.4).
     RolledBack,
 }
 
-/// What follows a step.
+/// Action after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Send the batch, await its reply, then step again.
+    /// Send the batch, wait for its reply, then step again.
     Await,
     /// Step again after so many nanoseconds; the batch must be empty.
     Sleep(u64),
     /// Run the command of [`ClientScript::shell`] on the driver's machine, then step again; the batch must be empty.
-    /// Its output is for [`ClientScript::shell_done`] with `capture`, else for the user.
+    /// Its output goes to [`ClientScript::shell_done`] with `capture`, else to the user.
     Shell {
         /// Whether the script reads the output.
         capture: bool,
     },
-    /// The transaction ends with the reply to this batch, or at once when the batch is empty.
+    /// The transaction ends with the reply to this batch; at once if the batch is empty.
     Finish(Verdict),
-    /// The script cannot go on: its client is given up. Why was said by [`Batch::note`].
+    /// The script cannot continue: its client is aborted. [`Batch::note`] gave the reason.
     Abort,
 }
 
-/// Something that the user should read.
+/// A message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// Something went wrong.
+    /// An error.
     Error(String),
-    /// Something is worth knowing.
+    /// Information.
     Info(String),
-    /// The words of a script, to be shown as they are.
+    /// Output of a script, to be shown as it is.
     Words(String),
     /// A notice of the server.
     Notice(Box<ServerMessage>),
 }
 
 impl Note {
-    /// The text without its level; a notice as libpq puts it.
+    /// Returns the text without its level; a notice as libpq formats it.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
@@ -112,67 +112,67 @@ impl Note {
     }
 }
 
-/// What went wrong in a transaction.
+/// A failure in a transaction, or what follows from it.
 #[derive(Debug)]
 pub enum Trouble<'a> {
-    /// The server refused a statement.
+    /// The server reported an error for a statement.
     Server {
-        /// The statement, as far as the server's answers tell.
+        /// The statement, as far as the server's replies tell.
         stmt: Option<StmtId>,
-        /// How many results of the same batch came before it.
+        /// Number of results of the same batch before it.
         results: u32,
-        /// What the server says.
+        /// The server's message.
         message: &'a ServerMessage,
     },
-    /// After an error, and a rollback where there was something to roll back.
+    /// The decision after an error, and after the rollback if there was one.
     Decided {
-        /// Whether the same transaction is tried again, or has failed for good.
+        /// Whether the transaction is tried again; if not, it failed for good.
         again: bool,
-        /// How often it was tried.
+        /// Number of tries.
         tries: u32,
         /// Time since its intended start.
         elapsed_ns: u64,
     },
-    /// The connection broke.
+    /// The connection was lost.
     Lost {
-        /// The statement whose answer was awaited, if one was.
+        /// The statement in progress, if there was one.
         stmt: Option<StmtId>,
-        /// How many results of the same batch had come.
+        /// Number of results of the same batch that had arrived.
         results: u32,
-        /// The server's last words, where it had any.
+        /// The server's last message, if any.
         said: Option<&'a str>,
-        /// What the system said.
+        /// The system's message.
         why: &'a str,
     },
-    /// The transaction's last step was done, and its transaction block is still open.
+    /// The last step of the transaction was done, and its transaction block is still open.
     LeftOpen,
     /// The connection for this transaction could not be opened.
     NotConnected,
 }
 
-/// What becomes of a client whose transaction failed.
+/// Action for a client whose transaction failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnTrouble {
-    /// The failure is counted, and the client goes on with its next transaction.
+    /// Count the failure; the client goes on with its next transaction.
     Count,
-    /// It is passed over: the client goes on with the next step.
+    /// Ignore it; the client goes on with the next step.
     Ignore,
-    /// The workload wanted it: the transaction ended so. The server has undone its work.
+    /// The workload expected it: the transaction ended so. The server has undone its work.
     Finish(Verdict),
-    /// The client is given up.
+    /// Abort the client.
     Abort,
 }
 
-/// What came of a command on the driver's machine.
+/// Result of a command on the driver's machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellOutcome {
-    /// Whether it was run and said that all was well.
+    /// Whether it was run and succeeded.
     pub success: bool,
-    /// The beginning of what it printed; `None` when it could not be run or read.
+    /// The beginning of its output; `None` if it could not be run or read.
     pub output: Option<Vec<u8>>,
 }
 
-/// What a batch brought back, of the statements that were sent with a [`Capture`].
+/// Reply to a batch: rows of the statements that were sent with a [`Capture`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reply<'a> {
     entries: &'a [u8],
@@ -182,29 +182,29 @@ pub struct Reply<'a> {
 /// One result of a statement that was sent with [`Capture::Results`].
 #[derive(Clone, Debug, Default)]
 pub struct ResultSet<'a> {
-    /// The names of its columns; `None` for a statement that returns no rows, such as an UPDATE.
+    /// Names of its columns; `None` for a statement without rows, such as an UPDATE.
     pub columns: Option<Vec<String>>,
-    /// How many rows it has.
+    /// Number of rows.
     pub row_count: u32,
     /// The last of its rows.
     pub last_row: Option<DataRow<'a>>,
 }
 
-/// What the server sent, kept for the next step. Of a result with columns only the last row is kept, and how many there
-/// were; of other rows all are, up to [`REPLY_BYTES_MAX`].
+/// Reply of the server, kept for the next step. Of a result with columns, it keeps the last row and the number of
+/// rows; of other results, all rows, up to [`REPLY_BYTES_MAX`].
 #[derive(Debug, Default)]
 pub struct ReplyBuffer {
     /// Entries: a type byte, the length of the body, the body.
     entries: Vec<u8>,
     rows: u32,
-    /// Of the result in progress that has columns: where its last row is, and how many there are.
+    /// Position of the last row, and number of rows, of the result in progress with columns.
     last: Option<(usize, u32)>,
 }
 
-/// What one reply may take, in bytes. No transaction that is measured reads as much.
+/// Limit of one reply, in bytes. No measured transaction reads as much.
 pub const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// A reply is more than may be kept: what came last is not.
+/// The error when a reply is too large. The last part of it is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooMuch {
     /// It takes more than [`REPLY_BYTES_MAX`].
@@ -213,25 +213,25 @@ pub enum TooMuch {
     /// It has more rows than [`crate::Results::Rows`] allows.
     #[error("the workload keeps up to {cap} rows of a statement, and this brings more")]
     Rows {
-        /// How many are allowed.
+        /// The limit.
         cap: u32,
     },
 }
 
-/// The last row of a result, after how many there are.
+/// The last row of a result, after the number of rows.
 const LAST_ROW: u8 = b'L';
 const ROW: u8 = b'D';
 const COLUMNS: u8 = b'T';
 const END: u8 = b'C';
 
 impl ReplyBuffer {
-    /// An empty one.
+    /// Returns an empty buffer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets everything, and keeps the memory.
+    /// Empties it, and keeps its memory.
     #[inline]
     pub fn clear(&mut self) {
         self.entries.clear();
@@ -239,7 +239,7 @@ impl ReplyBuffer {
         self.last = None;
     }
 
-    /// Begins an entry of so many bytes, if there is room for it.
+    /// Begins an entry of so many bytes, if there is room.
     fn begin(&mut self, kind: u8, length: usize) -> Result<(), TooMuch> {
         if self.entries.len() + length > REPLY_BYTES_MAX {
             return Err(TooMuch::Bytes);
@@ -252,7 +252,7 @@ impl ReplyBuffer {
     /// Keeps a row.
     ///
     /// # Errors
-    /// Where there is no room for it.
+    /// When there is no room.
     pub fn row(&mut self, row: DataRow<'_>) -> Result<(), TooMuch> {
         let body = row.body();
         self.rows = self.rows.saturating_add(1);
@@ -272,7 +272,7 @@ impl ReplyBuffer {
     /// Keeps the columns of the rows that follow: the body of a RowDescription.
     ///
     /// # Errors
-    /// Where there is no room for it.
+    /// When there is no room.
     pub fn columns(&mut self, body: &[u8]) -> Result<(), TooMuch> {
         self.begin(COLUMNS, body.len())?;
         self.entries.extend_from_slice(body);
@@ -287,7 +287,7 @@ impl ReplyBuffer {
         self.entries.extend_from_slice(&[END, 0, 0, 0, 0]);
     }
 
-    /// What was kept.
+    /// Returns the reply.
     #[inline]
     #[must_use]
     pub fn reply(&self) -> Reply<'_> {
@@ -296,7 +296,7 @@ impl ReplyBuffer {
 }
 
 impl<'a> Reply<'a> {
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn row_count(&self) -> u32 {
         self.rows
@@ -312,18 +312,18 @@ impl<'a> Reply<'a> {
         })
     }
 
-    /// The rows in the order in which they came.
+    /// Returns the rows in their order.
     pub fn rows(&self) -> impl Iterator<Item = DataRow<'a>> + use<'a> {
         self.entries().filter(|(kind, _)| *kind == ROW).map(|(_, body)| DataRow::new(body))
     }
 
-    /// The only or first row.
+    /// Returns the first row.
     #[must_use]
     pub fn first(&self) -> Option<DataRow<'a>> {
         self.rows().next()
     }
 
-    /// The results of statements that were sent with [`Capture::Results`], in the order in which they ended.
+    /// Returns the results of statements that were sent with [`Capture::Results`], in the order in which they ended.
     pub fn results(&self) -> impl Iterator<Item = ResultSet<'a>> + use<'a> {
         let mut entries = self.entries();
         std::iter::from_fn(move || {
@@ -344,10 +344,10 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// The statements of one step, on their way to the server.
+/// Statements of one step, to be sent to the server.
 ///
-/// All statements of a batch go out together, as one pipeline with one Sync at its end (in simple mode:
-/// one Query each).
+/// All statements of a batch are sent together, as one pipeline with one Sync at its end; in simple mode as one Query
+/// each.
 #[derive(Debug)]
 pub struct Batch<'a> {
     session: &'a mut Session,
@@ -355,12 +355,12 @@ pub struct Batch<'a> {
     out: &'a mut Vec<u8>,
     notes: &'a mut Vec<Note>,
     held: bool,
-    /// For statements whose rows the script does not read.
+    /// Capture of statements whose rows the script does not read.
     unread: Capture,
 }
 
 impl<'a> Batch<'a> {
-    /// A batch that appends to `out`, and what the script has to say to `notes`.
+    /// Returns a batch that appends to `out`, and messages of the script to `notes`.
     #[must_use]
     pub fn new(
         session: &'a mut Session,
@@ -371,7 +371,7 @@ impl<'a> Batch<'a> {
         Self { session, statements, out, notes, held: false, unread: Capture::Nothing }
     }
 
-    /// Lets the rows that the script does not ask for come by `unread`.
+    /// Sets the capture of rows that the script does not ask for.
     #[inline]
     #[must_use]
     pub fn with_unread(mut self, unread: Capture) -> Self {
@@ -396,7 +396,7 @@ impl<'a> Batch<'a> {
         self.session.execute(id, &self.statements[id.0 as usize], values, Capture::Rows, self.out);
     }
 
-    /// The query mode.
+    /// Returns the query mode.
     #[must_use]
     pub fn mode(&self) -> QueryMode {
         self.session.mode()
@@ -412,13 +412,13 @@ impl<'a> Batch<'a> {
         self.session.query_params(id, sql, params, self.capture(capture), self.out);
     }
 
-    /// Whether statement `id` was prepared on this connection by [`Batch::prepare`].
+    /// Returns true if [`Batch::prepare`] prepared statement `id` on this connection.
     #[must_use]
     pub fn is_prepared(&self, id: StmtId) -> bool {
         self.session.is_prepared(id)
     }
 
-    /// Takes statement `id` for prepared, whatever the server said.
+    /// Treats statement `id` as prepared, whatever the server replied.
     pub fn assume_prepared(&mut self, id: StmtId) {
         self.session.assume_prepared(id);
     }
@@ -428,23 +428,23 @@ impl<'a> Batch<'a> {
         self.session.prepare(id, name, sql, self.out);
     }
 
-    /// Adds a statement that is prepared, as libpq's `PQsendQueryPrepared` sends it.
+    /// Adds a prepared statement, as libpq's `PQsendQueryPrepared` sends it.
     #[inline]
     pub fn query_prepared(&mut self, id: StmtId, name: &[u8], params: TextParams<'_>, capture: Capture) {
         self.session.query_prepared(id, name, params, self.capture(capture), self.out);
     }
 
-    /// Ends what was added so far by a Sync of its own, even where nothing was added.
+    /// Adds a Sync after the statements so far, even if there are none.
     pub fn sync(&mut self) {
         self.session.sync_always(self.out);
     }
 
-    /// Leaves the batch open: the next step adds to the same pipeline.
+    /// Leaves the batch open: the next step continues the same pipeline.
     pub fn hold(&mut self) {
         self.held = true;
     }
 
-    /// Says something to the user.
+    /// Adds a message for the user.
     pub fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
@@ -466,26 +466,25 @@ impl<'a> Batch<'a> {
 ///            └──── restart ◄──┘ on 40001 and 40P01, while tries are left
 /// ```
 pub trait ClientScript: Send {
-    /// Draws the next transaction and all of its inputs. Returns `None` when the client is done: it begins no more.
+    /// Draws the next transaction and all of its inputs. Returns `None` if the client is finished.
     fn begin(&mut self) -> Option<Begin>;
-    /// Adds the statements of the next step to `batch`; `reply` holds what the last ones brought.
+    /// Adds the statements of the next step to `batch`. `reply` is the reply to the last ones.
     fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next;
     /// Goes back to the first step of the same transaction with the same inputs.
     fn restart(&mut self);
-    /// A command for the driver's shell, after [`Next::Shell`].
+    /// Returns the command for the driver's shell, after [`Next::Shell`].
     fn shell(&self) -> &[u8] {
         b""
     }
-    /// What came of the command.
+    /// Takes the result of the command.
     fn shell_done(&mut self, _outcome: ShellOutcome) {}
-    /// The statement, in reports, that the time of the last [`Next::Sleep`] or [`Next::Shell`] counts for.
+    /// Returns the statement to which reports add the time of the last [`Next::Sleep`] or [`Next::Shell`].
     fn waiting(&self) -> Option<StmtId> {
         None
     }
-    /// Adds what the transaction that has just ended so did to the counts of [`crate::Drive::counted`].
+    /// Adds the counts of the transaction that has just ended to those of [`crate::Drive::counted`].
     fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
-    /// Hears that the transaction failed, or is tried again, and says what becomes of the client; what the user
-    /// should read goes to `notes`.
+    /// Handles a failed transaction; returns what the client does next. Adds messages for the user to `notes`.
     fn on_trouble(&mut self, _trouble: &Trouble<'_>, _notes: &mut Vec<Note>) -> OnTrouble {
         OnTrouble::Count
     }
@@ -531,7 +530,7 @@ mod tests {
         assert!(buffer.entries.capacity() < 4 * body.len());
         buffer.end();
         assert_eq!(buffer.reply().results().next().map(|result| result.row_count), Some(1_000));
-        // Rows that a workload reads one by one are all kept, as far as there is room.
+        // All rows that a workload reads one by one are kept, as far as there is room.
         buffer.clear();
         let kept = (0..).take_while(|_| buffer.row(DataRow::new(&body)).is_ok()).count();
         assert_eq!(kept, REPLY_BYTES_MAX / (body.len() + 5));

@@ -1,9 +1,9 @@
-//! Data that SQL makes, in place of rows.
+//! Data that SQL makes, instead of rows.
 
 /// The SQL files that make a data set, in the order in which they run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlData {
-    /// The files; the first one makes the schema.
+    /// The files; the first one creates the schema.
     pub files: Vec<SqlFile>,
 }
 
@@ -18,10 +18,10 @@ pub struct SqlFile {
     pub statements: Vec<SqlStatement>,
 }
 
-/// One statement, with the values of variables put in.
+/// One statement, with the values of variables filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqlStatement {
-    /// The line of its file that it begins in, from 1.
+    /// Line of its file in which it begins, from 1.
     pub line: usize,
     /// Its text, without the semicolon.
     pub sql: String,

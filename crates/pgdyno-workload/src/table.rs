@@ -6,17 +6,17 @@ use pgdyno_wire::Statement;
 
 use crate::{ColumnType, CopyBuf};
 
-/// How many rows a table holds right after the load.
+/// Number of rows of a table right after the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowCount {
-    /// Exactly so many.
+    /// Exactly this many.
     Exact(u64),
-    /// Drawn at random between these.
+    /// A random number in this range.
     Between(u64, u64),
 }
 
 impl RowCount {
-    /// Whether `rows` fits.
+    /// Returns true if `rows` fits.
     #[must_use]
     pub fn admits(self, rows: u64) -> bool {
         match self {
@@ -25,7 +25,7 @@ impl RowCount {
         }
     }
 
-    /// The number in the middle, for progress.
+    /// Returns the number in the middle, for progress.
     #[must_use]
     pub fn expected(self) -> u64 {
         match self {
@@ -44,15 +44,15 @@ impl std::fmt::Display for RowCount {
     }
 }
 
-/// Where the rows of a table live on a server that spreads tables over nodes.
+/// Placement of a table's rows on a server that distributes tables over nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Each row on the node that the value of a column leads to; all tables of a data set that are distributed by a
-    /// column lie together.
+    /// Each row on the node that the value of a column leads to. All tables of a data set that are distributed by a
+    /// column are colocated.
     Column {
         /// The column.
         name: &'static str,
-        /// Into how many shards the rows are dealt.
+        /// Number of shards.
         shards: u32,
     },
     /// All rows on every node (Citus: a reference table).
@@ -62,29 +62,29 @@ pub enum Distribution {
 /// The partitions of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Partitions {
-    /// It has none.
+    /// None.
     #[default]
     None,
-    /// The server finds the partition of each row: COPY cannot freeze rows on this way.
+    /// The server finds the partition of each row; COPY cannot freeze such rows.
     Routed,
-    /// It is known which rows belong to which: each partition can be filled by itself, with frozen rows.
+    /// The rows of each partition are known: each can be loaded by itself, with frozen rows.
     Known(Vec<Partition>),
 }
 
-/// A partition whose rows are known beforehand.
+/// A partition with known rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// Its name, without a schema.
     pub name: String,
-    /// The chunks that hold its rows, and no others; none where it has no rows.
+    /// Chunks that hold exactly its rows; empty if it has none.
     pub chunks: Range<u64>,
-    /// What becomes of it once all rows are there, before the statements of the whole table, which find their part done:
-    /// its primary key, say. Those of different partitions may run side by side.
+    /// Statements after its rows are loaded, such as its primary key. They run before those of the whole table, which
+    /// then find this part done. Those of different partitions may run side by side.
     pub indexes: Vec<String>,
 }
 
 impl Partitions {
-    /// Those of which it is known which rows they hold.
+    /// Returns the partitions with known rows.
     #[must_use]
     pub fn known(&self) -> &[Partition] {
         match self {
@@ -100,55 +100,55 @@ pub struct Table {
     pub name: &'static str,
     /// `CREATE TABLE …`, without constraints that need an index.
     pub ddl: String,
-    /// What follows once the rows are there: primary keys and indexes. Each stands alone.
+    /// Statements after the rows are loaded: primary keys and indexes. Each stands alone.
     pub indexes: Vec<String>,
-    /// What cannot be made until all tables have their indexes: foreign keys.
+    /// Statements after all tables have their indexes: foreign keys.
     pub foreign_keys: Vec<String>,
     /// Rows right after the load.
     pub rows: RowCount,
-    /// Whether runs add or remove rows; where they do not, there are always as many as were loaded.
+    /// Whether runs add or remove rows. If not, the number of rows never changes.
     pub grows: bool,
-    /// Bytes of heap and indexes, estimated: larger tables are loaded first.
+    /// Estimated bytes of heap and indexes: larger tables are loaded first.
     pub bytes: u64,
-    /// Whether it has partitions, which its DDL creates.
+    /// Its partitions, which the DDL creates.
     pub partitions: Partitions,
-    /// Where its rows live, on a server that can distribute tables; `None` leaves the table where it is created.
+    /// Placement of its rows on a server that distributes tables; `None` leaves the table where it is created.
     pub distribution: Option<Distribution>,
-    /// All columns, where COPY's binary form of the rows costs the server less; none where rows go as text.
+    /// All columns, if COPY's binary format costs the server less; empty if rows are sent as text.
     pub binary: Vec<ColumnType>,
-    /// Where the rows come from; `None` for a table that starts empty.
+    /// Source of the rows; `None` for a table that starts empty.
     pub source: Option<Box<dyn RowSource>>,
 }
 
-/// Rows in chunks, each a pure function of its number: any number of loaders give the same table.
+/// Rows in chunks. Each chunk is a pure function of its number: any number of loaders load the same table.
 pub trait RowSource: Send + Sync {
-    /// How many chunks there are.
+    /// Returns the number of chunks.
     fn chunks(&self) -> u64;
     /// Appends the rows of one chunk, `0..chunks()`.
     fn write(&self, chunk: u64, out: &mut CopyBuf);
 }
 
-/// Another program that makes tables of the same names, which pgdyno can drive but did not load.
+/// Another program that makes tables of the same names. pgdyno can drive its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maker {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// The names of its procedures or functions: where all of them are beside all tables, it was this program.
+    /// Names of its procedures or functions. If all of them exist beside all tables, this program made the data.
     pub routines: &'static [&'static str],
     /// The command that drives its data as it is.
     pub drive: &'static str,
-    /// The schema in which the workload's routines are kept apart from its own: the value of parameter
+    /// The schema in which the workload's routines are kept apart from the program's: the value of parameter
     /// [`Maker::ROUTINE_SCHEMA`] for its data.
     pub routine_schema: &'static str,
-    /// Checks that its data is known to break, right after its load or by its runs, each with the reason.
+    /// Checks that its data is known to fail, right after its load or after its runs, each with the reason.
     pub deviations: &'static [(&'static str, &'static str)],
 }
 
 impl Maker {
-    /// The name of the parameter that says where routines are.
+    /// Name of the parameter for the schema of routines.
     pub const ROUTINE_SCHEMA: &'static str = "routine-schema";
 
-    /// Why a check need not hold where this program is at work.
+    /// Returns the reason why data of this program may fail a check.
     #[must_use]
     pub fn deviation(&self, check: &str) -> Option<&'static str> {
         self.deviations.iter().find(|(name, _)| *name == check).map(|(_, why)| *why)
@@ -158,18 +158,18 @@ impl Maker {
 /// A stored procedure or function.
 #[derive(Clone, Debug)]
 pub struct Routine {
-    /// Name and argument types, as `DROP ROUTINE` wants them.
+    /// Name and argument types, as in `DROP ROUTINE`.
     pub signature: &'static str,
     /// `CREATE OR REPLACE …`.
     pub ddl: String,
-    /// On a server that can distribute tables: the routine runs on the node of the rows that its argument of this
-    /// number, from 1, leads to in this table.
+    /// On a server that distributes tables: the routine runs on the node of the rows to which its argument of this
+    /// number, from 1, leads in this table.
     pub distribution: Option<(u32, &'static str)>,
-    /// A call of it that only reads: by it one learns whether the server sends calls to the node of their rows.
+    /// A read-only call of it, which shows whether the server routes calls to the node of their rows.
     pub read_only_call: Option<ReadOnlyCall>,
 }
 
-/// A call that only reads. Its first parameter is a value of the distribution column.
+/// A read-only call. Its first parameter is a value of the distribution column.
 #[derive(Clone, Debug)]
 pub struct ReadOnlyCall {
     /// The call.
@@ -181,7 +181,7 @@ pub struct ReadOnlyCall {
 /// The routines of a data set.
 #[derive(Clone, Debug, Default)]
 pub struct Routines {
-    /// The schema that holds them and nothing else; `None`: they are beside the tables.
+    /// The schema that holds only them; `None` if they are beside the tables.
     pub schema: Option<&'static str>,
     /// The routines, in the order of their creation.
     pub list: Vec<Routine>,

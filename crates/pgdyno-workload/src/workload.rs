@@ -1,4 +1,4 @@
-//! A workload: its name and parameters, and the parts that it is composed of.
+//! A workload: its name and parameters, and its parts.
 
 use std::sync::Arc;
 
@@ -7,43 +7,43 @@ use crate::{DataSet, Drive, Durability, IsolationLevel, Param, Params, Scenario}
 /// The name and parameters of a workload, known without a server.
 #[derive(Debug)]
 pub struct Meta {
-    /// What the user types: `tpcb-like`, `tproc-c`.
+    /// Name that the user types: `tpcb-like`, `tproc-c`.
     pub id: &'static str,
     /// One line for `pgdyno list workloads`.
     pub summary: &'static str,
-    /// Raised whenever the loaded rows change, so that old data is not taken for new.
+    /// Increased whenever the loaded rows change, so that old data is not used as new.
     pub version: u32,
     /// The name of the data set; workloads with the same one share their tables (`pgbench`, `tproc-c`).
     pub dataset: &'static str,
-    /// What the size is called: `scale` or `warehouses`. Empty for a workload without data.
+    /// Name of the size: `scale` or `warehouses`. Empty for a workload without data.
     pub scale_name: &'static str,
-    /// A query for the loaded size, for data without a stamp (made by `pgbench -i`, say).
+    /// A query for the loaded size, for data without a stamp, such as that of `pgbench -i`.
     pub scale_query: Option<&'static str>,
-    /// What it can be told.
+    /// Its parameters.
     pub params: &'static [Param],
 }
 
 impl Meta {
-    /// Whether it needs a server at all.
+    /// Returns true if it needs a server.
     #[must_use]
     pub fn needs_server(&self) -> bool {
         !self.dataset.is_empty()
     }
 
-    /// Whether it has data of its own, which can be loaded, checked and dropped.
+    /// Returns true if it has data of its own, which can be loaded, checked and dropped.
     #[must_use]
     pub fn has_data(&self) -> bool {
         !self.scale_name.is_empty()
     }
 
-    /// Whether the size shapes the data. Where it does not, only the run knows it.
+    /// Returns true if the size shapes the data; if not, it matters only to the run.
     #[must_use]
     pub fn is_size_loaded(&self) -> bool {
         self.params.iter().any(|param| param.name == self.scale_name && param.shapes_data())
     }
 }
 
-/// A workload with its parameters bound.
+/// A workload with values for its parameters.
 #[derive(Clone)]
 pub struct Workload {
     /// Its name and parameters.
@@ -52,23 +52,23 @@ pub struct Workload {
     pub params: Params,
     /// Scale factor or warehouses; 0 for a workload without data.
     pub scale: u64,
-    /// What must be loaded, each with a stamp of its own. The first is the one whose size the user names. None: scripts
-    /// take whatever is there.
+    /// Data sets to load, each with a stamp of its own. The user's size is that of the first one. Empty for scripts
+    /// on existing tables.
     pub data: Vec<Arc<dyn DataSet>>,
-    /// What its clients do.
+    /// The work of its clients.
     pub drive: Arc<dyn Drive>,
-    /// Tests of the server's guarantees, where the workload has some.
+    /// Tests of the server's guarantees, if the workload has some.
     pub audit: Option<Arc<dyn Audit>>,
 }
 
 impl Workload {
-    /// Bytes of tables and indexes once everything is loaded, estimated.
+    /// Returns the estimated bytes of tables and indexes after the load.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
         self.data.iter().map(|set| set.bytes()).sum()
     }
 
-    /// Whether SQL makes some of its data.
+    /// Returns true if SQL makes some of its data.
     #[must_use]
     pub fn has_sql_data(&self) -> bool {
         self.data.iter().any(|set| set.sql_data().is_some())
@@ -82,10 +82,10 @@ impl std::fmt::Debug for Workload {
     }
 }
 
-/// Tests that the server keeps what it promises to transactions.
+/// Tests of isolation and durability.
 pub trait Audit: Send + Sync {
-    /// Isolation tests for transactions at this level; they need nobody else at work on the data.
+    /// Returns isolation tests for transactions at this level. Nothing else may work on the data meanwhile.
     fn scenarios(&self, level: IsolationLevel) -> Vec<Scenario>;
-    /// The durability test.
+    /// Returns the durability test.
     fn durability(&self) -> Durability;
 }

@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientScript, Counted, Crowd, DataSet, Drive, Figures, Judgement, Maker, Meta,
-    Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn, When, Workload,
+    Capabilities, Check, ClientContext, ClientCounts, ClientScript, Counted, DataSet, Drive, Figures, Judgement, Maker,
+    Meta, Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn, When, Workload,
 };
 
 use call::Call;
@@ -295,11 +295,11 @@ impl Drive for TprocC {
         Counted { metrics: &[NOPM], tallies: tally::NAMES }
     }
 
-    fn crowd(&self, asked: Option<u32>, usual: u32) -> Crowd {
+    fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {
         let Rules { profile, waits, .. } = self.rules();
         let terminals = || self.warehouses.saturating_mul(judge::TERMINALS);
         let clients = asked.or_else(|| (profile == Profile::Spec && waits).then(terminals)).unwrap_or(usual);
-        Crowd { clients, connections: waits.then_some(clients.min(WAITING_CONNECTIONS)) }
+        ClientCounts { clients, connections: waits.then_some(clients.min(WAITING_CONNECTIONS)) }
     }
 
     fn judge(&self, figures: &Figures<'_>) -> Vec<Judgement> {

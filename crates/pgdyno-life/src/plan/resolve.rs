@@ -161,7 +161,7 @@ fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, siz
     let pooled = facts.server.as_ref().and_then(|caps| reach::mode(caps, usual)).filter(|_| asked.is_none());
     notes.extend(pooled.map(|(_, why)| why.to_owned()));
     let mode = asked.or(pooled.map(|(mode, _)| mode)).unwrap_or(usual);
-    let (setup, workload) = crowd(order, source, seed, mode, facts, size)?;
+    let (setup, workload) = client_setup(order, source, seed, mode, facts, size)?;
     let spread = facts.server.as_ref().and_then(|caps| cluster::mode(caps, &workload)).filter(|_| asked.is_none());
     notes.extend(spread.map(|(_, why)| why.to_owned()));
     let setup = ClientSetup { mode: spread.map_or(mode, |(mode, _)| mode), ..setup };
@@ -170,7 +170,7 @@ fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, siz
 }
 
 /// Decides how many take part, and builds the workload for them: the random choices of scripts depend on both.
-fn crowd(
+fn client_setup(
     order: &Order,
     source: &WorkloadSource,
     seed: u64,
@@ -185,19 +185,19 @@ fn crowd(
     let setup = ClientSetup { clients, connections: None, threads: threads.min(clients as usize), mode, seed };
     let build = |setup: &ClientSetup| source.build(&order.workload, Some(size), facts.loaded.as_ref(), setup);
     let workload = build(&setup)?;
-    let crowd = workload.drive.crowd(drive.clients, usual);
-    let connections = drive.connections.or(crowd.connections);
-    if let Some(shared) = connections.filter(|shared| *shared > crowd.clients) {
+    let counts = workload.drive.client_counts(drive.clients, usual);
+    let connections = drive.connections.or(counts.connections);
+    if let Some(shared) = connections.filter(|shared| *shared > counts.clients) {
         let error = format!(
             "{shared} connections are to be shared, and there are {} clients: more than one each is of no use",
-            crowd.clients
+            counts.clients
         );
         return Err(
             Failure::new(Code::Start, error).hint("lower --connections, or leave it out: then each has its own")
         );
     }
-    let links = connections.unwrap_or(crowd.clients);
-    let settled = ClientSetup { clients: crowd.clients, connections, threads: threads.min(links as usize), ..setup };
+    let links = connections.unwrap_or(counts.clients);
+    let settled = ClientSetup { clients: counts.clients, connections, threads: threads.min(links as usize), ..setup };
     let is_as_built = (settled.clients, settled.threads) == (setup.clients, setup.threads);
     let workload = if is_as_built { workload } else { build(&settled)? };
     Ok((settled, workload))

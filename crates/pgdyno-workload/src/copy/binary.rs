@@ -1,24 +1,24 @@
-//! Fields in COPY's binary form.
+//! Fields in COPY's binary format.
 //!
 //! Source: PostgreSQL documentation, COPY, "Binary Format"; `numeric_send` of PostgreSQL for decimal numbers.
 
-/// What comes before the first row: the signature, no flags, no extension.
+/// Header: the signature, no flags, no extension.
 pub(super) const BEGIN: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// What comes after the last row.
+/// Trailer.
 pub(super) const END: &[u8] = &(-1i16).to_be_bytes();
 /// The length of NULL.
 pub(super) const NULL: &[u8] = &(-1i32).to_be_bytes();
 
-/// Seconds from the begin of 1970 to that of 2000, where timestamps are counted from.
+/// Seconds from 1970-01-01 to 2000-01-01, from which timestamps count.
 const EPOCH_S: i64 = 946_684_800;
 
-/// Four decimal digits at a time, as the server keeps them: five groups before the point hold any 64 bits, and four
+/// Groups of four decimal digits, as the server stores them: five groups before the point hold any 64 bits, and four
 /// after it [`SCALE_MAX`] digits.
 const GROUPS: usize = 9;
-/// The most digits after the point.
+/// Largest number of digits after the point.
 pub(super) const SCALE_MAX: u32 = 16;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// `smallint`
@@ -36,7 +36,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// The type that SQL calls so; `None` for those that rows are not sent of.
+    /// Returns the type with this SQL name; `None` if no rows have it.
     #[must_use]
     pub fn of_sql(name: &str) -> Option<Self> {
         let name = name.split('(').next().unwrap_or_default().trim().to_lowercase();
@@ -52,7 +52,7 @@ impl ColumnType {
     }
 }
 
-/// An integer, as its column has it.
+/// Appends an integer in the type of its column.
 ///
 /// # Panics
 /// When the column holds no numbers, or the integer does not fit: the row source is wrong then.
@@ -72,20 +72,20 @@ fn fit<T: TryFrom<i64>>(value: i64) -> T {
     T::try_from(value).unwrap_or_else(|_| panic!("{value} does not fit its column"))
 }
 
-/// A moment, in seconds since 1970.
+/// Appends a point in time, in seconds since 1970.
 #[inline]
 pub(super) fn push_timestamp(out: &mut Vec<u8>, unix_s: i64) {
     push_field(out, &((unix_s - EPOCH_S) * 1_000_000).to_be_bytes());
 }
 
-/// Bytes with their length.
+/// Appends bytes with their length.
 #[inline]
 pub(super) fn push_field(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&length(bytes.len()));
     out.extend_from_slice(bytes);
 }
 
-/// A field that `write` appends.
+/// Appends a field that `write` writes.
 #[inline]
 pub(super) fn push_with(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len() + 4;
@@ -97,12 +97,12 @@ pub(super) fn push_with(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 
 #[inline]
 fn length(bytes: usize) -> [u8; 4] {
-    // No field comes near 2 GiB.
+    // Fields are far smaller than 2 GiB.
     (bytes as i32).to_be_bytes()
 }
 
-/// A decimal number in units of its last digit, with `scale` digits after the point: groups of four digits, without
-/// those at either end that are zero.
+/// Appends a decimal number in units of its last digit, with `scale` digits after the point: groups of four digits,
+/// without zero groups at either end.
 #[inline]
 pub(super) fn push_numeric(out: &mut Vec<u8>, units: i64, scale: u32) {
     debug_assert!(scale <= SCALE_MAX, "{scale} digits after the point");
@@ -129,7 +129,7 @@ pub(super) fn push_numeric(out: &mut Vec<u8>, units: i64, scale: u32) {
     while first < end && groups[end - 1] == 0 {
         end -= 1;
     }
-    // Of the first group, counted from the point: tens of thousands to this power.
+    // Weight of the first group: its power of ten thousand, counted from the point.
     let weight = if first < end { point as i16 - first as i16 - 1 } else { 0 };
     let sign: u16 = if units < 0 { 0x4000 } else { 0 };
     push_with(out, |out| {
@@ -155,7 +155,7 @@ mod tests {
         out[4..].chunks(2).map(|two| i16::from_be_bytes([two[0], two[1]])).collect()
     }
 
-    /// What `numeric_send` of PostgreSQL 15 brings for the same numbers.
+    /// Output of `numeric_send` of PostgreSQL 15 for the same numbers.
     #[test]
     fn numbers_are_groups_of_four_digits() {
         for (units, scale, expected) in [
