@@ -1,27 +1,27 @@
-//! Notices on their way to the user: a server can send them faster than anybody reads them.
+//! Notices that wait to be shown: a server can send them faster than anybody reads them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many bytes of notices wait at most, of all threads.
+/// Limit of all notices that wait, in bytes, over all threads.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
-/// What keeping one takes beside its text.
+/// Size of a notice beside its text, in bytes.
 const EACH_BYTES: usize = 512;
 
-/// What waits to be passed on.
+/// Notices that wait to be shown.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     bytes: AtomicUsize,
 }
 
 impl Backlog {
-    /// Makes room for a notice of so many bytes; how much it takes, or nothing where there is none.
+    /// Reserves room for a notice of so many bytes. Returns the size reserved, or `None` if there is no room.
     pub(crate) fn admit(&self, length: usize) -> Option<usize> {
         let bytes = length.saturating_add(EACH_BYTES);
         let fits = |waiting: usize| waiting.checked_add(bytes).filter(|sum| *sum <= MAX_BYTES);
         self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok().map(|_| bytes)
     }
 
-    /// So much was passed on.
+    /// Releases room after notices were passed on.
     pub(crate) fn release(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! One virtual client: a state machine with pgbench's states.
+//! One client: a state machine with pgbench's states.
 //!
 //! ```text
 //! ChooseScript ─► Throttle ─► (Connecting) ─► StartCommand ─► WaitResult ─► EndTx ─► ChooseScript
@@ -26,50 +26,50 @@ use crate::pacer::Pacer;
 use crate::{Rules, Tick};
 use trouble::pass_on;
 
-/// A client that fails so often in a row, without a single success and not by serialization or deadlock,
-/// is given up: its script cannot work on this database, and going on would only fill the server's log.
+/// Failures in a row, without a success and not by serialization or deadlock, after which a client is aborted: its
+/// script cannot work on this database, and would only fill the server's log.
 const HOPELESS_FAILURES: u32 = 10;
 
-/// Arrivals that a client passes over one by one before it looks whether time has gone on.
+/// Arrivals that a client skips one by one before it looks at the clock again.
 const SKIPS_AT_ONCE: u32 = 1_000;
 
-/// Where a client is.
+/// State of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// About to draw a transaction.
     ChooseScript,
-    /// The intended start lies ahead.
+    /// Waits for the intended start.
     Throttle(Tick),
-    /// A connection for this transaction is being opened.
+    /// Waits for the connection of this transaction.
     Connecting,
     /// About to send the next step.
     StartCommand,
-    /// The reply to a step is awaited.
+    /// Waits for the reply to a step.
     WaitResult,
-    /// The script waits within its transaction.
+    /// Sleeps within its transaction, as its script says.
     Sleep(Tick),
-    /// A command on the driver's machine is running.
+    /// Waits for a command on the driver's machine.
     Shell,
     /// The transaction is over.
     EndTx(Verdict),
-    /// The reply to ROLLBACK is awaited, after an error.
+    /// Waits for the reply to ROLLBACK, after an error.
     WaitRollbackResult,
-    /// The same transaction is about to be tried again.
+    /// About to try the same transaction again.
     Retry,
-    /// The transaction is about to be given up.
+    /// About to give the transaction up.
     Failure,
-    /// The connection is gone.
+    /// Lost its connection.
     Lost(Tick),
-    /// Given up: no transaction of it can succeed.
+    /// Aborted: none of its transactions can succeed.
     Aborted,
-    /// Nothing more to do.
+    /// Finished.
     Finished,
 }
 
-/// What a client waits for.
+/// Event that a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Bytes of the server.
+    /// Bytes from the server.
     Readable,
     /// A time.
     Until(Tick),
@@ -77,37 +77,37 @@ pub enum Wait {
     Connection,
     /// The end of a command on the driver's machine.
     Shell,
-    /// Nothing: it can go on at once. It stops here so that others of its thread come to their turn.
+    /// None: it can go on at once, after other clients of its thread.
     Nothing,
-    /// It is done, or out of the game.
+    /// None: it is finished, lost or aborted.
     Finished,
 }
 
-/// What the clients of a group have in common, on one thread.
+/// State that the clients of a group share on one thread.
 pub(crate) struct Common {
-    /// Clients that are not done.
+    /// Clients that are not finished.
     pub(crate) active: usize,
     pub(crate) statements: Arc<[Statement]>,
-    /// Whether clients share connections, and give them back after each transaction.
+    /// Whether clients share connections, and return them after each transaction.
     pub(crate) shared: bool,
     pub(crate) rules: Rules,
-    /// What becomes of rows that a script does not ask for.
+    /// How rows that a script does not ask for are received.
     pub(crate) unread: Capture,
     pub(crate) pacer: Pacer,
     pub(crate) recorder: Recorder,
     pub(crate) errors: ErrorLog,
     pub(crate) notes: Vec<Note>,
-    /// What the notices among these take of `backlog`.
+    /// Room in `backlog` that the notices among `notes` take.
     pub(crate) notice_bytes: usize,
     pub(crate) backlog: Arc<Backlog>,
-    /// Hears of the transactions of all groups of the thread.
+    /// Observer of the transactions of all groups of the thread.
     pub(crate) observer: Option<Arc<Mutex<Box<dyn Observer>>>>,
-    /// No transaction begins any more.
+    /// Set when no transaction may begin any more.
     pub(crate) stopping: bool,
 }
 
 impl Common {
-    /// Without clients. Transactions and statements are numbered over all groups.
+    /// Returns the state without clients. Transactions and statements are numbered over all groups.
     pub(crate) fn new(statements: &Arc<[Statement]>, txns: usize, rules: Rules, pacer: Pacer) -> Self {
         let measured = if rules.statements { statements.len() } else { 0 };
         Self {
@@ -133,12 +133,12 @@ struct Failed {
     code: SqlState,
     class: ErrorClass,
     stmt: Option<StmtId>,
-    /// Results of the batch that came before it.
+    /// Number of results of the batch before it.
     results: u32,
     message: ServerMessage,
 }
 
-/// One virtual client.
+/// One client.
 pub struct Client {
     id: u32,
     group: u32,
@@ -149,18 +149,18 @@ pub struct Client {
     intended: Tick,
     /// When its first byte was sent.
     begun: Tick,
-    /// When the statement in progress was sent, or the one before it ended.
+    /// When the statement in progress was sent, or the one before it ended, whichever is later.
     mark: Tick,
     /// Whether the transaction has waited for anything yet: the server, a time, a command.
     waited: bool,
     tries: u32,
-    /// What the next step reads.
+    /// Reply that the next step reads.
     reply: ReplyBuffer,
-    /// Statements of the batch that ended well.
+    /// Statements of the batch that succeeded.
     results: u32,
-    /// Rows of the statement in progress, where they are counted.
+    /// Rows of the statement in progress, if they are counted.
     rows: Rows,
-    /// The verdict, when the batch in flight is the last of its transaction.
+    /// The verdict, if the batch in flight is the last of its transaction.
     finish: Option<Verdict>,
     error: Option<Box<Failed>>,
     tx_status: TxStatus,
@@ -168,26 +168,26 @@ pub struct Client {
     failures_in_a_row: u32,
     /// Whether it has a connection of its own.
     connected: bool,
-    /// Whether it lost that one before the transaction began that an arrival was drawn for.
+    /// Whether it lost its connection after an arrival was drawn, and before that transaction began.
     interrupted: bool,
     capture_shell: bool,
-    /// Shell commands so far: what comes of one is nothing to a later one.
+    /// Shell commands so far, so that the result of an older one is ignored.
     shells: u64,
 }
 
-/// A command that is to be run on the driver's machine.
+/// A command for the driver's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command<'a> {
     /// Its number within its client's commands.
     pub number: u64,
-    /// For a shell.
+    /// Text for a shell.
     pub text: &'a [u8],
-    /// Whether its output comes back to the script.
+    /// Whether the script reads its output.
     pub capture: bool,
 }
 
 impl Client {
-    /// Client number `id` of the stage, of this group, at its beginning; `connected` where it has a connection that it keeps.
+    /// Returns client `id` of the stage in its first state; `connected` if it has a connection that it keeps.
     #[must_use]
     pub fn new(id: u32, group: u32, script: Box<dyn ClientScript>, connected: bool) -> Self {
         Self {
@@ -216,25 +216,25 @@ impl Client {
         }
     }
 
-    /// Where it is.
+    /// Returns its state.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// Its number within the stage.
+    /// Returns its number within the stage.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The number of its group within the stage.
+    /// Returns the number of its group within the stage.
     #[inline]
     pub(crate) fn group(&self) -> usize {
         self.group as usize
     }
 
-    /// The time that it waits for, if it waits for one.
+    /// Returns the time that it waits for, if any.
     #[must_use]
     pub fn deadline(&self) -> Option<Tick> {
         match self.state {
@@ -243,13 +243,14 @@ impl Client {
         }
     }
 
-    /// When it sent what it awaits the answer to, or the statement before that ended: the answer was not there earlier.
+    /// Returns the earliest time at which the reply it waits for can have arrived: when the request was sent, or the
+    /// statement before ended.
     #[inline]
     pub(crate) fn asked_at(&self) -> Tick {
         self.mark
     }
 
-    /// Whether a transaction of it is under way.
+    /// Returns true if it has a transaction in progress.
     #[must_use]
     pub fn in_transaction(&self) -> bool {
         !matches!(
@@ -263,27 +264,28 @@ impl Client {
         )
     }
 
-    /// Whether its connection is no longer wanted: it is given up, or between two transactions with one each.
+    /// Returns true if it no longer needs its connection: it was aborted, or is between two transactions with a
+    /// connection each.
     pub(crate) fn wants_no_connection(&self) -> bool {
         !self.connected || self.state == State::Aborted
     }
 
-    /// Whether nothing is under way on its connection, and no transaction block open.
+    /// Returns true if nothing is in progress on its connection, and no transaction block is open.
     pub(crate) fn is_at_rest(&self, session: &Session) -> bool {
         self.tx_status == TxStatus::Idle && !session.is_busy()
     }
 
-    /// The command that it wants to be run on the driver's machine.
+    /// Returns the command that it wants to run on the driver's machine.
     pub(crate) fn shell(&self) -> Command<'_> {
         Command { number: self.shells, text: self.script.shell(), capture: self.capture_shell }
     }
 
-    /// Whether it waits for the end of this command.
+    /// Returns true if it waits for the end of this command.
     pub(crate) fn awaits_shell(&self, number: u64) -> bool {
         self.state == State::Shell && self.shells == number
     }
 
-    /// Goes on until it must wait. What is to be sent is appended to what goes out on its line.
+    /// Runs until it must wait. Appends bytes to send to the output of its line.
     #[inline]
     pub(crate) fn advance(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Wait {
         loop {
@@ -293,8 +295,8 @@ impl Client {
                         self.state = State::Finished;
                         return Wait::Finished;
                     }
-                    let Some(due) = self.choose(now, common) else {
-                        // All is done, or time has gone on meanwhile: that is looked at first.
+                    let Some(due) = self.draw(now, common) else {
+                        // It skipped arrivals up to the limit, or time has gone on: check both before the next draw.
                         return if self.state == State::Finished { Wait::Finished } else { Wait::Nothing };
                     };
                     if let Some(wait) = self.start_when_due(due, now, common) {
@@ -331,14 +333,14 @@ impl Client {
                         return Wait::Finished;
                     }
                     if !self.waited {
-                        // It may never wait for anything: let the others have their turn.
+                        // A script may never wait: let other clients have their turn.
                         return Wait::Nothing;
                     }
                 }
                 State::Retry => self.try_again(now, common),
                 State::Failure => {
                     self.fail(now, common);
-                    // A script that fails without the server's help must not keep the thread.
+                    // A script that fails without the server must not keep the thread busy.
                     return if self.state == State::Aborted { Wait::Finished } else { Wait::Nothing };
                 }
                 State::Lost(_) | State::Aborted | State::Finished => return Wait::Finished,
@@ -350,10 +352,10 @@ impl Client {
         rules.transactions.is_some_and(|limit| self.transactions >= limit)
     }
 
-    /// Draws a transaction; when it is to begin. Passes over arrivals that are later than the limit; `None` where that
-    /// leaves the client with nothing to do, or with more to pass over in its next turn, and where its script is done.
+    /// Draws a transaction, and returns its start. Skips arrivals that are later than the limit. Returns `None` if no
+    /// transaction is left, if more arrivals are to be skipped in the next turn, or if the script is finished.
     #[inline]
-    fn choose(&mut self, now: Tick, common: &mut Common) -> Option<Tick> {
+    fn draw(&mut self, now: Tick, common: &mut Common) -> Option<Tick> {
         let Some(begin) = self.script.begin() else {
             self.state = State::Finished;
             return None;
@@ -372,7 +374,7 @@ impl Client {
         Some(self.intended.max(ready))
     }
 
-    /// Whether its arrival, or one that it comes to by passing over those that are later than the limit, can begin in time.
+    /// Returns true if its arrival, or a later one after skipping, can begin in time.
     #[inline]
     fn is_in_time(&mut self, now: Tick, common: &mut Common) -> bool {
         match common.rules.latency_limit_ns {
@@ -381,7 +383,7 @@ impl Client {
         }
     }
 
-    /// Passes over arrivals that are later than the limit; whether it has come to one that is not.
+    /// Skips arrivals that are later than the limit. Returns true if it reached one that is not.
     fn pass_over(&mut self, now: Tick, limit: u64, common: &mut Common) -> bool {
         let mut passed = 0;
         while self.intended.after(limit) < now {
@@ -391,7 +393,7 @@ impl Client {
                 if common.observer.is_some() {
                     return false;
                 }
-                // They come faster than they can be drawn one by one, and nobody hears of each of them.
+                // Arrivals come faster than they can be drawn one by one, and no observer needs each of them.
                 let left = common.rules.transactions.map_or(u64::MAX, |all| all - self.transactions);
                 let skipped = common.pacer.skip_to(Tick(now.0.saturating_sub(limit)), left);
                 self.skip(skipped, now, common);
@@ -404,14 +406,14 @@ impl Client {
         true
     }
 
-    /// Counts arrivals that were later than the limit: one, where an observer hears of it.
+    /// Counts arrivals later than the limit: one, if an observer is told.
     fn skip(&mut self, count: u64, now: Tick, common: &mut Common) {
         common.recorder.skipped(self.txn, count);
         self.transactions = self.transactions.saturating_add(count);
         self.observe(now, TxOutcome::Skipped, common);
     }
 
-    /// Begins the transaction, if it is due and there is a connection. `Some` when the client must wait.
+    /// Begins the transaction if it is due and there is a connection. Returns `Some` if the client must wait.
     #[inline]
     fn start_when_due(&mut self, due: Tick, now: Tick, common: &mut Common) -> Option<Wait> {
         if now < due {
@@ -435,7 +437,7 @@ impl Client {
         self.state = State::StartCommand;
     }
 
-    /// Sends the next step. `Some` when the client must wait.
+    /// Sends the next step. Returns `Some` if the client must wait.
     #[inline]
     fn step(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> Option<Wait> {
         let batch = Batch::new(&mut line.session, &common.statements, &mut line.out, &mut common.notes);
@@ -470,7 +472,7 @@ impl Client {
             }
             Next::Finish(verdict) if self.error.is_none() => self.state = State::EndTx(verdict),
             Next::Await if self.error.is_none() => {}
-            // All was answered while the script did something else, and not all of it well.
+            // All replies came while the script did something else, and one of them was an error.
             Next::Await | Next::Finish(_) => {
                 self.finish = match next {
                     Next::Finish(verdict) => Some(verdict),
@@ -491,7 +493,7 @@ impl Client {
         self.results = 0;
     }
 
-    /// A sleep or a shell command is over.
+    /// Continues after a sleep or a shell command.
     #[inline(never)]
     fn go_on(&mut self, now: Tick, common: &mut Common) {
         if let Some(stmt) = self.script.waiting() {
@@ -500,7 +502,7 @@ impl Client {
         self.state = State::StartCommand;
     }
 
-    /// The shell command ended.
+    /// Takes the result of the shell command.
     pub(crate) fn shell_done(&mut self, now: Tick, outcome: ShellOutcome, common: &mut Common) {
         self.script.shell_done(outcome);
         self.waited = true;
@@ -521,7 +523,7 @@ impl Client {
         }
         self.connected = self.keeps_connection(common);
         self.observe(now, TxOutcome::Completed, common);
-        // It counts, as in pgbench: what it sent was done. But the next one would begin within it.
+        // It counts, as in pgbench: its work was done. But the next transaction would begin within its block.
         if self.tx_status != TxStatus::Idle
             && self.script.on_trouble(&Trouble::LeftOpen, &mut common.notes) == OnTrouble::Abort
         {
@@ -529,8 +531,8 @@ impl Client {
         }
     }
 
-    /// Whether the connection is still its own once a transaction is over: a shared one is, while a transaction block is
-    /// open on it.
+    /// Returns true if it keeps the connection after a transaction: a shared one only while a transaction block is
+    /// open.
     #[inline]
     fn keeps_connection(&self, common: &Common) -> bool {
         !common.rules.connect_each && (!common.shared || self.tx_status != TxStatus::Idle)
@@ -554,7 +556,7 @@ impl Client {
         }
     }
 
-    /// Gives the client up in the middle of a transaction.
+    /// Aborts the client in the middle of a transaction.
     #[cold]
     fn abort(&mut self, class: ErrorClass, common: &mut Common) {
         common.recorder.failed(self.txn, class);
@@ -590,7 +592,7 @@ impl Client {
         self.script.on_trouble(&trouble, &mut common.notes);
     }
 
-    /// Takes the whole answer to a single statement, as [`Client::on_event`] takes its events.
+    /// Handles the whole reply to a single statement, as [`Client::on_event`] handles its events.
     #[inline]
     pub(crate) fn on_answer(
         &mut self,
@@ -601,7 +603,7 @@ impl Client {
         common: &mut Common,
     ) -> bool {
         self.results += 1;
-        // Nobody reads what the last batch of a transaction brought.
+        // Nobody reads the reply to the last batch of a transaction.
         if self.finish.is_none() {
             self.reply.end();
         }
@@ -610,7 +612,7 @@ impl Client {
         self.on_reply(now, line, common)
     }
 
-    /// Takes what the server says. Afterwards, when this returns true, [`Client::advance`] is to be called.
+    /// Handles an event of the server. If it returns true, call [`Client::advance`] next.
     #[inline]
     pub(crate) fn on_event(&mut self, now: Tick, event: Event<'_>, line: &mut Line, common: &mut Common) -> bool {
         match event {
@@ -672,15 +674,15 @@ impl Client {
         }
     }
 
-    /// A new connection is there: nothing is prepared on it. The next transaction may begin, or the one that waited
-    /// for it, which took `took_ns`.
+    /// Takes a new connection, on which nothing is prepared. The next transaction may begin, or the one that waited
+    /// for the connection, which took `took_ns`.
     pub(crate) fn attach(&mut self, now: Tick, took_ns: u64, common: &mut Common) {
         self.tx_status = TxStatus::Idle;
         self.connected = true;
         match self.state {
             State::Lost(since) => {
                 common.recorder.reconnected(now.since(since));
-                // An arrival does not go away with a connection.
+                // An arrival is not lost with a connection.
                 let resumes = std::mem::take(&mut self.interrupted) && self.is_in_time(now, common);
                 self.state = if resumes { State::Throttle(self.intended) } else { State::ChooseScript };
             }
@@ -695,13 +697,13 @@ impl Client {
         }
     }
 
-    /// From now on it has a connection only when it is its turn.
+    /// Makes it share connections: from now on it has one only for a transaction.
     pub(crate) fn share(&mut self) {
         self.connected = false;
     }
 
-    /// It is its turn to have a shared connection; whether it wants it now. It does not where it has come too late, and the
-    /// next arrival lies ahead or there is none.
+    /// Offers it a shared connection. Returns false if it does not need one now: it is too late, and the next arrival
+    /// is in the future or there is none.
     pub(crate) fn take_turn(&mut self, now: Tick, common: &mut Common) -> bool {
         if !self.is_in_time(now, common) {
             self.state = State::ChooseScript;
@@ -717,7 +719,7 @@ impl Client {
         true
     }
 
-    /// The intended start of a transaction that has not begun.
+    /// Returns the intended start of a transaction that has not begun.
     pub(crate) fn awaited_start(&self) -> Option<Tick> {
         match self.state {
             State::Throttle(_) | State::Connecting => Some(self.intended),
@@ -726,12 +728,12 @@ impl Client {
         }
     }
 
-    /// It need not wait for a connection any more, for no transaction begins.
+    /// Stops its wait for a connection: no transaction begins any more.
     pub(crate) fn dismiss(&mut self) {
         self.state = State::Finished;
     }
 
-    /// Its shared connection was lost; with another one it can go on.
+    /// Notes that its shared connection was lost; it can go on with another one.
     pub(crate) fn recover(&mut self) {
         if let State::Lost(_) = self.state {
             self.connected = false;
@@ -739,7 +741,7 @@ impl Client {
         }
     }
 
-    /// The connection that it waits for could not be opened.
+    /// Aborts it: its connection could not be opened.
     pub(crate) fn cannot_connect(&mut self, now: Tick, common: &mut Common) {
         self.script.on_trouble(&Trouble::NotConnected, &mut common.notes);
         if common.pacer.is_open() && self.state == State::Connecting {

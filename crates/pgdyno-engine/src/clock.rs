@@ -1,4 +1,4 @@
-//! The clock and the timers that everything is measured by: what they cost, and how fine they are.
+//! Cost and resolution of the clock and the timers that the engine measures with.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,37 +7,38 @@ use pgdyno_poll::Poller;
 
 use crate::usage::be_punctual;
 
-/// Readings of which the mean is one sample.
+/// Readings per sample; a sample is their mean.
 const READINGS: u32 = 1_000;
-/// Samples, of which the median counts: one that was interrupted tells nothing of the clock.
+/// Samples. The median counts, because an interrupted sample says nothing about the clock.
 const SAMPLES: usize = 9;
-/// What timers are set to.
+/// Delay that timers are set to.
 const NAP: Duration = Duration::from_millis(1);
 
-/// The driver's clock and timers, as they were measured.
+/// Measurements of the driver's clock and timers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clock {
-    /// What one reading takes, in nanoseconds.
+    /// Time of one reading, in nanoseconds.
     pub read_ns: f64,
-    /// The least step between two readings that differ, in nanoseconds: where a reading takes longer than the clock's own
-    /// step, about that. Absent where the clock stood still all the while.
+    /// Smallest step between two readings that differ, in nanoseconds. If a reading takes longer than the clock's own
+    /// step, it is about that time. Absent if the clock did not advance.
     pub step_ns: Option<f64>,
-    /// How much later than asked for a thread wakes that waits for a timer, in nanoseconds, median; absent where the system
-    /// gave no poller.
+    /// Delay between a timer's time and the wake-up of its thread, in nanoseconds, median; absent if the system gave
+    /// no poller.
     pub timer_ns: Option<f64>,
-    /// What the kernel reads, such as `tsc` or `hpet`, where it tells.
+    /// The kernel's clock source, such as `tsc` or `hpet`, if known.
     pub source: Option<String>,
 }
 
 impl Clock {
-    /// Measures clock and timers, which takes about 10 ms.
+    /// Measures clock and timers. Takes about 10 ms.
     #[must_use]
     pub fn measure() -> Self {
         let readings: Vec<_> = (0..SAMPLES).map(|_| reading_and_step()).collect();
         Self {
             read_ns: median(readings.iter().map(|(reading, _)| *reading)),
             step_ns: readings.iter().filter_map(|(_, step)| *step).reduce(f64::min),
-            // On a thread of its own: what makes it punctual goes on to all that a thread starts, such as a server.
+            // Runs on a thread of its own: the setting that makes it punctual is inherited by everything that a
+            // thread starts, such as a server.
             timer_ns: std::thread::scope(|scope| scope.spawn(lateness).join()).ok().and_then(Result::ok),
             source: std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
                 .ok()
@@ -46,7 +47,7 @@ impl Clock {
     }
 }
 
-/// Mean duration of a reading, and the least difference of two in succession that differ.
+/// Returns the mean duration of a reading, and the smallest difference between two consecutive readings that differ.
 fn reading_and_step() -> (f64, Option<f64>) {
     let begun = Instant::now();
     let (mut last, mut step) = (begun, None::<Duration>);
@@ -61,7 +62,7 @@ fn reading_and_step() -> (f64, Option<f64>) {
     (ns(last - begun) / f64::from(READINGS), step.map(ns))
 }
 
-/// How late a poller's timer is, which is what the engine waits by.
+/// Returns the delay of a poller's timer: the engine waits by the poller.
 fn lateness() -> io::Result<f64> {
     be_punctual();
     let (mut poller, mut ready) = (Poller::new()?, Vec::new());

@@ -8,25 +8,25 @@ use pgdyno_workload::Note;
 
 use crate::Control;
 
-/// Connections that are opened at the same time: enough to hide round trips and the server's forks, few
-/// enough for its listen queue.
+/// Connections that are opened at the same time: enough to hide round trips and forks of the server, few enough for
+/// its listen queue.
 const CONNECTS_AT_ONCE: usize = 16;
 
 /// One client's connection.
 pub(crate) struct Link {
     pub(crate) transport: Transport,
-    /// Whether the socket took less than it was given, so that the poller watches for room.
+    /// Whether the socket took only part of the last write, so that the poller waits for room.
     pub(crate) blocked: bool,
-    /// Whether its turn to be read comes again without the poller: it had more to say than one turn takes.
+    /// Whether the next turn reads it without asking the poller: one turn did not read everything.
     pub(crate) half_read: bool,
-    /// Apart from what each transaction needs, which may be that of thousands of clients.
+    /// Boxed: there may be thousands of clients.
     pub(crate) cancel: Box<CancelHandle>,
-    /// Bytes that came with the start, before any reading.
+    /// Bytes that were read together with the end of the startup.
     pub(crate) input: Vec<u8>,
 }
 
 impl Link {
-    /// Opens one, ready for an event loop. What the server says beside goes to `notes`.
+    /// Opens a connection for an event loop. Appends notices of the server to `notes`.
     pub(crate) fn open(options: &ConnectOptions, notes: &mut Vec<Note>) -> Result<Self, ConnectError> {
         let Parts { transport, input, cancel, peer, notices, .. } = Connection::open(options)?.into_parts();
         transport.set_nonblocking(true).map_err(|source| ConnectError::Lost { peer, source })?;
@@ -35,34 +35,34 @@ impl Link {
     }
 }
 
-/// Why not all clients could connect.
+/// The error when not all clients could connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectFailed {
-    /// The server, or the way to it, refused.
+    /// The server refused, or could not be reached.
     #[error("failed to connect client {} of {clients}", connected + 1)]
     Refused {
-        /// Clients that had connected by then.
+        /// Clients that were connected.
         connected: usize,
         /// Clients that were to connect.
         clients: usize,
-        /// What was said.
+        /// The cause.
         source: ConnectError,
     },
     /// The user ended the run while clients were connecting.
     #[error("interrupted while connecting, after {connected} of {clients} clients")]
     Interrupted {
-        /// Clients that had connected by then.
+        /// Clients that were connected.
         connected: usize,
         /// Clients that were to connect.
         clients: usize,
     },
 }
 
-/// Opens `clients` connections, several at a time; `progress` hears how many there are. What the server says beside comes
-/// with them.
+/// Opens `clients` connections, several at a time. Calls `progress` with the number that are open. Returns notices of
+/// the server beside them.
 ///
 /// # Errors
-/// With the first refusal, all connections are closed again.
+/// Returns the first failure; all connections are closed again.
 pub(crate) fn connect_all(
     options: &ConnectOptions,
     clients: usize,
@@ -95,7 +95,7 @@ pub(crate) fn connect_all(
                 }
             };
             if std::thread::Builder::new().spawn_scoped(scope, open).is_err() {
-                // Fewer do it; the last resort is this one.
+                // If no thread can be started, this one opens them all.
                 open();
             }
         }

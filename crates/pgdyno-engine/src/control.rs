@@ -1,4 +1,4 @@
-//! How a run is ended from outside.
+//! Ends a run from outside.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,26 +6,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pgdyno_net::Interrupter;
 use pgdyno_poll::Waker;
 
-/// Shared with a signal handler's thread: asks the run to end.
+/// Asks a run to end. Shared with the thread that handles signals.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: AtomicBool,
     kill: AtomicBool,
     wakers: Mutex<Vec<Waker>>,
-    /// What waits for a server, and ends with [`Control::stop`].
+    /// Interrupters of waits that end with [`Control::stop`].
     opening: Mutex<Vec<Interrupter>>,
-    /// What waits for a server, and ends with the next [`Control::kill`].
+    /// Interrupters of waits that end with the next [`Control::kill`].
     cancelling: Mutex<Vec<Interrupter>>,
 }
 
 impl Control {
-    /// Nothing asked yet.
+    /// Returns a control that has asked for nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ends the run cleanly: no transaction begins any more, those in flight may end.
+    /// Ends the run cleanly: no transaction begins any more, and those in flight may end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         lock(&self.opening).iter().for_each(Interrupter::interrupt);
@@ -39,25 +39,25 @@ impl Control {
         self.stop();
     }
 
-    /// Whether the run is asked to end.
+    /// Returns true if the run was asked to end.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
 
-    /// Whether the run is asked to end at once.
+    /// Returns true if the run was asked to end at once.
     #[must_use]
     pub fn is_killing(&self) -> bool {
         self.kill.load(Ordering::Acquire)
     }
 
-    /// The flag of [`Control::stop`], for those who look at it between two steps.
+    /// Returns the flag that [`Control::stop`] sets.
     #[must_use]
     pub fn stop_flag(&self) -> &AtomicBool {
         &self.stop
     }
 
-    /// Lets `interrupter` interrupt as soon as the run is asked to end: at once, if it was.
+    /// Interrupts `interrupter` as soon as the run is asked to end; at once if it was already.
     pub fn interrupts(&self, interrupter: &Interrupter) {
         lock(&self.opening).push(interrupter.clone());
         if self.is_stopping() {
@@ -65,7 +65,7 @@ impl Control {
         }
     }
 
-    /// Lets `interrupter` interrupt when somebody asks, from now on, to end at once.
+    /// Interrupts `interrupter` when the run is next asked to end at once.
     pub(crate) fn interrupts_cancelling(&self, interrupter: &Interrupter) {
         lock(&self.cancelling).push(interrupter.clone());
     }
@@ -77,14 +77,14 @@ impl Control {
         }
     }
 
-    /// A run is over.
+    /// Forgets the interrupters and wakers of a run that is over.
     pub(crate) fn forget(&self) {
         lock(&self.wakers).clear();
         lock(&self.opening).clear();
         lock(&self.cancelling).clear();
     }
 
-    /// Ends every worker's wait, so that it looks at the clock and at the flags.
+    /// Wakes every worker, so that it looks at the clock and the flags.
     pub(crate) fn wake(&self) {
         for waker in lock(&self.wakers).iter() {
             waker.wake();
@@ -93,6 +93,6 @@ impl Control {
 }
 
 fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
-    // A list is whole at every moment, whoever panicked while holding it.
+    // The list is consistent at every moment, even after a panic.
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }

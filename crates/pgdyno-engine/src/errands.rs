@@ -1,5 +1,5 @@
-//! What would make an event loop wait: opening connections, and commands on the driver's machine. Both are done
-//! beside it, so that the other clients of its thread go on.
+//! Work that would block an event loop: opening connections, and commands on the driver's machine. Other threads do
+//! it, so that the other clients of the thread go on.
 
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,26 +16,26 @@ use pgdyno_workload::{Note, ShellOutcome};
 use crate::client::Command;
 use crate::connect::Link;
 
-/// What a script may read of a command's output: pgbench's buffer.
+/// Limit of a command's output that a script can read: pgbench's buffer.
 const OUTPUT_BYTES: u64 = 64;
 
-/// Threads of one worker that open connections.
+/// Threads that open connections, per worker.
 pub(crate) const CONNECTORS: usize = 4;
 
-/// A client that wants a connection.
+/// A request for a connection.
 pub(crate) struct Request {
     pub(crate) client: usize,
-    /// When to give up. `None`: it may take as long as it takes.
+    /// When to give up; `None` is never.
     pub(crate) until: Option<Instant>,
 }
 
-/// What came of it.
+/// The answer to it.
 pub(crate) enum Answer {
     Connected { client: usize, link: Result<Box<Link>, Refused>, notes: Vec<Note>, took_ns: u64 },
     Shell { client: usize, number: u64, outcome: ShellOutcome },
 }
 
-/// Why there is no connection; nothing where there was no time left to try.
+/// Why there is no connection; empty if no time was left to try.
 pub(crate) type Refused = Option<ConnectError>;
 
 /// Serves one worker's requests for connections until the worker hangs up.
@@ -51,7 +51,7 @@ pub(crate) fn serve(
         let begun = Instant::now();
         let mut notes = Vec::new();
         let link = match until.map(|until| until.saturating_duration_since(begun)) {
-            // Others were tried first, and took all the time.
+            // Earlier requests took all the time.
             Some(Duration::ZERO) => Err(None),
             Some(left) => Link::open(&options.with_connect_timeout_at_most(left), &mut notes).map_err(Some),
             None => Link::open(options, &mut notes).map_err(Some),
@@ -70,14 +70,14 @@ pub(crate) fn shell(client: usize, command: Command<'_>, answers: Sender<Answer>
     let Command { number, capture, .. } = command;
     let text = command.text.to_vec();
     let tell = move |outcome| {
-        // Nobody listens any more when the run has ended.
+        // After the end of the run nobody receives the answer.
         if answers.send(Answer::Shell { client, number, outcome }).is_ok() {
             waker.wake();
         }
     };
-    let told = tell.clone();
-    // Where there is no thread to be had, it is a command that could not be run.
-    if std::thread::Builder::new().spawn(move || told(run(&text, capture))).is_err() {
+    let done = tell.clone();
+    // Without a thread, the command counts as one that could not be run.
+    if std::thread::Builder::new().spawn(move || done(run(&text, capture))).is_err() {
         tell(ShellOutcome::default());
     }
 }

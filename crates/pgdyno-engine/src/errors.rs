@@ -1,15 +1,15 @@
-//! Errors of the server, by SQLSTATE.
+//! Errors of the server, counted by SQLSTATE.
 
 use std::collections::BTreeMap;
 
 use pgdyno_wire::{ErrorClass, SqlState};
 
-/// One SQLSTATE that was met, with the first message that came with it.
+/// Errors with one SQLSTATE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorSample {
-    /// How often, retried ones included.
+    /// How many there were, retried ones included.
     pub count: u64,
-    /// The server's words, the first time.
+    /// The message of the first one.
     pub message: String,
 }
 
@@ -17,9 +17,9 @@ pub struct ErrorSample {
 #[derive(Debug)]
 pub(crate) struct ErrorLog {
     samples: BTreeMap<SqlState, ErrorSample>,
-    /// Whether there are errors that end the run.
+    /// Whether some errors end the run.
     give_up: bool,
-    /// The first error that ends the whole run: the server's disk is full, say.
+    /// The first error that ends the whole run, such as a full disk of the server.
     fatal: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl ErrorLog {
         }
     }
 
-    /// Takes one back: it was no error to its script.
+    /// Removes an error that its script expected.
     pub(crate) fn forget(&mut self, code: SqlState) {
         if let Some(sample) = self.samples.get_mut(&code) {
             sample.count -= 1;
@@ -47,12 +47,12 @@ impl ErrorLog {
         }
     }
 
-    /// Everything noted so far; the log is empty afterwards.
+    /// Returns all errors noted so far, and empties the log.
     pub(crate) fn take(&mut self) -> BTreeMap<SqlState, ErrorSample> {
         std::mem::take(&mut self.samples)
     }
 
-    /// The error that ends the run, once.
+    /// Returns the error that ends the run, once.
     pub(crate) fn take_fatal(&mut self) -> Option<String> {
         self.fatal.take()
     }

@@ -1,5 +1,5 @@
-//! The clients of one thread, with their timers and their recorder. Sans-IO: bytes come in by
-//! [`Fleet::receive`], what is to be sent lies in [`Fleet::output`], time is an argument.
+//! The clients of one thread, with their timers and their recorder. Sans-IO: bytes come in by [`Fleet::receive`],
+//! bytes to send are in [`Fleet::output`], time is an argument.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -18,32 +18,32 @@ use crate::observer::Observer;
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
 
-/// What a client wants to be done by somebody who may wait.
+/// A task that the caller does for a client, because it may block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errand {
-    /// The connection of this line is of no more use.
+    /// Close the connection of this line.
     Disconnect(usize),
-    /// The connection of this shared line is of no more use to anybody, and another would be: where there is to be one,
-    /// [`Fleet::miss`] and in the end [`Fleet::attach`] follow.
+    /// Close the connection of this shared line, and open another one, if there is to be one: call [`Fleet::miss`],
+    /// and in the end [`Fleet::attach`].
     Renew(usize),
-    /// A connection is to be opened; [`Fleet::attach`] or [`Fleet::cannot_connect`] follows.
+    /// Open a connection, then call [`Fleet::attach`] or [`Fleet::cannot_connect`].
     Connect(usize),
-    /// [`Fleet::shell`] is to be run; [`Fleet::shell_done`] follows.
+    /// Run the command of [`Fleet::shell`], then call [`Fleet::shell_done`].
     Shell(usize),
-    /// It was given up, and somebody should know; its shared line, if it was left in order, serves others.
+    /// Report that it was aborted. Its shared line serves others if its state is known.
     GivenUp,
 }
 
-/// The clients of one thread, by group, and the lines that they send and receive by. A client has the line of its own
-/// number, unless [`Fleet::sharing`] makes them share fewer.
+/// The clients of one thread by group, and their lines. Each client has the line of its own number, unless
+/// [`Fleet::sharing`] makes them share fewer.
 pub struct Fleet {
     clients: Vec<Client>,
-    /// The last one is nobody's: clients that hold no line are given it where they need none.
+    /// The last one has no connection: clients without a line use it when they need none.
     lines: Vec<Line>,
     /// The line that each client holds.
     held: Vec<u32>,
     pool: Option<Pool>,
-    /// Shared lines that were handed out, on which something may have to be sent.
+    /// Shared lines that were assigned, with output perhaps.
     handed: Vec<usize>,
     groups: Groups,
     statements: Arc<[Statement]>,
@@ -56,8 +56,8 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// A fleet of one group, with one client for each script; `first` is the number within the stage of the first of them.
-    /// Transactions and statements are numbered over all groups.
+    /// Returns a fleet of one group with one client for each script. `first` is the number of the first client within
+    /// the stage. Transactions and statements are numbered over all groups.
     #[must_use]
     pub fn new(
         first: u32,
@@ -86,7 +86,8 @@ impl Fleet {
         fleet.with_clients(first, 0, scripts, mode)
     }
 
-    /// Adds a group: clients with scripts, pace and rules of their own. What follows here is for all groups that are there.
+    /// Adds a group: clients with scripts, pace and rules of their own. The methods below apply to all groups added
+    /// before.
     #[must_use]
     pub fn with_group(
         mut self,
@@ -116,16 +117,16 @@ impl Fleet {
         self
     }
 
-    /// Keeps response times apart from service times in all groups, as those with a rate do: so their sums are of the same
-    /// transactions.
+    /// Keeps response times apart from service times in all groups, as groups with a rate do, so that both sums are
+    /// of the same transactions.
     #[must_use]
     pub fn scheduled(mut self) -> Self {
         self.groups.iter_mut().for_each(|group| group.recorder.schedule());
         self
     }
 
-    /// Lets all clients share so many lines, at least 1: each holds one for the time of a transaction. Response times
-    /// are kept apart from service times: they count from the intended start, the wait for a line included.
+    /// Makes all clients share so many lines, at least 1. Each holds a line for the time of a transaction. Response
+    /// times are kept apart from service times: they count from the intended start, and include the wait for a line.
     #[must_use]
     pub fn sharing(mut self, lines: usize) -> Self {
         let lines = lines.max(1);
@@ -145,21 +146,21 @@ impl Fleet {
         self
     }
 
-    /// Counts so many things beside transactions; scripts say how many of each.
+    /// Counts this many tallies beside transactions.
     #[must_use]
     pub fn tallying(mut self, tallies: usize) -> Self {
         self.groups.iter_mut().for_each(|group| group.recorder.count_tallies(tallies));
         self
     }
 
-    /// Shares the room for notices that wait to be passed on.
+    /// Shares the room for waiting notices with other threads.
     #[must_use]
     pub(crate) fn queueing_in(mut self, backlog: &Arc<Backlog>) -> Self {
         self.groups.iter_mut().for_each(|group| group.backlog = Arc::clone(backlog));
         self
     }
 
-    /// Lets `observer` hear of every transaction.
+    /// Sets the observer of every transaction.
     #[must_use]
     pub fn observed_by(mut self, observer: Option<Box<dyn Observer>>) -> Self {
         let observer = observer.map(|observer| Arc::new(Mutex::new(observer)));
@@ -169,25 +170,25 @@ impl Fleet {
 
     /// Tells the observer that no more transactions will end.
     pub fn finish(&mut self, now: Tick) {
-        // All groups have the same one.
+        // All groups share one observer.
         if let Some(observer) = &self.groups.first.observer {
             observer.lock().unwrap_or_else(PoisonError::into_inner).finish(now);
         }
     }
 
-    /// How many clients there are.
+    /// Returns the number of clients.
     #[must_use]
     pub fn len(&self) -> usize {
         self.clients.len()
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.lines.len() - 1
     }
 
-    /// The line that client `i` holds.
+    /// Returns the line that client `i` holds.
     #[inline]
     #[must_use]
     pub fn line_of(&self, i: usize) -> Option<usize> {
@@ -195,26 +196,26 @@ impl Fleet {
         (line < self.lines()).then_some(line)
     }
 
-    /// The time before which the answer that is awaited on a line cannot have been there.
+    /// Returns the earliest time at which the reply awaited on a line can have arrived.
     #[inline]
     #[must_use]
     pub fn asked_at(&self, line: usize) -> Tick {
         self.lines[line].client.map_or(Tick(0), |i| self.clients[i].asked_at())
     }
 
-    /// Whether there is none.
+    /// Returns true if it has no clients.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.clients.is_empty()
     }
 
-    /// Clients that are neither finished nor lost nor given up. Where all shared lines are lost, none is.
+    /// Returns the number of clients that are neither finished nor lost nor aborted: 0 if all shared lines are lost.
     #[must_use]
     pub fn active(&self) -> usize {
         if self.are_all_lines_lost() { 0 } else { self.groups.iter().map(|common| common.active).sum() }
     }
 
-    /// The same of one group.
+    /// Returns the same for one group.
     pub(crate) fn active_in(&self, group: usize) -> usize {
         let active = self.groups.iter().nth(group).map_or(0, |common| common.active);
         if self.are_all_lines_lost() { 0 } else { active }
@@ -224,12 +225,12 @@ impl Fleet {
         self.pool.as_ref().is_some_and(|pool| pool.alive() == 0)
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub(crate) fn groups(&self) -> usize {
         self.groups.len()
     }
 
-    /// Clients without a connection that they had; of shared lines, those.
+    /// Returns the number of lost connections: of clients, or of shared lines.
     #[must_use]
     pub fn lost(&self) -> usize {
         match self.pool {
@@ -238,13 +239,13 @@ impl Fleet {
         }
     }
 
-    /// Clients that were given up.
+    /// Returns the number of aborted clients.
     #[must_use]
     pub fn aborted(&self) -> usize {
         self.clients.iter().filter(|client| client.state() == State::Aborted).count()
     }
 
-    /// Whether the connection of a line is still of use to somebody.
+    /// Returns true if the connection of a line is still needed.
     #[must_use]
     pub fn is_wanted(&self, line: usize) -> bool {
         match (&self.pool, self.lines[line].client) {
@@ -253,13 +254,13 @@ impl Fleet {
         }
     }
 
-    /// Whether a line's own client was given up.
+    /// Returns true if the client that owns a line was aborted.
     #[must_use]
     pub fn is_given_up(&self, line: usize) -> bool {
         self.lines[line].client.is_some_and(|i| self.state(i) == State::Aborted)
     }
 
-    /// Whether a line is without the connection that it had.
+    /// Returns true if a line lost its connection.
     #[must_use]
     pub fn is_lost(&self, line: usize) -> bool {
         match (&self.pool, self.lines[line].client) {
@@ -268,49 +269,49 @@ impl Fleet {
         }
     }
 
-    /// Whether client `i` waits for the connection of its transaction.
+    /// Returns true if client `i` waits for the connection of its transaction.
     #[must_use]
     pub fn is_connecting(&self, i: usize) -> bool {
         self.state(i) == State::Connecting
     }
 
-    /// Where client `i` is.
+    /// Returns the state of client `i`.
     #[must_use]
     pub fn state(&self, i: usize) -> State {
         self.clients[i].state()
     }
 
-    /// Lines whose client's transaction is under way.
+    /// Returns the lines of clients with a transaction in progress.
     pub fn busy(&self) -> impl Iterator<Item = usize> {
         let clients = self.clients.iter().enumerate().filter(|(_, client)| client.in_transaction());
         clients.filter_map(|(i, _)| self.line_of(i))
     }
 
-    /// A shared line that was handed out since the last call, on which something may have to be sent.
+    /// Returns a shared line that was assigned since the last call, and may have output.
     #[inline]
     pub fn take_handed(&mut self) -> Option<usize> {
         self.handed.pop()
     }
 
-    /// What is to be sent on a line. The caller drains it.
+    /// Returns the bytes to send on a line. The caller drains them.
     #[inline]
     pub fn output(&mut self, line: usize) -> &mut Vec<u8> {
         &mut self.lines[line].out
     }
 
-    /// The recorder of a group.
+    /// Returns the recorder of a group.
     pub fn recorder(&mut self, group: usize) -> &mut Recorder {
         &mut self.groups.of(group).recorder
     }
 
-    /// What came on a line was read so long after it can have been there.
+    /// Records that bytes on a line may have waited this long before they were read.
     #[inline]
     pub(crate) fn read_after(&mut self, line: usize, ns: u64) {
         let group = self.lines[line].client.map_or(0, |i| self.clients[i].group());
         self.groups.of(group).recorder.read_after(ns);
     }
 
-    /// Errors that were met, by SQLSTATE.
+    /// Returns the server's errors by SQLSTATE, and forgets them.
     pub fn errors(&mut self) -> BTreeMap<SqlState, ErrorSample> {
         let mut all = BTreeMap::new();
         for (code, sample) in self.groups.iter_mut().flat_map(|group| group.errors.take()) {
@@ -320,48 +321,48 @@ impl Fleet {
         all
     }
 
-    /// What scripts and server want the user to read, since the last call.
+    /// Returns the notes of scripts and server since the last call.
     pub fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = Vec::new();
         self.groups.iter_mut().for_each(|group| notes.append(&mut group.notes));
         notes
     }
 
-    /// How much of the room for notices those take that were taken last: to be released when they were passed on.
+    /// Returns the room that the last notices took, to be released when they were passed on.
     pub(crate) fn take_notice_bytes(&mut self) -> usize {
         self.groups.iter_mut().map(|group| std::mem::take(&mut group.notice_bytes)).sum()
     }
 
-    /// The next errand to be done.
+    /// Returns the next errand.
     #[inline]
     pub fn take_errand(&mut self) -> Option<Errand> {
         self.errands.pop_front()
     }
 
-    /// The command that client `i` wants to be run.
+    /// Returns the command that client `i` wants to run.
     #[must_use]
     pub fn shell(&self, i: usize) -> Command<'_> {
         self.clients[i].shell()
     }
 
-    /// The number of client `i` within the stage.
+    /// Returns the number of client `i` within the stage.
     #[must_use]
     pub fn id(&self, i: usize) -> u32 {
         self.clients[i].id()
     }
 
-    /// The number within the stage of the first client.
+    /// Returns the number of the first client within the stage.
     #[must_use]
     pub fn first_id(&self) -> u32 {
         self.clients.first().map_or(0, Client::id)
     }
 
-    /// The error that ends the run, once.
+    /// Returns the error that ends the run, once.
     pub fn take_fatal(&mut self) -> Option<String> {
         self.groups.iter_mut().find_map(|group| group.errors.take_fatal())
     }
 
-    /// Client `i`, the line that it holds, and what it has in common with the others of its group.
+    /// Returns client `i`, its line, and the state that it shares with its group.
     #[inline]
     fn seat(&mut self, i: usize) -> (&mut Client, &mut Line, &mut Common) {
         let client = &mut self.clients[i];
@@ -369,14 +370,14 @@ impl Fleet {
         (client, &mut self.lines[self.held[i] as usize], common)
     }
 
-    /// Lets client `i` go on, and whoever has the line that it gives back.
+    /// Runs client `i`, and the client that gets the line that it returns.
     #[inline]
     pub fn advance(&mut self, i: usize, now: Tick) {
         self.advance_one(i, now);
         self.hand_out(now);
     }
 
-    /// Gives free lines to those who wait for one.
+    /// Assigns free lines to waiting clients.
     #[inline]
     fn hand_out(&mut self, now: Tick) {
         while let Some((i, line)) = self.pool.as_mut().and_then(Pool::hand_out) {
@@ -399,7 +400,7 @@ impl Fleet {
         self.settle(i, wait);
     }
 
-    /// Client `i` has come as far as it could: sees to what it waits for.
+    /// Handles the wait of client `i`, which cannot go on.
     fn settle(&mut self, i: usize, wait: Wait) {
         if self.clients[i].wants_no_connection() || wait == Wait::Finished && self.pool.is_some() {
             self.let_go(i);
@@ -417,12 +418,12 @@ impl Fleet {
         }
     }
 
-    /// Client `i` is done.
+    /// Handles the end of client `i`.
     fn leave(&mut self, i: usize) {
         self.groups.of(self.clients[i].group()).active -= 1;
     }
 
-    /// Client `i` has no use for its line: a shared one is free for others, any other is closed.
+    /// Releases the line of client `i`: a shared one is free for others, any other is closed.
     fn let_go(&mut self, i: usize) {
         let Some(line) = self.line_of(i).filter(|line| self.lines[*line].attached) else { return };
         match &mut self.pool {
@@ -435,7 +436,7 @@ impl Fleet {
                 if self.clients[i].is_at_rest(&self.lines[line].session) {
                     pool.give_back(line);
                 } else {
-                    // Its client is done in the middle of something that nobody else can go on with.
+                    // Its client ended in the middle of something that no other client can continue.
                     pool.lose(line);
                     self.lines[line].attached = false;
                     self.errands.push_back(Errand::Renew(line));
@@ -448,10 +449,10 @@ impl Fleet {
         }
     }
 
-    /// Takes what the server sent on a line, and lets its client go on.
+    /// Handles bytes from the server on a line, and runs its client.
     ///
     /// # Errors
-    /// When the bytes make no sense; the caller closes the connection and calls [`Fleet::lose`].
+    /// When the bytes are no valid protocol. The caller closes the connection and calls [`Fleet::lose`].
     #[inline]
     pub fn receive(&mut self, line: usize, now: Tick, bytes: &[u8]) -> Result<(), ProtocolError> {
         let held = &mut self.lines[line];
@@ -483,7 +484,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Takes what the server says on a line that nobody holds: a changed parameter, or its last words.
+    /// Handles messages on a free line: a changed parameter, or the server's last message.
     fn overhear(&mut self, line: usize, bytes: &[u8]) -> Result<(), ProtocolError> {
         let Line { session, pending, .. } = &mut self.lines[line];
         pending.extend_from_slice(bytes);
@@ -500,19 +501,19 @@ impl Fleet {
         }
     }
 
-    /// The next time at which something is to be done without the server.
+    /// Returns the next time at which a client goes on without the server.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Tick> {
         self.timers.peek().map(|Reverse((deadline, _))| *deadline)
     }
 
-    /// Whether a client can go on at once.
+    /// Returns true if a client can go on at once.
     #[must_use]
     pub fn has_runnable(&self) -> bool {
         !self.runnable.is_empty()
     }
 
-    /// Lets one client go on that can; which one it was.
+    /// Runs one client that can go on. Returns which.
     #[inline]
     pub fn run_one(&mut self, now: Tick) -> Option<usize> {
         let i = self.runnable.pop_front()?;
@@ -520,14 +521,14 @@ impl Fleet {
         Some(i)
     }
 
-    /// Lets one client go on whose time has come; which one it was.
+    /// Runs one client whose time has come. Returns which.
     pub fn fire_one(&mut self, now: Tick) -> Option<usize> {
         while let Some(Reverse((deadline, i))) = self.timers.peek().copied() {
             if deadline > now {
                 return None;
             }
             self.timers.pop();
-            // A timer outlives its client's wait when the run stops or the connection is lost.
+            // A timer may outlive its client's wait: the run stopped, or the connection was lost.
             if self.clients[i].deadline() == Some(deadline) {
                 self.groups.of(self.clients[i].group()).recorder.timer_late(now.since(deadline));
                 self.advance(i, now);
@@ -537,7 +538,7 @@ impl Fleet {
         None
     }
 
-    /// No transaction begins any more; clients between two transactions are done.
+    /// Begins no more transactions. Clients between two transactions are finished.
     pub fn stop(&mut self, now: Tick) {
         self.groups.iter_mut().for_each(|group| group.stopping = true);
         self.count_waiting(now);
@@ -548,7 +549,7 @@ impl Fleet {
         for i in 0..self.clients.len() {
             match self.state(i) {
                 State::Throttle(_) => self.advance(i, now),
-                // Whoever opens its connection may take for ever.
+                // Opening its connection may take forever.
                 State::Connecting if self.pool.is_none() => {
                     self.clients[i].dismiss();
                     self.leave(i);
@@ -558,7 +559,7 @@ impl Fleet {
         }
     }
 
-    /// Counts what was due by now and did not begin, and with a schedule all that was due.
+    /// Counts transactions that were due and did not begin; with a schedule, all arrivals that were due.
     fn count_waiting(&mut self, now: Tick) {
         for (group, Common { pacer, recorder, rules, .. }) in self.groups.iter_mut().enumerate() {
             let clients = || self.clients.iter().filter(|client| client.group() == group);
@@ -566,7 +567,7 @@ impl Fleet {
             for client in clients() {
                 match client.awaited_start() {
                     Some(due) if due > now => ahead += 1,
-                    // Who thinks between transactions is not waiting, who asks for a shared connection is.
+                    // A client that thinks is not waiting; a client that wants a shared connection is.
                     Some(due) if pacer.is_open() || client.state() == State::Connecting && self.pool.is_some() => {
                         recorder.still_waiting(1, now.since(due));
                     }
@@ -574,7 +575,7 @@ impl Fleet {
                 }
             }
             if let Pacer::Open(schedule) = pacer {
-                // With a number of transactions, or scripts that are done, the schedule ends with the last transaction.
+                // With a number of transactions, or finished scripts, the schedule ends with the last transaction.
                 let are_done = || clients().all(|client| client.state() == State::Finished);
                 if rules.transactions.is_none() && !are_done() {
                     let (left, first) = schedule.leave(now);
@@ -585,7 +586,7 @@ impl Fleet {
         }
     }
 
-    /// A line has no connection any more, for this reason.
+    /// Handles the loss of a line's connection.
     pub fn lose(&mut self, line: usize, now: Tick, why: &str) {
         if self.pool.is_some() {
             return self.lose_shared(line, now, why);
@@ -603,7 +604,7 @@ impl Fleet {
         self.runnable.retain(|&r| r != i);
     }
 
-    /// A shared line is gone: the transaction on it has failed, and its client goes on with another line.
+    /// Handles the loss of a shared line: its transaction failed, and its client goes on with another line.
     fn lose_shared(&mut self, line: usize, now: Tick, why: &str) {
         if !self.lines[line].attached {
             return;
@@ -630,12 +631,12 @@ impl Fleet {
         }
     }
 
-    /// A shared line waits for another connection from now on.
+    /// Notes that a shared line waits for another connection.
     pub fn miss(&mut self, line: usize, now: Tick) {
         self.lines[line].lost = Some(now);
     }
 
-    /// A line has a new connection, which took `took_ns` to open. Somebody must have waited for it.
+    /// Gives a line a new connection, which took `took_ns` to open. Its client waited for it.
     pub fn attach(&mut self, line: usize, now: Tick, took_ns: u64) {
         self.lines[line].reset(self.statements.len());
         self.lines[line].attached = true;
@@ -654,14 +655,14 @@ impl Fleet {
         self.advance(i, now);
     }
 
-    /// The connection that client `i` asked for could not be opened: it is given up.
+    /// Aborts client `i`: its connection could not be opened.
     pub fn cannot_connect(&mut self, i: usize, now: Tick) {
         let (client, _, common) = self.seat(i);
         client.cannot_connect(now, common);
         common.active -= 1;
     }
 
-    /// Command `number` of client `i` ended. One whose transaction was lost meanwhile is passed over.
+    /// Passes the result of command `number` to client `i`, unless its transaction was lost meanwhile.
     pub fn shell_done(&mut self, i: usize, now: Tick, number: u64, outcome: ShellOutcome) {
         let (client, _, common) = self.seat(i);
         if client.awaits_shell(number) {
@@ -671,13 +672,13 @@ impl Fleet {
     }
 }
 
-/// A workload's statements, each made ready under the number of its place.
+/// Returns the statements, each encoded with its place as its number.
 #[must_use]
 pub fn numbered(statements: Vec<Statement>) -> Arc<[Statement]> {
     statements.into_iter().zip(0..).map(|(statement, id)| statement.numbered(StmtId(id))).collect()
 }
 
-/// Feeds `bytes` to the client, event by event; how many of them are done with.
+/// Feeds `bytes` to the client, event by event. Returns how many bytes were consumed.
 #[inline]
 fn digest(
     client: &mut Client,
@@ -688,7 +689,7 @@ fn digest(
     ready: &mut bool,
 ) -> Result<usize, ProtocolError> {
     let mut rest = bytes;
-    // A read mostly ends with a message.
+    // A read usually ends with a message.
     while !rest.is_empty() {
         match line.session.receive(rest)? {
             Received::NeedMore { used } => {

@@ -2,14 +2,14 @@
 
 use crate::client::Common;
 
-/// What the clients of each group have in common. Mostly there is one group, which is found without an index.
+/// State that the clients of each group share. A run usually has one group, which needs no index.
 pub(crate) struct Groups {
     pub(crate) first: Common,
     pub(crate) others: Vec<Common>,
 }
 
 impl Groups {
-    /// The group with this number.
+    /// Returns the group with this number.
     #[inline]
     pub(crate) fn of(&mut self, group: usize) -> &mut Common {
         match group.checked_sub(1) {

@@ -1,15 +1,16 @@
 //! The load engine: every client a state machine, one event loop per thread.
 //!
-//! - [`Client`](client::Client) is one virtual client with pgbench's states; bytes in, bytes out, time is an
-//!   argument. It holds no socket and reads no clock.
-//! - [`Fleet`](fleet::Fleet) is the clients of one thread, by group, their timers and recorders; sans-IO as well.
+//! - [`Client`](client::Client) is one client: a state machine with pgbench's states. Bytes come in, bytes go out,
+//!   time is an argument. It holds no socket and reads no clock.
+//! - [`Fleet`](fleet::Fleet) holds the clients of one thread by group, their timers and recorders. It is sans-IO,
+//!   too.
 //! - `worker` is the only place with a poller, sockets and the clock: read → `Fleet::receive` → write →
 //!   sleep to the nearest deadline.
-//! - [`run`] runs stages one after the other: deals the clients of each over threads, merges what the workers hand over
-//!   once a second, and ends it.
+//! - [`run`] runs stages one after the other: deals the clients of each over threads, merges what the workers report
+//!   once a second, and ends the stage.
 //! - [`sim`] drives a fleet against a scripted server in virtual time, for tests.
 //!
-//! What is measured, and how, stands in docs/metrics.md.
+//! docs/metrics.md says what is measured, and how.
 
 mod backlog;
 pub mod client;

@@ -1,35 +1,35 @@
-//! The limit of open files, which thousands of clients run into.
+//! The limit of open files, which thousands of clients reach.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Descriptors beside the clients' own: listings, logs, control connections.
+/// File descriptors beside the clients' own: listings, logs, control connections.
 const SPARE_FILES: u64 = 64;
 
-/// Descriptors for cancel requests, which are raised for where they are to be had.
+/// File descriptors for cancel requests, included where the hard limit allows.
 const CANCEL_FILES: u64 = 512;
 
-/// What came of [`raise_file_limit`].
+/// Result of [`raise_file_limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileLimit {
-    /// It was high enough.
+    /// The limit was high enough.
     Enough,
-    /// It was raised.
+    /// The limit was raised.
     Raised {
-        /// What it was.
+        /// The limit before.
         from: u64,
-        /// What it is now.
+        /// The limit now.
         to: u64,
     },
-    /// It cannot be raised as far as it must.
+    /// The hard limit is too low.
     TooLow {
-        /// What is needed.
+        /// The limit needed.
         needed: u64,
         /// The hard limit.
         hard: u64,
     },
 }
 
-/// Raises the soft limit of open files so that `clients` connections fit, as far as the hard one allows.
+/// Raises the soft limit of open files so that `clients` connections fit, as far as the hard limit allows.
 #[must_use]
 pub fn raise_file_limit(clients: u32) -> FileLimit {
     let needed = u64::from(clients) + SPARE_FILES;
@@ -46,7 +46,7 @@ pub fn raise_file_limit(clients: u32) -> FileLimit {
     FileLimit::TooLow { needed, hard }
 }
 
-/// The hard limit of open files; `None` is no limit.
+/// Returns the hard limit of open files; `None` is no limit.
 #[must_use]
 pub fn max_open_files() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum

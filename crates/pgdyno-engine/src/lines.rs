@@ -1,4 +1,4 @@
-//! Connections as clients hold them: each client its own, or all of a thread a common stock.
+//! Connections of clients: one for each client, or a stock that the clients of a thread share.
 
 use std::collections::VecDeque;
 
@@ -6,18 +6,18 @@ use pgdyno_wire::{QueryMode, Session};
 
 use crate::Tick;
 
-/// A connection's place within its thread: what was prepared on it, what comes and what goes.
+/// A connection's place within its thread: its session, input and output.
 pub(crate) struct Line {
     pub(crate) session: Session,
-    /// What is to be sent.
+    /// Bytes to be sent.
     pub(crate) out: Vec<u8>,
-    /// The beginning of a message that has not come as a whole.
+    /// The beginning of a message that has not arrived completely.
     pub(crate) pending: Vec<u8>,
-    /// Whether there is a connection, as far as errands tell.
+    /// Whether it has a connection, as far as errands know.
     pub(crate) attached: bool,
     /// The client that holds it.
     pub(crate) client: Option<usize>,
-    /// Since when it is without the connection that it had.
+    /// When it lost its connection.
     pub(crate) lost: Option<Tick>,
 }
 
@@ -33,7 +33,7 @@ impl Line {
         }
     }
 
-    /// Nothing is left of the connection that it had.
+    /// Discards everything of the lost connection.
     pub(crate) fn reset(&mut self, statements: usize) {
         let wire = self.session.wire();
         self.session = Session::new(self.session.mode(), statements);
@@ -43,14 +43,14 @@ impl Line {
     }
 }
 
-/// Lines that clients share: each is held for a transaction, and handed on in the order of asking.
+/// Lines that clients share. A line is held for a transaction; clients are served in the order in which they asked.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Lines that nobody holds.
+    /// Free lines.
     idle: Vec<usize>,
-    /// Clients whose transaction is due.
+    /// Clients that wait for a line.
     waiting: VecDeque<usize>,
-    /// Lines that have a connection.
+    /// Lines with a connection.
     alive: usize,
 }
 
@@ -59,19 +59,19 @@ impl Pool {
         Self { idle: (0..lines).rev().collect(), waiting: VecDeque::new(), alive: lines }
     }
 
-    /// A client wants a line.
+    /// Queues a client that wants a line.
     #[inline]
     pub(crate) fn ask(&mut self, client: usize) {
         self.waiting.push_back(client);
     }
 
-    /// A line is free again.
+    /// Frees a line.
     #[inline]
     pub(crate) fn give_back(&mut self, line: usize) {
         self.idle.push(line);
     }
 
-    /// The client whose turn it is, and its line. The line that was used last comes first: its backend is warm.
+    /// Returns the next client and its line. The line that was used last is taken first: its backend is warm.
     #[inline]
     pub(crate) fn hand_out(&mut self) -> Option<(usize, usize)> {
         if self.idle.is_empty() || self.waiting.is_empty() {
@@ -80,24 +80,24 @@ impl Pool {
         self.waiting.pop_front().zip(self.idle.pop())
     }
 
-    /// Nobody waits any more; those who did.
+    /// Removes all waiting clients and returns them.
     pub(crate) fn dismiss(&mut self) -> VecDeque<usize> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// A line has lost its connection.
+    /// Notes that a line lost its connection.
     pub(crate) fn lose(&mut self, line: usize) {
         self.idle.retain(|idle| *idle != line);
         self.alive -= 1;
     }
 
-    /// A line has a connection again, and nobody holds it.
+    /// Notes that a line has a connection again and is free.
     pub(crate) fn revive(&mut self, line: usize) {
         self.idle.push(line);
         self.alive += 1;
     }
 
-    /// Lines that have a connection.
+    /// Returns the number of lines with a connection.
     pub(crate) fn alive(&self) -> usize {
         self.alive
     }

@@ -1,4 +1,4 @@
-//! Who hears of every single transaction: a log.
+//! Observers of every transaction: they write logs.
 
 use pgdyno_wire::ErrorClass;
 
@@ -7,15 +7,15 @@ use crate::Tick;
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TxOutcome {
-    /// Well.
+    /// Completed.
     Completed,
-    /// It failed for good.
+    /// Failed for good.
     Failed(ErrorClass),
-    /// It was not begun, being later than the limit.
+    /// Skipped, because it was later than the limit.
     Skipped,
 }
 
-/// A transaction that is over.
+/// A transaction that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxEnd {
     /// Its client's number within the stage.
@@ -26,21 +26,21 @@ pub struct TxEnd {
     pub txn: usize,
     /// Its intended start.
     pub intended: Tick,
-    /// When its first byte was sent. Means nothing where it was skipped.
+    /// When its first byte was sent. Undefined if it was skipped.
     pub begun: Tick,
     /// When it ended.
     pub end: Tick,
     /// How it ended.
     pub outcome: TxOutcome,
-    /// How often it was tried. Means nothing where it was skipped.
+    /// Number of tries. Undefined if it was skipped.
     pub tries: u32,
 }
 
-/// Hears of every transaction of one engine thread, on that thread: it must not wait. Only of one in which its client is
-/// given up it does not hear: that one has no end, and pgbench does not log it either.
+/// Observes every transaction of one engine thread, on that thread: it must not block. It does not see the
+/// transaction in which a client aborts: pgbench does not log it either.
 pub trait Observer: Send {
-    /// A transaction is over.
+    /// Called when a transaction ends.
     fn transaction(&mut self, end: &TxEnd);
-    /// The thread's last transaction is over.
+    /// Called after the thread's last transaction.
     fn finish(&mut self, _end: Tick) {}
 }

@@ -1,23 +1,22 @@
-//! When transactions are meant to start.
+//! Intended starts of transactions.
 //!
-//! Closed loop: as soon as the last one ended. Open loop: on a schedule of arrivals that does not wait for
-//! the server, so that its stalls are not hidden (coordinated omission).
+//! Closed loop: when the client's last transaction ended. Open loop: on a schedule of arrivals that does not wait for
+//! the server, so that stalls of the server are not hidden (coordinated omission).
 
 use pgdyno_workload::{Arrivals, Rate, Rng};
 
 use crate::Tick;
 
-/// From so many arrivals on they are counted by arithmetic and not one by one.
+/// From this many arrivals on, they are counted by arithmetic and not one by one.
 const MANY: f64 = 10_000.0;
 
-/// The highest rate that a schedule can have: one arrival in each nanosecond, which is what it counts in. What is higher is
-/// taken for this.
+/// The highest rate of a schedule: one arrival per nanosecond, the unit of time. Higher rates count as this.
 pub const RATE_MAX_PER_S: f64 = 1e9;
 
 /// The schedule of one thread.
 #[derive(Debug)]
 pub enum Pacer {
-    /// No schedule: a transaction is meant to start when its client is ready for it.
+    /// No schedule: a transaction is intended to start when its client is ready.
     Closed,
     /// A schedule.
     Open(Schedule),
@@ -28,15 +27,15 @@ pub enum Pacer {
 pub struct Schedule {
     arrivals: Arrivals,
     mean_gap_ns: f64,
-    /// In floating point, so that rounding does not add up over a long run.
+    /// In floating point, so that rounding errors do not add up over a long run.
     next_ns: f64,
     rng: Rng,
-    /// Arrivals that were drawn.
+    /// Arrivals drawn so far.
     drawn: u64,
 }
 
 impl Pacer {
-    /// The schedule of thread `index` of `threads`: the threads' arrivals together make `rate`.
+    /// Returns the schedule of thread `index` of `threads`. The arrivals of all threads together make `rate`.
     #[must_use]
     pub fn new(rate: Option<Rate>, index: usize, threads: usize, mut rng: Rng) -> Self {
         let Some(Rate { per_s, arrivals }) = rate else {
@@ -50,8 +49,8 @@ impl Pacer {
         Self::Open(Schedule { arrivals, mean_gap_ns, next_ns, rng, drawn: 0 })
     }
 
-    /// The next intended start. In a closed loop that is `ready`, in an open loop the next arrival, which
-    /// may well have passed.
+    /// Returns the next intended start: `ready` in a closed loop, the next arrival in an open loop. An arrival may
+    /// lie in the past.
     #[inline]
     pub fn intended(&mut self, ready: Tick) -> Tick {
         match self {
@@ -60,8 +59,8 @@ impl Pacer {
         }
     }
 
-    /// Passes over all arrivals before `until`, but no more than `at_most`; how many that were. However many there are, it
-    /// takes the same time.
+    /// Skips all arrivals before `until`, but at most `at_most`. Returns how many it skipped. Takes the same time for
+    /// any number.
     pub fn skip_to(&mut self, until: Tick, at_most: u64) -> u64 {
         match self {
             Self::Closed => 0,
@@ -69,7 +68,7 @@ impl Pacer {
         }
     }
 
-    /// Whether there is a schedule.
+    /// Returns true if there is a schedule.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Open(_))
@@ -77,13 +76,13 @@ impl Pacer {
 }
 
 impl Schedule {
-    /// Arrivals that were drawn so far.
+    /// Returns the number of arrivals drawn so far.
     pub(crate) fn drawn(&self) -> u64 {
         self.drawn
     }
 
-    /// Gives up all arrivals up to `until`: how many these are, and the first of them. Where they are very many, as many as
-    /// there are on average.
+    /// Drops all arrivals up to `until`. Returns their number and the first of them. A very large number is replaced
+    /// by its mean.
     pub(crate) fn leave(&mut self, until: Tick) -> (u64, Tick) {
         let first = Tick(self.next_ns as u64);
         (self.skip_to(until.0 as f64 + 1.0, u64::MAX), first)
@@ -112,7 +111,7 @@ impl Schedule {
         // The next arrival is one of them.
         let all = match self.arrivals {
             Arrivals::Uniform => expected.ceil(),
-            // So many arrivals are normally distributed about their mean, with the mean as their variance.
+            // Such a large number of arrivals is normally distributed; its variance is its mean.
             Arrivals::Poisson => (1.0 + expected + expected.sqrt() * self.rng.normal()).round(),
         };
         let skipped = (all as u64).min(at_most);
@@ -123,7 +122,7 @@ impl Schedule {
         }
         match self.arrivals {
             Arrivals::Uniform => self.next_ns = (self.next_ns + self.mean_gap_ns * all).max(until_ns),
-            // How long ago the last one was says nothing about the next one.
+            // The time since the last arrival says nothing about the next one.
             Arrivals::Poisson => self.next_ns = until_ns + self.rng.exponential(self.mean_gap_ns),
         }
         skipped
@@ -154,7 +153,7 @@ mod tests {
     #[test]
     fn poisson_arrivals_have_the_rate_and_the_spread() {
         let all = arrivals(Rate { per_s: 1000.0, arrivals: Arrivals::Poisson }, 2, 20_000);
-        // Up to the moment when the first thread ran out of arrivals.
+        // Up to the time at which the first thread ran out of arrivals.
         let gaps: Vec<f64> = all[..19_000].windows(2).map(|w| (w[1] - w[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let deviation = (gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64).sqrt();

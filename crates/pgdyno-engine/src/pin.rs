@@ -1,11 +1,11 @@
-//! Which CPUs a thread may run on.
+//! The CPUs that a thread may run on.
 
 use std::io;
 
-/// The CPUs that this process may use, in ascending order.
+/// Returns the CPUs that this process may use, in ascending order.
 ///
 /// # Errors
-/// When the system refuses, or knows no such thing: only Linux does.
+/// When the system refuses, or is not Linux.
 #[cfg(target_os = "linux")]
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     use rustix::thread::{CpuSet, sched_getaffinity};
@@ -13,7 +13,7 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     Ok((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
 }
 
-/// Lets the calling thread run on this CPU only.
+/// Pins the calling thread to this CPU.
 #[cfg(target_os = "linux")]
 pub(crate) fn pin(cpu: usize) -> io::Result<()> {
     use rustix::thread::{CpuSet, sched_setaffinity};
@@ -22,16 +22,16 @@ pub(crate) fn pin(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// The CPUs that this process may use, in ascending order.
+/// Returns the CPUs that this process may use, in ascending order.
 ///
 /// # Errors
-/// Always: only Linux lets a thread be pinned.
+/// Always: only Linux supports pinning.
 #[cfg(not(target_os = "linux"))]
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "threads can be pinned to CPUs on Linux only"))
 }
 
-/// Lets the calling thread run on this CPU only.
+/// Pins the calling thread to this CPU.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn pin(_: usize) -> io::Result<()> {
     allowed_cpus().map(drop)

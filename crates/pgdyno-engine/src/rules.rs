@@ -1,30 +1,30 @@
-//! What a run is told.
+//! Input of a run: the rules that clients follow, and everything else that a workload leaves open.
 
 use pgdyno_wire::{QueryMode, Wire};
 
 use crate::Rate;
 use pgdyno_workload::Results;
 
-/// What every client obeys.
+/// Rules that every client follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Tries of a transaction that meets 40001 or 40P01, the first included; 0 is no limit. pgbench's
     /// `--max-tries`.
     pub max_tries: u32,
-    /// A transaction that takes longer is counted as late; with a rate, one that would start later than
-    /// this is skipped. pgbench's `--latency-limit`.
+    /// A transaction that takes longer counts as late; with a rate, one that would start later than this is skipped.
+    /// pgbench's `--latency-limit`.
     pub latency_limit_ns: Option<u64>,
     /// Transactions of each client; `None` is no limit. pgbench's `-t`.
     pub transactions: Option<u64>,
-    /// Whether every transaction has a connection of its own. pgbench's `-C`.
+    /// Whether each transaction opens a connection of its own. pgbench's `-C`.
     pub connect_each: bool,
-    /// Whether senseless work ends by itself: a client that only fails, a run against a full disk.
+    /// Whether a client that only fails is given up, and a full disk ends the run.
     pub give_up: bool,
-    /// Whether the run ends with the first client that is given up. pgbench's `--exit-on-abort`.
+    /// Whether the run ends when the first client aborts. pgbench's `--exit-on-abort`.
     pub stop_on_abort: bool,
-    /// Whether statements are measured one by one.
+    /// Whether each statement is measured by itself.
     pub statements: bool,
-    /// What becomes of the rows that statements bring. They are counted where statements are measured.
+    /// What happens to the rows that statements return. They are counted if statements are measured.
     pub results: Results,
 }
 
@@ -43,35 +43,35 @@ impl Default for Rules {
     }
 }
 
-/// A run, as far as the stages of its workload leave it open.
+/// Input of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSpec {
     /// Clients of a group that does not say how many it has, over all threads; at least 1.
     pub clients: u32,
-    /// Connections that the clients share, each for the time of a transaction; `None`: each client has its own. Not
-    /// together with [`Rules::connect_each`].
+    /// Connections that the clients share, each for the time of a transaction; `None`: each client has its own.
+    /// Cannot be combined with [`Rules::connect_each`].
     pub connections: Option<u32>,
-    /// Engine threads, at least 1; cut to the number of clients, or of shared connections.
+    /// Engine threads, at least 1. Limited to the number of clients, or of shared connections.
     pub threads: usize,
-    /// How statements are sent, where a group does not say.
+    /// Query mode of a group that does not say.
     pub mode: QueryMode,
-    /// In what form they are sent.
+    /// Form in which statements are sent.
     pub wire: Wire,
-    /// The CPU of each engine thread; empty leaves them to the system.
+    /// CPU of each engine thread; empty leaves the threads to the system.
     pub pin: Vec<usize>,
-    /// The open loop's rate of a group that does not say; `None` is a closed loop.
+    /// Rate of a group that does not say; `None` is a closed loop.
     pub rate: Option<Rate>,
-    /// What every client obeys, where its group does not say.
+    /// Rules of a group that does not say.
     pub rules: Rules,
-    /// Warm-up before the measured window of each stage that lasts for a time.
+    /// Warm-up before the measured window of each timed stage.
     pub ramp_ns: u64,
-    /// Length of the measured window of such a stage; `None` with a number of transactions instead.
+    /// Length of the measured window of a timed stage; `None` with a number of transactions instead.
     pub measure_ns: Option<u64>,
     /// Length of an interval.
     pub interval_ns: u64,
-    /// How long transactions in flight at the end of a stage that does not say may take before they are cancelled.
+    /// Time after the end of a stage before transactions in flight are cancelled, for a stage that does not say.
     pub grace_ns: u64,
-    /// How long a lost connection is tried again; 0 is never.
+    /// Time for which a lost connection is retried; 0 is never.
     pub reconnect_ns: u64,
     /// The seed of all random streams of the run.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! One run: clients dealt over threads, intervals merged, an end in every case.
+//! One run: deals clients over threads, merges their intervals, and ends in every case.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,49 +23,49 @@ use crate::worker::{Channels, Errands, Report, Timing, Worker};
 use crate::{Control, RunSpec};
 use pgdyno_poll::Poller;
 
-/// What the clients talk to.
+/// Peer of the clients.
 #[derive(Clone, Copy)]
 pub enum Backend<'a> {
-    /// Nothing: scripts whose transactions send nothing.
+    /// None: the transactions of the scripts send nothing.
     None,
     /// A server.
     Server(&'a ConnectOptions),
 }
 
-/// What happens in a run, as it happens.
+/// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// All clients are connected and the first transactions begin.
     Started {
-        /// How long connecting took.
+        /// Time that connecting took.
         connect_ns: u64,
     },
     /// An interval ended.
     Interval(&'a Interval),
     /// A client lost its connection.
     Lost {
-        /// What the system or the server said.
+        /// The message of the system or the server.
         why: &'a str,
     },
-    /// A client could not open a connection for its transaction, and is given up.
+    /// A client could not open a connection for its transaction, and was aborted.
     ConnectFailed {
-        /// Its number.
+        /// The client's number.
         client: u32,
-        /// What stood in the way.
+        /// The cause.
         error: &'a ConnectError,
     },
-    /// A script, or the server by a notice, wants the user to read this.
+    /// A message of a script, or a notice of the server, for the user.
     Note(&'a Note),
 }
 
-/// Who hears of a run.
+/// Callbacks of a run.
 pub struct Audience<'a> {
-    /// While clients connect: how many have. From any thread.
+    /// Called while clients connect, with the number that are connected, from any thread.
     pub on_connect: &'a (dyn Fn(usize) + Sync),
-    /// What happens, as it happens, on the calling thread.
+    /// Called for each event, on the calling thread.
     pub on_event: &'a mut dyn FnMut(Event<'_>),
-    /// Makes an observer of every transaction, for each engine thread; it is given the thread's number and the
-    /// time of day, in nanoseconds since 1970, at which the run's time is 0.
+    /// Makes the observer of an engine thread's transactions. Receives the thread's number and the wall-clock time at
+    /// which the run's time is 0, in nanoseconds since 1970.
     pub observer: &'a mut dyn FnMut(usize, u64) -> Option<Box<dyn Observer>>,
 }
 
@@ -74,48 +74,48 @@ pub struct Audience<'a> {
 pub enum Ended {
     /// As planned.
     Complete,
-    /// Because it was asked to.
+    /// On request.
     Interrupted,
-    /// Because no client had a connection left; what the last one was told.
+    /// No client had a connection left; the message of the last one.
     ServerLost(String),
-    /// Because of an error that makes going on senseless, such as a full disk.
+    /// An error after which the run makes no sense, such as a full disk.
     Fatal(String),
 }
 
-/// What a run brought.
+/// The result of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
     /// How it ended.
     pub ended: Ended,
-    /// The warm-up of the first stage, which is the one that the run is known by.
+    /// Warm-up of the first stage, which gives the run its figures.
     pub ramp: Totals,
     /// Its measured window.
     pub measured: Totals,
-    /// What ended after the window.
+    /// Transactions that ended after the window.
     pub drain: Totals,
-    /// Its groups of clients, where it has more than one.
+    /// Its groups of clients, if there are several.
     pub groups: Vec<GroupOutcome>,
     /// The stages after the first.
     pub later_stages: Vec<StageOutcome>,
-    /// How long connecting all clients of the first stage took.
+    /// Time that connecting all clients of the first stage took.
     pub connect_ns: u64,
     /// Engine threads of the first stage.
     pub threads: usize,
-    /// Clients that were without a connection at the end of their stage.
+    /// Clients without a connection at the end of their stage.
     pub clients_lost: usize,
-    /// Clients that were given up because none of their transactions could succeed.
+    /// Clients that were aborted, because none of their transactions could succeed.
     pub clients_aborted: usize,
-    /// The engine thread of the first client that was given up before the end.
+    /// The engine thread of the first client that was aborted before the end.
     pub first_aborted_on: Option<usize>,
-    /// Transactions that were cancelled because they did not end in time.
+    /// Transactions that were cancelled because they did not end within the grace.
     pub cancelled_in_flight: usize,
     /// Errors of the server by SQLSTATE, retried ones included.
     pub errors: BTreeMap<SqlState, ErrorSample>,
-    /// CPU of the process within the measured window of the first stage, and its memory.
+    /// CPU time of the process within the measured window of the first stage, and its memory.
     pub process: ProcessUsage,
 }
 
-/// What one group of clients brought in one stage. Threads are not counted by group: there are no `workers`.
+/// The result of one group of clients in one stage. Threads are not counted by group: `workers` is empty.
 #[derive(Debug)]
 pub struct GroupOutcome {
     /// Its name.
@@ -126,11 +126,11 @@ pub struct GroupOutcome {
     pub ramp: Totals,
     /// The measured window.
     pub measured: Totals,
-    /// What ended after the window.
+    /// Transactions that ended after the window.
     pub drain: Totals,
 }
 
-/// What a stage after the first brought. Times count from the start of the run.
+/// The result of a stage after the first. Times count from the start of the run.
 #[derive(Debug)]
 pub struct StageOutcome {
     /// Its name.
@@ -139,20 +139,20 @@ pub struct StageOutcome {
     pub ramp: Totals,
     /// The measured window.
     pub measured: Totals,
-    /// What ended after the window.
+    /// Transactions that ended after the window.
     pub drain: Totals,
-    /// Its groups of clients, where it has more than one.
+    /// Its groups of clients, if there are several.
     pub groups: Vec<GroupOutcome>,
 }
 
 impl RunOutcome {
-    /// All phases of the first stage, in order.
+    /// Returns all phases of the first stage, in order.
     #[must_use]
     pub fn phases(&self) -> [&Totals; 3] {
         [&self.ramp, &self.measured, &self.drain]
     }
 
-    /// All phases of each group of each stage, in order: of what has one schedule or none.
+    /// Returns all phases of each group of each stage, in order.
     pub fn phases_by_group(&self) -> impl Iterator<Item = [&Totals; 3]> {
         let later = self.later_stages.iter().map(|stage| (stage.phases(), &stage.groups));
         std::iter::once((self.phases(), &self.groups)).chain(later).flat_map(|(all, groups)| {
@@ -161,7 +161,7 @@ impl RunOutcome {
         })
     }
 
-    /// Adds the outcome of the stage that followed.
+    /// Adds the result of the next stage.
     fn append(&mut self, name: &'static str, later: Self) {
         self.ended = later.ended;
         self.clients_lost += later.clients_lost;
@@ -175,7 +175,7 @@ impl RunOutcome {
 }
 
 impl StageOutcome {
-    /// All phases, in order.
+    /// Returns all phases, in order.
     #[must_use]
     pub fn phases(&self) -> [&Totals; 3] {
         [&self.ramp, &self.measured, &self.drain]
@@ -183,7 +183,7 @@ impl StageOutcome {
 }
 
 impl GroupOutcome {
-    /// All phases, in order.
+    /// Returns all phases, in order.
     #[must_use]
     pub fn phases(&self) -> [&Totals; 3] {
         [&self.ramp, &self.measured, &self.drain]
@@ -196,13 +196,13 @@ fn add_errors(known: &mut BTreeMap<SqlState, ErrorSample>, more: impl IntoIterat
     }
 }
 
-/// Why a run could not take place.
+/// The error when a run could not take place.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Not all clients could connect.
     #[error(transparent)]
     Connect(#[from] ConnectFailed),
-    /// The workload declares stages that cannot be run.
+    /// The stages of the workload cannot be run.
     #[error("{0}")]
     Stages(String),
     /// The system gave no poller or no thread.
@@ -210,7 +210,7 @@ pub enum RunError {
     Thread {
         /// Which thread.
         index: usize,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -219,7 +219,7 @@ pub enum RunError {
 /// what they counted.
 ///
 /// # Errors
-/// When the run could not begin. What goes wrong later is part of the outcome.
+/// When the run could not begin. Later errors are part of the result.
 pub fn run(
     drive: &dyn Drive,
     statements: Vec<Statement>,
@@ -250,18 +250,18 @@ pub fn run(
     run.ok_or_else(|| RunError::Stages("the drive has no stages".to_owned()))
 }
 
-/// Where in the run a stage begins.
+/// The start of a stage within the run.
 #[derive(Clone, Copy, Default)]
 struct Start {
-    /// The stage's number.
+    /// Number of the stage.
     stage: usize,
-    /// When the first stage began.
+    /// Start of the first stage.
     origin: Option<Instant>,
-    /// The number of the stage's first interval.
+    /// Number of the stage's first interval.
     interval: u64,
 }
 
-/// What all stages of a run have in common.
+/// Input that all stages of a run share.
 struct StagedRun<'a> {
     drive: &'a dyn Drive,
     statements: Arc<[Statement]>,
@@ -271,13 +271,13 @@ struct StagedRun<'a> {
 }
 
 impl StagedRun<'_> {
-    /// Runs a stage; `start` is where the next one begins afterwards.
+    /// Runs a stage, and sets `start` to the start of the next one.
     fn run(&self, stage: &StageSpec, start: &mut Start, audience: &mut Audience<'_>) -> Result<RunOutcome, RunError> {
         let Self { spec, control, .. } = *self;
         let Audience { on_connect, on_event, observer } = audience;
         let begun = Instant::now();
         let clients = stage.clients() as usize;
-        // Whoever opens a connection ends with the stage, however silent the server is.
+        // Attempts to connect end with the stage, even if the server never answers.
         let opening = Interrupter::new();
         control.interrupts(&opening);
         let options = match self.backend {
@@ -369,7 +369,7 @@ impl StagedRun<'_> {
                 Coordinator::new(threads, stage, *start, timing, control, &backlog, spec.rules.stop_on_abort);
             let (outcome, next_interval) = coordinator.collect(&inbox, *on_event);
             start.interval = next_interval;
-            // Nobody waits for those who are still at it.
+            // Nobody waits for connections that are still being opened.
             opening.interrupt();
             Ok(outcome)
         });
@@ -378,16 +378,16 @@ impl StagedRun<'_> {
         outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
     }
 
-    /// The clients of one thread. Each stage and group has random streams of its own.
+    /// Returns the clients of one thread. Each stage and group has random streams of its own.
     fn fleet(&self, stage: &StageSpec, number: usize, thread: usize, threads: usize) -> Fleet {
         let parts = |g: usize| {
             let group = &stage.groups[g];
             let share = stage.share(g, thread, threads);
             let rng = |purpose, n: u64| {
                 let numbers = [n, number as u64, g as u64];
-                // The first group's are those of a run that has no other.
-                let told_apart = if (number, g) == (0, 0) { 1 } else { 3 };
-                Rng::derive(self.spec.seed, purpose, &numbers[..told_apart])
+                // The streams of the first group do not depend on other groups.
+                let used = if (number, g) == (0, 0) { 1 } else { 3 };
+                Rng::derive(self.spec.seed, purpose, &numbers[..used])
             };
             let script = |id: u32| {
                 self.drive.client(&ClientContext {
@@ -412,8 +412,8 @@ impl StagedRun<'_> {
     }
 }
 
-/// Lets a worker run. One that panics is reported as an error of the run: what was measured before must not be lost, and
-/// what was not measured after not be taken for a rest.
+/// Runs a worker. Reports its panic as an error of the run: what was measured before must not be lost, and the time
+/// after it must not count as idle.
 fn run_to_the_end(worker: Worker<'_>, cpu: Option<usize>, reports: &Sender<Report>) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| worker.run(cpu))) {
         let why = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -423,7 +423,7 @@ fn run_to_the_end(worker: Worker<'_>, cpu: Option<usize>, reports: &Sender<Repor
     }
 }
 
-/// An interval's place in the run: the phase in order, the number within the worker's count.
+/// Position of an interval within a stage: its phase, and its number within the worker.
 type Place = (Phase, u64);
 
 /// An interval that is being merged.
@@ -433,26 +433,26 @@ struct Open {
     usage: Vec<WorkerUsage>,
     /// By group.
     parts: Vec<Part>,
-    /// Transactions in flight at its end, by worker and group; `None` where the worker did not close it.
+    /// Transactions in flight at its end, by worker and group; `None` if the worker did not close it.
     in_flight: Vec<Option<Vec<u64>>>,
 }
 
-/// Merges what the workers hand over in one stage.
+/// Merges the workers' reports of one stage.
 struct Coordinator<'a> {
     threads: usize,
     start: Start,
-    /// How much later than the run the stage began.
+    /// Time from the start of the run to the start of the stage.
     offset_ns: u64,
     timing: Timing,
     control: &'a Control,
     backlog: &'a Backlog,
-    /// Intervals that not all workers have passed yet.
+    /// Intervals that some workers have not closed yet.
     open: BTreeMap<Place, Open>,
-    /// Up to where each worker has come. On an early end they need not close the same intervals.
+    /// The last interval that each worker closed. If the run ends early, workers may close different ones.
     passed: Vec<Option<Place>>,
-    /// Transactions in flight, by worker and group, at the end of the last interval that was closed.
+    /// Transactions in flight, by worker and group, at the end of the last merged interval.
     in_flight: Vec<Vec<u64>>,
-    /// The number of the next interval.
+    /// Number of the next interval.
     next_interval: u64,
     at_measure_start: Option<ProcessUsage>,
     stop_on_abort: bool,
@@ -512,7 +512,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Returns the outcome, and the number of the next stage's first interval.
+    /// Returns the result, and the number of the next stage's first interval.
     fn collect(mut self, inbox: &Receiver<Report>, on_event: &mut dyn FnMut(Event<'_>)) -> (RunOutcome, u64) {
         let measure_start = self.timing.origin + Duration::from_nanos(self.timing.ramp_ns);
         let mut edge = self.next_edge();
@@ -525,7 +525,7 @@ impl<'a> Coordinator<'a> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            // Whether time or a report ended the wait: a worker whose clients are all silent has no other clock.
+            // Also without a report: a worker whose clients are all silent has no other clock.
             if Instant::now() >= edge {
                 self.control.wake();
                 edge = self.next_edge();
@@ -550,12 +550,12 @@ impl<'a> Coordinator<'a> {
         (self.outcome, self.next_interval)
     }
 
-    /// The next planned end of an interval.
+    /// Returns the next planned end of an interval.
     fn next_edge(&self) -> Instant {
         self.timing.origin + Duration::from_nanos(self.timing.next_edge(self.timing.origin.elapsed()))
     }
 
-    /// Whether the measured window ended before its time.
+    /// Returns true if the measured window ended early.
     fn cut_short(&self) -> bool {
         let planned = self.timing.measure_ns.map_or(u64::MAX, |ns| self.timing.ramp_ns.saturating_add(ns));
         self.outcome.measured.end_ns < planned.saturating_add(self.offset_ns)
@@ -615,7 +615,7 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Transactions in flight, by group.
+    /// Returns the transactions in flight, by group.
     fn in_flight(&self) -> Vec<u64> {
         let groups = self.in_flight.first().map_or(0, Vec::len);
         (0..groups).map(|group| self.in_flight.iter().map(|by_group| by_group[group]).sum()).collect()
@@ -647,7 +647,7 @@ impl<'a> Coordinator<'a> {
         let mut groups = Vec::new();
         for (group, part) in open.parts.into_iter().enumerate() {
             let Some(outcome) = self.outcome.groups.get_mut(group) else {
-                // It is the only one.
+                // The only group.
                 sum = part;
                 break;
             };

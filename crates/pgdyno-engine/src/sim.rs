@@ -1,8 +1,7 @@
-//! A fleet against scripted servers, in virtual time: no socket, no sleep, the same result each time.
+//! A fleet against scripted servers in virtual time: no sockets, no sleeps, the same result each time.
 //!
-//! Ten simulated minutes take as long as their events take to compute. Latency, stalls, errors, lost
-//! connections, connections that take their time, shell commands and reads of one byte at a time are given; what the
-//! recorder then says must be true.
+//! Ten simulated minutes take as long as their events take to compute. The test gives latencies, stalls, errors, lost
+//! connections, slow connections, shell commands and reads of one byte at a time, and checks the recorder.
 
 mod server;
 
@@ -16,13 +15,13 @@ use crate::fleet::{Errand, Fleet, numbered};
 use crate::{Rules, Tick};
 use server::Server;
 
-/// What the turn of a client takes that can go on at once.
+/// Time that a turn of a client takes that can go on at once.
 const TURN_NS: u64 = 1_000;
 
-/// What a scripted server does with one statement.
+/// A scripted server's answer to one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It ends well after so many nanoseconds.
+    /// It succeeds after so many nanoseconds.
     Complete {
         /// Time that the server takes.
         service_ns: u64,
@@ -34,7 +33,7 @@ pub enum Answer {
         /// The SQLSTATE.
         code: &'static str,
     },
-    /// It ends well, with a notice `hear, hear`.
+    /// It succeeds, with a notice `hear, hear`.
     Notice {
         /// Time that the server takes.
         service_ns: u64,
@@ -44,38 +43,38 @@ pub enum Answer {
         /// Time that the server takes.
         service_ns: u64,
     },
-    /// It wants COPY data.
+    /// It asks for COPY data.
     CopyIn {
-        /// Time that the server takes until it asks for them.
+        /// Time that the server takes until it asks.
         service_ns: u64,
     },
-    /// The connection breaks instead of an answer.
+    /// The connection breaks.
     Disconnect,
 }
 
-/// What a scripted server is asked.
+/// A request to a scripted server.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The client that asks.
     pub client: usize,
-    /// The time at which the server begins with it.
+    /// The time at which the server starts on it.
     pub at: Tick,
-    /// The text of the statement; empty for one that was prepared earlier.
+    /// The text of the statement; empty if it was prepared earlier.
     pub sql: &'a str,
 }
 
-/// Runs a client's command: how long it takes, and what comes of it.
+/// Runs a client's command. Returns how long it takes, and its result.
 type Shell<'a> = dyn FnMut(usize, &[u8]) -> (u64, ShellOutcome) + 'a;
 
-/// What comes to a client at some time.
+/// Something that reaches a client at some time.
 enum Arrival {
-    /// Of the connection with this number.
+    /// Bytes of the connection with this number.
     Bytes(u64, Vec<u8>),
     /// The end of the connection with this number.
     Loss(u64),
-    /// A connection, which took so long.
+    /// A connection, which took this long to open.
     Connection(u64),
-    /// A connection could not be opened.
+    /// A refused connection.
     Refusal,
     /// The end of a shell command.
     Shell(u64, ShellOutcome),
@@ -90,19 +89,19 @@ pub struct Simulation<'a> {
     connect: Box<dyn FnMut(usize) -> Option<u64> + 'a>,
     shell: Box<Shell<'a>>,
     reconnect_ns: Option<u64>,
-    /// What is on its way to a client; at the same time, in the order in which it was sent.
+    /// Arrivals at clients; those of the same time in the order in which they were sent.
     arriving: BinaryHeap<Reverse<(Tick, u64, usize)>>,
     arrivals: HashMap<u64, Arrival>,
     sent: u64,
-    /// The most bytes that one read brings.
+    /// Limit of one read in bytes.
     read_bytes: usize,
     now: Tick,
     closed: u64,
 }
 
 impl<'a> Simulation<'a> {
-    /// A simulation of `fleet`, whose servers answer as `behave` says. Connections open at once, commands end at once
-    /// and well, and what is lost stays lost.
+    /// Returns a simulation of `fleet` with servers that answer by `behave`. Connections open at once, commands
+    /// succeed at once, and lost connections stay lost.
     #[must_use]
     pub fn new(fleet: Fleet, behave: impl FnMut(&Request<'_>) -> Answer + 'a) -> Self {
         let servers = (0..fleet.lines()).map(|_| (Server::default(), 0)).collect();
@@ -122,35 +121,35 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets each read bring at most so many bytes.
+    /// Limits each read to so many bytes.
     #[must_use]
     pub fn reads_of(mut self, bytes: usize) -> Self {
         self.read_bytes = bytes;
         self
     }
 
-    /// Lets connections take as long as `connect` says for a client; `None` is a refusal.
+    /// Sets how long connections take for each client; `None` refuses one.
     #[must_use]
     pub fn connecting(mut self, connect: impl FnMut(usize) -> Option<u64> + 'a) -> Self {
         self.connect = Box::new(connect);
         self
     }
 
-    /// Lets a client's commands take as long, and bring what, `shell` says.
+    /// Sets how long a client's commands take, and their results.
     #[must_use]
     pub fn running(mut self, shell: impl FnMut(usize, &[u8]) -> (u64, ShellOutcome) + 'a) -> Self {
         self.shell = Box::new(shell);
         self
     }
 
-    /// Lets a lost connection be there again after so long.
+    /// Sets the time after which a lost connection is replaced.
     #[must_use]
     pub fn reconnecting(mut self, after_ns: u64) -> Self {
         self.reconnect_ns = Some(after_ns);
         self
     }
 
-    /// Runs until `end`, then lets no transaction begin any more, and runs until all clients are done.
+    /// Runs until `end`, then begins no more transactions, and runs until all clients are finished.
     pub fn run(&mut self, end: Tick) {
         for i in 0..self.fleet.len() {
             self.fleet.advance(i, self.now);
@@ -178,7 +177,7 @@ impl<'a> Simulation<'a> {
             }
             if let Some(i) = self.fleet.run_one(self.now) {
                 self.serve_client(i);
-                // Scripts that wait for nothing take the time that they compute.
+                // Scripts that wait for nothing take their computing time.
                 self.now = self.now.after(TURN_NS);
             }
         }
@@ -187,18 +186,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The fleet, for its recorder.
+    /// Returns the fleet, for its recorder.
     pub fn fleet(&mut self) -> &mut Fleet {
         &mut self.fleet
     }
 
-    /// The virtual time.
+    /// Returns the virtual time.
     #[must_use]
     pub fn now(&self) -> Tick {
         self.now
     }
 
-    /// Connections that clients closed.
+    /// Returns the number of connections that clients closed.
     #[must_use]
     pub fn closed(&self) -> u64 {
         self.closed
@@ -229,7 +228,7 @@ impl<'a> Simulation<'a> {
     fn take(&mut self, client: usize, arrival: Arrival) {
         let connection = self.servers[client].1;
         match arrival {
-            // What an old connection still had to say, nobody hears.
+            // Bytes of an old connection are lost.
             Arrival::Bytes(of, _) | Arrival::Loss(of) if of != connection => {}
             Arrival::Bytes(_, bytes) => {
                 for piece in bytes.chunks(self.read_bytes.max(1)) {
@@ -262,7 +261,7 @@ impl<'a> Simulation<'a> {
         *number += 1;
     }
 
-    /// Serves the line of client `i`, and those that were handed out meanwhile.
+    /// Serves the line of client `i`, and lines that were assigned meanwhile.
     fn serve_client(&mut self, i: usize) {
         if let Some(line) = self.fleet.line_of(i) {
             self.serve(line);
@@ -272,7 +271,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Hands what was sent on a line to its server, and does the errands.
+    /// Passes the output of a line to its server, and does the errands.
     fn serve(&mut self, i: usize) {
         let sent = std::mem::take(self.fleet.output(i));
         let (server, number) = &mut self.servers[i];
@@ -311,7 +310,7 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// A fleet of `scripts` for a simulation, all on one thread.
+/// Returns a fleet of `scripts` for a simulation, all on one thread.
 #[must_use]
 pub fn fleet(
     scripts: Vec<Box<dyn pgdyno_workload::ClientScript>>,

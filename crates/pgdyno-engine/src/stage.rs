@@ -1,4 +1,4 @@
-//! The stages of a run, with everything that they leave to the run filled in.
+//! The stages of a run, with the run's values where a stage does not say.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +15,7 @@ pub(crate) struct StageSpec {
     pub(crate) ramp_ns: u64,
     pub(crate) measure_ns: Option<u64>,
     pub(crate) grace_ns: u64,
-    /// The group whose end is the stage's.
+    /// The group whose end is the end of the stage.
     pub(crate) ends_with: Option<usize>,
 }
 
@@ -31,20 +31,20 @@ pub(crate) struct GroupSpec {
 /// The clients of a group that one thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
-    /// The number within the group of the first of them.
+    /// The number of its first client within the group.
     pub(crate) first: u32,
     pub(crate) count: u32,
-    /// The thread's place among those that have clients of the group.
+    /// The thread's place among those that run clients of the group.
     turn: usize,
-    /// How many threads have.
+    /// The number of threads that run clients of the group.
     threads: usize,
 }
 
 impl StageSpec {
-    /// Fills in what `stage` leaves to the run.
+    /// Fills in the values that `stage` leaves to the run.
     ///
     /// # Errors
-    /// Where the stage cannot be run, with the reason.
+    /// Returns the reason if the stage cannot be run.
     pub(crate) fn new(stage: &Stage, spec: &RunSpec) -> Result<Self, String> {
         let failed = |why: &str| format!("stage '{}' of the workload {why}", stage.name);
         if stage.clients(spec.clients) == 0 {
@@ -82,23 +82,23 @@ impl StageSpec {
         Ok(Self { name: stage.name, groups, ramp_ns, measure_ns, grace_ns, ends_with })
     }
 
-    /// How many clients there are in all groups.
+    /// Returns the number of clients in all groups.
     pub(crate) fn clients(&self) -> u32 {
         self.groups.iter().map(|group| group.clients).sum()
     }
 
-    /// How many clients there are in the groups before this one.
+    /// Returns the number of clients in the groups before this one.
     pub(crate) fn clients_before(&self, group: usize) -> u32 {
         self.groups[..group].iter().map(|group| group.clients).sum()
     }
 
-    /// Whether a group has a rate.
+    /// Returns true if a group has a rate.
     pub(crate) fn is_scheduled(&self) -> bool {
         self.groups.iter().any(|group| group.rate.is_some())
     }
 
-    /// The clients of a group that this thread runs. They are dealt in blocks, the remainder to the first threads, as pgbench
-    /// deals them; each group begins where the one before it ended.
+    /// Returns the clients of a group that this thread runs. Clients are dealt in blocks, the remainder to the first
+    /// threads, as pgbench deals them. Each group starts where the one before it ended.
     pub(crate) fn share(&self, group: usize, thread: usize, threads: usize) -> Share {
         let clients = self.groups[group].clients as usize;
         let begin = self.clients_before(group) as usize % threads;
@@ -114,7 +114,7 @@ impl StageSpec {
 }
 
 impl Share {
-    /// The schedule of these clients: the threads' arrivals together make the group's rate.
+    /// Returns the schedule of these clients. The arrivals of all threads together make the group's rate.
     pub(crate) fn pacer(self, rate: Option<Rate>, rng: Rng) -> Pacer {
         Pacer::new(rate.filter(|_| self.count > 0), self.turn, self.threads.max(1), rng)
     }
@@ -123,7 +123,7 @@ impl Share {
 /// The end of a stage that lasts until every client of one group is done.
 pub(crate) struct WhenDone {
     pub(crate) group: usize,
-    /// Threads on which they are not done.
+    /// Threads that still run clients of the group.
     threads: AtomicUsize,
 }
 
@@ -132,12 +132,12 @@ impl WhenDone {
         Self { group, threads: AtomicUsize::new(threads) }
     }
 
-    /// They are done on one more thread.
+    /// Notes that they are done on one more thread.
     pub(crate) fn thread_is_done(&self) {
         self.threads.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Whether they are done on all threads.
+    /// Returns true if they are done on all threads.
     pub(crate) fn is_over(&self) -> bool {
         self.threads.load(Ordering::Acquire) == 0
     }

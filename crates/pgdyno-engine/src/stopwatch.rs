@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use crate::Tick;
 
-/// Reads the time since the start of the run. [`Instant`] would do, by three times as many instructions.
+/// Reads the time since the start of the run. [`Instant`] takes three times as many instructions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch {
-    /// What the system's clock showed at the start, in nanoseconds.
+    /// The system's clock at the start, in nanoseconds.
     #[cfg(target_os = "linux")]
     origin_ns: u64,
     #[cfg(not(target_os = "linux"))]
@@ -16,9 +16,9 @@ pub(crate) struct Stopwatch {
 
 #[cfg(target_os = "linux")]
 impl Stopwatch {
-    /// A stopwatch that shows 0 at `origin`.
+    /// Returns a stopwatch that is 0 at `origin`.
     pub(crate) fn starting_at(origin: Instant) -> Self {
-        // Twenty nanoseconds lie between the two readings.
+        // The two readings are twenty nanoseconds apart.
         Self { origin_ns: Self::read().wrapping_sub(origin.elapsed().as_nanos() as u64) }
     }
 
@@ -30,7 +30,7 @@ impl Stopwatch {
         (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
     }
 
-    /// The time now.
+    /// Returns the time now.
     #[inline]
     pub(crate) fn now(&self) -> Tick {
         Tick(Self::read().wrapping_sub(self.origin_ns))
@@ -39,12 +39,12 @@ impl Stopwatch {
 
 #[cfg(not(target_os = "linux"))]
 impl Stopwatch {
-    /// A stopwatch that shows 0 at `origin`.
+    /// Returns a stopwatch that is 0 at `origin`.
     pub(crate) fn starting_at(origin: Instant) -> Self {
         Self { origin }
     }
 
-    /// The time now.
+    /// Returns the time now.
     #[inline]
     pub(crate) fn now(&self) -> Tick {
         Tick(self.origin.elapsed().as_nanos() as u64)
@@ -62,7 +62,7 @@ mod tests {
         let before = origin.elapsed().as_nanos() as u64;
         let now = clock.now().0;
         let after = origin.elapsed().as_nanos() as u64;
-        // Half a second: the thread may have been without a CPU while the clock was made.
+        // Half a second, because the thread may have lost its CPU while the clock was made.
         assert!(now + 500_000_000 >= before && now <= after + 500_000_000, "{before} {now} {after}");
     }
 }

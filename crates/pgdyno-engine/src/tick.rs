@@ -5,13 +5,13 @@
 pub struct Tick(pub u64);
 
 impl Tick {
-    /// This time and so many nanoseconds more.
+    /// Returns the time so many nanoseconds later.
     #[must_use]
     pub fn after(self, ns: u64) -> Self {
         Self(self.0.saturating_add(ns))
     }
 
-    /// Nanoseconds since `earlier`; 0 when that is later.
+    /// Returns the nanoseconds since `earlier`; 0 if that is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)

@@ -1,20 +1,20 @@
-//! What the engine's threads and the whole process use of the machine.
+//! Resource usage of the engine's threads and of the process.
 
 use pgdyno_measure::WorkerUsage;
 
-/// CPU and memory of the process so far.
+/// CPU time and memory of the process so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessUsage {
     /// CPU time in user mode.
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub sys_ns: u64,
-    /// The largest resident memory so far.
+    /// Peak resident memory so far.
     pub rss_bytes_max: u64,
 }
 
 impl ProcessUsage {
-    /// What was used since `earlier`; the memory stays what it is.
+    /// Returns the usage since `earlier`, with the memory unchanged.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl ProcessUsage {
         }
     }
 
-    /// CPU time, user and kernel.
+    /// Returns the CPU time, user and kernel.
     #[must_use]
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns + self.sys_ns
@@ -44,15 +44,15 @@ fn ns(time: libc::timeval) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000
 }
 
-/// Has the kernel wake the calling thread at the time that it asks for: by default Linux may put it off by 50 µs, to save
-/// wakes.
+/// Makes the kernel wake the calling thread at the time it asks for. By default Linux may delay it by 50 µs to save
+/// wake-ups.
 pub(crate) fn be_punctual() {
-    // A kernel that refuses leaves the thread late, and how late is measured.
+    // If the kernel refuses, the thread wakes late, and the delay is measured.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
-/// What the process has used so far.
+/// Returns the usage of the process so far.
 #[must_use]
 pub fn process_usage() -> ProcessUsage {
     let usage = rusage(libc::RUSAGE_SELF);
@@ -65,8 +65,8 @@ pub fn process_usage() -> ProcessUsage {
     }
 }
 
-/// The largest resident memory of this program. What `getrusage` has on Linux is also that of whoever started it, up to the
-/// moment at which this program took its place.
+/// Returns the peak resident memory of this program. On Linux, `getrusage` includes that of the program that started
+/// this one, up to the exec.
 #[cfg(target_os = "linux")]
 fn own_peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -79,7 +79,7 @@ fn own_peak_bytes() -> Option<u64> {
     None
 }
 
-/// What the calling thread has used so far.
+/// Returns the usage of the calling thread so far.
 #[cfg(target_os = "linux")]
 pub(crate) fn thread_usage() -> WorkerUsage {
     let usage = rusage(libc::RUSAGE_THREAD);
@@ -91,7 +91,7 @@ pub(crate) fn thread_usage() -> WorkerUsage {
     WorkerUsage { user_ns: ns(usage.ru_utime), sys_ns: ns(usage.ru_stime), run_delay_ns }
 }
 
-/// What the calling thread has used so far; here user and kernel are not told apart.
+/// Returns the usage of the calling thread so far, all of it as user time.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn thread_usage() -> WorkerUsage {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

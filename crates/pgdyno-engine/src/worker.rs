@@ -28,25 +28,25 @@ use backoff::Backoff;
 use pgdyno_poll::{Poller, Ready, Waker};
 use unread::Unread;
 
-/// Bytes that one read may bring. Shared by all clients of a thread.
+/// Size of one read in bytes. Shared by all clients of a thread.
 const RECEIVE_BYTES: usize = 256 * 1024;
-/// Clients without a server that go on between two looks at sockets and timers, and how long they may take for that.
+/// Limits of a turn of clients without a server, between two looks at sockets and timers: how many, and for how long.
 const RUN_AT_ONCE: usize = 256;
 const RUN_AT_ONCE_NS: u64 = 1_000_000;
-/// How long all cancel requests may take together, and where somebody waits for the end.
+/// Limits of all cancel requests together, usually and when the user waits for the end.
 const CANCELLING: Duration = Duration::from_secs(3);
 const CANCELLING_AT_ONCE: Duration = Duration::from_millis(500);
 
-/// What a worker tells the coordinator.
+/// A worker's report to the coordinator.
 pub(crate) enum Report {
-    /// What was counted in one interval.
+    /// Counts of one interval.
     Part {
         worker: usize,
         index: u64,
         phase: Phase,
         start: Tick,
         end: Tick,
-        /// By group: what was counted, and how many transactions are in flight.
+        /// Counts of each group, and its transactions in flight.
         groups: Vec<(Part, u64)>,
         usage: WorkerUsage,
     },
@@ -54,9 +54,9 @@ pub(crate) enum Report {
     Lost { why: String },
     /// A client could not open a connection for its transaction.
     ConnectFailed { client: u32, error: ConnectError },
-    /// What scripts and server want the user to read, and what of it takes room for notices.
+    /// Messages of scripts and server for the user, and the room that the notices take.
     Notes { notes: Vec<Note>, notice_bytes: usize },
-    /// A client was given up.
+    /// A client was aborted.
     Aborted { worker: usize },
     /// An error that ends the run.
     Fatal(String),
@@ -64,7 +64,7 @@ pub(crate) enum Report {
     Done { errors: Vec<(pgdyno_wire::SqlState, ErrorSample)>, unfinished: usize, aborted: usize, lost: usize },
 }
 
-/// The phases' lengths, the same for all workers.
+/// Lengths of the phases, the same for all workers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) origin: Instant,
@@ -78,8 +78,8 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// The first planned end of an interval after `elapsed`, since the origin. A worker that was cut short has
-    /// edges of its own.
+    /// Returns the first planned end of an interval after `elapsed`, which counts from the origin. A worker that was
+    /// interrupted has edges of its own.
     pub(crate) fn next_edge(&self, elapsed: Duration) -> u64 {
         let now = elapsed.as_nanos() as u64;
         let (start, end) = match self.measure_ns {
@@ -94,7 +94,7 @@ impl Timing {
     }
 }
 
-/// Whom a worker speaks with.
+/// Connections of a worker to the other threads.
 pub(crate) struct Channels<'a> {
     pub(crate) control: &'a Control,
     pub(crate) when_done: Option<&'a WhenDone>,
@@ -102,9 +102,9 @@ pub(crate) struct Channels<'a> {
     pub(crate) errands: Errands,
 }
 
-/// The way to the threads that may wait, and back.
+/// Channels to and from the threads that may block.
 pub(crate) struct Errands {
-    /// To those that open connections.
+    /// To the threads that open connections.
     pub(crate) connect: Sender<Request>,
     pub(crate) answer: Sender<Answer>,
     pub(crate) answers: Receiver<Answer>,
@@ -119,23 +119,23 @@ pub(crate) struct Worker<'a> {
     timing: Timing,
     clock: Stopwatch,
     channels: Channels<'a>,
-    /// Clients whose lost connection is being made anew.
+    /// Clients whose lost connection is being replaced.
     reviving: usize,
-    /// Whether the group whose end is the stage's is done on this thread.
+    /// Whether the group that ends the stage is done on this thread.
     group_is_done: bool,
     backoff: Backoff,
-    /// Answers that are awaited, those for lost connections among them.
+    /// Answers awaited, those for lost connections included.
     awaited: usize,
     buffer: Vec<u8>,
     unread: Unread,
-    /// Sockets that may have more to read than one client is given at a time: their turn comes again.
+    /// Sockets that may have more to read than one turn takes.
     half_read: Vec<Ready>,
     phase: Phase,
-    /// End of the phase, where it has one.
+    /// End of the phase, if it has one.
     phase_end: Option<Tick>,
     interval: u64,
     interval_start: Tick,
-    /// The next end of an interval or of the phase.
+    /// Next end of an interval or of the phase.
     next_edge: Tick,
     usage: WorkerUsage,
 }
@@ -185,7 +185,7 @@ impl<'a> Worker<'a> {
         self.clock.now()
     }
 
-    /// Runs to the end, on this CPU if on one. Where the poller fails, the thread ends before its time, and says so.
+    /// Runs to the end, on this CPU if one is given. If the poller fails, the thread ends early, and reports that.
     pub(crate) fn run(mut self, cpu: Option<usize>) {
         if let Err(error) = self.drive(cpu) {
             self.tell(Report::Fatal(format!("engine thread {} died: {error}", self.index)));
@@ -226,17 +226,18 @@ impl<'a> Worker<'a> {
             }
             let others = self.fleet.lines() > 1;
             let asked = if others || self.next_deadline().is_some() { self.now() } else { now };
-            // Where there is no other socket, none waits while this one is served.
+            // If no other socket is ready, none waits while this one is served.
             let glance = others && self.unread.is_glance_due(asked);
             let timeout = if glance { Some(Duration::ZERO) } else { self.timeout(asked) };
             let more = self.poller.wait(timeout, &mut ready)?;
             let waited = timeout != Some(Duration::ZERO);
-            // One that came alone after a wait was not kept waiting: where each reply wakes the thread, this costs nothing.
+            // A socket that was ready alone after a wait did not wait. This costs nothing where each reply wakes the
+            // thread.
             let since = if waited && ready.len() == 1 {
                 None
             } else {
                 now = self.now();
-                Some(self.unread.told(now, waited, more))
+                Some(self.unread.answered(now, waited, more))
             };
             if !self.half_read.is_empty() {
                 self.read_on(&mut now)?;
@@ -262,7 +263,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Takes up the connection of line `i`.
+    /// Takes over the connection of line `i`.
     fn attach(&mut self, i: usize, now: Tick) -> io::Result<()> {
         let Some(link) = self.links.get_mut(i).and_then(Option::as_mut) else {
             return Ok(());
@@ -275,7 +276,8 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Whether the group whose end is the stage's is done on all threads. Tells the others when it is on this one.
+    /// Returns true if the group that ends the stage is done on all threads. Tells the others when it is done on this
+    /// one.
     fn is_stage_over(&mut self) -> bool {
         let Some(when_done) = self.channels.when_done else { return false };
         if !self.group_is_done && self.fleet.active_in(when_done.group) + self.reviving == 0 {
@@ -288,7 +290,7 @@ impl<'a> Worker<'a> {
         when_done.is_over()
     }
 
-    /// Whether there is nothing left to wait for, or no time.
+    /// Returns true if nothing is left to wait for, or no time is left.
     fn is_drained(&self, now: Tick) -> bool {
         self.phase == Phase::Drain
             && (self.fleet.active() == 0
@@ -296,7 +298,7 @@ impl<'a> Worker<'a> {
                 || self.phase_end.is_some_and(|end| now >= end))
     }
 
-    /// Lets clients go on that wait for nothing, a few at a time and within the interval.
+    /// Runs clients that wait for nothing, a few at a time and within the interval.
     fn run_some(&mut self, now: &mut Tick) {
         let end = self.next_edge.min(now.after(RUN_AT_ONCE_NS));
         for _ in 0..RUN_AT_ONCE {
@@ -309,10 +311,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Lets clients go on whose time has come. Each is served at the time that it is then: where many are due at once, the
-    /// later ones are later.
+    /// Runs clients whose time has come. Reads the clock for each: if many are due at once, the last ones run later.
     fn fire(&mut self, now: &mut Tick) {
-        // Timers that are set meanwhile lie after this, so that there is an end.
+        // Timers that are set meanwhile are later than this, so that the loop ends.
         let due = *now;
         while self.fleet.next_deadline().is_some_and(|deadline| deadline <= due) {
             *now = self.now();
@@ -323,7 +324,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// When the next client goes on without the server, or a pause ends.
+    /// Returns when the next client goes on without the server, or a pause ends.
     #[inline]
     fn next_deadline(&self) -> Option<Tick> {
         match (self.fleet.next_deadline(), self.backoff.next()) {
@@ -332,7 +333,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// How long nothing is to be done after `now`. 0 while a client can go on at once, or a socket has more to read.
+    /// Returns how long to wait after `now`: 0 while a client can go on at once, or a socket has more to read.
     fn timeout(&self, now: Tick) -> Option<Duration> {
         if self.fleet.has_runnable() || !self.half_read.is_empty() {
             return Some(Duration::ZERO);
@@ -340,14 +341,14 @@ impl<'a> Worker<'a> {
         let next = match self.next_deadline() {
             Some(deadline) => deadline.min(self.next_edge),
             None if self.phase == Phase::Drain => self.next_edge,
-            // The coordinator wakes all threads at the edges: arming a timer for each wait would cost more.
+            // The coordinator wakes all threads at the edges: a timer for each wait would cost more.
             None => return None,
         };
         Some(Duration::from_nanos(next.since(now)))
     }
 
-    /// Serves a socket. `since` is the earliest moment at which it can have become ready; there is none for one that came
-    /// alone after a wait.
+    /// Serves a socket. `since` is the earliest time at which it can have become ready; `None` if it was ready alone
+    /// after a wait.
     #[inline]
     fn on_ready(&mut self, event: Ready, since: Option<Tick>, now: &mut Tick) -> io::Result<()> {
         let i = event.key;
@@ -359,7 +360,7 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         if self.links[i].as_ref().is_some_and(|link| link.half_read) {
-            // It is read on in its turn.
+            // It is read in its turn.
             self.half_read.iter_mut().filter(|more| more.key == i).for_each(|more| more.closed |= event.closed);
             return Ok(());
         }
@@ -371,14 +372,14 @@ impl<'a> Worker<'a> {
             };
             let read = link.transport.read(&mut self.buffer);
             let is_tls = link.transport.is_tls();
-            // One reading of the clock for each read: what it brings ended now, and what follows starts now.
+            // One reading of the clock for each read: its replies ended now, and what follows starts now.
             *now = self.now();
             self.pass_edges(*now);
             if std::mem::take(&mut first) {
                 let unread_ns = match since {
                     Some(since) => now.since(since.max(self.fleet.asked_at(i))),
                     None => {
-                        self.unread.told(*now, true, false);
+                        self.unread.answered(*now, true, false);
                         0
                     }
                 };
@@ -417,7 +418,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Sends what client `i` has to say.
+    /// Sends the output of client `i`.
     #[inline]
     fn write_client(&mut self, i: usize, now: Tick) {
         if let Some(line) = self.fleet.line_of(i) {
@@ -426,7 +427,7 @@ impl<'a> Worker<'a> {
         self.write_handed(now);
     }
 
-    /// Sends what there is on lines that were handed out.
+    /// Sends the output of lines that were assigned.
     #[inline]
     fn write_handed(&mut self, now: Tick) {
         while let Some(line) = self.fleet.take_handed() {
@@ -434,7 +435,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Sends what there is on a line, as far as the socket takes it.
+    /// Sends the output of a line, as far as the socket takes it.
     #[inline]
     fn write(&mut self, i: usize, now: Tick) {
         let out = self.fleet.output(i);
@@ -449,15 +450,14 @@ impl<'a> Worker<'a> {
             Ok(all_sent) if link.blocked != all_sent => {}
             Ok(all_sent) => {
                 link.blocked = !all_sent;
-                // A socket that is in the poller can be changed there, or it is closed already, and
-                // then the next read tells.
+                // A socket in the poller can be modified, or it is closed already: then the next read fails.
                 drop(self.poller.want_write(link.transport.as_fd(), i, link.blocked));
             }
             Err(e) => self.lose(i, now, &e.to_string()),
         }
     }
 
-    /// Closes every interval and phase whose end has come.
+    /// Closes every interval and phase that has ended.
     #[inline]
     fn pass_edges(&mut self, now: Tick) {
         while now >= self.next_edge {
@@ -478,7 +478,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Ends the phase now, whatever was planned.
+    /// Ends the phase now.
     fn cut(&mut self, now: Tick) {
         self.close_interval(now);
         self.drain(now, now);
@@ -521,7 +521,7 @@ impl<'a> Worker<'a> {
         self.tell(report);
     }
 
-    /// Cancels what is still running on the server, says goodbye on the other connections, and reports.
+    /// Cancels statements that are still running on the server, closes the other connections, and reports.
     fn finish(mut self) {
         let now = self.now();
         self.close_interval(now.max(self.interval_start));
@@ -553,11 +553,11 @@ impl<'a> Worker<'a> {
 fn say_goodbye(link: &mut Link) {
     let mut goodbye = Vec::new();
     frontend::terminate(&mut goodbye);
-    // Closing the connection, which follows, says the same.
+    // Closing the connection has the same effect.
     drop(link.transport.write_all(&goodbye));
 }
 
-/// Writes `out` and drops what was taken; whether all of it was.
+/// Writes `out`, and drops what was written. Returns true if it is empty.
 #[inline]
 fn send(stream: &mut impl Write, out: &mut Vec<u8>) -> io::Result<bool> {
     while !out.is_empty() {
@@ -573,7 +573,7 @@ fn send(stream: &mut impl Write, out: &mut Vec<u8>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The same where what was taken may wait in memory, encrypted.
+/// The same for TLS, where bytes may wait in memory, encrypted.
 #[inline(never)]
 fn send_encrypted(stream: &mut TlsStream, out: &mut Vec<u8>) -> io::Result<bool> {
     let all_taken = send(stream, out)?;

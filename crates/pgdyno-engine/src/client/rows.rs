@@ -1,4 +1,4 @@
-//! Rows that somebody counts.
+//! Counts and digests of rows.
 
 use pgdyno_measure::Rows;
 use pgdyno_wire::StmtId;
@@ -9,7 +9,7 @@ use super::{Client, Common};
 use crate::lines::Line;
 
 impl Client {
-    /// A row came of the statement in progress. Returns whether it may be kept.
+    /// Counts a row of the statement in progress. Returns true if it may be kept.
     #[inline]
     pub(super) fn count_row(&mut self, row: DataRow<'_>, line: &Line, common: &mut Common) -> bool {
         match common.rules.results {
@@ -30,7 +30,7 @@ impl Client {
         line.session.keeps_rows()
     }
 
-    /// The statement in progress ended, well as far as the server is concerned.
+    /// Records the rows of the statement in progress, which ended.
     #[inline(never)]
     pub(super) fn rows_done(&mut self, stmt: StmtId, common: &mut Common) {
         let mut rows = std::mem::take(&mut self.rows);
@@ -44,7 +44,7 @@ impl Client {
         common.recorder.rows(stmt.0 as usize, &rows);
     }
 
-    /// The statement in progress failed.
+    /// Drops the rows of the statement in progress, which failed.
     pub(super) fn forget_rows(&mut self) {
         self.rows = Rows::default();
     }

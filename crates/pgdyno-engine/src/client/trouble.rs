@@ -1,4 +1,4 @@
-//! What a client does about errors and lost connections: tries again, counts, or is given up.
+//! Errors and lost connections: the client retries, counts a failure, or is aborted.
 
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
@@ -9,11 +9,11 @@ use crate::Tick;
 use crate::lines::Line;
 use crate::observer::TxOutcome;
 
-/// Stands for the ROLLBACK after an error, which is none of the script's statements.
+/// The ROLLBACK after an error, which is not a statement of the script.
 const ROLLBACK: StmtId = StmtId(u32::MAX);
 const NO_COPY: &str = "COPY is not possible in a measured transaction";
 
-/// Passes a notice of the server on to the user, unless too many wait for that already.
+/// Passes a notice of the server on to the user, unless too many are waiting.
 #[cold]
 pub(super) fn pass_on(raw: &[u8], common: &mut Common) {
     let Some(bytes) = common.backlog.admit(raw.len()) else {
@@ -25,7 +25,7 @@ pub(super) fn pass_on(raw: &[u8], common: &mut Common) {
 }
 
 impl Client {
-    /// A statement failed.
+    /// Handles a failed statement.
     #[cold]
     pub(super) fn on_error(&mut self, code: SqlState, raw: &[u8], line: &Line, common: &mut Common) {
         self.forget_rows();
@@ -35,14 +35,14 @@ impl Client {
         self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
     }
 
-    /// A reply is larger than a script may keep: its statement has failed.
+    /// Handles a reply that is larger than a script may keep: its statement failed.
     #[cold]
     pub(super) fn refuse_reply(&mut self, error: TooMuch, line: &Line, common: &mut Common) {
         if self.error.is_some() {
             return;
         }
         let stmt = Self::current(line);
-        // As the server says of a result that is too large for it: program_limit_exceeded.
+        // The SQLSTATE of a result that is too large for the server, too: program_limit_exceeded.
         let code = SqlState::from_bytes(b"54000");
         common.errors.note(code, || error.to_string());
         self.statement_failed(stmt, common);
@@ -51,7 +51,7 @@ impl Client {
         self.reply.clear();
     }
 
-    /// A COPY began, which no measured client does.
+    /// Handles the start of a COPY, which no measured client runs.
     #[cold]
     pub(super) fn refuse_copy(&mut self, wanted: bool, line: &mut Line, common: &mut Common) {
         let stmt = Self::current(line);
@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// The same transaction begins once more.
+    /// Begins the same transaction again.
     #[cold]
     pub(super) fn try_again(&mut self, now: Tick, common: &mut Common) {
         common.recorder.retried(self.txn, self.tries == 1);
@@ -76,7 +76,7 @@ impl Client {
         self.state = State::StartCommand;
     }
 
-    /// Of several errors in one batch the first is the cause.
+    /// Notes an error. The first of several errors in a batch is the cause.
     pub(super) fn note_error(
         &mut self,
         code: SqlState,
@@ -88,7 +88,7 @@ impl Client {
         self.error.get_or_insert_with(|| Box::new(Failed { code, class, stmt, results, message }));
     }
 
-    /// Whether this statement has failed in this batch already: a COPY that was refused has an end of its own.
+    /// Returns true if this statement has failed in this batch already: a COPY that was refused ends separately.
     #[inline]
     pub(super) fn has_failed(&self, stmt: StmtId) -> bool {
         self.error.as_ref().is_some_and(|error| error.stmt == Some(stmt))
@@ -102,13 +102,13 @@ impl Client {
         }
     }
 
-    /// The whole batch was answered.
+    /// Handles the end of the reply to a batch.
     #[inline]
     pub(super) fn on_reply(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.state {
             State::WaitResult => {}
             State::WaitRollbackResult => return self.on_rollback(now, common),
-            // A pipeline that is still open: its error counts when the script awaits the reply.
+            // A pipeline is still open: its error counts when the script waits for the reply.
             _ => return false,
         }
         if self.error.is_none() {
@@ -118,7 +118,7 @@ impl Client {
         self.on_failure(now, line, common)
     }
 
-    /// The whole batch was answered, and not all of it well.
+    /// Handles the end of the reply to a batch with an error.
     #[cold]
     fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.tell_error(common) {
@@ -141,19 +141,19 @@ impl Client {
             }
         }
         if self.tx_status == TxStatus::Idle {
-            return self.choose_retry(now, common);
+            return self.retry_or_fail(now, common);
         }
         line.session.query(ROLLBACK, b"ROLLBACK", Capture::Nothing, &mut line.out);
         self.state = State::WaitRollbackResult;
         false
     }
 
-    /// The script's statement that the server works on, as far as its answers tell.
+    /// Returns the script's statement that the server is working on, as far as its replies tell.
     fn current(line: &Line) -> Option<StmtId> {
         line.session.current().filter(|stmt| *stmt != ROLLBACK)
     }
 
-    /// Tells the script of the error, and gives the client up if it wants that.
+    /// Passes the error to the script, and aborts the client if the script wants that.
     fn tell_error(&mut self, common: &mut Common) -> OnTrouble {
         let Some(error) = self.error.take() else { return OnTrouble::Count };
         let trouble = Trouble::Server { stmt: error.stmt, results: error.results, message: &error.message };
@@ -166,19 +166,19 @@ impl Client {
         verdict
     }
 
-    /// The block was rolled back, after an error that the workload wanted or any other.
+    /// Handles the end of ROLLBACK.
     #[cold]
     fn on_rollback(&mut self, now: Tick, common: &mut Common) -> bool {
         if let (None, Some(verdict)) = (&self.error, self.finish) {
             self.state = State::EndTx(verdict);
             return true;
         }
-        self.choose_retry(now, common)
+        self.retry_or_fail(now, common)
     }
 
-    /// After an error, outside of any transaction block.
+    /// Decides after an error, outside of any transaction block.
     #[cold]
-    fn choose_retry(&mut self, now: Tick, common: &mut Common) -> bool {
+    fn retry_or_fail(&mut self, now: Tick, common: &mut Common) -> bool {
         let class = self.error.as_ref().map_or(ErrorClass::Other, |error| error.class);
         if self.may_retry(now, class, common) {
             if let Some(stmt) = self.error.take().and_then(|error| error.stmt) {
@@ -191,7 +191,7 @@ impl Client {
         true
     }
 
-    /// As pgbench decides: by class, by number of tries, and not beyond the latency limit or the end.
+    /// Decides as pgbench does: by class, by number of tries, and within the latency limit and the run's time.
     fn may_retry(&self, now: Tick, class: ErrorClass, common: &Common) -> bool {
         class.is_retryable()
             && (common.rules.max_tries == 0 || self.tries < common.rules.max_tries)
@@ -199,13 +199,13 @@ impl Client {
             && !common.stopping
     }
 
-    /// The connection is gone; a transaction under way has failed.
+    /// Handles a lost connection; a transaction in progress failed.
     pub(crate) fn lose(&mut self, now: Tick, why: &str, line: &Line, common: &mut Common) {
         self.forget_rows();
         let was_under_way = self.in_transaction();
         self.interrupted = matches!(self.state, State::Throttle(_)) && common.pacer.is_open();
         let error = self.error.take();
-        // A COPY that was refused is the trouble, not the loss that may come of it within a pipeline.
+        // A refused COPY is the cause, and not the loss that may follow from it within a pipeline.
         let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
         let verdict = match refused_copy {
             _ if !was_under_way => OnTrouble::Count,

@@ -1,27 +1,27 @@
-//! One connection of a scripted server: enough of the protocol, no data.
+//! One connection of a scripted server: enough of the protocol, without data.
 
 use pgdyno_wire::{backend, frontend};
 
 use super::{Answer, Request};
 use crate::Tick;
 
-/// What a server sends, and when; nothing is the end of the connection.
+/// Output of a server, and when it arrives; `None` is the end of the connection.
 pub(super) type Reply = (Tick, Option<Vec<u8>>);
 
-/// Where a COPY from the client stands.
+/// State of a COPY from the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CopyIn {
     #[default]
     No,
-    /// By a simple query: its end is ReadyForQuery.
+    /// By a simple query: ReadyForQuery ends it.
     Simple,
-    /// By an extended one: after its failure everything is passed over up to a Sync.
+    /// By the extended protocol: after its failure everything is skipped up to a Sync.
     Extended,
 }
 
 #[derive(Default)]
 pub(super) struct Server {
-    /// When it is done with what it was given.
+    /// When it has processed its input.
     free: Tick,
     reply: Vec<u8>,
     sql: String,
@@ -77,7 +77,7 @@ impl Server {
                 _ => true,
             };
             if self.copy_in != CopyIn::No {
-                // Data is awaited: what was said so far goes out.
+                // It waits for data: earlier output is sent.
                 replies.push((self.free, Some(std::mem::take(&mut self.reply))));
             }
             if !holds {
@@ -88,8 +88,8 @@ impl Server {
         replies
     }
 
-    /// While data is awaited, Sync is passed over, and any other message but the end of the data is the end of the
-    /// connection, as on a real server. Whether it holds.
+    /// While it waits for data, it ignores Sync; any other message but the end of the data closes the connection, as
+    /// on a real server. Returns true if the connection holds.
     fn copying(&mut self, tag: u8, replies: &mut Vec<Reply>) -> bool {
         match tag {
             b'S' | b'H' | b'd' => {}
@@ -127,7 +127,7 @@ impl Server {
         frontend::message(&mut self.reply, b'C', |out| frontend::cstr(out, "SELECT 1"));
     }
 
-    /// Whether the connection holds.
+    /// Returns true if the connection holds.
     fn execute(&mut self, client: usize, copy_in: CopyIn, behave: &mut dyn FnMut(&Request<'_>) -> Answer) -> bool {
         let sql = std::mem::take(&mut self.sql);
         let answer = behave(&Request { client, at: self.free, sql: &sql });

@@ -1,7 +1,7 @@
-//! When a lost connection is made anew: at once, unless the one before did not last either.
+//! Pauses before a lost connection is replaced: none, unless the connection before did not last either.
 //!
-//! A server that lets sessions in and kills them would else be asked for as many as it can kill. Each client waits for a
-//! time of its own, so that thousands do not come back together.
+//! Otherwise a server that accepts sessions and kills them would be asked for as many as it can kill. Each client has
+//! its own pause, so that thousands do not come back together.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -10,33 +10,33 @@ use pgdyno_workload::Rng;
 
 use crate::Tick;
 
-/// A connection that lasted for so long was a good one.
+/// A connection that lasted this long resets the pauses.
 const LASTED_NS: u64 = 1_000_000_000;
-/// The longest pause after the first connection that did not last; twice as long after each further one.
+/// The longest pause after the first connection that did not last. It doubles with each further one.
 const FIRST_NS: u64 = 100_000_000;
-/// The longest of all.
+/// The longest pause of all.
 const MAX_NS: u64 = 10_000_000_000;
 
 /// The pauses of one thread's lines.
 #[derive(Debug)]
 pub(super) struct Backoff {
     seed: u64,
-    /// The number within the run of the thread's first client.
+    /// Number of the thread's first client within the run.
     first: u32,
-    /// How long a lost connection is tried again.
+    /// Time for which a lost connection is retried.
     reconnect_ns: u64,
     lines: HashMap<usize, Misses>,
     paused: BinaryHeap<Reverse<(Tick, usize)>>,
 }
 
-/// The connections of one line that did not last.
+/// Connections of one line that did not last.
 #[derive(Debug)]
 struct Misses {
-    /// In a row.
+    /// How many there were in a row.
     count: u32,
     /// When the last connection was opened.
     opened: Option<Tick>,
-    /// When it is given up.
+    /// When to give up.
     until: Tick,
     rng: Rng,
 }
@@ -56,7 +56,7 @@ impl Backoff {
         })
     }
 
-    /// A connection was lost; when it is to be made anew.
+    /// Notes the loss of a connection. Returns when to replace it.
     pub(super) fn lost(&mut self, line: usize, now: Tick) -> Tick {
         let until = now.after(self.reconnect_ns);
         let misses = self.line(line);
@@ -70,34 +70,34 @@ impl Backoff {
         }
     }
 
-    /// It could not be opened; when it is to be tried again, if there is time.
+    /// Notes a failed attempt. Returns when to try again, if there is time.
     pub(super) fn refused(&mut self, line: usize, now: Tick) -> Option<Tick> {
         let misses = self.line(line);
         (now < misses.until).then(|| misses.pause(now))
     }
 
-    /// It was opened.
+    /// Notes that it was opened.
     pub(super) fn opened(&mut self, line: usize, now: Tick) {
         self.line(line).opened = Some(now);
     }
 
-    /// When it is given up.
+    /// Returns when to give up.
     pub(super) fn until(&mut self, line: usize) -> Tick {
         self.line(line).until
     }
 
-    /// Remembers to try again at `at`.
+    /// Schedules an attempt at `at`.
     pub(super) fn pause(&mut self, line: usize, at: Tick) {
         self.paused.push(Reverse((at, line)));
     }
 
-    /// The end of the next pause.
+    /// Returns the end of the next pause.
     #[inline]
     pub(super) fn next(&self) -> Option<Tick> {
         self.paused.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// A line whose pause is over.
+    /// Returns a line whose pause is over.
     pub(super) fn pop_due(&mut self, now: Tick) -> Option<usize> {
         if self.next()? > now {
             return None;
@@ -107,7 +107,7 @@ impl Backoff {
 }
 
 impl Misses {
-    /// The end of a pause: between half of what is allowed and all of it, and with time left for a last try.
+    /// Returns the end of a pause: between half of the limit and all of it, with time left for a last attempt.
     fn pause(&mut self, now: Tick) -> Tick {
         let longest = FIRST_NS.saturating_mul(1 << self.count.min(20)).min(MAX_NS).min(self.until.since(now) / 2);
         self.count = self.count.saturating_add(1);
@@ -122,7 +122,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// How long each of so many connections is waited for that are killed at once.
+    /// Returns the pauses before each of so many connections that are killed at once.
     fn pauses(seed: u64, line: usize, reconnect_ns: u64, killed: usize) -> Vec<u64> {
         let (mut backoff, mut now) = (Backoff::new(seed, 0, reconnect_ns), Tick(5 * S));
         (0..killed)
@@ -146,7 +146,7 @@ mod tests {
         }
         assert_ne!(found, pauses(1, 1, 60 * S, 12), "each line in its own time");
         assert_eq!(found, pauses(1, 0, 60 * S, 12), "by the seed");
-        // Never past the time for which it is tried.
+        // Never later than the time for which it is retried.
         assert!(pauses(1, 0, S, 12).iter().all(|pause| *pause <= S / 2));
     }
 

@@ -1,4 +1,4 @@
-//! What a worker has others do, or does for connections that come and go: errands, their answers, losses.
+//! Connections that come and go: errands, their results, losses.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -33,7 +33,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Has a lost connection made anew at this time, if it has not come yet.
+    /// Schedules the replacement of a lost connection, if that time has not passed.
     fn reconnect_at(&mut self, line: usize, at: Tick, now: Tick) {
         if at > now {
             self.backoff.pause(line, at);
@@ -44,7 +44,7 @@ impl Worker<'_> {
         self.awaited += usize::from(self.channels.errands.connect.send(request).is_ok());
     }
 
-    /// Asks for the connections whose pause is over.
+    /// Requests the connections whose pause is over.
     #[cold]
     pub(super) fn end_pauses(&mut self, now: Tick) {
         while let Some(line) = self.backoff.pop_due(now) {
@@ -54,7 +54,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Closes the connection of client `i`, with a goodbye where it still stands.
+    /// Closes the connection of client `i`, with a Terminate message if it is still open.
     pub(super) fn disconnect(&mut self, i: usize, goodbye: bool) {
         if let Some(mut link) = self.links.get_mut(i).and_then(Option::take) {
             drop(self.poller.remove(link.transport.as_fd()));
@@ -64,7 +64,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Hands on what clients want of those who may wait, and what they want the user to read.
+    /// Passes errands to the threads that may block, and notes to the coordinator.
     #[inline]
     pub(super) fn run_errands(&mut self) {
         while let Some(errand) = self.fleet.take_errand() {
@@ -125,7 +125,7 @@ impl Worker<'_> {
                     self.reviving -= usize::from(was_lost);
                     match link {
                         Ok(_) if was_lost && self.phase == Phase::Drain => {}
-                        // It came too late: no transaction begins any more.
+                        // Too late: no transaction begins any more.
                         _ if !was_lost && !self.fleet.is_connecting(client) => {}
                         Ok(link) => {
                             if was_lost {
