@@ -1,4 +1,4 @@
-//! Asking whether the data is right.
+//! Checks of the data.
 
 pub(crate) mod ask;
 pub(crate) mod durability;
@@ -17,104 +17,104 @@ use crate::session;
 use crate::state::schema::Difference;
 use crate::state::{layout, relations};
 
-/// When the data is checked.
+/// Point in the life of the data at which it is checked.
 #[derive(Clone, Copy, Debug)]
 pub enum Moment<'a> {
     /// Right after the load: the number of rows, and every [`Expect::NoRow`].
     AfterLoad,
-    /// Whenever nothing drives it: the schema, the rows of tables that runs leave as many, every [`Expect::NoRow`], and
-    /// every [`Expect::UnchangedByRun`] for the baseline. Of tables of more than [`COUNTED_ROWS_MAX`] rows it is asked
-    /// only whether they have any, so that a run does not wait for that.
+    /// At rest: the schema, the row counts of tables whose number of rows never changes, every [`Expect::NoRow`], and
+    /// every [`Expect::UnchangedByRun`] for the baseline. A table of more than [`COUNTED_ROWS_MAX`] rows is only
+    /// checked for being empty, so that a run does not wait for the count.
     AtRest,
-    /// The same, with the rows of every such table counted.
+    /// As at rest, with the rows of every such table counted.
     InFull,
-    /// Right before a run, once [`DataSet::before_run`] is done: every [`Expect::UnchangedByRun`], for the
-    /// baseline.
+    /// Right before a run, after [`DataSet::before_run`]: every [`Expect::UnchangedByRun`], for the baseline.
     BeforeRun,
-    /// After a run, as [`Moment::AtRest`]: all that was not broken before, and every [`Expect::UnchangedByRun`]
-    /// against the baseline.
+    /// After a run, as [`Moment::AtRest`]: everything that did not fail before, and every [`Expect::UnchangedByRun`]
+    /// compared with the baseline.
     AfterRun(&'a Baseline),
 }
 
-/// What a run is held against afterwards.
+/// State before a run, with which the checks after it compare.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    /// What the checks that a run must not change brought before it.
+    /// Results of the checks that a run must not change.
     unchanging: Vec<(&'static str, Rows)>,
-    /// Conditions that were broken already.
+    /// Conditions that failed already.
     broken: Vec<&'static str>,
     /// Tables whose rows were not as many as were loaded.
     miscounted: Vec<&'static str>,
-    /// How the schema differed from the one that was loaded.
+    /// Differences of the schema from the one that was loaded.
     differences: Vec<Difference>,
-    /// Why it could not be held against that.
+    /// The reason why it could not be compared with that.
     schema_unknown: Option<String>,
 }
 
 impl Baseline {
-    /// How the schema differed from the one that was loaded.
+    /// Returns the differences of the schema from the one that was loaded.
     #[must_use]
     pub fn differences(&self) -> &[Difference] {
         &self.differences
     }
 
-    /// Why the schema could not be held against the one that was loaded, and the remedy; `None` where it was.
+    /// Returns the reason why the schema could not be compared with the one that was loaded, and the remedy; `None`
+    /// if it was compared.
     #[must_use]
     pub fn schema_unknown(&self) -> Option<&str> {
         self.schema_unknown.as_deref()
     }
 
-    /// Each check that a run must not change, and the rows that it brought, as `col=value col=value`.
+    /// Returns each check that a run must not change, and its rows, as `col=value col=value`.
     pub fn figures(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         self.unchanging.iter().map(|(name, rows)| (*name, texts(rows)))
     }
 }
 
-/// What the checks found.
+/// Result of the checks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckReport {
-    /// Every check that was asked for a verdict, in order.
+    /// Every check with a result, in order.
     pub checks: Vec<CheckResult>,
     /// Tables with their indexes and TOAST, in bytes: the sum of `pg_total_relation_size`.
     pub data_bytes: u64,
-    /// For the check after the run; empty but for [`Moment::BeforeRun`] and [`Moment::AtRest`].
+    /// For the check after the run; empty except for [`Moment::BeforeRun`] and [`Moment::AtRest`].
     pub baseline: Baseline,
-    /// All checks together.
+    /// Time of all checks together.
     pub seconds: f64,
 }
 
 impl CheckReport {
-    /// Whether every check holds.
+    /// Returns true if every check holds.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.holds)
     }
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckResult {
     /// The clause or name; `rows of …` for the number of rows, [`SCHEMA`] for the schema.
     pub name: String,
-    /// What must hold.
+    /// The condition.
     pub condition: String,
-    /// Whether it does.
+    /// Whether the condition holds.
     pub holds: bool,
-    /// From the begin of its first query to the end of its last one; other checks may go on beside it.
+    /// From the start of its first query to the end of its last one; other checks may run meanwhile.
     pub seconds: f64,
-    /// The first five rows that break it, as `col=value col=value`.
+    /// The first five rows that violate it, as `col=value col=value`.
     pub violations: Vec<String>,
-    /// Whether there are more.
+    /// Whether there are more violations.
     pub more: bool,
 }
 
-/// Asks what `moment` asks for, over so many connections, each with a read-only transaction of its own: one query after
-/// another, and the large ones part by part. Where the server has no room for all connections those that there are do
-/// the work. Limits of time that the role or database may have do not count. `progress` is told before each query, by
-/// several threads.
+/// Runs the checks of `moment` over so many connections, each with a read-only transaction of its own: one query
+/// after another, and the large ones part by part. If the server has no room for all connections, fewer do the work.
+/// Time limits of the role or database are lifted. Calls `progress` before each query, from several threads.
 ///
 /// # Errors
-/// When there is no connection, a query fails, or `stop` is set; what still runs on the server is cancelled then.
+/// When there is no connection, a query fails, or `stop` is set. Queries that still run on the server are cancelled
+/// then.
 pub fn check(
     options: &ConnectOptions,
     connections: usize,
@@ -150,7 +150,7 @@ pub fn check(
     let answers = ask(&mut admin, options, connections.max(1), &questions, progress, &halt)?;
     for (question, answer) in questions.iter().zip(answers) {
         match (question, moment) {
-            // What a run must not change is no verdict before the run.
+            // Before the run, a check that a run must not change has no result yet.
             (Question::Check(check), _)
                 if check.expect.is_unchanged_by_run() && !matches!(moment, Moment::AfterRun(_)) =>
             {
@@ -186,13 +186,13 @@ pub fn check(
     Ok(report)
 }
 
-/// Larger tables are counted only where somebody asks for it: counting so many rows takes seconds.
+/// Larger tables are counted only on request: it takes seconds.
 pub const COUNTED_ROWS_MAX: u64 = 20_000_000;
 
-/// What [`CheckResult::name`] says for the schema.
+/// [`CheckResult::name`] of the schema.
 pub const SCHEMA: &str = "schema";
 
-/// What [`CheckResult::condition`] says for it.
+/// [`CheckResult::condition`] of the schema.
 pub const SCHEMA_CONDITION: &str =
     "columns, keys, indexes, constraints, partitions and routines are those that were loaded";
 
@@ -203,7 +203,7 @@ impl Moment<'_> {
     }
 }
 
-/// `loaded` says how many rows each table had after its load, where that is known.
+/// `loaded` has the rows of each table after its load, if known.
 fn questions<'a>(
     tables: &[Table],
     loaded: &[(String, u64)],
@@ -236,7 +236,7 @@ fn questions<'a>(
     tables.iter().filter(counted).map(count).chain(checks.iter().filter(asked).map(Question::Check)).collect()
 }
 
-/// What differs from what was loaded; after a run, what did not differ before it.
+/// Returns the differences from the loaded schema; after a run, those that did not exist before it.
 fn schema_verdict(differences: &[Difference], moment: Moment<'_>, seconds: f64) -> CheckResult {
     let is_new = |difference: &&Difference| match moment {
         Moment::AfterRun(before) => !before.differences.contains(difference),
@@ -255,7 +255,7 @@ fn schema_verdict(differences: &[Difference], moment: Moment<'_>, seconds: f64) 
     }
 }
 
-/// What the rows of an answer mean.
+/// Returns what the rows of a result mean.
 fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> CheckResult {
     let rows = &answer.rows;
     let (condition, mut violations) = match question {
@@ -284,8 +284,8 @@ fn verdict(question: &Question<'_>, answer: &Answer, moment: Moment<'_>) -> Chec
     CheckResult { name, condition, holds: violations.is_empty(), seconds, violations, more }
 }
 
-/// Whether what was zero right after the load is so still, where that is asked and can be known: `emptied` are the
-/// tables that were emptied or rewritten since.
+/// Returns whether a value that was zero right after the load is still zero, if that is checked and can be known:
+/// `emptied` are the tables that were emptied or rewritten since.
 fn since_load(
     check: &Check,
     answer: &Answer,
@@ -310,7 +310,7 @@ fn since_load(
     })
 }
 
-/// Rows that were there before and are not the same now, and the other way round.
+/// Returns rows that existed before and do not exist now, and the reverse.
 fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
     let before = baseline.unchanging.iter().find(|(name, _)| *name == check);
     let Some((_, before)) = before else {
@@ -323,7 +323,7 @@ fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
     pairs.filter(|(was, is)| was != is).map(|(was, is)| format!("was {was}, is {is}")).collect()
 }
 
-/// Each row as `col=value col=value`.
+/// Formats each row as `col=value col=value`.
 pub(crate) fn texts(rows: &Rows) -> Vec<String> {
     let text = |row: &Vec<Option<String>>| {
         let fields = rows.columns.iter().zip(row);

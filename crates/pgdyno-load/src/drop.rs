@@ -1,4 +1,4 @@
-//! Removing what was loaded.
+//! Drops what was loaded.
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_wire::SqlState;
@@ -9,10 +9,10 @@ use crate::state::inventory::{Drop, Inventory};
 use crate::state::stamp;
 use crate::{LoadError, state};
 
-/// What was dropped.
+/// Objects that were dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Tables, and with force whatever else bore their names, each with its kind: `table orders`.
+    /// Tables, and with force any objects of their names, each with its kind: `table orders`.
     pub relations: Vec<String>,
     /// Procedures and functions, with the types of their arguments.
     pub routines: Vec<String>,
@@ -21,19 +21,20 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    /// Whether there was nothing to drop.
+    /// Returns true if nothing was there.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.relations.is_empty() && self.routines.is_empty() && !self.stamp
     }
 }
 
-/// Drops the data set `data`: tables, routines and whatever else bears its mark, and its stamp, in one
-/// transaction; whatever its scale. With `force`, also what bears the names of its tables and routines and
-/// is not ours. What depends on them makes it fail: nothing is dropped in cascade.
+/// Drops the data set `data` of any scale, in one transaction: tables, routines and everything else with its mark,
+/// and its stamp. With `force`, also objects of other programs with the names of its tables and routines. Fails if
+/// other objects depend on these: it never cascades.
 ///
 /// # Errors
-/// [`LoadError::Foreign`] or [`LoadError::OtherMaker`] without `force` when there is something that is not ours; nothing is dropped then.
+/// [`LoadError::Foreign`] or [`LoadError::OtherMaker`] without `force`, if there is an object that is not pgdyno's;
+/// nothing is dropped then.
 pub fn drop_data(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<Dropped, LoadError> {
     let meta = data.meta();
     if !meta.has_data() {
@@ -51,7 +52,7 @@ pub fn drop_data(admin: &mut Admin, data: &dyn DataSet, force: bool) -> Result<D
     Ok(dropped)
 }
 
-/// Within a transaction: drops the schema of routines that were kept apart, where pgdyno has made one.
+/// Within a transaction: drops the schema of routines that are kept apart, if pgdyno created it.
 fn drop_routine_schema(admin: &mut Admin, data: &dyn DataSet, mut dropped: Dropped) -> Result<Dropped, LoadError> {
     if let Some(maker) = data.other_maker()
         && apart::drop_schema(admin, maker.routine_schema)?
@@ -71,12 +72,12 @@ pub(crate) fn lock(admin: &mut Admin, dataset: &'static str) -> Result<(), LoadE
     }
 }
 
-/// The two numbers of the advisory lock, as SQL. Advisory locks are per database, the data per schema.
+/// Returns the two numbers of the advisory lock, as SQL. Advisory locks are per database, the data per schema.
 pub(crate) fn lock_key(dataset: &str) -> String {
     format!("hashtext('pgdyno'), hashtext(current_schema() || '.' || {})", quote::literal(dataset))
 }
 
-/// Within a transaction: drops what `inventory` holds, and the stamp.
+/// Within a transaction: drops everything in `inventory`, and the stamp.
 pub(crate) fn drop_all(
     admin: &mut Admin,
     inventory: &Inventory,
@@ -97,7 +98,7 @@ pub(crate) fn drop_all(
     })
 }
 
-/// Within a transaction: drops all of it; what is refused because of what comes later, again after that.
+/// Within a transaction: drops all of it. Repeats statements that failed because of dependent objects.
 fn drop_in_order(admin: &mut Admin, mut drops: Vec<Drop>) -> Result<(), AdminError> {
     let mut alone = false;
     while !drops.is_empty() {
@@ -115,7 +116,7 @@ fn drop_in_order(admin: &mut Admin, mut drops: Vec<Drop>) -> Result<(), AdminErr
             }
         }
         if refused.len() == before {
-            // Of several that go together, one may hold up the others.
+            // One of several objects in a statement may make it fail for the others.
             match why {
                 Some(error) if alone => return Err(error),
                 _ => refused = refused.into_iter().flat_map(Drop::singly).collect(),
@@ -135,12 +136,12 @@ fn refusal(source: AdminError, objects: impl Fn() -> String) -> LoadError {
     }
 }
 
-/// For what is no object of the data set.
+/// For objects outside of the data set.
 fn undroppable(source: AdminError) -> LoadError {
     LoadError::Undroppable { objects: "the data".to_owned(), source }
 }
 
-/// Removes the stamp, and the table of the stamps with the last one. Returns whether there was one.
+/// Deletes the stamp, and with the last one the table of stamps. Returns true if there was one.
 fn forget(admin: &mut Admin, schema: &str, dataset: &str) -> Result<bool, AdminError> {
     let gone = admin.execute(&stamp::delete_sql(schema, dataset))? > 0;
     let others = admin.query_one(&format!("select count(*) from {schema}.{}", stamp::TABLE))?;

@@ -1,4 +1,4 @@
-//! Why data could not be looked at, loaded or dropped.
+//! Errors of looking at, loading and dropping data.
 
 use pgdyno_net::{Admin, AdminError, ConnectError};
 use pgdyno_wire::SqlState;
@@ -9,7 +9,7 @@ use pgdyno_workload::Maker;
 use crate::state::stamp::TABLE;
 use crate::{Phase, Stamp};
 
-/// Why data could not be looked at, loaded or dropped.
+/// The error when data could not be looked at, loaded or dropped.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A connection could not be opened.
@@ -27,7 +27,7 @@ pub enum LoadError {
     /// The workload has no tables.
     #[error("workload {0} has no data")]
     NoData(&'static str),
-    /// Somebody else's tables bear the names of the data set's.
+    /// Tables of another program have the names of the data set's.
     #[error(
         "{} in schema {schema} {} not loaded by pgdyno and would be dropped; \
          use another database or schema, or drop {} with --force", .objects.join(", "), is(.objects), them(.objects)
@@ -35,10 +35,10 @@ pub enum LoadError {
     Foreign {
         /// The schema.
         schema: String,
-        /// What is in the way, each with its kind: `table customer`.
+        /// The objects, each with its kind: `table customer`.
         objects: Vec<String>,
     },
-    /// The tables are another program's.
+    /// The tables belong to a known program.
     #[error(
         "schema {schema} holds data loaded by {}: {}; pgdyno leaves it alone, and `{}` drives it as it is; use another \
          database or schema for data of pgdyno's own, or drop this with --force",
@@ -49,7 +49,7 @@ pub enum LoadError {
         schema: String,
         /// The program.
         maker: &'static Maker,
-        /// What is there, each with its kind.
+        /// The objects, each with its kind.
         objects: Vec<String>,
     },
     /// The schema for the routines is not pgdyno's.
@@ -61,7 +61,7 @@ pub enum LoadError {
         /// The schema.
         schema: &'static str,
     },
-    /// The schema for the routines cannot be made.
+    /// The schema for the routines could not be created.
     #[error(
         "failed to create pgdyno's routines in schema {schema}: {source}; have them created by a role that may \
          (GRANT CREATE ON DATABASE …), or use --call client, which needs no routines"
@@ -69,18 +69,18 @@ pub enum LoadError {
     NoPlace {
         /// The schema.
         schema: &'static str,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
-    /// The data set is there already, the same or with other parameters.
+    /// The data set is there already, with the same or other parameters.
     #[error("the database holds {found}{}; --replace drops it and loads anew", but_wanted(.found, .wanted))]
     Exists {
-        /// What is there.
+        /// The data that is there.
         found: Box<Stamp>,
-        /// What was to be loaded.
+        /// The data to be loaded.
         wanted: Box<Stamp>,
     },
-    /// Data of ours lacks something, and nothing is loaded over it unasked.
+    /// Data of pgdyno is damaged, and is replaced only on request.
     #[error(
         "the data of {dataset} is damaged: {}; restore that, or let `{remedy}` drop what is left and load anew",
         .damage.join("; ")
@@ -88,24 +88,24 @@ pub enum LoadError {
     Damaged {
         /// The data set.
         dataset: &'static str,
-        /// What is missing, table by table.
+        /// The missing objects, table by table.
         damage: Vec<String>,
-        /// The command that loads anew.
+        /// The command that loads it again.
         remedy: String,
     },
-    /// A load of other data was interrupted, and could be gone on with.
+    /// A load of other data was interrupted, and could be resumed.
     #[error(
         "the database holds an unfinished load: {begun}; {rows} rows are there. `{go_on}` goes on with it; \
          `{anew}` drops it and loads anew"
     )]
     Unfinished {
-        /// What was begun.
+        /// The data of that load.
         begun: Box<Stamp>,
-        /// Rows that are there for good.
+        /// Rows that are stored.
         rows: u64,
-        /// The command that goes on.
+        /// The command that resumes it.
         go_on: String,
-        /// The one that begins anew.
+        /// The command that starts again.
         anew: String,
     },
     /// Another pgdyno loads or drops the same data set.
@@ -117,20 +117,20 @@ pub enum LoadError {
         /// The data set.
         dataset: &'static str,
     },
-    /// Something depends on what must be dropped.
+    /// An object depends on one to be dropped.
     #[error("cannot drop {objects}: {source}; drop what depends on it first, pgdyno does not")]
     Needed {
-        /// What was to be dropped.
+        /// The object to be dropped.
         objects: String,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
-    /// The server refused to drop what must go.
+    /// The server refused to drop an object.
     #[error("failed to drop {objects}: {source}{}; nothing was dropped", may_not(.source))]
     Undroppable {
-        /// What was to be dropped.
+        /// The object to be dropped.
         objects: String,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
     /// The server's disk is full (`53100`).
@@ -139,43 +139,43 @@ pub enum LoadError {
          `pgdyno drop` removes what was loaded so far", .phase.attempt(), of(.table)
     )]
     DiskFull {
-        /// When.
+        /// The phase of the load.
         phase: Phase,
-        /// The table, where it was about one.
+        /// The table, if there was one.
         table: Option<String>,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
-    /// Routines are missing or another version's, and the role may not create them.
+    /// Routines are missing or of another version, and the role may not create them.
     #[error(
         "the procedures and functions in the database are missing or of another pgdyno, and the role may not replace them: \
          {source}; run pgdyno once as their owner, which replaces them"
     )]
     Routines {
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
-    /// A connection broke.
+    /// A connection was lost.
     #[error("failed to {}{}: {source}; {}: see to the server and load again", .phase.attempt(), of(.table),
         if *.resumable { GOES_ON } else { "what was loaded so far counts for nothing" })]
     Lost {
-        /// When.
+        /// The phase of the load.
         phase: Phase,
-        /// The table, where it was about one.
+        /// The table, if there was one.
         table: Option<String>,
-        /// What happened.
+        /// The cause.
         source: AdminError,
-        /// Whether the next load goes on from there.
+        /// Whether the next load resumes it.
         resumable: bool,
     },
     /// The server refused a statement.
     #[error("failed to {}{}: {source}", .phase.attempt(), of(.table))]
     Failed {
-        /// When.
+        /// The phase of the load.
         phase: Phase,
-        /// The table, where it was about one.
+        /// The table, if there was one.
         table: Option<String>,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
     /// The server refused a statement of an SQL file.
@@ -183,19 +183,19 @@ pub enum LoadError {
     Sql {
         /// The file.
         file: String,
-        /// The line that the statement begins in.
+        /// Line in which the statement begins.
         line: usize,
         /// The statement.
         sql: String,
-        /// What the server says.
+        /// The server's message.
         message: Box<ServerMessage>,
     },
-    /// A statement of an SQL file that a load cannot take.
+    /// A statement of an SQL file is not possible in a load.
     #[error("{file}:{line}: {verb} cannot stand here: the load is one transaction, and pgdyno ends it")]
     Control {
         /// The file.
         file: String,
-        /// The line that the statement begins in.
+        /// Line in which the statement begins.
         line: usize,
         /// Its first word.
         verb: String,
@@ -209,14 +209,14 @@ pub enum LoadError {
         /// The first of them.
         file: String,
     },
-    /// The server took another number of rows than the workload announces.
+    /// The server received another number of rows than the workload declares.
     #[error("table {table} got {found} rows and should have {expected}; this is a mistake of the workload")]
     RowCount {
         /// The table.
         table: String,
-        /// What was announced.
+        /// The number declared.
         expected: String,
-        /// What the server counted.
+        /// The number received.
         found: u64,
     },
     /// There are fewer shards than nodes to hold them.
@@ -225,12 +225,12 @@ pub enum LoadError {
         .nodes - .shards
     )]
     FewShards {
-        /// Shards of each table.
+        /// Number of shards of each table.
         shards: u32,
-        /// Nodes that should have shards.
+        /// Number of nodes that should have shards.
         nodes: u32,
     },
-    /// The connection leads to a node where no table can be created.
+    /// This program is connected to a node on which no table can be created.
     #[error(
         "tables can be created and distributed on the coordinator alone, and this node is none: name {coordinator} in --target"
     )]
@@ -256,13 +256,13 @@ pub enum LoadError {
     /// The stop flag was set.
     #[error("interrupted; what was loaded so far counts for nothing, and the next load drops it")]
     Interrupted,
-    /// The stop flag was set, and the next load goes on from there.
+    /// The stop flag was set, and the next load resumes this one.
     #[error("interrupted; {GOES_ON}")]
     Suspended,
 }
 
 impl LoadError {
-    /// [`LoadError::NoSchema`] for this session.
+    /// Returns [`LoadError::NoSchema`] for this session.
     pub(crate) fn no_schema(admin: &mut Admin) -> Self {
         match admin.query_one("show search_path") {
             Ok(search_path) if search_path.trim_matches('"').is_empty() => {
@@ -273,7 +273,7 @@ impl LoadError {
         }
     }
 
-    /// The same of a load that can be gone on with.
+    /// Returns the same error for a load that can be resumed.
     pub(crate) fn resumable(self) -> Self {
         match self {
             Self::Interrupted => Self::Suspended,
@@ -282,7 +282,7 @@ impl LoadError {
         }
     }
 
-    /// A statement of `phase` failed.
+    /// Returns the error of a failed statement of `phase`.
     pub(crate) fn of(phase: Phase, table: Option<&str>, source: AdminError) -> Self {
         let table = table.map(str::to_owned);
         if source.code() == Some(SqlState::DISK_FULL) {
@@ -297,16 +297,16 @@ impl LoadError {
     }
 }
 
-/// What becomes of a load that can be gone on with.
+/// What a message says of a load that can be resumed.
 const GOES_ON: &str = "what is committed stays, and the next load of the same data goes on from there";
 
-/// A role that may read the tables of a data set needs its stamp, too.
+/// A role with access to the tables of a data set needs its stamp, too.
 fn grant(error: &AdminError) -> &'static str {
     let is_stamp = error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) && error.to_string().contains(TABLE);
     if is_stamp { "; grant the role SELECT on it: it says what is loaded" } else { "" }
 }
 
-/// For what is there already: it may be anybody's.
+/// For data that is there already, perhaps of another program.
 fn remedy(message: &ServerMessage) -> &'static str {
     match message.code.as_str() {
         "42P07" | "42723" | "42710" | "42P06" => {

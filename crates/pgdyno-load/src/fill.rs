@@ -1,4 +1,4 @@
-//! A load: tables, rows, indexes, routines, and what it tells and has done.
+//! A load: tables, rows, indexes, routines, its progress and its report.
 
 pub(crate) mod apart;
 pub(crate) mod copy;

@@ -1,8 +1,8 @@
 //! A fresh copy of a database for one run, dropped after it.
 //!
-//! The name is the mark: it ends in a checksum of the rest, so that no other database is ever taken for a copy, and it is
-//! there from the first moment on, when a comment could not be. While a copy is in use, a session holds an advisory lock
-//! for it; a copy that nobody holds was left by a pgdyno that was killed.
+//! The name is the mark: it ends in a checksum of the rest, so that no other database is mistaken for a copy, and it
+//! exists from the first moment, when a comment could not. While a copy is in use, a session holds an advisory lock
+//! for it. A copy without that lock was left by a pgdyno that was killed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::session::no_limits;
 
 const PREFIX: &str = "pgdyno_copy_";
 
-/// How long sessions that are told to end may take, where the server cannot end them by itself.
+/// Time for sessions to end after a request, if the server cannot terminate them by itself.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Why there is no copy, or why it is still there.
+/// The error when a copy could not be made or dropped.
 #[derive(Debug, thiserror::Error)]
 pub enum FreshError {
     /// A connection could not be opened.
@@ -27,31 +27,31 @@ pub enum FreshError {
     /// There is no such database.
     #[error("there is no database {template} that could be copied")]
     Absent {
-        /// What was to be copied.
+        /// The database to copy.
         template: String,
     },
-    /// The server did not copy.
+    /// The copy failed.
     #[error("failed to copy database {template}: {source}{}", remedy(.source))]
     Copy {
-        /// What was to be copied.
+        /// The database to copy.
         template: String,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
-    /// The server did not drop.
+    /// The drop failed.
     #[error(
         "failed to drop {copy}, the copy that was made for this run: {source}; the next run with --from-template drops it"
     )]
     Drop {
         /// The copy.
         copy: String,
-        /// What the server says.
+        /// The server's message.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The stop flag was set.
     #[error("interrupted while database {template} was copied; nothing of the copy is left")]
     Interrupted {
-        /// What was to be copied.
+        /// The database to copy.
         template: String,
     },
 }
@@ -66,7 +66,7 @@ fn remedy(error: &AdminError) -> &'static str {
     }
 }
 
-/// A database that copies are made of, and the way to the server while it is copied: not through the database itself.
+/// A database to copy, and a way to the server during the copy: not through this database.
 #[derive(Debug)]
 pub struct Template {
     name: String,
@@ -75,8 +75,8 @@ pub struct Template {
 }
 
 impl Template {
-    /// Finds database `name` on the server of `options`. Copies are ordered from the database that `options` name or,
-    /// where that is the template or is not there, from `postgres` or `template1`, as `createdb` does.
+    /// Finds database `name` on the server of `options`. Copies are made from the database of `options` or, if that
+    /// is the template or does not exist, from `postgres` or `template1`, as `createdb` does.
     ///
     /// # Errors
     /// When the server cannot be reached or has no such database.
@@ -92,25 +92,25 @@ impl Template {
         }
     }
 
-    /// The same with another way to the server.
+    /// Replaces the way to the server.
     #[must_use]
     pub fn reached(self, way: impl FnOnce(&ConnectOptions) -> ConnectOptions) -> Self {
         Self { beside: way(&self.beside), ..self }
     }
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The way into it; `None` where it admits nobody (`ALLOW_CONNECTIONS false`).
+    /// Returns how to connect to it; `None` if it allows no connections (`ALLOW_CONNECTIONS false`).
     #[must_use]
     pub fn options(&self) -> Option<ConnectOptions> {
         self.admits.then(|| self.beside.with_database(&self.name))
     }
 
-    /// The way to the server beside it.
+    /// Returns how to connect to the server beside it.
     #[must_use]
     pub fn beside(&self) -> &ConnectOptions {
         &self.beside
@@ -131,50 +131,50 @@ fn connect_beside(options: &ConnectOptions, template: &str) -> Result<(Admin, Co
             Err(error) => return Err(error.into()),
         }
     }
-    // There are at least two ways, so that there was an error if none was taken.
+    // At least two ways were tried, so that there is an error if all failed.
     Err(first.map_or_else(|| FreshError::Absent { template: template.to_owned() }, FreshError::Connect))
 }
 
-/// A copy. It is dropped with this value, if not by [`Fresh::remove`].
+/// A copy. It is dropped with this value, or by [`Fresh::remove`].
 pub struct Fresh {
     name: String,
     beside: ConnectOptions,
     /// Holds the lock.
     admin: Option<Admin>,
-    /// From the order to the copy to the end of the checkpoint after it.
+    /// Time of the copy, including the checkpoint after it.
     pub seconds: f64,
-    /// The size of the copy, where the server tells it.
+    /// Size of the copy, if known.
     pub bytes: Option<u64>,
-    /// Copies that were left behind by others: dropped, or why not.
+    /// Copies that others left behind, in sentences: dropped, or why not.
     pub notes: Vec<String>,
 }
 
 impl Fresh {
-    /// Drops copies that were left behind, and makes a copy of `template` for the run with this name: letters, digits, and
-    /// whatever else becomes `_`. Once `stop` is set the copy is cancelled.
+    /// Drops copies that others left behind, and copies `template` for the run with this name; characters other than
+    /// letters and digits become `_`. When `stop` is set the copy is cancelled.
     ///
     /// # Errors
-    /// When the server does not copy, or `stop` is set; then no copy is left.
+    /// When the server fails to copy, or `stop` is set; no copy is left then.
     pub fn make(template: &Template, run: &str, stop: &AtomicBool) -> Result<Self, FreshError> {
         let (name, beside) = (copy_name(run), template.beside.clone());
         let mut fresh = Self { name, beside, admin: None, seconds: 0.0, bytes: None, notes: Vec::new() };
         let halt = Halt::new(stop);
-        // Whatever waits here, for a lock or for a disk, ends with the stop flag.
+        // Every wait here, for a lock or for a disk, ends with the stop flag.
         let copied = halt.watched(|| fresh.copy(template, &halt));
         if !halt.is_set() {
-            // What there is of a copy that failed the server has removed; what it could not the value's end does.
+            // The server has removed the rest of a failed copy; dropping this value removes what it did not.
             return copied.map(|()| fresh);
         }
         if let Some(admin) = &mut fresh.admin {
-            // A cancel request that came late hits this statement, and no other.
+            // A late cancel request hits this statement, and no other.
             drop(admin.execute("select 1"));
         }
-        // It may have been done before the request came.
+        // The copy may have ended before the request came.
         drop(fresh.remove());
         Err(FreshError::Interrupted { template: template.name.clone() })
     }
 
-    /// Everything from the first connection to the checkpoint after the copy.
+    /// Does everything from the first connection to the checkpoint after the copy.
     fn copy(&mut self, template: &Template, halt: &Halt<'_>) -> Result<(), FreshError> {
         let failed = |source| FreshError::Copy { template: template.name.clone(), source };
         let mut admin = Admin::connect(&halt.options(&self.beside))?;
@@ -191,31 +191,31 @@ impl Fresh {
         }
         let (copy, template) = (quote::identifier(&self.name), quote::identifier(&template.name));
         admin.execute(&format!("create database {copy} template {template}")).map_err(failed)?;
-        // So that the run does not begin with writing out the copy; who may not order it does without.
+        // So that the run does not begin by writing out the copy. Without the right to it there is no checkpoint.
         drop(admin.execute("checkpoint"));
         let size = format!("select pg_database_size({})", quote::literal(&self.name));
         self.bytes = admin.query_opt(&size).ok().flatten().and_then(|n| n.parse().ok());
         self.seconds = began.elapsed().as_secs_f64();
-        // The lock is held until the copy is dropped, whatever becomes of the run.
+        // The lock is held until the copy is dropped, whatever happens to the run.
         admin.set_interrupter(None).map_err(|_| FreshError::Interrupted { template })
     }
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The way into it.
+    /// Returns how to connect to it.
     #[must_use]
     pub fn options(&self) -> ConnectOptions {
         self.beside.with_database(&self.name)
     }
 
-    /// Drops it, whoever is connected to it still.
+    /// Drops it, with any connections to it.
     ///
     /// # Errors
-    /// When the server cannot be reached any more, or does not drop it.
+    /// When the server is unreachable, or fails to drop it.
     pub fn remove(mut self) -> Result<(), FreshError> {
         self.drop_now()
     }
@@ -237,7 +237,7 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
-        // Who wants to hear of it calls `remove`.
+        // [`Fresh::remove`] reports errors.
         drop(self.drop_now());
     }
 }
@@ -261,7 +261,7 @@ fn drop_database(mut admin: Admin, name: &str) -> Result<(), AdminError> {
     }
 }
 
-/// Drops the copies that nobody holds; what became of them, in sentences.
+/// Drops copies without a lock. Returns what happened to them, in sentences.
 fn sweep(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
     let rows = admin.query(&format!(
         "select datname from pg_catalog.pg_database d where datname like '{}%' order by 1",
@@ -270,7 +270,8 @@ fn sweep(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
     let names = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
     let mut notes = Vec::new();
     for name in names.filter(|name| is_copy_name(name)) {
-        // Of two that find it at the same time one drops it. Its own run holds the lock from before it is there.
+        // Of two processes that find it at the same time one drops it. Its own run holds the lock before the copy
+        // exists.
         let free = admin.query_one(&format!(
             "select not exists (select from pg_catalog.pg_locks where locktype = 'advisory' and objsubid = 2 \
              and (classid, objid) = (select (a::bigint & 4294967295)::oid, (b::bigint & 4294967295)::oid \
@@ -280,7 +281,7 @@ fn sweep(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
         if free != "t" {
             continue;
         }
-        // Somebody who is connected to it keeps it.
+        // A copy with connections is kept.
         match admin.execute(&format!("drop database if exists {}", quote::identifier(&name))) {
             Ok(_) => notes.push(format!("dropped {name}, a copy that a run left behind")),
             Err(error) if error.is_lost() => return Err(error),
@@ -290,7 +291,7 @@ fn sweep(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
     Ok(notes)
 }
 
-/// The two numbers of the advisory lock, as SQL.
+/// Returns the two numbers of the advisory lock, as SQL.
 fn lock_key(name: &str) -> String {
     format!("hashtext('pgdyno copy'), hashtext({})", quote::literal(name))
 }
@@ -298,7 +299,7 @@ fn lock_key(name: &str) -> String {
 fn copy_name(run: &str) -> String {
     let word: String =
         run.to_ascii_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    // A name of PostgreSQL has at most 63 bytes.
+    // Names in PostgreSQL have at most 63 bytes.
     let word = word.get(..40).unwrap_or(&word);
     format!("{PREFIX}{word}_{}", checksum(word))
 }

@@ -1,24 +1,26 @@
-//! The life of the data: found, loaded, stamped, checked, dropped.
+//! The life of a workload's data: find, load, stamp, check, drop.
 //!
-//! It prints nothing and decides nothing for the user: what is in the way of a load stays, unless
-//! [`LoadOptions`] say that it may go.
+//! This crate prints nothing, and decides nothing for the user: it removes what is in the way of a load only if
+//! [`LoadOptions`] allow it.
 //!
-//! - [`state`] says what is there: nothing, the data of a workload, other data, half a load, somebody else's;
-//! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at last; a large load
-//!   that was interrupted goes on where it was;
-//! - [`check`] asks whether the data is right, after the load, before a run and after it;
-//! - [`play`] lets transactions of the workload meet, and tells what came of it;
-//! - [`witness`] hears what clients are told until the server crashes, [`lost`] asks for what is gone of it;
+//! - [`state`] returns what is there: nothing, the data of a workload, other data, half a load, or data of another
+//!   program;
+//! - [`load`] creates the tables, copies the rows over several connections, and stamps the data at the end; an
+//!   interrupted large load is resumed;
+//! - [`check`] checks the data after the load, before a run and after it;
+//! - [`play`] runs concurrent transactions of the workload in a given order, and returns the result;
+//! - [`witness`] notes the commits that clients are told of until the server crashes, [`lost`] returns those that are
+//!   missing;
 //! - [`drop_data`] removes what was loaded, and nothing else;
 //! - [`Fresh`] is a copy of a whole database for one run.
 //!
-//! Rows come from the workload's sources, or SQL makes them: then what that made is found by comparing the catalog before
-//! and after, in a transaction that sees nobody else's work.
+//! Rows come from the workload's sources, or SQL makes them. What SQL made is found by comparing the catalog before
+//! and after, in a transaction that does not see the work of others.
 //!
-//! Two marks make the data known. Each table and routine carries a comment, `loaded by pgdyno: …`, from the
-//! transaction on that created it: it goes away with the table, and survives `pg_dump`. The [`Stamp`], a row of
-//! the table `pgdyno_stamp`, says what the data is; it is complete only once all else is done. Everything
-//! is in the schema that `current_schema()` names, unless SQL made it elsewhere. PostgreSQL 12 and later.
+//! Two marks identify the data. Each table and routine has a comment, `loaded by pgdyno: …`, from the transaction
+//! that created it: it is dropped with the table, and survives `pg_dump`. The [`Stamp`], a row of the table
+//! `pgdyno_stamp`, describes the data; it is complete only after everything else. Everything is in the schema that
+//! `current_schema()` names, unless SQL made it elsewhere. PostgreSQL 12 and later.
 
 mod check;
 mod drop;

@@ -1,4 +1,4 @@
-//! A connection that stops when all has to stop.
+//! A connection that is closed when everything must stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,17 +8,17 @@ use pgdyno_net::{Admin, AdminError, CopyWriter, Halt};
 
 use crate::{LoadError, Phase};
 
-/// A connection under the watch of a [`Halt`].
+/// A connection that a [`Halt`] watches.
 pub(crate) struct Session<'a> {
     admin: Admin,
     busy: Arc<AtomicBool>,
-    /// A connection of its own for rows that need not go with anything else.
+    /// A second connection, for rows in a transaction of their own.
     rows: Option<(Admin, Arc<AtomicBool>)>,
     halt: &'a Halt<'a>,
 }
 
-/// What neither loads nor checks may be disturbed by: limits that a role or database may have. The one that could end
-/// this very query goes first. `local` ends with the transaction.
+/// SQL that lifts limits of a role or database, which must not disturb loads and checks. The one that could end this
+/// very query goes first. `local` ends with the transaction.
 pub(crate) fn no_limits(local: bool) -> [String; 2] {
     let others = "'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', \
                   'vacuum_cost_delay'";
@@ -28,7 +28,7 @@ pub(crate) fn no_limits(local: bool) -> [String; 2] {
     ]
 }
 
-/// Runs `work` in a read-only transaction of its own, without limits of time.
+/// Runs `work` in a read-only transaction, without time limits.
 pub(crate) fn in_read_only<T>(
     admin: &mut Admin,
     work: impl FnOnce(&mut Admin) -> Result<T, AdminError>,
@@ -41,7 +41,7 @@ pub(crate) fn in_read_only<T>(
     done.and_then(|done| ended.map(|_| done))
 }
 
-/// How long a server may take to let go of locks.
+/// Time for a server to release locks.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 impl<'a> Session<'a> {
@@ -50,14 +50,14 @@ impl<'a> Session<'a> {
         Ok(Self { admin, busy, rows: None, halt })
     }
 
-    /// From now on [`Session::copy_apart`] sends rows over `rows`.
+    /// Sends rows of [`Session::copy_apart`] over `rows` from now on.
     pub(crate) fn send_rows_over(&mut self, rows: Admin) -> Result<(), LoadError> {
         self.rows = Some(watch(rows, self.halt)?);
         Ok(())
     }
 
-    /// Runs `work` on the connection, unless all has to stop. An error after that moment counts as the stop,
-    /// for it is most likely the answer to our own cancel request.
+    /// Runs `work` on the connection, unless everything must stop. An error after that moment counts as the stop: it
+    /// is most likely caused by the cancel request.
     pub(crate) fn run<T>(
         &mut self,
         phase: Phase,
@@ -67,7 +67,7 @@ impl<'a> Session<'a> {
         attempt(&mut self.admin, &self.busy, self.halt, phase, table, work)
     }
 
-    /// Whether all has to stop.
+    /// Returns true if everything must stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.halt.is_set()
     }
@@ -76,24 +76,23 @@ impl<'a> Session<'a> {
         self.run(phase, table, |admin| admin.execute(sql))
     }
 
-    /// Lets go of locks now: the server notices the connection's end only a moment later, and the next load may
-    /// come before that. Nobody must be watching any more. The first statement may be hit by a cancel request
-    /// that came late.
+    /// Releases locks now: the server notices the end of the connection a little later, and the next load may begin
+    /// before that. Nothing may watch the connection any more. A late cancel request may hit the first statement.
     pub(crate) fn end(mut self) {
-        // Nobody is left who could end the waiting.
+        // Nothing is left that could end the wait.
         if self.admin.wait_at_most(Some(FAREWELL)).is_err() {
             return;
         }
         for sql in ["rollback", "rollback", "select pg_advisory_unlock_all()"] {
-            // On a broken connection there is nothing to let go of.
+            // A lost connection has no locks.
             if self.admin.execute(sql).is_err_and(|error| error.is_lost()) {
                 return;
             }
         }
     }
 
-    /// A COPY that `fill` fills; returns the rows that the server took. It is not finished when all has to
-    /// stop meanwhile.
+    /// Runs a COPY that `fill` fills. Returns the rows that the server received. Does not finish it if everything
+    /// must stop meanwhile.
     pub(crate) fn copy(
         &mut self,
         table: &str,
@@ -103,7 +102,7 @@ impl<'a> Session<'a> {
         copy(&mut self.admin, &self.busy, self.halt, table, sql, fill)
     }
 
-    /// A COPY into a table that others see already, in a transaction of its own.
+    /// Runs a COPY in a transaction of its own, into a table that others see already.
     pub(crate) fn copy_apart(
         &mut self,
         table: &str,
@@ -117,7 +116,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Makes a connection fit for a load.
+/// Prepares a connection for a load.
 fn watch(mut admin: Admin, halt: &Halt<'_>) -> Result<(Admin, Arc<AtomicBool>), LoadError> {
     for sql in no_limits(false) {
         admin.query(&sql).map_err(|error| match halt.is_set() {

@@ -1,4 +1,4 @@
-//! What data there is.
+//! State of a workload's data in a database.
 
 pub(crate) mod inventory;
 pub(crate) mod layout;
@@ -18,35 +18,35 @@ use crate::state::inventory::Inventory;
 use crate::state::ledger::Left;
 use crate::{Kept, LoadError, Stamp, identity};
 
-/// What a database holds of a workload's data set.
+/// State of a data set in a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataState {
     /// Nothing.
     Absent,
-    /// The very data that the workload would load.
+    /// Exactly the data that the workload would load.
     Complete(Stamp),
     /// The data set, complete, but with another scale, version or other parameters that shape its rows.
     Other(Stamp),
-    /// What an interrupted load left, or data of ours that is damaged.
+    /// The rest of an interrupted load, or damaged data of pgdyno.
     Partial {
-        /// The stamp of what was begun, where there is one.
+        /// The stamp of the load, if there is one.
         stamp: Option<Stamp>,
-        /// How far that is, where a load of the same data would go on from there.
+        /// Progress of the load, if a load of the same data would resume it.
         kept: Option<Kept>,
-        /// What is missing or belongs to something else, table by table, in words. Where there is none, and nothing is
-        /// kept, what is there holds nothing of use.
+        /// Objects that are missing or belong to another program, table by table, in words. If this is empty and no
+        /// progress is kept, nothing useful is there.
         damage: Vec<String>,
     },
-    /// Tables of these names that pgdyno did not load: those of `pgbench -i` or of HammerDB, say.
+    /// Tables of these names that pgdyno did not load, such as those of `pgbench -i` or of HammerDB.
     Foreign {
-        /// Their size, where the workload can tell it from the tables.
+        /// Their size, if the workload can read it from the tables.
         scale: Option<u64>,
-        /// What made them, where that is known: `HammerDB`.
+        /// The program that made them, if known: `HammerDB`.
         maker: Option<&'static str>,
     },
 }
 
-/// Finds out what is there. Only reads, and looks at no row but the stamp's and those of
+/// Returns the state of the data. Only reads, and only rows of the stamp and of
 /// [`pgdyno_workload::Meta::scale_query`].
 ///
 /// # Errors
@@ -57,8 +57,8 @@ pub fn state(admin: &mut Admin, data: &dyn DataSet) -> Result<DataState, LoadErr
     examine(admin, data, &caps, &inventory)
 }
 
-/// What bears the names of the workload's tables and routines and was not made by pgdyno, each with its kind, and the
-/// schema that it is in.
+/// Returns objects with the names of the workload's tables and routines that pgdyno did not make, each with its kind,
+/// and their schema.
 ///
 /// # Errors
 /// When the catalog cannot be read, or there is no schema.
@@ -69,7 +69,7 @@ pub fn foreign_objects(admin: &mut Admin, data: &dyn DataSet) -> Result<(String,
     Ok((inventory.schema, objects))
 }
 
-/// The program that loaded the data, where its stamp tells: `pgdyno 0.1.0`.
+/// Returns the program that loaded the data, according to its stamp: `pgdyno 0.1.0`.
 ///
 /// # Errors
 /// When the catalog cannot be read, or there is no schema.
@@ -83,14 +83,14 @@ pub fn loaded_by(admin: &mut Admin, data: &dyn DataSet) -> Result<Option<String>
     })
 }
 
-/// What names of tables and routines could depend on.
+/// Abilities on which names of tables and routines could depend.
 pub(crate) fn capabilities(admin: &Admin) -> Capabilities {
     let default = Capabilities::default();
     let server_version_num = admin.parameters().server_version_num().unwrap_or(default.server_version_num);
     Capabilities { server_version_num, ..default }
 }
 
-/// What `inventory` means.
+/// Returns the state that `inventory` shows.
 pub(crate) fn examine(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -111,7 +111,7 @@ pub(crate) fn examine(
     };
     let nothing_left = inventory.objects().next().is_none();
     let (stamp, complete) = match read {
-        // The stamp of tables that somebody dropped says nothing; that of a load which was rolled back does.
+        // The stamp of tables that were dropped says nothing; that of a load which was rolled back does.
         None | Some((_, true)) if nothing_left => return Ok(DataState::Absent),
         None => {
             let mut damage = vec![format!("the row of {} that says what the data is, is missing", stamp::TABLE)];
@@ -139,7 +139,7 @@ pub(crate) fn examine(
     })
 }
 
-/// The size of somebody else's tables; `None` where they are not what they seem.
+/// Returns the size of another program's tables; `None` if they do not have the expected form.
 fn foreign_scale(admin: &mut Admin, data: &dyn DataSet) -> Option<u64> {
     let answer = admin.query_opt(data.meta().scale_query?);
     answer.ok().flatten()?.parse().ok()

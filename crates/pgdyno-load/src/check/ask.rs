@@ -1,4 +1,4 @@
-//! The queries of checks, dealt over several connections.
+//! The queries of checks, distributed over several connections.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -9,13 +9,13 @@ use pgdyno_workload::{CheckCost, Expect};
 use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
 use crate::session;
 
-/// The most memory that one operation of a query takes: beyond it hashing gains little.
+/// Memory limit of one operation of a query: beyond it hashing gains little.
 const MEMORY_BYTES_MAX: u64 = 256 << 20;
 
-/// What a query of small tables costs beside the large ones of one check.
+/// Cost of a query of small tables, relative to the large ones of one check.
 const CHEAP: f64 = 0.02;
 
-/// What a question brought.
+/// Result of a question.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     /// Rows of all parts, in their order.
@@ -34,11 +34,11 @@ impl Answer {
 struct Query {
     question: usize,
     sql: String,
-    /// What it costs, estimated: a check that reads large tables costs 1.
+    /// Estimated cost: a check that reads large tables costs 1.
     cost: f64,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Board<'a> {
     questions: &'a [Question<'a>],
     queries: &'a [Query],
@@ -56,12 +56,12 @@ struct State {
     rows: Vec<Option<Rows>>,
     /// By question.
     times: Vec<(Option<Instant>, Option<Instant>)>,
-    /// The first error; those that follow from it are dropped.
+    /// The first error; later ones follow from it.
     error: Option<CheckError>,
 }
 
-/// Asks all questions over `admin`, which `halt` can close, and as many more connections as the server has room for. The answers are in the order
-/// of the questions.
+/// Runs all questions over `admin`, which `halt` can close, and over as many more connections as the server has room
+/// for. Returns the results in the order of the questions.
 pub(crate) fn ask(
     admin: &mut Admin,
     options: &ConnectOptions,
@@ -94,7 +94,7 @@ impl Board<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What one of `sharers` connections does.
+    /// Runs queries on one of `sharers` connections.
     fn work(&self, admin: &mut Admin, sharers: usize) {
         let mut check = "begin".to_owned();
         if let Err(source) = self.ask_all(admin, sharers, &mut check) {
@@ -106,11 +106,11 @@ impl Board<'_> {
             state.error.get_or_insert(error);
             self.halt.fail();
         }
-        // A cancel request that came late hits the first of them. Where both fail the connection is gone.
+        // A late cancel request can hit the first of them. If both fail the connection is lost.
         drop(admin.execute("rollback").or_else(|_| admin.execute("rollback")));
     }
 
-    /// Takes one query after another, until none is left or all has to stop. `check` is what is asked at the moment.
+    /// Runs one query after another, until none is left or all must stop. Sets `check` to the one in progress.
     fn ask_all(&self, admin: &mut Admin, sharers: usize, check: &mut String) -> Result<(), AdminError> {
         for sql in begin(sharers) {
             admin.query(&sql)?;
@@ -163,8 +163,9 @@ impl Board<'_> {
     }
 }
 
-/// What begins a transaction whose queries may together use about as much memory as the server's own cache, without limits
-/// of time. All of it ends with the transaction: behind a pooler the session is somebody else's then.
+/// SQL that begins a transaction whose queries may together use about as much memory as the server's own cache,
+/// without time limits. The settings end with the transaction: behind a pooler the session belongs to another client
+/// then.
 fn begin(sharers: usize) -> [String; 4] {
     let [statement, others] = session::no_limits(true);
     [
@@ -205,8 +206,8 @@ fn texts(question: &Question<'_>, connections: u64) -> Vec<String> {
     }
 }
 
-/// Behind MATERIALIZED it is planned as if all rows were wanted: the planner must not choose a slow plan in the hope of a
-/// quick first row, for there should be none. One row more than is shown tells that there are more.
+/// With MATERIALIZED it is planned for all rows: the planner must not choose a slow plan in the hope of a quick first
+/// row, for there should be none. One row more than is shown tells that there are more.
 fn violations(sql: &str) -> String {
     format!(
         "with violation as materialized (\n{}\n) select * from violation limit {}",

@@ -1,4 +1,4 @@
-//! Whether what clients were told is committed survives a crash of the server.
+//! Test that acknowledged commits survive a crash of the server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,20 +8,20 @@ use pgdyno_workload::Durability;
 
 use crate::check::scenario::{ScenarioError, Values};
 
-/// How often it is looked whether the drive is to end.
+/// Interval between two looks at the stop flag.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// What clients were told.
+/// Acknowledgements that clients received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Witness {
-    /// The client's number and what it was told that is committed.
+    /// The client's number, and the commits that were acknowledged.
     pub acknowledged: Vec<(u32, i64)>,
-    /// Transactions that were under way when the connection broke: whether they are committed nobody was told.
+    /// Transactions in progress when the connection was lost: their result is unknown.
     pub unanswered: u32,
 }
 
-/// Drives the transaction of `durability` with so many clients for so long, then calls `crash` while they are at work,
-/// and returns when they have noticed, with what `crash` brought. What each was told is kept in memory.
+/// Runs the transaction of `durability` on so many clients for so long, then calls `crash` while they work. Returns
+/// when they have noticed, with the result of `crash`. Acknowledgements are kept in memory.
 ///
 /// # Errors
 /// When a client cannot connect, a transaction fails before the crash, or `stop` is set before it.
@@ -40,7 +40,7 @@ pub fn witness<T>(
         let sql = values.fill(durability.transaction).unwrap_or_else(|_| durability.transaction.to_owned());
         admins.push((number, sql, Admin::connect(options)?));
     }
-    // Set before the crash: what fails from then on was under way.
+    // Set before the crash: later failures are of transactions in progress.
     let (crashing, over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (crashing, over) = (&crashing, &over);
@@ -59,7 +59,7 @@ pub fn witness<T>(
         };
         crashing.store(true, Ordering::Relaxed);
         let crashed = (!interrupted).then(crash);
-        // Where it did not crash they end by this.
+        // If the server did not crash, this ends them.
         over.store(true, Ordering::Relaxed);
         let mut witness = Witness::default();
         let mut refused = None;
@@ -82,11 +82,11 @@ pub fn witness<T>(
 
 /// How a client ended.
 enum End {
-    /// It was told to.
+    /// On request.
     Over,
     /// By the crash.
     Lost,
-    /// A transaction failed although nothing had crashed.
+    /// By an error before the crash.
     Failed(AdminError),
 }
 
@@ -111,8 +111,7 @@ fn client(
     (told, End::Over)
 }
 
-/// The transactions that clients were told are committed, and that are not there: the first five, as
-/// `col=value col=value`, and how many there are.
+/// Returns acknowledged transactions that are missing: the first five, as `col=value col=value`, and their number.
 ///
 /// # Errors
 /// When the query fails.

@@ -1,24 +1,24 @@
-//! What is asked of the data, and how asking fares.
+//! Queries of checks, and the progress of running them.
 
 use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_workload::{Check, RowCount};
 
 use crate::LoadError;
 
-/// Violations that are shown of each check.
+/// Violations shown of each check.
 pub(crate) const SHOWN: usize = 5;
 
-/// Differences of the schema that are shown: a whole table's parts.
+/// Differences of the schema that are shown: the parts of a whole table.
 pub(crate) const DIFFERENCES_SHOWN: usize = 50;
 
-/// What is asked and what it must bring.
+/// A query, and the result that it must return.
 pub(crate) enum Question<'a> {
-    /// How many rows a table has.
+    /// The number of rows of a table.
     Rows {
         table: &'static str,
         rows: RowCount,
     },
-    /// Whether it has any.
+    /// Whether a table has any rows.
     AnyRow {
         table: &'static str,
     },
@@ -34,34 +34,34 @@ impl Question<'_> {
     }
 }
 
-/// How far the checks are, as one more query begins.
+/// Progress of the checks, when one more query begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckProgress<'a> {
     /// The check that the query belongs to.
     pub check: &'a str,
     /// Queries that are done.
     pub done: usize,
-    /// All of them.
+    /// Number of queries.
     pub total: usize,
-    /// The share of all the work that is done, estimated, 0 to 1.
+    /// Estimated share of the work that is done, 0 to 1.
     pub share: f64,
 }
 
-/// Why the data could not be checked. What is wrong with it is no error.
+/// The error when the data could not be checked. A failed check is no error.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// Not even one connection could be opened.
+    /// No connection could be opened.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// A check's query failed: a table is missing, say.
+    /// The query of a check failed: a table is missing, for example.
     #[error("check {check} cannot be asked: {source}")]
     Failed {
         /// The check.
         check: String,
-        /// What the server says.
+        /// The server's message.
         source: AdminError,
     },
-    /// The schema cannot be held against the one that was loaded.
+    /// The schema cannot be compared with the one that was loaded.
     #[error(transparent)]
     Schema(LoadError),
     /// The stop flag was set.

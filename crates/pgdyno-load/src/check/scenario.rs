@@ -1,4 +1,4 @@
-//! Carrying out a workload's isolation tests.
+//! Runs a workload's isolation tests.
 
 mod actor;
 mod outcome;
@@ -16,29 +16,29 @@ use actor::{Actor, Statement};
 pub use outcome::{Rules, ScenarioError, ScenarioResult};
 pub(crate) use values::Values;
 
-/// How often it is looked at what a session is doing.
+/// Interval between two looks at a session.
 const GLANCE: Duration = Duration::from_millis(10);
-/// So many glances in a row must show a session that waits for an idle one before it is taken to wait for ever.
+/// Consecutive looks that must show a session waiting for an idle one before it counts as waiting forever.
 const SURE: u32 = 5;
-/// How often a transaction, or a scenario, is begun before a serialization failure counts.
+/// Attempts at a transaction, or a scenario, before a serialization failure counts.
 const TRIES: u32 = 3;
 
-/// The level at which transactions of this connection run.
+/// Returns the isolation level of this connection's transactions.
 ///
 /// # Errors
-/// When the server cannot be asked.
+/// When the query fails.
 pub fn default_level(admin: &mut Admin) -> Result<IsolationLevel, AdminError> {
     let name = admin.query_one("show default_transaction_isolation")?;
     // The server has no other names.
     Ok(IsolationLevel::from_name(&name).unwrap_or(IsolationLevel::ReadCommitted))
 }
 
-/// Carries out a scenario. Whatever happens, all of its sessions have rolled back and ended when it returns. One that
-/// a serialization failure ended inside a transaction of several statements is carried out anew, as a client would
-/// try its transaction again.
+/// Runs a scenario. In every case all of its sessions have rolled back and ended when it returns. If a serialization
+/// failure ended a transaction of several statements, the scenario runs again, as a client would retry its
+/// transaction.
 ///
 /// # Errors
-/// When it cannot be carried out, or `stop` is set: then what runs is cancelled.
+/// When it cannot be run, or `stop` is set; statements in progress are cancelled then.
 pub fn play(
     options: &ConnectOptions,
     scenario: &Scenario,
@@ -55,7 +55,7 @@ pub fn play(
             Err(_) if halt.is_interrupted() => return Err(ScenarioError::Interrupted),
             opened => opened?,
         };
-        // Its questions, too, may wait for somebody else's lock.
+        // Its queries may wait for a lock, too.
         halt.watch_always(play.watcher.cancel_handle());
         let come = halt.watched(|| scenario.steps.iter().try_for_each(|step| play.step(step)));
         let tried_again = play.tried_again.clone();
@@ -80,9 +80,9 @@ pub fn play(
     }
 }
 
-/// Why a scenario goes no further.
+/// Why a scenario ended early.
 enum End {
-    /// It came otherwise than it must.
+    /// A result was not the expected one.
     Broken(String),
     /// A serialization failure undid a transaction of several statements.
     Serialization(String),
@@ -95,7 +95,7 @@ impl<E: Into<ScenarioError>> From<E> for End {
     }
 }
 
-/// A scenario that is being carried out.
+/// A scenario in progress.
 struct Play<'a> {
     options: &'a ConnectOptions,
     rules: &'a Rules,
@@ -113,7 +113,7 @@ impl<'a> Play<'a> {
         Ok(Self { options, rules, stop, watcher, actors: BTreeMap::new(), values, tried_again: Vec::new() })
     }
 
-    /// Ends all sessions, then restores what is to be restored. What has cancelled the watcher does not end a connection
+    /// Ends all sessions, then runs the final statements. A cancel request for the observer does not end a connection
     /// by `options`.
     fn end(mut self, restore: &[String], options: &ConnectOptions) -> Result<(), ScenarioError> {
         for actor in std::mem::take(&mut self.actors).into_values() {
@@ -158,7 +158,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// The session, opened where it is new.
+    /// Returns the session, opened if it is new.
     fn actor(&mut self, name: &'static str) -> Result<&mut Actor, ScenarioError> {
         use std::collections::btree_map::Entry;
         match self.actors.entry(name) {
@@ -197,7 +197,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Runs a statement that brings nothing.
+    /// Runs a statement without a result.
     fn run(&mut self, session: &'static str, sql: &str) -> Result<(), End> {
         self.send(&Act { session, sql: sql.to_owned(), keep: None })?;
         self.await_end(session)
@@ -209,7 +209,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Waits until the statement of a session has ended; one that nobody but us could let go on is cancelled.
+    /// Waits until the statement of a session has ended. Cancels it if nothing but this program could end its wait.
     fn await_end(&mut self, session: &'static str) -> Result<(), End> {
         let began = Instant::now();
         let mut hopeless = 0;
@@ -229,7 +229,7 @@ impl<'a> Play<'a> {
         Ok(())
     }
 
-    /// Waits until the server says that a session waits for a lock of another one.
+    /// Waits until the server shows that a session waits for a lock of another one.
     fn await_lock(&mut self, session: &'static str, blocker: &'static str) -> Result<(), End> {
         let began = Instant::now();
         loop {
@@ -246,8 +246,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Whether the statement of a session has ended. What it brought is kept; a serialization failure of a transaction
-    /// that is one statement has it sent again.
+    /// Returns true if the statement of a session has ended. Keeps its result; sends it again after a serialization
+    /// failure if it is a transaction by itself.
     fn has_ended(&mut self, session: &'static str) -> Result<bool, End> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(ScenarioError::Interrupted.into());
@@ -276,7 +276,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// The sessions of the scenario whose locks this one waits for, as the server sees it.
+    /// Returns the sessions of the scenario whose locks this one waits for, according to the server.
     fn blockers(&mut self, session: &'static str) -> Result<Vec<&'static str>, End> {
         let pid = self.actor(session)?.pid;
         let waits = self.watcher.query(&format!(
@@ -286,7 +286,7 @@ impl<'a> Play<'a> {
         Ok(pids.filter_map(|pid| self.actors.values().find(|actor| actor.pid == pid)).map(|actor| actor.name).collect())
     }
 
-    /// After the limit.
+    /// Past the limit.
     fn hangs(&mut self, session: &'static str, what: &str) -> End {
         let after = format!("{what} after {} s", self.rules.limit.as_secs_f64());
         match self.blockers(session) {
@@ -297,7 +297,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Cancels the statement of a session, and says what was wrong with it.
+    /// Cancels the statement of a session, and returns what was wrong with it.
     fn give_up(&mut self, session: &'static str, what: &str) -> End {
         let Some(actor) = self.actors.get_mut(session) else { return End::Broken(format!("{session} {what}")) };
         let sql = actor.statement.as_ref().map(|s| one_line(&s.sql)).unwrap_or_default();
@@ -306,7 +306,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// A session that looks at what the others do. It must see what was committed last, and not hang itself.
+/// A session that observes the others. It must see the latest commits, and must not hang.
 fn watcher(options: &ConnectOptions, rules: &Rules) -> Result<Admin, ScenarioError> {
     let mut watcher = Admin::connect(options)?;
     watcher.execute("set default_transaction_isolation = 'read committed'")?;

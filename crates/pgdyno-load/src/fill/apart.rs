@@ -1,4 +1,4 @@
-//! Routines in a schema of their own, for tables that another program has made.
+//! Routines in a schema of their own, for tables of another program.
 
 use pgdyno_net::{Admin, quote};
 use pgdyno_wire::SqlState;
@@ -9,12 +9,13 @@ use crate::fill::distribute;
 use crate::state::stamp;
 use crate::{LoadError, Phase};
 
-/// Sees to it that the schema of the workload's routines holds them as they are now; makes it where it is not there. They
-/// find the tables by the session's search_path. Nothing outside of that schema is touched, and a schema of this name that
-/// pgdyno has not made is left alone. Returns whether anything was created.
+/// Brings the schema of the workload's routines up to date; creates it if it does not exist. The routines find the
+/// tables by the session's search_path. Nothing outside of that schema is changed, and a schema of this name that
+/// pgdyno did not create is left alone. Returns true if anything was created.
 ///
 /// # Errors
-/// [`LoadError::OtherSchema`] when the schema is somebody else's; [`LoadError::NoPlace`] when the role may not create it.
+/// [`LoadError::OtherSchema`] when the schema belongs to another program; [`LoadError::NoPlace`] when the role may
+/// not create it.
 pub fn place_routines(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -34,7 +35,7 @@ pub fn place_routines(
     }
     let tables = admin.query_opt("select quote_ident(current_schema())").map_err(LoadError::Catalog)?;
     let Some(tables) = tables else { return Err(LoadError::no_schema(admin)) };
-    // One text is one transaction. The routines of an older pgdyno may be of another kind or result.
+    // One text is one transaction. Routines of an older pgdyno may have another kind or result.
     let mut sql = match found {
         Found::Nothing => format!("create schema {schema};\n"),
         _ => drop_sql(admin, schema)?,
@@ -52,8 +53,8 @@ pub fn place_routines(
     Ok(true)
 }
 
-/// Within a transaction: drops the schema of the workload's routines, where pgdyno has made it. Returns whether it was
-/// there.
+/// Within a transaction: drops the schema of the workload's routines, if pgdyno created it. Returns true if it
+/// existed.
 pub(crate) fn drop_schema(admin: &mut Admin, schema: &str) -> Result<bool, LoadError> {
     let Found::Ours(_) = mark(admin, schema)? else { return Ok(false) };
     let sql = drop_sql(admin, schema)? + &format!("drop schema {schema}");
@@ -61,10 +62,10 @@ pub(crate) fn drop_schema(admin: &mut Admin, schema: &str) -> Result<bool, LoadE
     Ok(true)
 }
 
-/// Who has made a schema.
+/// Creator of a schema.
 enum Found {
     Nothing,
-    /// With this mark.
+    /// pgdyno, with this mark.
     Ours(String),
     Theirs,
 }
@@ -81,7 +82,7 @@ fn mark(admin: &mut Admin, schema: &str) -> Result<Found, LoadError> {
     })
 }
 
-/// The comment on the schema: it tells the routines from those of another version.
+/// Returns the comment on the schema, which identifies the version of the routines.
 fn mark_of(data: &dyn DataSet, caps: &Capabilities, routines: &[Routine]) -> String {
     let mut hash = Sha256::new();
     for routine in routines {
@@ -93,7 +94,7 @@ fn mark_of(data: &dyn DataSet, caps: &Capabilities, routines: &[Routine]) -> Str
     stamp::mark(data.meta().dataset, &digits)
 }
 
-/// What drops the routines of a schema of ours, and nothing else.
+/// Returns SQL that drops the routines of a schema of pgdyno, and nothing else.
 fn drop_sql(admin: &mut Admin, schema: &str) -> Result<String, LoadError> {
     let rows = admin
         .query(&format!(

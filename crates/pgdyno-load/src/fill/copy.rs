@@ -1,4 +1,4 @@
-//! Rows on their way to the server.
+//! COPY of rows to the server.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,13 +7,13 @@ use pgdyno_workload::{CopyBuf, Table};
 
 use crate::Progress;
 
-/// One CopyData message. Large ones spare the server 11 to 19 % against one for each row; larger than this
-/// brings no more.
+/// Size of one CopyData message. Large ones save the server 11 to 19 % of the work of one message per row; larger
+/// ones than this save no more.
 const MESSAGE_BYTES: usize = 64 * 1024;
-/// Chunks of fewer bytes are sent together.
+/// Smaller chunks are sent together.
 const SEND_BYTES: usize = 512 * 1024;
 
-/// What was sent of a table so far, by all loaders.
+/// Rows and bytes of a table sent so far, by all loaders.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     rows: AtomicU64,
@@ -26,9 +26,9 @@ impl Sent {
     }
 }
 
-/// Writes the rows of `chunks` into one buffer, again and again, and sends it from there.
+/// Writes the rows of `chunks` into one buffer, repeatedly, and sends it.
 ///
-/// When all has to stop it returns early, without an error: then nobody may finish the COPY.
+/// If everything must stop, it returns early without an error; the COPY must not be finished then.
 pub(crate) fn send(
     table: &Table,
     mut chunks: impl FnMut() -> Option<u64>,

@@ -1,12 +1,11 @@
-//! Tables and routines that a server spreads over nodes (Citus).
+//! Tables and routines that are distributed over nodes (Citus).
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, Distribution, Routine, Table};
 
 use crate::LoadError;
 
-/// Looks whether the tables can be spread as they should be, before anything is dropped. Returns what the user should
-/// know.
+/// Checks that the tables can be distributed, before anything is dropped. Returns warnings for the user.
 ///
 /// # Errors
 /// When tables cannot be created here, or there are fewer shards than nodes.
@@ -22,7 +21,7 @@ pub(crate) fn admit(caps: &Capabilities, tables: &[Table]) -> Result<Option<Stri
     Ok((shards % nodes != 0).then(|| uneven(shards, nodes)))
 }
 
-/// What it means that a number of shards does not divide, and which ones do.
+/// Returns what an uneven number of shards means, and which numbers are even.
 fn uneven(shards: u32, nodes: u32) -> String {
     let few = shards / nodes;
     format!(
@@ -34,7 +33,7 @@ fn uneven(shards: u32, nodes: u32) -> String {
     )
 }
 
-/// Shards of each table that is distributed by a column.
+/// Returns the shards of each table that is distributed by a column.
 fn shards(tables: &[Table]) -> Option<u32> {
     tables.iter().find_map(|table| match table.distribution {
         Some(Distribution::Column { shards, .. }) => Some(shards),
@@ -42,15 +41,15 @@ fn shards(tables: &[Table]) -> Option<u32> {
     })
 }
 
-/// Whether the server spreads this table. Such a table is created before any is filled, for others are to lie with it;
-/// its rows are not frozen by COPY, which Citus does not do.
+/// Returns true if the server distributes this table. Such a table is created before any is filled, because others
+/// are colocated with it. COPY does not freeze its rows: Citus does not support that.
 pub(crate) fn is_spread(caps: &Capabilities, table: &Table) -> bool {
     caps.distributed_tables && table.distribution.is_some()
 }
 
-/// SQL that spreads `table`, which is there and empty; none where it stays where it is. All lie with one that
-/// `was_spread` by the load that this one goes on with, or else with the first. The shards of a data set are its own:
-/// what is moved or split of them is nobody else's.
+/// Returns SQL that distributes `table`, which exists and is empty; `None` if it is not distributed. All tables are
+/// colocated with one that `was_spread` by the load that is resumed, or else with the first one. The shards of a data
+/// set are its own, so that moving or splitting them affects no other.
 pub(crate) fn table_sql(
     caps: &Capabilities,
     tables: &[Table],
@@ -80,8 +79,9 @@ fn is_by_column(table: &Table) -> bool {
     matches!(table.distribution, Some(Distribution::Column { .. }))
 }
 
-/// SQL that sends calls of `routine` to the node of their rows; none where there are no nodes. It does nothing where the
-/// table was loaded before the server could spread it. `tables` is the schema of the tables, `schema` that of the routine.
+/// Returns SQL that routes calls of `routine` to the node of their rows; `None` without nodes. It has no effect if
+/// the table was loaded before it could be distributed. `tables` is the schema of the tables, `schema` that of the
+/// routine.
 pub(crate) fn routine_sql(caps: &Capabilities, tables: &str, schema: &str, routine: &Routine) -> Option<String> {
     let (argument, table) = routine.distribution.filter(|_| caps.distributed_tables)?;
     let table = format!("{tables}.{}", quote::identifier(table));
@@ -93,10 +93,11 @@ pub(crate) fn routine_sql(caps: &Capabilities, tables: &str, schema: &str, routi
     ))
 }
 
-/// A routine that runs on another node finds its tables by that node's search_path, for the session's is not sent along.
+/// Checks that routines find their tables on other nodes: they use that node's search_path, because the session's is
+/// not sent along.
 ///
 /// # Errors
-/// [`LoadError::SearchPath`] when a node would look elsewhere.
+/// [`LoadError::SearchPath`] when a node uses another schema.
 pub(crate) fn check_search_path(admin: &mut Admin, caps: &Capabilities, routines: &[Routine]) -> Result<(), LoadError> {
     if !caps.distributed_tables || routines.iter().all(|routine| routine.distribution.is_none()) {
         return Ok(());
@@ -116,10 +117,10 @@ fn search_path_sql(schema: &str) -> String {
     )
 }
 
-/// Has every other node write out what it holds in memory. What they refused, in sentences.
+/// Runs CHECKPOINT on every other node. Returns refusals, in sentences.
 ///
 /// # Errors
-/// When the nodes cannot be asked.
+/// When the nodes cannot be queried.
 pub(crate) fn checkpoint(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
     column(admin, CHECKPOINT)
 }
@@ -127,7 +128,8 @@ pub(crate) fn checkpoint(admin: &mut Admin) -> Result<Vec<String>, AdminError> {
 const CHECKPOINT: &str = "select 'no CHECKPOINT after the load on node ' || nodename || ':' || nodeport || ': ' || \
      regexp_replace(result, '^ERROR:\\s*', '') from run_command_on_workers('checkpoint') where not success order by 1";
 
-/// Bytes of the tables that `oids` asks for, with their indexes and TOAST, on all nodes; one that is not spread counts too.
+/// Returns the bytes of the tables selected by `oids`, distributed or not, with their indexes and TOAST, on all
+/// nodes.
 pub(crate) fn sizes_sql(oids: &str) -> String {
     format!(
         "select coalesce(sum(case when logicalrelid is null then pg_total_relation_size(oid) \
@@ -136,7 +138,7 @@ pub(crate) fn sizes_sql(oids: &str) -> String {
     )
 }
 
-/// The values of the first column.
+/// Returns the values of the first column.
 fn column(admin: &mut Admin, sql: &str) -> Result<Vec<String>, AdminError> {
     let rows = admin.query(sql)?.rows;
     Ok(rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())

@@ -17,44 +17,43 @@ use crate::state::ledger::{Found, Ledger};
 use crate::state::{layout, relations, stamp};
 use crate::{LoadError, LoadReport, Phase, PhaseReport, Progress, Stamp, TableReport};
 
-/// The most memory that one session takes for an index: beyond it sorting gains little.
+/// Memory limit of one session for an index: beyond it sorting gains little.
 const INDEX_MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// How to load.
+/// Options of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Connections that load; those that would have nothing to do are not opened. One more connection watches
-    /// over all.
+    /// Number of connections that load; unnecessary ones are not opened. One more connection controls the load.
     pub loaders: usize,
-    /// Drop what bears the names of the tables and routines and is not ours.
+    /// Drop objects of other programs with the names of the tables and routines.
     pub force: bool,
-    /// Drop our own data, even if it is complete.
+    /// Drop data of pgdyno, even if it is complete.
     pub replace: bool,
-    /// Commit part by part, so that the next load can go on where this one is interrupted. Large data
-    /// ([`crate::RESUMABLE_BYTES`]) is always loaded so.
+    /// Commit part by part, so that the next load can resume an interrupted one. Always on for large data
+    /// ([`crate::RESUMABLE_BYTES`]).
     pub resumable: bool,
-    /// Create the tables unlogged, and make them logged once they are filled. Not where the server distributes tables.
+    /// Create the tables unlogged, and make them logged after they are filled. Ignored if the server distributes
+    /// tables.
     pub unlogged: bool,
 }
 
-/// Loads the `data`: drops what is in the way and may go, creates tables, copies rows, builds
-/// indexes, and stamps the data when all is there.
+/// Loads `data`: drops what is in the way and may be dropped, creates tables, copies rows, builds indexes, and stamps
+/// the data at the end.
 ///
-/// Tables of an interrupted load are dropped without being asked for. Each table is created, copied and frozen in
-/// one transaction by one loader; only a table so large that all others would wait for it is filled by several
-/// and vacuumed.
+/// Drops tables of an interrupted load without asking. One loader creates, fills and freezes each table in one
+/// transaction; only a table so large that all others would wait for it is filled by several and vacuumed.
 ///
-/// A load that is resumable fills every table of several chunks part by part: the rows of one unit of the scale, a
-/// warehouse say, are committed together with an entry in a ledger. The next load of the same data keeps what the ledger
-/// tells of, rows and indexes, and does the rest; the rows are the same as those of a load that was never interrupted.
-/// Data that SQL makes ([`DataSet::sql_data`]) is made on one connection, and what came of it is found in
-/// the catalog and marked. Limits of time that the role or database may have do not count for the load.
+/// A resumable load fills every table of several chunks part by part: it commits the rows of one unit of the scale,
+/// such as a warehouse, together with an entry in a ledger. The next load of the same data keeps the rows and indexes
+/// of the ledger, and does the rest; the rows are the same as those of an uninterrupted load. Data that SQL makes
+/// ([`DataSet::sql_data`]) is made on one connection; its objects are found in the catalog and marked. Time limits of
+/// the role or database are lifted.
 ///
-/// `stop` is looked at all the time: once it is set, running statements are cancelled and the load ends.
+/// It watches `stop` all the time: once that is set, it cancels running statements and ends.
 ///
 /// # Errors
-/// When something is in the way, the server refuses a statement, a connection breaks, or `stop` is set. No
-/// stamp is left then that could be taken for complete data, and no statement runs on.
+/// When something is in the way, the server refuses a statement, a connection is lost, or `stop` is set. Then no
+/// stamp says that the data is complete, and no statement is still running.
 pub fn load(
     options: &ConnectOptions,
     data: &dyn DataSet,
@@ -84,13 +83,13 @@ pub fn load(
     let uneven = distribute::admit(caps, &tables)?;
     let resumable = is_resumable(data, how);
     let loaders = useful_loaders(&tables, caps, data.scale(), how.loaders.max(1), resumable);
-    // Set once there is something to go on with.
+    // Set once there is something to resume.
     let ledger_begun = AtomicBool::new(false);
     let done = halt.watched(|| {
         let mut load = Load::new(data, caps, how, &tables, progress);
         let names: Vec<_> = tables.iter().map(|table| table.name).collect();
         let mut stamp = Stamp::planned(data, &names);
-        // Connections first: nothing is dropped when there are too few.
+        // Connections first: nothing is dropped if there are too few.
         let mut sessions = Vec::new();
         for _ in 0..loaders {
             let mut session = Session::new(Admin::connect(options)?, &halt)?;
@@ -135,7 +134,7 @@ pub fn load(
         Ok(LoadReport { rows_kept, ..load.report(stamp, &filled, data_bytes, loaders, began) })
     });
     control.end();
-    // A connection that could not be opened then was interrupted.
+    // A connection that failed to open then was interrupted.
     let stopped = |error: &LoadError| halt.is_interrupted() && matches!(error, LoadError::Connect(_));
     let done = done.map_err(|error| if stopped(&error) { LoadError::Interrupted } else { error });
     done.map_err(|error: LoadError| if ledger_begun.load(Ordering::Relaxed) { error.resumable() } else { error })
@@ -149,7 +148,7 @@ pub(crate) struct Load<'a> {
     pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
     pub(crate) spans: Vec<Span>,
     pub(crate) notes: Vec<String>,
-    /// What is done is entered here, where the next load may go on.
+    /// The ledger, if the next load can resume this one.
     pub(crate) ledger: Option<Ledger>,
     /// Whether tables are created unlogged.
     pub(crate) unlogged: bool,
@@ -185,8 +184,8 @@ impl<'a> Load<'a> {
         Ok(done)
     }
 
-    /// Where tables are spread over nodes: looks whether routines will find them there, and has rows sent straight to the
-    /// nodes, unless they go with an entry in the ledger.
+    /// On a server that distributes tables: checks that routines will find the tables on the nodes, and opens
+    /// connections for rows to the nodes, unless rows are committed with an entry in the ledger.
     fn spread(
         &mut self,
         options: &ConnectOptions,
@@ -207,7 +206,7 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// All that comes after the tables.
+    /// Does everything after the tables.
     pub(crate) fn finish(
         &mut self,
         control: &mut Session<'_>,
@@ -217,7 +216,7 @@ impl<'a> Load<'a> {
     ) -> Result<(), LoadError> {
         let foreign_keys = self.foreign_keys(found);
         if !foreign_keys.is_empty() {
-            // One after another: two that lock the same tables in another order would wait in a circle.
+            // One after another: two that lock the same tables in different orders would deadlock.
             self.phase(Phase::ForeignKeys, |load| {
                 for (done, (table, sql)) in foreign_keys.iter().enumerate() {
                     control.execute(Phase::ForeignKeys, Some(*table), sql)?;
@@ -237,7 +236,7 @@ impl<'a> Load<'a> {
         self.phase(Phase::Checkpoint, |load| load.checkpoint(control))?;
         self.phase(Phase::Stamp, |load| {
             let (data, caps) = (load.data, load.caps);
-            // SQL files may have set another one.
+            // SQL files may have changed it.
             let home = format!("select set_config('search_path', {}, false)", quote::literal(schema));
             let inventory = control.run(Phase::Stamp, None, |admin| {
                 admin.query(&home)?;
@@ -256,13 +255,13 @@ impl<'a> Load<'a> {
         })
     }
 
-    /// What adds the foreign keys that are not there yet, each with its table.
+    /// Returns SQL that adds missing foreign keys, each with its table.
     fn foreign_keys(&self, found: &Found) -> Vec<(&'a str, String)> {
         let mut statements = Vec::new();
         for table in self.tables {
             let there = found.tables.get(table.name).map_or(&[][..], |table| &table.foreign_keys);
             for (nth, sql) in table.foreign_keys.iter().enumerate().filter(|(nth, _)| !there.contains(nth)) {
-                // The entry comes first: it holds off the next load while this one is under way.
+                // The entry comes first: it blocks the next load while this one is in progress.
                 let entry = self.ledger.as_ref().map(|ledger| ledger.foreign_key_sql(table.name, nth) + "; ");
                 statements.push((table.name, entry.unwrap_or_default() + sql));
             }
@@ -270,7 +269,7 @@ impl<'a> Load<'a> {
         statements
     }
 
-    /// So that a run does not begin with writing out what the load has left in memory.
+    /// Runs CHECKPOINT, so that a run does not begin by writing out the load.
     fn checkpoint(&mut self, control: &mut Session<'_>) -> Result<(), LoadError> {
         if self.caps.distributed_tables {
             self.notes.extend(control.run(Phase::Checkpoint, None, distribute::checkpoint)?);
@@ -334,9 +333,9 @@ impl<'a> Load<'a> {
     }
 }
 
-/// Gives index builds more memory than the server's setting, which is 64 MiB unless somebody raised it: all
-/// loaders together up to half of `shared_buffers`, which is an eighth of the machine where the usual quarter
-/// is followed. Never less than the setting.
+/// Raises the memory for index builds above the server's setting, which is 64 MiB by default: up to half of
+/// `shared_buffers` for all loaders together, an eighth of the machine's memory with the usual quarter. Never lowers
+/// the setting.
 fn set_index_memory(admin: &mut Admin, loaders: usize) -> Result<(), AdminError> {
     let bytes = |admin: &mut Admin, name: &str| -> Result<u64, AdminError> {
         let text = admin.query_one(&format!("select pg_size_bytes(current_setting('{name}'))"))?;

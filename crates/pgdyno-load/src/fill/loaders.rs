@@ -15,10 +15,10 @@ use crate::session::Session;
 use crate::state::relations;
 use crate::{LoadError, Phase, Progress};
 
-/// How often a loader that waits looks whether all has to stop.
+/// Interval between two looks at the stop flag, while a loader waits.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// What all loaders share.
+/// State that all loaders share.
 pub(crate) struct Work<'a> {
     pub(crate) tables: &'a [Table],
     loaders: usize,
@@ -32,15 +32,15 @@ pub(crate) struct Work<'a> {
 
 struct Board {
     schedule: Schedule,
-    /// The first error; those that follow from it are dropped.
+    /// The first error; later ones follow from it.
     error: Option<LoadError>,
     tables: Vec<Filled>,
     spans: Vec<Span>,
-    /// Statements that are done, and all of them, by phase.
+    /// Statements that are done, and their total, by phase.
     steps: Vec<(Phase, usize, usize)>,
 }
 
-/// What became of one table.
+/// Progress of one table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Filled {
     pub(crate) rows: u64,
@@ -56,7 +56,7 @@ impl Filled {
     }
 }
 
-/// From the first statement of a phase to its last one's end.
+/// Time from the first statement of a phase to the end of its last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) phase: Phase,
@@ -95,12 +95,12 @@ impl<'a> Work<'a> {
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
-        // A loader that panicked has ended the load; what the others still say is only noted.
+        // A loader that panicked has ended the load; later messages of others are only noted.
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the tables that several loaders fill, where they are not there, then lets the loaders go to work, a
-    /// thread for each, and waits for all of them.
+    /// Creates missing tables that several loaders fill, then starts the loaders, a thread for each, and waits for
+    /// all of them.
     pub(crate) fn run(&self, sessions: &mut [Session<'_>]) -> Result<(Vec<Filled>, Vec<Span>), LoadError> {
         for (n, table) in self.tables.iter().enumerate() {
             if self.board().schedule.is_split(n) && self.manner.kept(table).is_none() {
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What one loader does.
+    /// Runs one loader.
     fn load(&self, session: &mut Session<'_>) {
         /// The others must not wait for a loader that panicked.
         struct Panicked<'a>(&'a Halt<'a>);
@@ -152,7 +152,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The next task, waited for; none when there is nothing left or all has to stop.
+    /// Waits for the next task. Returns `None` if nothing is left or everything must stop.
     fn next(&self) -> Option<Task> {
         let mut board = self.board();
         loop {
@@ -185,8 +185,8 @@ impl<'a> Work<'a> {
             Task::Freeze(n) => {
                 self.expect_rows(n)?;
                 if self.manner.unlogged {
-                    // A commit that touched unlogged tables only is not flushed at once, and no row near it can be
-                    // marked as visible to all before it is. A commit of something else flushes both.
+                    // The commit of a transaction that changed only unlogged tables is not flushed at once, and rows
+                    // near it cannot be marked all-visible before. The commit of another transaction flushes both.
                     session.execute(phase, Some(table.name), &self.mark_sql(table))?;
                 }
                 session.execute(phase, Some(table.name), &format!("vacuum (freeze) {}", name(table)))?;
@@ -196,8 +196,9 @@ impl<'a> Work<'a> {
                 let ledger = self.manner.ledger.as_ref();
                 let entry = ledger.map(|ledger| format!("begin; {}", ledger.index_sql(table.name, index)));
                 let end = entry.is_some().then_some("commit");
-                // The entry comes first: it holds off the next load while this one is under way. Each is sent by itself: a
-                // server that passes an ALTER TABLE on to its nodes passes on all that was sent with it.
+                // The entry comes first: it blocks the next load while this one is in progress. Each statement is
+                // sent by itself: a server that forwards an ALTER TABLE to its nodes forwards everything sent with
+                // it.
                 let statement = index_statements(table)[index].sql;
                 for sql in entry.as_deref().into_iter().chain([statement]).chain(end) {
                     session.execute(phase, Some(table.name), sql)?;
@@ -205,7 +206,7 @@ impl<'a> Work<'a> {
             }
             Task::Analyze(n) => {
                 self.expect_rows(n)?;
-                // A VACUUM beside it sets the visibility map where COPY FREEZE has not.
+                // A concurrent VACUUM sets the visibility map of pages that COPY FREEZE left.
                 let vacuum = !self.manner.freeze_suffices && !self.board().schedule.vacuums(n);
                 let verb = if vacuum { "vacuum analyze" } else { "analyze" };
                 session.execute(phase, Some(table.name), &format!("{verb} {}", name(table)))?;
@@ -215,20 +216,20 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Parallel workers help the server with an index only while a loader has nothing to do. Beside as many loaders at work
-    /// as there are they take the processors from those, and cost a quarter more of them.
+    /// Parallel workers speed up an index only while a loader is idle. Beside as many busy loaders as CPUs they take
+    /// CPUs from the loaders, and cost a quarter more CPU time.
     fn set_workers(&self, table: &Table, session: &mut Session<'_>) -> Result<(), LoadError> {
         let alone = self.board().schedule.has_idle_loaders() || self.loaders == 1;
         let workers = if alone { "reset_val" } else { "'0'" };
-        // Not a word to servers that have no such setting.
+        // Servers without this setting are not asked.
         let sql = format!(
             "select set_config(name, {workers}, false) from pg_settings where name = 'max_parallel_maintenance_workers'"
         );
         session.run(Phase::Indexes, Some(table.name), |admin| admin.query(&sql)).map(drop)
     }
 
-    /// Creates, fills and freezes a table in one transaction; freezes it not where it is partitioned, or written once
-    /// more to become logged. Under `wal_level=minimal` PostgreSQL then writes no WAL for the rows.
+    /// Creates, fills and freezes a table in one transaction. Does not freeze partitioned tables, nor those that are
+    /// rewritten to become logged. Under `wal_level=minimal` PostgreSQL then writes no WAL for the rows.
     fn fill_whole(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         self.filling(n);
@@ -249,8 +250,8 @@ impl<'a> Work<'a> {
         self.expect_rows(n)
     }
 
-    /// Fills and freezes a partition in one transaction, which empties it first: so its rows need no WAL under
-    /// `wal_level=minimal`, and no other transaction can have seen it otherwise.
+    /// Empties, fills and freezes a partition in one transaction. Its rows need no WAL under `wal_level=minimal`, and
+    /// no other transaction can have seen it.
     fn fill_partition(
         &self,
         n: usize,
@@ -273,7 +274,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Fills a table together with others.
+    /// Fills a table together with other loaders.
     fn fill_share(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         self.filling(n);
@@ -286,7 +287,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Fills the next part of a table in a transaction of its own, and enters it.
+    /// Fills the next part of a table in a transaction, and notes it in the ledger.
     fn fill_unit(&self, n: usize, session: &mut Session<'_>, buffer: &mut CopyBuf) -> Result<(), LoadError> {
         let table = &self.tables[n];
         let Some(unit) = self.board().schedule.chunks(n) else {
@@ -303,7 +304,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Once nobody fills it any more.
+    /// After all loaders have finished with it.
     fn expect_rows(&self, n: usize) -> Result<(), LoadError> {
         let (table, found) = (&self.tables[n], self.board().tables[n].rows);
         if table.rows.admits(found) {
@@ -358,8 +359,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Creates a table, in a transaction that this begins: the table is ours from its end on, and spread over the nodes
-    /// before it has a row.
+    /// Creates a table, in a transaction that this begins, and distributes it over the nodes before it has rows. The
+    /// table is pgdyno's after the transaction.
     fn create(&self, table: &Table, session: &mut Session<'_>, begin: &str) -> Result<(), LoadError> {
         let sql = format!("{begin}; {}; {}", table.ddl, self.mark_sql(table));
         session.execute(Phase::Rows, Some(table.name), &sql)?;
@@ -387,7 +388,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// What copies rows of a table into it or into one of its partitions.
+/// Returns the COPY of rows into a table or one of its partitions.
 fn copy_sql(table: &Table, relation: &str, freeze: bool) -> String {
     let options = match (freeze, table.binary.is_empty()) {
         (false, true) => "",

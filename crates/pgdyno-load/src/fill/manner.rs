@@ -6,26 +6,26 @@ use crate::fill::distribute;
 use crate::fill::schedule::{Job, Schedule};
 use crate::state::ledger::{Found, KeptTable, Ledger};
 
-/// How all of them are filled.
+/// How all tables are filled.
 pub(crate) struct Manner {
-    /// The comment that marks what is ours, as a literal.
+    /// The comment that marks tables of pgdyno, as a literal.
     pub(crate) mark: String,
-    /// What the server can do.
+    /// Abilities of the server.
     pub(crate) caps: Capabilities,
-    /// Whether COPY FREEZE leaves pages marked as all-visible, so that no VACUUM is needed (PostgreSQL 14).
+    /// Whether COPY FREEZE marks pages all-visible, so that no VACUUM is needed (PostgreSQL 14).
     pub(crate) freeze_suffices: bool,
     /// Whether tables are created unlogged.
     pub(crate) unlogged: bool,
-    /// Where the next load may go on, what is done is entered here.
+    /// The ledger, if the next load can resume this one.
     pub(crate) ledger: Option<Ledger>,
     /// Warehouses, or the scale factor.
     pub(crate) scale: u64,
-    /// What an interrupted load has left.
+    /// Progress of an interrupted load.
     pub(crate) found: Found,
 }
 
 impl Manner {
-    /// What there is of a table already.
+    /// Returns the progress of a table.
     pub(crate) fn kept(&self, table: &Table) -> Option<&KeptTable> {
         self.found.tables.get(table.name)
     }
@@ -43,7 +43,7 @@ impl Manner {
     }
 }
 
-/// The most loaders of so many that can be busy at a time.
+/// Returns how many of so many loaders can be busy at a time.
 pub(crate) fn useful_loaders(
     tables: &[Table],
     caps: &Capabilities,
@@ -63,7 +63,7 @@ fn job(table: &Table, caps: &Capabilities, scale: u64, resumable: bool) -> Job {
         chunks,
         indexes: index_statements(table).into_iter().map(|statement| statement.beside).collect(),
         unit: resumable.then(|| unit(chunks, scale)),
-        // What is committed together is smaller than a partition, then.
+        // A part that is committed together is smaller than a partition then.
         routed: table.partitions == Partitions::Routed || (resumable && table.partitions != Partitions::None),
         partitions: if resumable { Vec::new() } else { known.map(|partition| partition.chunks.clone()).collect() },
         spread: distribute::is_spread(caps, table),
@@ -71,27 +71,27 @@ fn job(table: &Table, caps: &Capabilities, scale: u64, resumable: bool) -> Job {
     }
 }
 
-/// What makes an index.
+/// A statement that creates an index.
 pub(crate) struct IndexStatement<'a> {
     pub(crate) sql: &'a str,
     /// Whether it may run beside others of the same table that may.
     beside: bool,
 }
 
-/// All of a table, those of its partitions first.
+/// Returns all index statements of a table, those of its partitions first.
 pub(crate) fn index_statements(table: &Table) -> Vec<IndexStatement<'_>> {
     let partitions = table.partitions.known();
     let of_partitions = partitions.iter().flat_map(|partition| &partition.indexes);
     let of_partitions = of_partitions.map(|sql| IndexStatement { sql, beside: true });
-    // CREATE INDEX locks a table against writers, not against another CREATE INDEX; ALTER TABLE against all. Where there
-    // are partitions it must wait for what is done to them.
+    // CREATE INDEX locks a table against writers, not against another CREATE INDEX; ALTER TABLE locks it against all.
+    // On a partitioned table it must wait for the statements on partitions.
     let is_create = |sql: &str| sql.trim_start().to_lowercase().starts_with("create");
     let of_table = table.indexes.iter();
     let of_table = of_table.map(|sql| IndexStatement { sql, beside: partitions.is_empty() && is_create(sql) });
     of_partitions.chain(of_table).collect()
 }
 
-/// How many chunks make one warehouse; one where they do not divide so.
+/// Returns the number of chunks per warehouse; 1 if they do not divide evenly.
 fn unit(chunks: u64, scale: u64) -> u64 {
     if scale > 0 && chunks > 0 && chunks.is_multiple_of(scale) { chunks / scale } else { 1 }
 }

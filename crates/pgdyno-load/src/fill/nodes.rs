@@ -1,5 +1,5 @@
-//! Rows straight to the nodes that hold them: a node that knows where all shards are takes any COPY, and the coordinator
-//! is spared the work of dealing out.
+//! Connections for rows to the nodes that hold them. A node with the metadata of all shards accepts any COPY, and the
+//! coordinator does not need to distribute the rows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,25 +7,26 @@ use std::time::Duration;
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_workload::{Cluster, Node};
 
-/// Nodes in a network of their own never answer; rows can go through the coordinator all the same.
+/// Nodes in a private network never answer; rows can go through the coordinator then.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Who a node is: names and ports as the nodes know each other may mean another server from here.
+/// Query for the identity of a node: from here, the nodes' names and ports may mean other servers.
 const IDENTITY: &str = "select system_identifier || '/' || groupid from pg_control_system(), pg_dist_local_group";
 
 /// Connections for rows.
 #[derive(Default)]
 pub(crate) struct Ways {
-    /// One for each loader; where there is none, rows go through the coordinator.
+    /// One for each loader; without any, rows go through the coordinator.
     pub(crate) rows: Vec<Option<Admin>>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub(crate) notes: Vec<String>,
 }
 
-/// Opens them, in turn to every node that holds shards, knows where all are, and can be reached as the coordinator is.
+/// Opens them, in turn to every node that holds shards, has the metadata of all shards, and can be reached as the
+/// coordinator is.
 ///
 /// # Errors
-/// When the coordinator does not tell who its nodes are.
+/// When the coordinator does not return its nodes.
 pub(crate) fn dial(
     options: &ConnectOptions,
     coordinator: &mut Admin,
@@ -48,7 +49,7 @@ pub(crate) fn dial(
     for nth in 0..loaders {
         let way = match nth.checked_rem(reached.len()) {
             None => None,
-            // The first connection to each is there; a node that has no room for more has had its share.
+            // The first connection to each node is open; a node without room for more has its share.
             Some(at) => reached[at].1.take().or_else(|| reach(options, reached[at].0, &known).ok()),
         };
         ways.rows.push(way);
@@ -59,7 +60,7 @@ pub(crate) fn dial(
     Ok(ways)
 }
 
-/// What every node says of itself to the coordinator, by name and port.
+/// Returns each node's identity according to the coordinator, by name and port.
 fn identities(coordinator: &mut Admin) -> Result<HashMap<String, String>, AdminError> {
     let rows = coordinator.query(&identities_sql())?.rows;
     let pair = |row: Vec<Option<String>>| {
@@ -76,7 +77,7 @@ fn identities_sql() -> String {
     )
 }
 
-/// A connection to a node, if it is the one that the coordinator means; else why not.
+/// Connects to a node, and checks that it is the one that the coordinator means. Returns the reason if it is not.
 fn reach(options: &ConnectOptions, node: &Node, known: &HashMap<String, String>) -> Result<Admin, String> {
     if !node.takes_statements() {
         return Err("it does not know where all shards are (its metadata is not synced)".to_owned());

@@ -1,4 +1,4 @@
-//! The begin of a load: what is in the way goes, or what an interrupted load has left stays.
+//! The start of a load: drops what is in the way, or keeps the progress of an interrupted load.
 
 use pgdyno_net::{Admin, quote};
 use pgdyno_workload::DataSet;
@@ -12,23 +12,23 @@ use crate::state::ledger::{self, Found, Ledger, Left};
 use crate::state::stamp::{self, command};
 use crate::{DataState, Dropped, Kept, LoadError, LoadOptions, Phase, Progress, Stamp};
 
-/// Data of this size and above, estimated, is loaded so that the next load can go on where one was interrupted. Below,
-/// whole tables in one transaction each are faster, and a new start is cheap.
+/// Loads of this estimated size and above are resumable. Below it, whole tables in one transaction each are faster,
+/// and starting again is cheap.
 pub const RESUMABLE_BYTES: u64 = 10 << 30;
 
-/// What a load begins with.
+/// State at the start of a load.
 pub(crate) struct Prepared {
-    /// The schema, quoted where need be.
+    /// The schema, quoted if necessary.
     pub(crate) schema: String,
-    /// What there is already.
+    /// Progress of an interrupted load.
     pub(crate) found: Found,
 }
 
 impl Load<'_> {
-    /// Takes the lock, drops what may go, and says that a load has begun or goes on.
+    /// Takes the lock, drops what may be dropped, and notes that a load has begun or is resumed.
     pub(crate) fn prepare(&mut self, control: &mut Session<'_>, stamp: &Stamp) -> Result<Prepared, LoadError> {
         let dataset = self.data.meta().dataset;
-        // Held until the connection ends: a transaction that lasted would keep VACUUM from freezing.
+        // Held until the connection ends: a long transaction would keep VACUUM from freezing.
         let got = control.run(Phase::Prepare, None, |admin| {
             admin.query_opt(&format!("select pg_try_advisory_lock({})", lock_key(dataset)))
         })?;
@@ -49,7 +49,7 @@ impl Load<'_> {
             return Ok(Prepared { schema, found });
         }
         self.ledger = is_resumable(self.data, self.how).then_some(ledger);
-        // Not in the same transaction: where the disk is full, it is this commit that makes room.
+        // In another transaction: on a full disk this commit makes room.
         in_transaction(control, |admin| {
             let mut begun = admin.execute(&stamp::create_sql(&schema));
             begun = begun.and_then(|_| match stamp::upgrade_sql(admin, &schema)? {
@@ -66,8 +66,8 @@ impl Load<'_> {
         Ok(Prepared { schema, found: Found::default() })
     }
 
-    /// Drops what may go: all of it, or where the load goes on what counts for nothing. Returns the schema, what stays,
-    /// and what was dropped.
+    /// Drops what may be dropped: everything, or when resuming, only useless objects. Returns the schema, the
+    /// progress that stays, and the dropped objects.
     fn clear(&self, admin: &mut Admin, stamp: &Stamp) -> Result<(String, Option<Found>, Dropped), LoadError> {
         let inventory = Inventory::take(admin, self.data, self.caps)?;
         if inventory.foreign().is_empty() && !self.how.replace {
@@ -102,7 +102,7 @@ impl Load<'_> {
         Ok((inventory.schema, None, dropped))
     }
 
-    /// Drops the tables that the ledger does not know: they are empty.
+    /// Drops the tables without an entry in the ledger: they are empty.
     fn drop_unfinished(&self, admin: &mut Admin, found: &Found) -> Result<(), LoadError> {
         for table in self.tables.iter().filter(|table| !found.tables.contains_key(table.name)) {
             let sql = format!("drop table if exists {}", quote::identifier(table.name));
@@ -113,12 +113,12 @@ impl Load<'_> {
     }
 }
 
-/// What SQL makes is one transaction.
+/// SQL makes its data in one transaction.
 pub(crate) fn is_resumable(data: &dyn DataSet, how: &LoadOptions) -> bool {
     data.sql_data().is_none() && (how.resumable || data.bytes() >= RESUMABLE_BYTES)
 }
 
-/// Runs `work` in a transaction of its own.
+/// Runs `work` in a transaction.
 fn in_transaction<T>(
     session: &mut Session<'_>,
     work: impl FnOnce(&mut Admin) -> Result<T, LoadError>,

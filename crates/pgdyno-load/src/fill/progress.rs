@@ -1,8 +1,8 @@
-//! What a load tells while it goes on.
+//! Progress of a load.
 
 use std::fmt;
 
-/// A part of a load. Parts overlap: a loader that finds no more rows to load begins with the indexes.
+/// A phase of a load. Phases overlap: a loader that finds no more rows to load begins with the indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// What is in the way is dropped, and the load is marked as begun.
@@ -23,14 +23,14 @@ pub enum Phase {
     ForeignKeys,
     /// Procedures and functions.
     Routines,
-    /// The server writes out what it holds in memory.
+    /// The server writes out its dirty buffers.
     Checkpoint,
     /// The data is marked as complete.
     Stamp,
 }
 
 impl Phase {
-    /// What was tried, to follow "failed to".
+    /// Returns the action, to follow "failed to".
     pub(crate) fn attempt(self) -> &'static str {
         match self {
             Self::Prepare => "prepare the load",
@@ -66,23 +66,23 @@ impl fmt::Display for Phase {
     }
 }
 
-/// One step forward. Told from several threads at once, and often: a viewer draws when it likes.
+/// A step of progress. Reported from several threads, and often: a viewer decides when to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// What there is to do, told once, before any row is.
+    /// The work to do, reported once, before any rows.
     Plan {
         /// Tables to load.
         tables: usize,
-        /// Rows of all tables, about.
+        /// Approximate rows of all tables.
         rows_expected: u64,
-        /// Rows that an interrupted load has left.
+        /// Rows of an interrupted load that are kept.
         rows_kept: u64,
         /// Connections that load.
         loaders: usize,
     },
-    /// What was in the way was dropped: each object with its kind, `table orders`.
+    /// Objects in the way were dropped, each with its kind: `table orders`.
     Dropped(&'a str),
-    /// A phase begins; those before it may still go on.
+    /// A phase begins; earlier ones may not have ended.
     Phase(Phase),
     /// Rows of one table were sent.
     Table {
@@ -90,18 +90,18 @@ pub enum Progress<'a> {
         name: &'a str,
         /// Rows that this load has sent so far.
         rows: u64,
-        /// Rows that it will have, about.
+        /// Approximate rows that it will have.
         rows_expected: u64,
         /// Bytes of COPY data sent so far.
         bytes: u64,
     },
-    /// A statement of a phase that has no rows to count is done.
+    /// A statement of a phase without rows is done.
     Step {
         /// The phase.
         phase: Phase,
         /// Statements that are done.
         done: usize,
-        /// All of them.
+        /// Number of statements.
         total: usize,
     },
 }

@@ -1,15 +1,15 @@
-//! What a load did.
+//! Report of a load.
 
 use crate::{Phase, Stamp};
 
-/// What a load did, and how long it took.
+/// Report of a load, with times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadReport {
-    /// What is in the database now.
+    /// The stamp of the data.
     pub stamp: Stamp,
     /// Every table, in the order of the data set.
     pub tables: Vec<TableReport>,
-    /// Every phase that there was, in order. They overlap, so their sum may exceed [`LoadReport::seconds`].
+    /// Every phase that took place, in order. They overlap, so their sum may exceed [`LoadReport::seconds`].
     pub phases: Vec<PhaseReport>,
     /// From the first statement to the stamp.
     pub seconds: f64,
@@ -17,9 +17,9 @@ pub struct LoadReport {
     pub data_bytes: u64,
     /// Connections that loaded.
     pub loaders: usize,
-    /// Rows that an interrupted load had left, and that were not sent again.
+    /// Rows of an interrupted load that were not sent again.
     pub rows_kept: u64,
-    /// What was passed over or is unusual, in sentences.
+    /// Unusual events, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -28,23 +28,23 @@ pub struct LoadReport {
 pub struct TableReport {
     /// Its name.
     pub name: String,
-    /// Rows that it holds.
+    /// Number of rows.
     pub rows: u64,
     /// COPY data that this load sent.
     pub copy_bytes: u64,
-    /// From its creation, or the first loader's begin, to the last row.
+    /// From its creation, or the start of its first loader, to the last row.
     pub seconds: f64,
-    /// Loaders that shared it; 1 where it was created, filled and frozen in one transaction.
+    /// Loaders that shared it; 1 if it was created, filled and frozen in one transaction.
     pub loaders: usize,
 }
 
 /// One phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseReport {
-    /// Which.
+    /// The phase.
     pub phase: Phase,
-    /// From its first statement's begin to its last one's end.
+    /// From the start of its first statement to the end of its last one.
     pub seconds: f64,
-    /// Of these, what comes after the end of all earlier phases: by so much it makes the load longer.
+    /// The part of it after the end of all earlier phases: the load takes longer by that.
     pub seconds_added: f64,
 }

@@ -10,14 +10,14 @@ use crate::state::object::Object;
 use crate::state::{layout, stamp};
 use crate::{LoadError, Phase};
 
-/// Creates the workload's routines, or replaces them, where they are not there as they should be: data that an older pgdyno
-/// loaded may be right and its procedures outdated. Those of ours that bear the same names and take other arguments go. All
-/// in one transaction. Data stays as it is, and so do routines of other names: another run may be calling them. Where
-/// nothing differs nothing is written, so that a role that may only call them can.
+/// Creates or replaces the workload's routines if they are missing or differ: an older pgdyno may have loaded correct
+/// data with outdated procedures. Drops routines of pgdyno with the same names and other arguments. All in one
+/// transaction. Does not touch the data, nor routines of other names: another run may be calling them. If nothing
+/// differs it writes nothing, so that a role with EXECUTE alone is enough.
 ///
 /// # Errors
-/// [`LoadError::Foreign`] when one of them is there and not ours, [`LoadError::Routines`] when they differ and the role may
-/// not replace them.
+/// [`LoadError::Foreign`] when one of them belongs to another program, [`LoadError::Routines`] when they differ and
+/// the role may not replace them.
 pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<(), LoadError> {
     let routines = data.routines(caps).list;
     if routines.is_empty() {
@@ -32,7 +32,7 @@ pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabiliti
     let ours =
         inventory.routines.iter().filter(|found| routines.iter().any(|r| name(r.signature) == name(&found.name)));
     let (same, others): (Vec<_>, Vec<_>) = ours.partition(|found| wanted.contains(&found.sql));
-    // Whether they are distributed the catalog of PostgreSQL does not tell.
+    // PostgreSQL's catalog does not show whether they are distributed.
     let may_stay = others.is_empty() && !caps.distributed_tables;
     if may_stay
         && are_installed(admin, &inventory.schema, &routines).map_err(LoadError::Catalog)?
@@ -44,7 +44,7 @@ pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabiliti
     let create = create_sql(data, caps, &inventory.schema, &routines);
     let replaced = admin.execute(&(drop(&others) + &create));
     let done = match replaced {
-        // Another kind of routine, or another result, cannot be replaced.
+        // A routine of another kind or result cannot be replaced.
         Err(error) if error.code().is_some_and(|code| matches!(code.as_str(), "42809" | "42P13")) => {
             admin.execute(&(drop(&others) + &drop(&same) + &create))
         }
@@ -57,7 +57,7 @@ pub fn refresh_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabiliti
     layout::note_routines(admin, data, caps)
 }
 
-/// Whether each routine is there, of its kind and with its body.
+/// Returns true if each routine exists, with its kind and its body.
 fn are_installed(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<bool, AdminError> {
     let rows = admin.query(&format!(
         "select p.prokind, p.prosrc from unnest(array[{}]::text[]) with ordinality as s (signature, n) \
@@ -72,24 +72,24 @@ fn are_installed(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Resul
     Ok(rows.rows.len() == routines.len() && rows.rows.iter().zip(routines).all(as_wanted))
 }
 
-/// What stands between the dollar quotes.
+/// Returns the text between the dollar quotes.
 fn body(ddl: &str) -> Option<&str> {
     let (_, rest) = ddl.split_once("$$")?;
     Some(rest.rsplit_once("$$")?.0)
 }
 
-/// The names and types of the routines, as elements of an SQL array.
+/// Returns the names and types of the routines, as elements of an SQL array.
 fn signatures(schema: &str, routines: &[Routine]) -> String {
     let literal = |routine: &Routine| quote::literal(&format!("{schema}.{}", routine.signature));
     routines.iter().map(literal).collect::<Vec<_>>().join(", ")
 }
 
-/// The name in a signature.
+/// Returns the name in a signature.
 fn name(signature: &str) -> &str {
     signature.split('(').next().unwrap_or(signature)
 }
 
-/// Those of the routines that are there, as the inventory has their names.
+/// Returns the routines that exist, by their names in the inventory.
 fn names(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<Vec<String>, AdminError> {
     let rows = admin.query(&format!(
         "select quote_ident(p.proname) || '(' || coalesce((select string_agg(format_type(t, null), ', ' order by n) \
@@ -101,14 +101,14 @@ fn names(admin: &mut Admin, schema: &str, routines: &[Routine]) -> Result<Vec<St
     Ok(found.map(|name| format!("{schema}.{name}")).collect())
 }
 
-/// SQL that creates all of them, with their marks; one text is one transaction.
+/// Returns SQL that creates all of them, with their marks; one text is one transaction.
 pub(crate) fn create_sql(data: &dyn DataSet, caps: &Capabilities, schema: &str, routines: &[Routine]) -> String {
     let mark = stamp::mark_sql(data);
     let one = |routine: &Routine| {
         let ddl = routine.ddl.trim_end().trim_end_matches(';');
         let spread = distribute::routine_sql(caps, schema, schema, routine);
         let spread = spread.map_or_else(String::new, |sql| format!("{sql};\n"));
-        // The break ends a comment in the last line.
+        // The line break ends a comment in the last line.
         format!("{ddl}\n; comment on routine {schema}.{} is {mark};\n{spread}", routine.signature)
     };
     routines.iter().map(one).collect()

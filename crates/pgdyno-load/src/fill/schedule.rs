@@ -1,20 +1,20 @@
-//! Who does what next. Pure: no threads, no clock, no server.
+//! The schedule of loaders. Pure: no threads, no clock, no server.
 //!
-//! A table goes through its stages: rows, logged where it was filled unlogged, freeze where COPY could not do that,
-//! indexes, analyze. Loaders take one task after another; rows come before all else, and the longest remaining way
-//! first, so that no loader is left alone at the end.
+//! A table goes through its stages: rows, logged if it was filled unlogged, freeze if COPY could not do that,
+//! indexes, analyze. Loaders take one task after another. Rows come first, and the table with the longest remaining
+//! work, so that no loader is left alone at the end.
 
 use std::ops::Range;
 
 use crate::Phase;
 
-/// What a VACUUM (FREEZE) of a table takes, as a share of what one loader takes for its rows. Measured on
-/// PostgreSQL 15: 0.15 while the pages are in memory and were logged since the last checkpoint, up to 0.9
-/// where a checkpoint came between and every page goes into the WAL once more. At a half, two loaders never
-/// split a table, which is right: there two COPYs and the VACUUM took longer than one COPY with FREEZE.
+/// Cost of a VACUUM (FREEZE) of a table, relative to one loader's cost of its rows. Measured on PostgreSQL 15: 0.15
+/// while the pages are in memory and were logged since the last checkpoint, up to 0.9 if a checkpoint came between
+/// and every page goes into the WAL once more. At a half, two loaders never split a table, which is right: two COPYs
+/// and the VACUUM took longer than one COPY with FREEZE.
 const FREEZE_SHARE: f64 = 0.5;
 
-/// What the schedule knows of a table.
+/// Properties of a table that matter to the schedule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     /// Bytes of heap and indexes, estimated.
@@ -23,21 +23,21 @@ pub(crate) struct Job {
     pub(crate) chunks: u64,
     /// For each index statement, whether it may run beside others on the same table.
     pub(crate) indexes: Vec<bool>,
-    /// Chunks that are committed together, so that a later load can go on from there; `None` where it cannot.
+    /// Chunks that are committed together, so that a later load can resume; `None` if it cannot.
     pub(crate) unit: Option<u64>,
     /// Whether the server finds the partition of each row, so that COPY cannot freeze it.
     pub(crate) routed: bool,
-    /// The chunks of each partition, where each can be filled by itself.
+    /// The chunks of each partition, if each can be filled by itself.
     pub(crate) partitions: Vec<Range<u64>>,
-    /// Whether it must be there before any table is filled, and COPY cannot freeze its rows: it is spread over nodes.
+    /// Whether it is distributed: it must exist before any table is filled, and COPY cannot freeze its rows.
     pub(crate) spread: bool,
     /// Whether it is filled unlogged.
     pub(crate) unlogged: bool,
-    /// What an earlier load has done of it.
+    /// Progress of an earlier load.
     pub(crate) kept: Option<Kept>,
 }
 
-/// What there is of a table already.
+/// Progress of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
     /// Chunks, in any order.
@@ -47,13 +47,13 @@ pub(crate) struct Kept {
 }
 
 impl Job {
-    /// Whether its rows must be frozen by a VACUUM, if it is filled in this manner.
+    /// Returns true if a VACUUM must freeze its rows, when it is filled in this way.
     fn vacuums(&self, filling: Filling) -> bool {
         filling == Filling::Shared || self.routed || self.unlogged || self.kept.is_some()
     }
 }
 
-/// Who fills a table.
+/// Loaders that fill a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filling {
     /// One loader, in the transaction that creates it.
@@ -64,23 +64,23 @@ enum Filling {
     Shared,
 }
 
-/// Something to do; the number is the table's.
+/// A task of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Create the table and copy all of its rows.
     Whole(usize),
-    /// Copy all rows of a partition that is there.
+    /// Copy all rows of an existing partition.
     Partition(usize, usize),
-    /// Copy chunks of a table that is there, beside other loaders, until none is left. The moment of its begin tells it
-    /// from theirs.
+    /// Copy chunks of an existing table, beside other loaders, until none is left. The time of its start tells it
+    /// apart from theirs.
     Share(usize, u64),
-    /// Make it survive a crash.
+    /// Make it logged.
     Log(usize),
     /// Vacuum it.
     Freeze(usize),
     /// One of its index statements.
     Index(usize, usize),
-    /// Its statistics.
+    /// Analyze it.
     Analyze(usize),
 }
 
@@ -93,14 +93,14 @@ impl Task {
     }
 }
 
-/// What a loader is told when it asks.
+/// Answer to a loader that asks for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Do this.
     Do(Task),
-    /// Ask again when somebody has finished something.
+    /// Ask again after another task has ended.
     Wait,
-    /// There is nothing left.
+    /// Nothing is left.
     Finished,
 }
 
@@ -114,14 +114,14 @@ enum Stage {
     Done,
 }
 
-/// A task that is under way.
+/// A task in progress.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     task: Task,
-    /// The moment of its begin.
+    /// Its start.
     began: u64,
-    /// The oldest begin of all tasks that were under way at its own. Its transaction takes theirs for unfinished, also
-    /// when they have ended, and so holds back a VACUUM for them.
+    /// Earliest start of all tasks in progress at its own start. Its transaction sees theirs as running, even after
+    /// they have ended, and so holds back a VACUUM for them.
     horizon: u64,
 }
 
@@ -130,15 +130,15 @@ struct Table {
     job: Job,
     filling: Filling,
     stage: Stage,
-    /// Chunks that nobody has taken yet, in order.
+    /// Chunks that are not assigned, in order.
     chunks_left: Vec<Range<u64>>,
-    /// Partitions that nobody has taken yet, where each is filled by itself.
+    /// Partitions that are not assigned, if each is filled by itself.
     partitions_left: Vec<usize>,
-    /// Index statements that nobody has taken yet.
+    /// Index statements that are not assigned.
     indexes_left: Vec<usize>,
-    /// Tasks of the present stage that are under way.
+    /// Tasks of the present stage in progress.
     running: Vec<Running>,
-    /// The moment when its last row was committed, or rewritten.
+    /// Time at which its last row was committed, or rewritten.
     filled_at: u64,
 }
 
@@ -147,7 +147,7 @@ struct Table {
 pub(crate) struct Schedule {
     tables: Vec<Table>,
     loaders: usize,
-    /// Counts begins and ends of tasks: which came first is all that matters of time.
+    /// Counts starts and ends of tasks: only their order matters.
     moment: u64,
 }
 
@@ -158,12 +158,12 @@ impl Schedule {
         Self { tables: tables.collect(), loaders, moment: 0 }
     }
 
-    /// Whether several loaders may fill a table. Such a table must be created before the first task is taken.
+    /// Returns true if several loaders may fill a table. Such a table must exist before the first task is assigned.
     pub(crate) fn is_split(&self, table: usize) -> bool {
         self.tables[table].filling != Filling::Whole
     }
 
-    /// The most loaders that can be busy at a time.
+    /// Returns how many loaders can be busy at a time.
     pub(crate) fn useful_loaders(&self) -> usize {
         let units = |t: &Table| usize::try_from(t.job.chunks.div_ceil(t.job.unit.unwrap_or(1))).unwrap_or(usize::MAX);
         let tasks = |t: &Table| match t.filling {
@@ -174,17 +174,17 @@ impl Schedule {
         self.tables.iter().fold(0, |sum: usize, t| sum.saturating_add(tasks(t)))
     }
 
-    /// How many loaders are at work on a table.
+    /// Returns how many loaders work on a table.
     pub(crate) fn sharing(&self, table: usize) -> usize {
         self.tables[table].running.len()
     }
 
-    /// Whether a table must be vacuumed once its rows are there.
+    /// Returns true if a table must be vacuumed after its rows are loaded.
     pub(crate) fn vacuums(&self, table: usize) -> bool {
         self.tables[table].job.vacuums(self.tables[table].filling)
     }
 
-    /// How many statements of a phase there are to do.
+    /// Returns the number of statements of a phase.
     pub(crate) fn statements(&self, phase: Phase) -> usize {
         let of_table = |table: &Table| match phase {
             Phase::Log => usize::from(table.job.unlogged),
@@ -195,7 +195,7 @@ impl Schedule {
         self.tables.iter().map(of_table).sum()
     }
 
-    /// Whether another loader would find nothing to do now.
+    /// Returns true if another loader would find nothing to do now.
     pub(crate) fn has_idle_loaders(&self) -> bool {
         let busy: usize = self.tables.iter().map(|table| table.running.len()).sum();
         let free = self.loaders.saturating_sub(busy);
@@ -209,10 +209,10 @@ impl Schedule {
         self.tables.iter().enumerate().map(could_begin).sum::<usize>() < free
     }
 
-    /// The next task.
+    /// Returns the next task.
     pub(crate) fn take(&mut self) -> Next {
-        // A VACUUM freezes no row that a running transaction may not see: it has to wait for all tasks that began before
-        // the last row was committed, and for those that began while such a task was under way.
+        // A VACUUM freezes no row that is invisible to a running transaction: it has to wait for all tasks that began
+        // before the last row was committed, and for those that began while such a task was in progress.
         let running = || self.tables.iter().flat_map(|table| &table.running);
         let horizon = running().map(|running| running.horizon).min();
         let sees_all = |table: &Table| horizon.is_none_or(|horizon| horizon > table.filled_at);
@@ -221,7 +221,7 @@ impl Schedule {
         let candidates = self.tables.iter().enumerate().filter_map(|(n, table)| Some((table.next(n, now)?, table)));
         let candidates = candidates.filter(|(task, table)| !matches!(task, Task::Freeze(_)) || sees_all(table));
         let best = candidates.max_by(|(_, a), (_, b)| {
-            // An earlier stage first, then the longer way; of equals, the last.
+            // An earlier stage first, then the longer remaining work; of equals, the last.
             b.stage.cmp(&a.stage).then(a.remaining().total_cmp(&b.remaining()))
         });
         let Some((task, _)) = best else {
@@ -240,8 +240,8 @@ impl Schedule {
         Next::Do(task)
     }
 
-    /// The next chunks of a table that is filled by several: one, or as many as are committed together. None when all
-    /// are taken.
+    /// Returns the next chunks of a table that several loaders fill: one, or as many as are committed together;
+    /// `None` if none are left.
     pub(crate) fn chunks(&mut self, table: usize) -> Option<Range<u64>> {
         let table = &mut self.tables[table];
         let unit = table.job.unit.unwrap_or(1);
@@ -255,7 +255,7 @@ impl Schedule {
         Some(taken)
     }
 
-    /// A task is done.
+    /// Notes the end of a task.
     pub(crate) fn finish(&mut self, task: Task) {
         self.moment += 1;
         let table = &mut self.tables[task.table()];
@@ -297,7 +297,7 @@ impl Table {
         table
     }
 
-    /// What follows a stage that is done.
+    /// Advances a table whose stage is done.
     fn after(&self, stage: Stage) -> Stage {
         match stage {
             Stage::Rows if self.job.unlogged => Stage::Log,
@@ -310,7 +310,7 @@ impl Table {
         }
     }
 
-    /// What could be done for it at the moment `now`.
+    /// Returns a possible task of a table at time `now`.
     fn next(&self, n: usize, now: u64) -> Option<Task> {
         let idle = self.running.is_empty();
         match self.stage {
@@ -332,7 +332,7 @@ impl Table {
         }
     }
 
-    /// How long its way still is, in bytes that one loader copies, if one more joins.
+    /// Returns the remaining work of a table, in bytes that one loader copies, if one more loader joins.
     fn remaining(&self) -> f64 {
         let bytes = self.job.bytes as f64;
         match self.stage {
@@ -348,7 +348,7 @@ impl Table {
     }
 }
 
-/// The chunks that are not among `taken`.
+/// Returns the chunks that are not in `taken`.
 fn gaps(chunks: u64, taken: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut taken = taken.to_vec();
     taken.sort_by_key(|range| range.start);
@@ -365,11 +365,11 @@ fn gaps(chunks: u64, taken: &[Range<u64>]) -> Vec<Range<u64>> {
     gaps
 }
 
-/// How each table is filled. Several loaders share chunks of those that a later load can go on with, those that are
-/// spread over nodes, and those where that is worth it: a
-/// table that one loader fills in one transaction comes out frozen; one that several fill needs a VACUUM afterwards,
-/// which is one process. So sharing pays only if the rest of the loaders would wait longer for the whole table than
-/// for its share and the VACUUM. Partitions that can be filled by themselves come out frozen in any case.
+/// Decides how each table is filled. Several loaders share the chunks of a resumable or distributed table, and of a
+/// table where that is worth it: a table that one loader fills in one transaction is frozen; one that several fill
+/// needs a VACUUM afterwards, which is one process. So sharing pays only if the other loaders would wait longer for
+/// the whole table than for its share and the VACUUM. Partitions that can be filled by themselves are frozen in any
+/// case.
 fn filling(jobs: &[Job], loaders: usize) -> Vec<Filling> {
     let total: f64 = jobs.iter().map(|job| job.bytes as f64).sum();
     let fair = total / loaders.max(1) as f64;

@@ -1,7 +1,8 @@
 //! A load by SQL files.
 //!
-//! All of it is one transaction, so that a load that fails leaves nothing; at repeatable read, so that what it made can
-//! be told from what others make meanwhile. A statement that cannot run in a transaction, such as VACUUM, divides it.
+//! The whole load is one transaction, so that a failed load leaves nothing; it is repeatable read, so that its
+//! objects can be told from those that others create meanwhile. A statement that cannot run in a transaction, such as
+//! VACUUM, divides it.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use crate::state::made::{self, Address, Marked};
 use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport};
 
 impl Load<'_> {
-    /// The whole load.
+    /// Runs the whole load.
     pub(crate) fn by_sql(
         mut self,
         control: &mut Session<'_>,
@@ -57,30 +58,30 @@ impl Load<'_> {
     }
 }
 
-/// A table that was made.
+/// A table that SQL created.
 struct Counted {
     name: String,
     rows: u64,
     bytes: u64,
 }
 
-/// The transaction, or the part of it that is under way.
+/// The transaction, or its present part.
 struct Making<'a, 'h> {
     control: &'a mut Session<'h>,
     stamp: &'a Stamp,
     home: &'a str,
-    /// What was there when this part began.
+    /// Objects at the start of this part.
     before: HashSet<Address>,
-    /// What all parts have made.
+    /// Objects that all parts created.
     made: HashSet<Address>,
 }
 
-/// What becomes of a statement.
+/// How to treat a statement.
 enum Role {
     Run,
-    /// A COPY into a new table may freeze its rows only where it was created in the same subtransaction.
+    /// A COPY into a new table can freeze its rows only if the table was created in the same subtransaction.
     RunWithoutSavepoint,
-    /// The load is a transaction already.
+    /// Skip it: the load is a transaction already.
     Skip,
     Refuse,
 }
@@ -98,8 +99,8 @@ fn role(statement: &SqlStatement) -> (Role, String) {
     (role, first.to_ascii_uppercase())
 }
 
-/// Whether the server refused a statement for being in a transaction: `25001`, the procedure that commits by itself,
-/// `2D000`, and the new value of an enum, `55P04`.
+/// Returns true if the server refused a statement because it is in a transaction: `25001`, a procedure that commits
+/// by itself, `2D000`, and the new value of an enum, `55P04`.
 fn must_stand_alone(error: &AdminError) -> bool {
     error.code().is_some_and(|code| matches!(code.as_str(), "25001" | "2D000" | "55P04"))
 }
@@ -111,7 +112,7 @@ impl Making<'_, '_> {
         Ok(())
     }
 
-    /// Marks what there is so far. What was made earlier is marked again: its comment may have been changed.
+    /// Marks all objects so far. Earlier ones are marked again: their comments may have been changed.
     fn mark(&mut self) -> Result<Marked, LoadError> {
         let now = self.control.run(Phase::Schema, None, made::everything)?;
         self.made.extend(now.difference(&self.before));
@@ -169,7 +170,7 @@ impl Making<'_, '_> {
         }
     }
 
-    /// Runs a statement; what the server says against it is the inner error.
+    /// Runs a statement; the inner error is the server's.
     fn attempt(&mut self, phase: Phase, statement: &SqlStatement) -> Result<Result<(), AdminError>, LoadError> {
         let mut refused = None;
         let ran = self.control.run(phase, None, |admin| match admin.execute(&statement.sql) {
@@ -187,9 +188,9 @@ impl Making<'_, '_> {
         }
     }
 
-    /// Marks what was made, counts the rows of the tables, and commits.
+    /// Marks the objects, counts the rows of the tables, and commits.
     fn finish(mut self) -> Result<(Marked, Vec<Counted>), LoadError> {
-        // The files may have gone on as a role that may not write the stamp.
+        // The files may have switched to a role that may not write the stamp.
         self.control.execute(Phase::Rows, None, "reset role")?;
         let marked = self.mark()?;
         let mut tables = Vec::new();
@@ -210,7 +211,7 @@ impl Making<'_, '_> {
     }
 }
 
-/// What the server says against a statement, with its place.
+/// Returns the server's message about a statement, with its place.
 fn told(phase: Phase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
     match error {
         AdminError::Server { message, .. } if message.code != pgdyno_wire::SqlState::DISK_FULL => {

@@ -1,4 +1,4 @@
-//! What is in the database that bears the names of a data set, or its mark.
+//! Objects in the database with the names of a data set, or its mark.
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, DataSet, Maker};
@@ -7,24 +7,24 @@ use crate::LoadError;
 use crate::state::object::Object;
 use crate::state::{made, maker, stamp};
 
-/// What there is.
+/// Objects found in the database.
 #[derive(Debug)]
 pub(crate) struct Inventory {
-    /// The schema, quoted where need be.
+    /// The schema, quoted if necessary.
     pub(crate) schema: String,
-    /// Whether there is a table of stamps.
+    /// Whether the table of stamps exists.
     pub(crate) has_stamps: bool,
-    /// Of data that SQL makes, everything that is no routine.
+    /// All objects except routines, of data that SQL made.
     pub(crate) relations: Vec<Object>,
     pub(crate) routines: Vec<Object>,
-    /// The other program that made the tables, where they are known as its own.
+    /// The other program that made the tables, if it is known.
     pub(crate) maker: Option<&'static Maker>,
 }
 
 impl Inventory {
-    /// Looks for the names of `data`'s tables and routines, and for everything with the mark of its data set.
+    /// Searches for the names of `data`'s tables and routines, and for everything with the mark of its data set.
     pub(crate) fn take(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Self, LoadError> {
-        // The catalog is locked by nobody for long.
+        // Nobody locks the catalog for long.
         admin.promptly("what data it holds", |admin| Self::look(admin, data, caps))
     }
 
@@ -47,7 +47,7 @@ impl Inventory {
         Ok(Self { schema, has_stamps, relations, routines, maker })
     }
 
-    /// The refusal to touch what is not ours.
+    /// Returns the error for objects that are not pgdyno's.
     pub(crate) fn refusal(&self, objects: Vec<String>) -> LoadError {
         let schema = self.schema.clone();
         match self.maker {
@@ -60,12 +60,12 @@ impl Inventory {
         self.relations.iter().chain(&self.routines)
     }
 
-    /// What is not ours, in words.
+    /// Returns the objects that are not pgdyno's, in words.
     pub(crate) fn foreign(&self) -> Vec<String> {
         self.objects().filter(|object| object.identity.is_none()).map(Object::title).collect()
     }
 
-    /// What is wrong with a table of the load of this identity; `None` where it is there.
+    /// Returns what is wrong with a table of the load with this identity; `None` if it is there.
     pub(crate) fn lacks(&self, table: &str, identity: &str) -> Option<String> {
         let found = self.relations.iter().find(|there| there.name == table);
         match found.map(|there| there.identity.as_deref()) {
@@ -75,9 +75,9 @@ impl Inventory {
         }
     }
 
-    /// What drops all of it, a statement for each kind of object, in an order that suits most data; where one thing
-    /// depends on another of a later kind, it must be tried again. Nothing else goes: the server refuses where something
-    /// else depends on it.
+    /// Returns statements that drop everything, one for each kind of object, in an order that suits most data. If an
+    /// object depends on one of a later kind, the statement must be repeated. Nothing else is dropped: the server
+    /// refuses if other objects depend on these.
     pub(crate) fn drops(&self) -> Vec<Drop> {
         let mut kinds: Vec<_> = std::iter::once("routine").chain(made::kinds()).collect();
         kinds.dedup();
@@ -102,7 +102,7 @@ impl Drop {
         format!("drop {} {}", self.kind, self.names.join(", "))
     }
 
-    /// Whether SQL takes more than one name after this kind.
+    /// Returns true if SQL takes several names after this kind.
     fn takes_several(&self) -> bool {
         let singles = [
             "rule",
@@ -120,7 +120,7 @@ impl Drop {
         !singles.contains(&self.kind)
     }
 
-    /// One for each name. Tables stay together, for they may refer to each other.
+    /// Returns a statement for each name. Tables stay together, because they may refer to each other.
     pub(crate) fn singly(self) -> Vec<Self> {
         if self.kind == "table" {
             return vec![self];
@@ -159,7 +159,7 @@ fn relations(
         sql: format!("{schema}.{}", sql.unwrap_or_default()),
         identity: identity(comment.as_deref(), dataset),
     };
-    // A server that is none of PostgreSQL's may answer anything.
+    // Another server than PostgreSQL may return anything.
     Ok(rows.rows.into_iter().filter_map(|row| row.try_into().ok()).map(object).collect())
 }
 

@@ -1,4 +1,4 @@
-//! The schema that was loaded: read at the end of a load, kept in the stamp, held against what there is.
+//! The schema that was loaded: read at the end of a load, kept in the stamp, and compared with the present one.
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, DataSet};
@@ -8,24 +8,24 @@ use crate::state::inventory::Inventory;
 use crate::state::schema::{Difference, Part, Schema};
 use crate::state::stamp;
 
-/// What is known of data that was loaded.
+/// Knowledge of loaded data.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Rows of each table right after the load; none without a stamp.
+    /// Rows of each table right after the load; empty without a stamp.
     pub(crate) rows: Vec<(String, u64)>,
-    /// How tables and routines differ from what was loaded; `None` where no stamp keeps that.
+    /// Differences of tables and routines from those loaded; `None` if no stamp keeps the schema.
     pub(crate) differences: Option<Vec<Difference>>,
-    /// Why there are no differences to tell, where the stamp of an older pgdyno keeps no schema.
+    /// The reason why no differences are known, if the stamp of an older pgdyno keeps no schema.
     pub(crate) schema_unknown: Option<String>,
-    /// Tables that were emptied or written anew since the load; `None` where that is not known.
+    /// Tables that were emptied or rewritten since the load; `None` if unknown.
     pub(crate) emptied: Option<Vec<String>>,
 }
 
-/// What a part is called that says where a table's rows are: TRUNCATE and what rewrites a table change that.
+/// Kind of the part for the file of a table's rows: TRUNCATE and rewrites of a table change it.
 const FILE: &str = "file";
 
-/// How tables and routines differ from what was loaded; `None` where no stamp keeps that: other programs' data, or
-/// data that an older pgdyno loaded. Only reads the catalog.
+/// Returns the differences of tables and routines from those loaded; `None` if no stamp keeps the schema: data of
+/// other programs, or of an older pgdyno. Only reads the catalog.
 ///
 /// # Errors
 /// When the catalog cannot be read, or there is no schema.
@@ -37,17 +37,17 @@ pub fn differences(
     known(admin, data, caps).map(|known| known.differences)
 }
 
-/// Whether a routine is not as it was when it was noted.
+/// Returns true if a routine was changed since it was noted.
 pub(crate) fn routines_differ(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<bool, LoadError> {
     let differences = known(admin, data, caps)?.differences.unwrap_or_default();
     Ok(differences.iter().any(|difference| difference.part.is_routine()))
 }
 
-/// What the stamp knows, where it is complete.
+/// Returns the content of the stamp if it is complete.
 pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Known, LoadError> {
     let inventory = Inventory::take(admin, data, caps)?;
     let dataset = data.meta().dataset;
-    // What bears no mark is another program's, whatever the stamp says.
+    // An object without a mark is another program's, whatever the stamp says.
     let read = match inventory.has_stamps && inventory.foreign().is_empty() {
         true => stamp::read(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?,
         false => None,
@@ -72,14 +72,14 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     expected.retain(|part| part.kind != FILE);
     found.retain(|part| part.kind != FILE);
     let mut differences = expected.differences(&found);
-    // Routines of another version of pgdyno are in nobody's way.
+    // Routines of another version of pgdyno are ignored.
     differences.retain(|difference| difference.was.is_some() || !difference.part.is_routine());
-    // Where nodes hold the rows, nothing here tells that they are gone.
+    // If nodes hold the rows, this server does not show that they are gone.
     let emptied = (!caps.distributed_tables).then_some(emptied);
     Ok(Known { rows: stamp.rows, differences: Some(differences), schema_unknown: None, emptied })
 }
 
-/// What there is of a data set.
+/// Returns the present schema of a data set.
 pub(crate) fn found(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -102,15 +102,14 @@ pub(crate) fn found(
             schema.insert(Part::new(name, FILE, name), &file);
         }
     }
-    // Of views, types and the like it counts only that they are there.
+    // For views, types and the like only their existence counts.
     for other in inventory.relations.iter().filter(|o| made_by_sql && o.kind != "table") {
         schema.insert(Part::new("", other.kind, &other.name), "");
     }
     Ok(schema)
 }
 
-/// Notes that the routines of now are those that belong to the data. Where the stamp cannot be written they count as
-/// changed by hand.
+/// Notes the present routines as those of the data. If the stamp cannot be written, they count as changed by hand.
 pub(crate) fn note_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<(), LoadError> {
     let inventory = Inventory::take(admin, data, caps)?;
     let (schema, dataset) = (&inventory.schema, data.meta().dataset);

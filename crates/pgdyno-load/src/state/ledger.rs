@@ -1,8 +1,8 @@
-//! What a load writes down while it goes on, so that the next one can go on from there.
+//! The ledger of a load: what it has done so far, so that the next load can resume it.
 //!
-//! The ledger is a small table of the data set's own. Each entry is written in the same transaction as what it tells of,
-//! so it says exactly what is there, however the load ended. It bears the data set's mark, and goes when the load is
-//! done. Where tables are filled unlogged it is unlogged too: a crash of the server empties all of them together.
+//! The ledger is a small table of the data set. Each entry is written in the same transaction as the work that it
+//! notes, so it is exact however the load ended. It has the data set's mark, and is dropped at the end of the load.
+//! If tables are filled unlogged it is unlogged too: a crash of the server empties all of them together.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,61 +16,61 @@ use crate::state::relations;
 use crate::state::stamp::Stamp;
 use crate::{LoadError, identity};
 
-/// How far an interrupted load is that the next one can go on with.
+/// Progress of an interrupted load that can be resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Rows that are there for good.
+    /// Rows that are stored.
     pub rows: u64,
-    /// Rows of all tables, about; `None` where the workload would load other rows, and so begin anew.
+    /// Approximate rows of all tables; `None` if the workload would load other rows, and so start again.
     pub rows_expected: Option<u64>,
 }
 
-/// What is there of one table.
+/// Progress of one table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeptTable {
     pub(crate) rows: u64,
-    /// Chunks and index statements.
+    /// Chunks and index statements that are done.
     pub(crate) done: schedule::Kept,
     pub(crate) foreign_keys: Vec<usize>,
-    /// Whether it is unlogged still.
+    /// Whether it is still unlogged.
     pub(crate) unlogged: bool,
 }
 
-/// What an interrupted load has left.
+/// Progress of an interrupted load.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
-    /// By table. Tables without an entry hold nothing that counts.
+    /// By table. A table without an entry has no useful rows.
     pub(crate) tables: BTreeMap<String, KeptTable>,
-    /// How far that is; nothing is there that the workload could go on with where no rows are expected.
+    /// Progress in rows; empty if the workload loads no rows.
     pub(crate) far: Kept,
-    /// Whether the ledger is unlogged, and so may be what it tells of.
+    /// Whether the ledger is unlogged, and so may be the tables.
     pub(crate) unlogged: bool,
 }
 
-/// What an unfinished load has left.
+/// The rest of an unfinished load.
 pub(crate) enum Left {
-    /// Nothing that counts.
+    /// Nothing useful.
     Nothing,
-    /// Rows that are there for good, but no load can go on with them, for these reasons.
+    /// Rows that are stored but cannot be resumed, for these reasons.
     Damaged(Vec<String>),
-    /// What the next load goes on with.
+    /// Progress from which the next load resumes.
     Found(Found),
 }
 
-/// The table.
+/// The table of the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
-    /// Its name as SQL has it, with the schema.
+    /// Its name in SQL, with the schema.
     sql: String,
 }
 
 impl Ledger {
-    /// That of a data set in `schema`, which is quoted where need be.
+    /// Returns that of a data set in `schema`, which is quoted if necessary.
     pub(crate) fn new(schema: &str, dataset: &str) -> Self {
         Self { sql: format!("{schema}.{}", quote::identifier(&table(dataset))) }
     }
 
-    /// SQL that creates it, empty; `mark` is a literal.
+    /// Returns SQL that creates it, empty; `mark` is a literal.
     pub(crate) fn create_sql(&self, mark: &str, unlogged: bool) -> String {
         let unlogged = if unlogged { "unlogged " } else { "" };
         let name = &self.sql;
@@ -80,22 +80,22 @@ impl Ledger {
         )
     }
 
-    /// SQL for the begin of a transaction that will write an entry: the next load waits for its end.
+    /// Returns SQL for the start of a transaction that will write an entry: the next load waits for its end.
     pub(crate) fn lock_sql(&self) -> String {
         format!("lock table {} in row exclusive mode", self.sql)
     }
 
-    /// SQL that enters rows of a table.
+    /// Returns SQL that enters rows of a table.
     pub(crate) fn rows_sql(&self, table: &str, chunks: &Range<u64>, rows: u64) -> String {
         self.entry_sql(table, "rows", chunks.start, chunks.end - chunks.start, rows)
     }
 
-    /// SQL that enters an index statement.
+    /// Returns SQL that enters an index statement.
     pub(crate) fn index_sql(&self, table: &str, nth: usize) -> String {
         self.entry_sql(table, "index", nth as u64, 1, 0)
     }
 
-    /// SQL that enters a foreign key.
+    /// Returns SQL that enters a foreign key.
     pub(crate) fn foreign_key_sql(&self, table: &str, nth: usize) -> String {
         self.entry_sql(table, "foreign key", nth as u64, 1, 0)
     }
@@ -105,7 +105,7 @@ impl Ledger {
         format!("insert into {} values ({table}, {part}, {first}, {parts}, {rows})", self.sql)
     }
 
-    /// SQL that drops it.
+    /// Returns SQL that drops it.
     pub(crate) fn drop_sql(&self) -> String {
         format!("drop table if exists {}", self.sql)
     }
@@ -134,8 +134,8 @@ fn table(dataset: &str) -> String {
     format!("pgdyno_load_{}", dataset.replace('-', "_"))
 }
 
-/// What the load that `begun` tells of has left: nothing where it kept no ledger. With `wait`, within a transaction, it
-/// first waits for what the server still does for that load.
+/// Returns the rest of the load `begun`; nothing if it kept no ledger. With `wait`, within a transaction, it first
+/// waits for work that the server is still doing for that load.
 pub(crate) fn find(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -157,7 +157,7 @@ pub(crate) fn find(
         return Ok(Left::Nothing);
     }
     let mut damage: Vec<_> = tables.keys().filter_map(|name| inventory.lacks(name, &begun.identity)).collect();
-    // Another version of pgdyno may lay out the same rows in other tables.
+    // Another version of pgdyno may distribute the same rows over other tables.
     let this = env!("CARGO_PKG_VERSION");
     if begun.pgdyno != this {
         damage.push(format!(

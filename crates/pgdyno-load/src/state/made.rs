@@ -1,7 +1,7 @@
-//! What SQL made: found by comparing the catalog before and after, and marked.
+//! Objects that SQL made: found by comparing the catalog before and after, and marked.
 //!
-//! Only what stands by itself is marked: a table's indexes, triggers, constraints and sequences go with it, and an
-//! extension's functions with the extension.
+//! Only independent objects are marked: a table's indexes, triggers, constraints and sequences are dropped with it,
+//! and an extension's functions with the extension.
 
 use std::collections::HashSet;
 
@@ -10,15 +10,15 @@ use pgdyno_net::{Admin, AdminError, quote};
 use crate::state::object::Object;
 use crate::state::stamp;
 
-/// An object of the catalog: the table that it is in, and its number there.
+/// An object of the catalog: its catalog table, and its OID.
 pub(crate) type Address = (u32, u32);
 
-/// OIDs below this are PostgreSQL's own.
+/// OIDs below this belong to PostgreSQL.
 ///
 /// Source: `FirstNormalObjectId` in PostgreSQL's `access/transam.h`.
 const FIRST_OWN_OID: u32 = 16384;
 
-/// The catalogs that are looked at: of those that stand by themselves, and of what belongs to them.
+/// Catalogs that are compared: of independent objects, and of those that belong to them.
 const CATALOGS: [&str; 22] = [
     "pg_class",
     "pg_proc",
@@ -44,7 +44,7 @@ const CATALOGS: [&str; 22] = [
     "pg_event_trigger",
 ];
 
-/// What SQL calls what `pg_identify_object` finds, in the order in which it is best dropped.
+/// SQL's names for the kinds of `pg_identify_object`, in a good order for dropping.
 const KINDS: [(&str, &str); 29] = [
     ("event trigger", "event trigger"),
     ("publication", "publication"),
@@ -77,17 +77,17 @@ const KINDS: [(&str, &str); 29] = [
     ("schema", "schema"),
 ];
 
-/// What SQL calls the kind that `pg_identify_object` names, where it can be marked and dropped.
+/// Returns SQL's name for a kind of `pg_identify_object`, if it can be marked and dropped.
 pub(crate) fn kind(found: &str) -> Option<&'static str> {
     KINDS.iter().find(|(name, _)| *name == found).map(|(_, sql)| *sql)
 }
 
-/// The kinds of objects, as SQL calls them, in the order in which they are best dropped.
+/// Returns the kinds of objects by their SQL names, in a good order for dropping.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(_, sql)| *sql)
 }
 
-/// Everything that is no part of PostgreSQL itself, as the transaction sees it.
+/// Returns everything that is not part of PostgreSQL, as the transaction sees it.
 pub(crate) fn everything(admin: &mut Admin) -> Result<HashSet<Address>, AdminError> {
     let one = |catalog: &&str| {
         // The triggers of a foreign key belong to it.
@@ -99,18 +99,18 @@ pub(crate) fn everything(admin: &mut Admin) -> Result<HashSet<Address>, AdminErr
     Ok(rows.rows.iter().filter_map(|row| Some((number(&row[0])?, number(&row[1])?))).collect())
 }
 
-/// What was marked.
+/// Objects that were marked.
 #[derive(Debug, Default)]
 pub(crate) struct Marked {
-    /// Tables that stand by themselves, each as SQL has it.
+    /// Independent tables, each by its SQL name.
     pub(crate) tables: Vec<Object>,
-    /// How many objects there are of all kinds.
+    /// Number of objects of all kinds.
     pub(crate) count: usize,
-    /// What cannot be marked, in words.
+    /// Objects that cannot be marked, in words.
     pub(crate) unmarkable: Vec<String>,
 }
 
-/// Marks what stands by itself among `made`. What is gone again, or temporary, is passed over.
+/// Marks the independent objects in `made`. Skips dropped and temporary ones.
 pub(crate) fn mark(
     admin: &mut Admin,
     made: &HashSet<Address>,
@@ -158,7 +158,7 @@ pub(crate) fn mark(
     Ok(marked)
 }
 
-/// Everything that bears the mark of a data set that belongs to schema `home`.
+/// Returns everything with the mark of a data set that belongs to schema `home`.
 pub(crate) fn find(admin: &mut Admin, dataset: &str, home: &str) -> Result<Vec<Object>, AdminError> {
     let pattern =
         format!("%{}%", stamp::mark(dataset, "").replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_"));

@@ -1,4 +1,5 @@
-//! Another program that makes tables of the same names: is it the one that the workload knows, and is all there?
+//! Another program that makes tables of the same names: is it the one that the workload knows, and is its data
+//! complete?
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +10,8 @@ use crate::state::inventory::Inventory;
 use crate::state::object::Object;
 use crate::{LoadError, state};
 
-/// The program that has made all tables, where it is the one that the workload knows: its routines are beside them, or
-/// they have the columns, types and unique keys that it gives them.
+/// Returns the program that made all tables, if the workload knows it: its routines are there, or the tables have the
+/// columns, types and unique keys of that program.
 pub(crate) fn of(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -27,7 +28,7 @@ pub(crate) fn of(
     Ok(known.then_some(maker))
 }
 
-/// What its tables lack of the columns, types and unique keys that the workload works with, in words.
+/// Returns the columns, types and unique keys that the workload needs and its tables lack, in words.
 ///
 /// # Errors
 /// When the catalog cannot be read.
@@ -35,7 +36,8 @@ pub fn shortcomings(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     lacking(admin, &data.tables(caps)).map_err(LoadError::Catalog)
 }
 
-/// The other program that may have changed the data: its tables are there, or its routines are beside ours.
+/// Returns the other program that may have changed the data: its tables are there, or its routines are beside
+/// pgdyno's.
 ///
 /// # Errors
 /// When the catalog cannot be read.
@@ -102,7 +104,7 @@ fn pair(row: Vec<Option<String>>) -> Option<(String, String)> {
     Some((key?, value?))
 }
 
-/// The columns of a CREATE TABLE with their types, as `format_type` writes them.
+/// Returns the columns of a CREATE TABLE with their types, in the form of `format_type`.
 fn columns_of(ddl: &str) -> impl Iterator<Item = (&str, String)> {
     let list = brackets(ddl).and_then(|text| text.get(1..text.len() - 1)).unwrap_or_default();
     list.split(", ").filter_map(|column| {
@@ -111,7 +113,7 @@ fn columns_of(ddl: &str) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
-/// A type's name without abbreviations.
+/// Returns the name of a type without abbreviations.
 fn written_out(name: &str) -> String {
     match name.split_once('(') {
         Some(("varchar", rest)) => format!("character varying({rest}"),
@@ -121,7 +123,7 @@ fn written_out(name: &str) -> String {
     }
 }
 
-/// The first text in brackets, with them; it may hold others.
+/// Returns the first text in brackets, with them and with nested ones.
 fn brackets(sql: &str) -> Option<&str> {
     let from = &sql[sql.find('(')?..];
     let mut depth = 0;

@@ -1,20 +1,20 @@
-//! Whatever SQL can make.
+//! Objects that SQL can make.
 
-/// A relation, a routine, or whatever else SQL can make.
+/// A relation, a routine, or another object that SQL can make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
-    /// What `DROP` calls it: `table`, `view`, `routine`.
+    /// Its kind in `DROP`: `table`, `view`, `routine`.
     pub(crate) kind: &'static str,
-    /// Its name; a routine's with the types of its arguments.
+    /// Its name; for a routine with the types of its arguments.
     pub(crate) name: String,
-    /// The name as SQL has it, with its schema where it is in one.
+    /// Its name in SQL, with the schema if it has one.
     pub(crate) sql: String,
-    /// The identity in its mark; `None` where it is not ours.
+    /// The identity in its mark; `None` if it is not pgdyno's.
     pub(crate) identity: Option<String>,
 }
 
 impl Object {
-    /// Something that SQL made, of which `sql` is the whole name; in schema `home` it is shown without it.
+    /// Returns an object that SQL made, with the full name `sql`. The name is shown without schema `home`.
     pub(crate) fn made(kind: &'static str, sql: &str, home: &str, identity: &str) -> Self {
         let name = sql.strip_prefix(home).and_then(|rest| rest.strip_prefix('.')).unwrap_or(sql);
         Self { kind, name: name.to_owned(), sql: sql.to_owned(), identity: Some(identity.to_owned()) }

@@ -1,11 +1,11 @@
-//! Tables as the catalog has them, with their partitions.
+//! Tables in the catalog, with their partitions.
 
 use pgdyno_net::{Admin, AdminError, quote};
 use pgdyno_workload::{Capabilities, DataSet};
 
 use crate::fill::distribute;
 
-/// A query for the OIDs of tables in a schema, quoted where need be, and of all their partitions.
+/// Returns a query for the OIDs of tables in a schema, quoted if necessary, and of all their partitions.
 fn oids_sql(schema: &str, tables: &[&str]) -> String {
     let names: Vec<_> = tables.iter().map(|name| quote::literal(name)).collect();
     format!(
@@ -16,7 +16,7 @@ fn oids_sql(schema: &str, tables: &[&str]) -> String {
     )
 }
 
-/// Bytes of the tables with their indexes and TOAST, on all nodes.
+/// Returns the bytes of the tables with their indexes and TOAST, on all nodes.
 pub(crate) fn sizes(admin: &mut Admin, caps: &Capabilities, schema: &str, tables: &[&str]) -> Result<u64, AdminError> {
     let oids = oids_sql(schema, tables);
     let sql = match caps.distributed_tables {
@@ -27,10 +27,10 @@ pub(crate) fn sizes(admin: &mut Admin, caps: &Capabilities, schema: &str, tables
     Ok(sum.parse().unwrap_or_default())
 }
 
-/// Bytes of each of the workload's tables with its indexes, TOAST and partitions, on all nodes.
+/// Returns the bytes of each of the workload's tables with its indexes, TOAST and partitions, on all nodes.
 ///
 /// # Errors
-/// When the server refuses, when a table is locked by somebody for longer than a second, or the connection breaks.
+/// When the server refuses, a table is locked for longer than a second, or the connection is lost.
 pub fn table_sizes(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -44,12 +44,12 @@ pub fn table_sizes(
     sizes
 }
 
-/// The most pages that PostgreSQL adds to a table at once for each session that wants some: from version 16 on for a session
-/// alone, too. What is not filled of them stays empty.
+/// Largest number of pages that PostgreSQL adds to a table at once for each session; since version 16 also for a
+/// single session. Unused ones stay empty.
 const PAGES_ADDED: usize = 64;
 
-/// Tables and partitions of which more than a few pages are not all-visible, each in a sentence. They cost index-only
-/// scans and a VACUUM later on. A few pages are no news: each of the `loaders` may leave some that it did not fill.
+/// Returns tables and partitions with more than a few pages that are not all-visible, each in a sentence. They cost
+/// index-only scans, and a VACUUM later. A few are normal: each of the `loaders` may leave some unused pages.
 pub(crate) fn invisible(
     admin: &mut Admin,
     schema: &str,
@@ -73,8 +73,7 @@ pub(crate) fn invisible(
     Ok(rows.rows.into_iter().map(sentence).collect())
 }
 
-/// What a table is called that holds rows of `table`, a name as SQL has it, and is logged or not: itself, or those of
-/// its partitions that are.
+/// Returns the tables that hold rows of `table`, a name in SQL, and are logged or not: itself, or its partitions.
 fn with_persistence(admin: &mut Admin, table: &str, unlogged: bool) -> Result<Vec<String>, AdminError> {
     let table = format!("{}::regclass", quote::literal(table));
     let rows = admin.query(&format!(
@@ -85,7 +84,7 @@ fn with_persistence(admin: &mut Admin, table: &str, unlogged: bool) -> Result<Ve
     Ok(rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
 }
 
-/// Whether a crash of the server would empty a table or one of its partitions.
+/// Returns true if a crash of the server would empty a table or one of its partitions.
 pub(crate) fn is_unlogged(admin: &mut Admin, table: &str) -> Result<bool, AdminError> {
     Ok(!with_persistence(admin, table, true)?.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What tables look like: read from the catalog, kept in the stamp, compared.
+//! Definitions of tables: read from the catalog, kept in the stamp, compared.
 
 mod read;
 
@@ -8,28 +8,28 @@ use std::fmt;
 /// A column, an index, a constraint … of a table, or a table or routine itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
-    /// The table or partition that it belongs to; a table's own name for the table itself; empty for a routine.
+    /// The table or partition that it belongs to; the table's own name for the table itself; empty for a routine.
     pub table: String,
-    /// What SQL calls it: `table`, `partition`, `column`, `primary key`, `index`, `procedure`.
+    /// Its kind in SQL: `table`, `partition`, `column`, `primary key`, `index`, `procedure`.
     pub kind: String,
-    /// Its name. A routine's with the types of its arguments.
+    /// Its name; for a routine with the types of its arguments.
     pub name: String,
 }
 
 impl Part {
-    /// A part with this name.
+    /// Returns a part with this name.
     #[must_use]
     pub fn new(table: &str, kind: &str, name: &str) -> Self {
         Self { table: table.to_owned(), kind: kind.to_owned(), name: name.to_owned() }
     }
 
-    /// Whether it is a procedure, a function or an aggregate.
+    /// Returns true if it is a procedure, a function or an aggregate.
     #[must_use]
     pub fn is_routine(&self) -> bool {
         matches!(self.kind.as_str(), "procedure" | "function" | "aggregate")
     }
 
-    /// Whether other parts go with it.
+    /// Returns true if other parts are dropped with it.
     fn is_table(&self) -> bool {
         matches!(self.kind.as_str(), "table" | "partition")
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Part {
 }
 
 /// Tables with their columns, indexes, constraints, partitions, triggers and sequences, and routines: each part with
-/// its definition as the catalog writes it.
+/// its definition from the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
     parts: BTreeMap<Part, String>,
@@ -60,24 +60,23 @@ impl Schema {
         self.parts.iter().map(|(part, definition)| (part, definition.as_str()))
     }
 
-    /// The definition of a part.
+    /// Returns the definition of a part.
     #[must_use]
     pub fn get(&self, part: &Part) -> Option<&str> {
         self.parts.get(part).map(String::as_str)
     }
 
-    /// Adds or replaces a part, for a schema that is expected.
+    /// Adds or replaces a part of an expected schema.
     pub fn insert(&mut self, part: Part, definition: &str) {
         self.parts.insert(part, definition.to_owned());
     }
 
-    /// Keeps the parts that `wanted` accepts.
+    /// Keeps only the parts that `wanted` accepts.
     pub fn retain(&mut self, mut wanted: impl FnMut(&Part) -> bool) {
         self.parts.retain(|part, _| wanted(part));
     }
 
-    /// What is different in `found` from what is expected here. What goes or comes with a whole table is not told
-    /// again.
+    /// Returns the differences of `found` from this schema. Parts of a table that is missing or new are left out.
     #[must_use]
     pub fn differences(&self, found: &Self) -> Vec<Difference> {
         let goes_with_its_table = |part: &Part, others: &Self| {
@@ -96,7 +95,7 @@ impl Schema {
         expected.chain(superfluous).collect()
     }
 
-    /// As the stamp keeps it: a line for each part.
+    /// Returns the text for the stamp: a line for each part.
     pub(crate) fn to_text(&self) -> String {
         let line = |(part, definition): (&Part, &String)| {
             [&part.table, &part.kind, &part.name, definition].map(|field| escape(field)).join("\t")
@@ -104,7 +103,7 @@ impl Schema {
         self.parts.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// What [`Schema::to_text`] wrote.
+    /// Parses the text of [`Schema::to_text`].
     pub(crate) fn from_text(text: &str) -> Self {
         let mut schema = Self::default();
         for line in text.lines() {
@@ -117,14 +116,14 @@ impl Schema {
     }
 }
 
-/// A part that is not as expected.
+/// A part that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which.
+    /// The part.
     pub part: Part,
-    /// The definition that is expected; `None` where there should be no such part.
+    /// The definition expected; `None` if there should be no such part.
     pub was: Option<String>,
-    /// The one that is there.
+    /// The definition found.
     pub is: Option<String>,
 }
 
@@ -140,7 +139,7 @@ impl fmt::Display for Difference {
             (Some(_), None) if part.is_routine() => write!(f, "{part} is missing"),
             (Some(was), None) => write!(f, "{part} is missing{}", defined(was)),
             (None, Some(is)) => write!(f, "{part} was not there after the load{}", defined(is)),
-            // A routine's definition is a hash.
+            // The definition of a routine is a hash.
             (Some(_), Some(_)) if part.is_routine() => write!(f, "{part} is not the one that was installed"),
             (was, is) => {
                 let text = |definition: &Option<String>| definition.clone().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The row that says what data is in the database.
+//! The stamp: a row that describes the data in the database.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use crate::state::schema::Schema;
 /// The table of the stamps, in the schema of the data.
 pub(crate) const TABLE: &str = "pgdyno_stamp";
 
-/// What every mark on a table or routine begins with.
+/// Beginning of every mark on a table or routine.
 pub(crate) const MARK: &str = "loaded by pgdyno: ";
 
-/// What the hash of SQL files is called among the parameters.
+/// Name of the hash of SQL files among the parameters.
 const FILES: &str = "files";
 
-/// What a data set is, and when it was loaded.
+/// Description of a data set, and when it was loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Its name: `pgbench`, `tproc-c`.
@@ -34,16 +34,16 @@ pub struct Stamp {
     pub identity: String,
     /// Rows of each table right after the load, in the order of the data set; zeros before its end.
     pub rows: Vec<(String, u64)>,
-    /// The version of the pgdyno that loaded it.
+    /// The version of pgdyno that loaded it.
     pub pgdyno: String,
-    /// When the load began, as the server's clock and time zone have it. Empty before that.
+    /// When the load began, by the server's clock and time zone. Empty before that.
     pub begun_at: String,
     /// When it was complete.
     pub loaded_at: Option<String>,
 }
 
 impl Stamp {
-    /// What a load of `data` would make, with tables of these names.
+    /// Returns the stamp of a load of `data`, with tables of these names.
     pub(crate) fn planned(data: &dyn DataSet, tables: &[&str]) -> Self {
         let meta = data.meta();
         Self {
@@ -59,7 +59,7 @@ impl Stamp {
         }
     }
 
-    /// What in it cannot be true, in words: it was changed by hand.
+    /// Returns impossible values, in words: the stamp was changed by hand.
     pub(crate) fn contradiction(&self, scale_name: &str) -> Option<String> {
         let size = self.load_params().find(|(name, _)| *name == scale_name).map(|(_, value)| value);
         if self.identity != hash(&self.dataset, self.version, &self.params) {
@@ -69,7 +69,7 @@ impl Stamp {
         Some(format!("the stamp says {scale_name} {} and {scale_name} {size}", self.scale))
     }
 
-    /// The parameters that shaped the rows, with their values.
+    /// Returns the parameters that shaped the rows, with their values.
     pub fn load_params(&self) -> impl Iterator<Item = (&str, String)> {
         let params = self.params.split(' ').filter_map(|word| word.split_once('='));
         params.filter(|(name, _)| *name != FILES).map(|(name, value)| (name, unword(value)))
@@ -88,8 +88,8 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// What makes two loads the same: 16 hexadecimal digits of a hash over the data set's name, the version of its
-/// rows, and all parameters that shape them. Workloads that share a data set share it.
+/// Returns the identity of a load: 16 hexadecimal digits of a hash over the data set's name, the version of its rows,
+/// and all parameters that shape them. Workloads that share a data set share it.
 #[must_use]
 pub fn identity(data: &dyn DataSet) -> String {
     let meta = data.meta();
@@ -101,8 +101,8 @@ fn hash(dataset: &str, version: u32, params: &str) -> String {
     Sha256::digest(text)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `seed=1 warehouses=10`, by name, without what is as it was before there was a parameter for it; for data that SQL makes,
-/// also `files=` and a hash of the files.
+/// Returns `seed=1 warehouses=10`: parameters by name, without those whose value is as before the parameter existed.
+/// For data that SQL makes, it includes `files=` and a hash of the files.
 fn load_params(data: &dyn DataSet) -> String {
     let tells = |name, value: &str| data.meta().params.iter().any(|p| p.name == name && p.tells_data(value));
     let params = data.params().iter().filter(|(name, value)| tells(*name, value));
@@ -113,7 +113,7 @@ fn load_params(data: &dyn DataSet) -> String {
     params.join(" ")
 }
 
-/// The command that loads what `stamp` tells of.
+/// Returns the command that loads the data of `stamp`.
 pub(crate) fn command(data: &dyn DataSet, stamp: &Stamp) -> String {
     let meta = data.meta();
     let mut command = format!("pgdyno load {}", meta.id);
@@ -131,7 +131,7 @@ pub(crate) fn command(data: &dyn DataSet, stamp: &Stamp) -> String {
     command
 }
 
-/// A value as one word: bytes that would end it are written as `%20`.
+/// Returns a value as one word: bytes that would end it are written as `%20`.
 fn word(value: &str) -> String {
     let escape = |c: char| match c {
         '%' | ' ' | '\t' | '\n' | '\r' => format!("%{:02x}", u32::from(c)),
@@ -156,48 +156,48 @@ fn unword(word: &str) -> String {
     value
 }
 
-/// A hash over the texts of SQL files, in eight digits.
+/// Returns a hash over the texts of SQL files, in eight digits.
 fn files(data: &SqlData) -> String {
     let mut hash = Sha256::new();
     for file in &data.files {
-        // Where one file ends and the next begins is part of it.
+        // The boundary between two files is part of it.
         hash.update((file.text.len() as u64).to_be_bytes());
         hash.update(&file.text);
     }
     hash.finalize()[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The comment on a table or routine of a data set.
+/// Returns the comment on a table or routine of a data set.
 pub(crate) fn mark(dataset: &str, identity: &str) -> String {
     format!("{MARK}{dataset} {identity}")
 }
 
-/// The mark on what a load of `data` makes, as a literal.
+/// Returns the mark on objects of a load of `data`, as a literal.
 pub(crate) fn mark_sql(data: &dyn DataSet) -> String {
     quote::literal(&mark(data.meta().dataset, &identity(data)))
 }
 
-/// The identity in a comment, where it is our mark of this data set.
+/// Returns the identity in a comment, if it is a mark of this data set.
 pub(crate) fn marked<'a>(comment: &'a str, dataset: &str) -> Option<&'a str> {
     let (found, identity) = comment.strip_prefix(MARK)?.split_once(' ')?;
     (found == dataset).then_some(identity)
 }
 
-/// The mark on what SQL made, which may be anywhere: it names the schema that the data belongs to. A comment that the
-/// SQL itself made stays above it.
+/// Returns the mark on objects that SQL made, in any schema: it names the schema that the data belongs to. A comment
+/// that the SQL itself made stays above it.
 pub(crate) fn mark_of_made(dataset: &str, identity: &str, home: &str, comment: Option<&str>) -> String {
     let own = comment.map_or(String::new(), |comment| format!("{}\n", before_mark(comment)));
     format!("{}{MARK}{dataset} {identity} {home}", if own == "\n" { "" } else { &own })
 }
 
-/// The identity in a comment, where it holds our mark on something that SQL made for this data set and schema.
+/// Returns the identity in a comment, if it has the mark of this data set and schema.
 pub(crate) fn marked_as_made<'a>(comment: &'a str, dataset: &str, home: &str) -> Option<&'a str> {
     let last = comment.rsplit('\n').next()?;
     let (identity, found) = marked(last, dataset)?.split_once(' ')?;
     (found == home).then_some(identity)
 }
 
-/// A comment without a mark of ours in its last line.
+/// Returns a comment without a mark in its last line.
 fn before_mark(comment: &str) -> &str {
     match comment.rfind(MARK) {
         Some(at) if at == 0 || comment[..at].ends_with('\n') => comment[..at].trim_end_matches('\n'),
@@ -205,7 +205,7 @@ fn before_mark(comment: &str) -> &str {
     }
 }
 
-/// SQL that creates the table of the stamps where it is not there.
+/// Returns SQL that creates the table of stamps if it does not exist.
 pub(crate) fn create_sql(schema: &str) -> String {
     format!(
         "create table if not exists {schema}.{TABLE} (dataset text primary key, workload text not null, \
@@ -216,7 +216,7 @@ pub(crate) fn create_sql(schema: &str) -> String {
     )
 }
 
-/// SQL that adds the columns that a table of the stamps made by an older pgdyno lacks; `None` where it has them.
+/// Returns SQL that adds the columns that a table of stamps of an older pgdyno lacks; `None` if it has them.
 pub(crate) fn upgrade_sql(admin: &mut Admin, schema: &str) -> Result<Option<String>, AdminError> {
     let table = quote::literal(&format!("{schema}.{TABLE}"));
     let sql = format!("select 1 from pg_attribute where attrelid = to_regclass({table}) and attname = 'layout'");
@@ -226,7 +226,7 @@ pub(crate) fn upgrade_sql(admin: &mut Admin, schema: &str) -> Result<Option<Stri
     })
 }
 
-/// SQL that says that a load has begun, instead of what was said of the data set before.
+/// Returns SQL that notes the start of a load, and replaces the stamp of the data set.
 pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
     format!(
         "{}; insert into {schema}.{TABLE} (dataset, workload, version, scale, params, identity, tables, rows, pgdyno) \
@@ -244,7 +244,7 @@ pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
     )
 }
 
-/// SQL that says that the load is complete, and what it made.
+/// Returns SQL that notes the end of the load, and what it made.
 pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: &Schema) -> String {
     format!(
         "update {schema}.{TABLE} set complete = true, loaded_at = now(), tables = array[{}]::text[], \
@@ -257,22 +257,22 @@ pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: &Schema) -> Stri
     )
 }
 
-/// SQL that notes another schema of a data set that is complete.
+/// Returns SQL that notes another schema of a data set that is complete.
 pub(crate) fn layout_sql(schema: &str, dataset: &str, layout: &Schema) -> String {
     let (layout, dataset) = (quote::literal(&layout.to_text()), quote::literal(dataset));
     format!("update {schema}.{TABLE} set layout = {layout} where dataset = {dataset}")
 }
 
-/// The schema of a data set as it was loaded; `None` where the stamp does not keep it. The table of the stamps must be
-/// there.
+/// Returns the schema of a data set as it was loaded; `None` if the stamp does not keep it. The table of stamps must
+/// exist.
 pub(crate) fn layout(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<Schema>, AdminError> {
     let dataset = quote::literal(dataset);
-    // An older pgdyno has made the table without this column.
+    // A table of an older pgdyno lacks this column.
     let sql = format!("select to_jsonb(s) ->> 'layout' from {schema}.{TABLE} s where dataset = {dataset} and complete");
     Ok(admin.query_opt(&sql)?.map(|text| Schema::from_text(&text)))
 }
 
-/// SQL that forgets a data set.
+/// Returns SQL that deletes the stamp of a data set.
 pub(crate) fn delete_sql(schema: &str, dataset: &str) -> String {
     format!("delete from {schema}.{TABLE} where dataset = {}", quote::literal(dataset))
 }
@@ -285,7 +285,7 @@ fn rows_list(stamp: &Stamp) -> String {
     stamp.rows.iter().map(|(_, rows)| rows.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The stamp of a data set, and whether it is complete. The table of the stamps must be there.
+/// Returns the stamp of a data set, and whether it is complete. The table of stamps must exist.
 pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<(Stamp, bool)>, AdminError> {
     let dataset = quote::literal(dataset);
     let rows = admin.query(&format!(
@@ -326,7 +326,7 @@ mod tests {
             assert_eq!(marked_as_made(&marked, "iot", "public"), Some("0123abcd"), "{marked}");
             assert_eq!(marked_as_made(&marked, "iot", "other"), None);
             assert_eq!(marked_as_made(&marked, "io", "public"), None);
-            // Marked anew it has one mark.
+            // After another marking it has one mark.
             let again = mark_of_made("iot", "89ef", "public", Some(&marked));
             assert_eq!(again, marked.replace("0123abcd", "89ef"));
         }

@@ -1,4 +1,4 @@
-//! What holds the data of a workload on disk.
+//! Relations that hold the data of a workload on disk.
 
 use pgdyno_net::{Admin, quote};
 use pgdyno_workload::DataSet;
@@ -11,17 +11,17 @@ use crate::{LoadError, state};
 pub struct Stored {
     /// Its OID, for SQL.
     pub oid: String,
-    /// Its name, with the schema where that is not on the search path.
+    /// Its name, with the schema if that is not on the search path.
     pub name: String,
     /// Its size.
     pub bytes: u64,
 }
 
-/// Everything in which the workload's data is stored on the node that `admin` is connected to: tables with their
-/// partitions first, then TOAST tables, then the indexes of both.
+/// Returns the relations of the workload's data on the node that `admin` is connected to: first tables with their
+/// partitions, then TOAST tables, then the indexes of both.
 ///
 /// # Errors
-/// When the server refuses, or the connection breaks.
+/// When the server refuses, or the connection is lost.
 pub fn stored(admin: &mut Admin, data: &dyn DataSet) -> Result<Vec<Stored>, LoadError> {
     let caps = state::capabilities(admin);
     let inventory = Inventory::take(admin, data, &caps)?;

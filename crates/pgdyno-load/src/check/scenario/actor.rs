@@ -1,5 +1,5 @@
-//! A session of a scenario: its connection belongs to a thread, so that whoever carries out the scenario can watch while
-//! a statement waits.
+//! A session of a scenario: a thread owns its connection, so that the scenario can be observed while a statement
+//! waits.
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -10,12 +10,12 @@ use pgdyno_workload::IsolationLevel;
 use super::ScenarioError;
 use crate::session::no_limits;
 
-/// How often a cancel request is repeated: one that comes between two statements is lost.
+/// Interval between cancel requests: one that arrives between two statements is lost.
 const REPEAT: Duration = Duration::from_millis(200);
-/// A statement that does not end so long after it was cancelled is left to the server.
+/// A statement that does not end this long after it was cancelled is left to the server.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// What is under way.
+/// A statement in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     /// As it was sent.
@@ -29,7 +29,7 @@ pub(super) struct Statement {
 /// One session.
 pub(super) struct Actor {
     pub(super) name: &'static str,
-    /// The process id of its backend.
+    /// Process id of its backend.
     pub(super) pid: i32,
     cancel: CancelHandle,
     tasks: Sender<String>,
@@ -41,7 +41,7 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// Connects, without limits of time that the role or database may have.
+    /// Connects, and lifts time limits of the role or database.
     pub(super) fn open(
         options: &ConnectOptions,
         name: &'static str,
@@ -63,7 +63,7 @@ impl Actor {
         std::thread::Builder::new()
             .name(format!("pgdyno-{name}"))
             .spawn(move || {
-                // Ends, and with it the connection, when nobody wants anything more.
+                // The thread ends, and closes the connection, when the session is dropped.
                 for sql in todo {
                     if done.send(admin.query(&sql)).is_err() {
                         break;
@@ -76,12 +76,12 @@ impl Actor {
 
     /// Sends a statement.
     pub(super) fn send(&mut self, statement: Statement) {
-        // A thread that has gone, because its connection broke, is noticed by who waits for the answer.
+        // If the thread has ended with its connection, waiting for the result fails.
         let _ = self.tasks.send(statement.sql.clone());
         self.statement = Some(statement);
     }
 
-    /// What its statement brought, once that has ended.
+    /// Returns the result of its statement, once it has ended.
     pub(super) fn answer(&mut self, within: Duration) -> Option<(Statement, Result<Rows, AdminError>)> {
         match self.answers.recv_timeout(within) {
             Ok(answer) => Some((self.statement.take()?, answer)),
@@ -89,18 +89,18 @@ impl Actor {
         }
     }
 
-    /// Cancels what it is doing, and waits for its end.
+    /// Cancels its statement, and waits for the end.
     pub(super) fn stop(&mut self) {
         let deadline = Instant::now() + ENDING;
         while self.statement.is_some() && Instant::now() < deadline {
-            // A server that cannot be reached has nothing that could be cancelled; it is tried again anyway.
+            // The server may be unreachable; the next attempt may succeed.
             drop(self.cancel.cancel());
             drop(self.answer(REPEAT));
         }
     }
 
-    /// Lets go of its locks now: the server notices the end of a connection only a moment later, and the next scenario
-    /// may come before that. The first statement may be hit by a cancel request that came late.
+    /// Releases its locks now: the server notices the end of a connection a little later, and the next scenario may
+    /// begin before that. A late cancel request may hit the first statement.
     pub(super) fn end(mut self) {
         self.stop();
         if self.statement.is_none() {

@@ -1,16 +1,16 @@
-//! How scenarios are carried out, and what comes of them.
+//! Options and results of scenarios.
 
 use std::time::Duration;
 
 use pgdyno_net::{AdminError, ConnectError};
 use pgdyno_workload::IsolationLevel;
 
-/// How scenarios are carried out.
+/// Options of scenarios.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The level of all transactions; `None`: the one that the role, database or server has.
+    /// Isolation level of all transactions; `None`: that of the role, database or server.
     pub level: Option<IsolationLevel>,
-    /// A step that takes longer hangs: it is cancelled, and the scenario has failed.
+    /// A step that takes longer is cancelled, and the scenario has failed.
     pub limit: Duration,
 }
 
@@ -20,12 +20,12 @@ impl Default for Rules {
     }
 }
 
-/// What came of a scenario.
+/// Result of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioResult {
-    /// Whether it came as it must.
+    /// Whether the result was the expected one.
     pub holds: bool,
-    /// What was seen where it did not: one line.
+    /// What was observed if it was not: one line.
     pub found: Option<String>,
     /// Sessions whose transaction was sent again after a serialization failure.
     pub tried_again: Vec<&'static str>,
@@ -33,22 +33,22 @@ pub struct ScenarioResult {
     pub seconds: f64,
 }
 
-/// Why a scenario could not be carried out. What comes of it is no error.
+/// The error when a scenario could not be run. A failed scenario is no error.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// A session could not be opened.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The server refused what prepares or watches a session, or a connection broke.
+    /// The server refused a statement that prepares or observes a session, or a connection was lost.
     #[error(transparent)]
     Refused(#[from] AdminError),
-    /// The system has no thread for it.
+    /// The system refused a thread.
     #[error("cannot start a thread for a session")]
     Thread(#[source] std::io::Error),
     /// The stop flag was set.
     #[error("interrupted; what was under way is cancelled and rolled back")]
     Interrupted,
-    /// The same, and what the scenario had committed is still there.
+    /// The same, and committed changes of the scenario remain.
     #[error(
         "interrupted; what was under way is cancelled and rolled back, but what a test had committed could not be undone: \
          {0}; load the data anew with --replace"

@@ -1,4 +1,4 @@
-//! The values that a scenario keeps, and statements that name them.
+//! Values that a scenario keeps, and statements that use them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ impl Values {
         self.0.insert(format!("{name}.{column}"), value);
     }
 
-    /// The first row, where there is one.
+    /// Keeps the first row, if there is one.
     pub(crate) fn keep(&mut self, name: &str, rows: Rows) {
         let Some(row) = rows.rows.into_iter().next() else { return };
         for (column, value) in rows.columns.iter().zip(row) {
@@ -22,11 +22,11 @@ impl Values {
         }
     }
 
-    /// The statement with literals in place of `:name.column`. A colon beside another one (a cast), or without both
-    /// names, stays what it is.
+    /// Returns the statement with literals in place of `:name.column`. A double colon (a cast), and a colon without
+    /// both names, stay as they are.
     ///
     /// # Errors
-    /// With the first name that was never kept.
+    /// Returns the first name that was never kept.
     pub(crate) fn fill(&self, sql: &str) -> Result<String, String> {
         let mut filled = String::with_capacity(sql.len());
         let mut rest = sql;
@@ -54,7 +54,7 @@ impl Values {
     }
 }
 
-/// The `name.column` that a text begins with.
+/// Returns the `name.column` at the beginning of a text.
 fn reference(text: &str) -> Option<&str> {
     let word = |text: &str| {
         let end = text.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
