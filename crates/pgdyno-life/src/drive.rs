@@ -25,9 +25,6 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::record::Recording;
 
-/// How long transactions in flight may take after the window.
-const GRACE_NS: u64 = 5_000_000_000;
-
 /// How long sessions that have ended may take to report what they did.
 const SETTLING: Duration = Duration::from_secs(3);
 
@@ -80,7 +77,7 @@ fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
         ramp_ns: ns(plan.ramp_s),
         measure_ns: plan.time_s.map(ns),
         interval_ns: 1_000_000_000,
-        grace_ns: GRACE_NS,
+        grace_ns: ns(plan.grace_s),
         reconnect_ns: ns(plan.reconnect_s),
         seed: plan.seed,
     }
@@ -198,7 +195,8 @@ pub(crate) fn drive(
     recording.record.client.pinned.clone_from(&pin);
     let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);
-    let no_ramp = plan.ramp_s <= 0.0;
+    let (ramp_s, time_s) = plan.window();
+    let no_ramp = ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
     let mut notices = Notices::default();
     let (ran, watched) = std::thread::scope(|scope| {
@@ -221,13 +219,11 @@ pub(crate) fn drive(
                         }
                     }
                     Event::Interval(interval) => {
-                        let end_ns = plan.ramp_s * 1e9;
+                        let end_ns = ramp_s * 1e9;
                         match interval.phase {
                             Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(watch.as_ref()),
                             Phase::Ramp => {}
-                            Phase::Measure
-                                if plan.time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) =>
-                            {
+                            Phase::Measure if time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
                                 samples.close(watch.as_ref())
                             }
                             Phase::Measure => samples.go_on(),

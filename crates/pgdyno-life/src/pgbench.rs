@@ -209,6 +209,8 @@ impl Recorder {
             ramp_s: options.warmup_s.unwrap_or_default(),
             time_s,
             transactions,
+            grace_s: Plan::USUAL_GRACE_S,
+            stages: Vec::new(),
             max_tries: options.max_tries.unwrap_or(0),
             // A limit beyond all numbers is one that every transaction is above.
             latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),

@@ -62,7 +62,8 @@ impl Progress {
     /// The clients are about to connect.
     fn drive_begins(&self, plan: &Plan, transactions: &[String]) {
         self.end();
-        *locked(&self.length_s) = plan.time_s.map(|time_s| plan.ramp_s + time_s);
+        let (ramp_s, time_s) = plan.window();
+        *locked(&self.length_s) = time_s.map(|time_s| ramp_s + time_s);
         if self.full_screen {
             *locked(&self.live) = Live::begin(Facts::of(plan, transactions.to_vec()));
         }

@@ -57,6 +57,7 @@ pub fn run(
         seed: options.random_seed,
         clients: options.clients,
         threads: options.threads as usize,
+        groups: None,
         manner: Manner::Pgbench(manner(options)),
     })
     .map_err(|error| crate::scripts::refused(&error))?;

@@ -11,6 +11,7 @@ pub mod options;
 mod order;
 mod plan;
 pub mod recipe;
+mod stages;
 mod steps;
 pub mod suite;
 pub mod targets;
@@ -26,4 +27,5 @@ pub use plan::{
     Cycle, Fitted, INLINE_BYTES, InputFile, LoadChoice, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan,
     WatchPlan, sha256,
 };
+pub use stages::{GroupPlan, StagePlan};
 pub use steps::{Step, steps};

@@ -194,6 +194,19 @@ pub static OPTIONS: &[RunOption] = &[
         },
     },
     RunOption {
+        flags: &["grace"],
+        title: "grace",
+        bearing: manner,
+        kind: Kind::Values {
+            values: |plan| {
+                if plan.grace_s == Plan::USUAL_GRACE_S { Vec::new() } else { one(format!("{} s", plan.grace_s)) }
+            },
+            arguments: |plan| {
+                if plan.grace_s == Plan::USUAL_GRACE_S { Vec::new() } else { option("--grace", plan.grace_s) }
+            },
+        },
+    },
+    RunOption {
         flags: &["mode"],
         title: "query mode",
         bearing: work,

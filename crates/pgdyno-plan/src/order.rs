@@ -99,6 +99,7 @@ impl Order {
                 time: plan.time_s,
                 transactions: plan.transactions,
                 ramp: Some(plan.ramp_s),
+                grace: Some(plan.grace_s),
                 rate,
                 arrivals,
                 mode: Some(plan.mode),
@@ -233,6 +234,9 @@ pub struct DriveOrder {
     /// Warm-up in seconds.
     #[serde(rename = "ramp_s")]
     pub ramp: Option<f64>,
+    /// Seconds that transactions in flight at the end may take.
+    #[serde(rename = "grace_s")]
+    pub grace: Option<f64>,
     /// Transactions a second over all clients.
     #[serde(rename = "rate_per_s")]
     pub rate: Option<f64>,

@@ -7,6 +7,8 @@ use pgdyno_workload::Pace;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
+use crate::StagePlan;
+
 /// Whether the data is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -279,6 +281,13 @@ pub struct Plan {
     pub time_s: Option<f64>,
     /// Transactions of each client instead.
     pub transactions: Option<u64>,
+    /// How long transactions in flight at the end may take before they are cancelled, in seconds.
+    #[serde(default = "usual_grace", skip_serializing_if = "is_usual_grace")]
+    pub grace_s: f64,
+    /// The stages, where there is more than one stage or group of clients. What stands beside them, such as `clients` and
+    /// `pace`, is what a group has that says nothing itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StagePlan>,
     /// Tries of a transaction that meets 40001 or 40P01; 0 is no limit.
     pub max_tries: u32,
     /// Above it a transaction counts as late; with a rate, later ones are skipped.
@@ -298,7 +307,18 @@ pub struct Plan {
     pub seed: u64,
 }
 
+fn usual_grace() -> f64 {
+    Plan::USUAL_GRACE_S
+}
+
+fn is_usual_grace(grace_s: &f64) -> bool {
+    *grace_s == Plan::USUAL_GRACE_S
+}
+
 impl Plan {
+    /// How long transactions in flight at the end may take where nothing is said, in seconds.
+    pub const USUAL_GRACE_S: f64 = 5.0;
+
     /// Where its threads are pinned, in words that follow them; empty where they are not.
     #[must_use]
     pub fn pinned(&self) -> String {
@@ -333,12 +353,6 @@ impl Plan {
         // A plan is plain data: it always becomes JSON.
         let json = serde_json::to_vec(&plan).unwrap_or_default();
         sha256(&json)[..16].to_owned()
-    }
-
-    /// Connections that its clients open.
-    #[must_use]
-    pub fn links(&self) -> u32 {
-        self.connections.unwrap_or(self.clients)
     }
 }
 
@@ -379,6 +393,8 @@ pub(crate) fn example() -> Plan {
         ramp_s: 5.0,
         time_s: Some(30.0),
         transactions: None,
+        grace_s: Plan::USUAL_GRACE_S,
+        stages: Vec::new(),
         max_tries: 3,
         latency_limit_ms: None,
         reconnect_s: 0.0,

@@ -1,6 +1,8 @@
 //! The plan in words: what happens, in order.
 
-use crate::{Arrivals, LoadChoice, Pace, Plan, Rate, WatchPlan};
+use pgdyno_wire::{QueryMode, Wire};
+
+use crate::{Arrivals, GroupPlan, LoadChoice, Pace, Plan, Rate, StagePlan, WatchPlan};
 
 /// One step of the life cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +10,7 @@ pub struct Step {
     /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `vacuum`, `check`, `prewarm`,
     /// `checkpoint`, `watch`, `warm up`, `measure`, `report`, `teardown`.
     pub name: &'static str,
-    /// What it will do.
+    /// What it will do; in lines, where there are groups of clients.
     pub what: String,
 }
 
@@ -88,40 +90,17 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     if let Some(what) = watched(plan) {
         step("watch", what);
     }
-    let pace = match plan.pace {
-        Pace::ClosedLoop => "as fast as the server answers".to_owned(),
-        Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => {
-            format!("{per_s} transactions a second, Poisson arrivals")
-        }
-        Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => {
-            format!("{per_s} transactions a second, uniform arrivals")
-        }
-    };
-    let tries = match plan.max_tries {
-        1 => String::new(),
-        0 => "; serialization failures and deadlocks are retried until they succeed".to_owned(),
-        n => format!("; serialization failures and deadlocks are retried, up to {n} tries"),
-    };
-    let drive = format!(
-        "{}{} on {}{}, query mode {}{}, {pace}{tries}",
-        plural(plan.clients as usize, "client"),
-        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
-        plural(plan.threads, "thread"),
-        plan.pinned(),
-        plan.mode.name(),
-        if plan.wire.is_native() { "" } else { " in libpq's form" }
-    );
-    if plan.ramp_s > 0.0 {
+    if plan.ramp_s > 0.0 && plan.stages.is_empty() {
         step("warm up", format!("{} s, not counted", plan.ramp_s));
     }
-    step(
-        "measure",
-        match (plan.time_s, plan.transactions) {
-            (Some(seconds), _) => format!("{seconds} s: {drive}"),
-            (None, Some(n)) => format!("{n} transactions of each client: {drive}"),
-            (None, None) => format!("until interrupted: {drive}"),
-        },
-    );
+    let drivers = drivers(plan);
+    match plan.stages.as_slice() {
+        [] => {
+            let end = end(plan);
+            step("measure", format!("{end}: {drivers}, {}", work(plan.mode, plan.pace, plan.max_tries, plan.wire)));
+        }
+        stages => stages.iter().for_each(|stage| step("measure", of_stage(stage, plan, &drivers))),
+    }
     if has_data && plan.checks {
         step("check", "the consistency conditions again".to_owned());
     }
@@ -130,6 +109,75 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("teardown", "have the target removed, by its hook".to_owned());
     }
     steps
+}
+
+/// Clients, connections and threads.
+fn drivers(plan: &Plan) -> String {
+    format!(
+        "{}{} on {}{}",
+        plural(plan.stage_clients() as usize, "client"),
+        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
+        plural(plan.threads, "thread"),
+        plan.pinned(),
+    )
+}
+
+/// How clients work.
+fn work(mode: QueryMode, pace: Pace, max_tries: u32, wire: Wire) -> String {
+    let pace = match pace {
+        Pace::ClosedLoop => "as fast as the server answers".to_owned(),
+        Pace::Rate(Rate { per_s, arrivals: Arrivals::Poisson }) => {
+            format!("{per_s} transactions a second, Poisson arrivals")
+        }
+        Pace::Rate(Rate { per_s, arrivals: Arrivals::Uniform }) => {
+            format!("{per_s} transactions a second, uniform arrivals")
+        }
+    };
+    let tries = match max_tries {
+        1 => String::new(),
+        0 => "; serialization failures and deadlocks are retried until they succeed".to_owned(),
+        n => format!("; serialization failures and deadlocks are retried, up to {n} tries"),
+    };
+    let form = if wire.is_native() { "" } else { " in libpq's form" };
+    format!("query mode {}{form}, {pace}{tries}", mode.name())
+}
+
+/// When clients end.
+fn end(plan: &Plan) -> String {
+    match (plan.time_s, plan.transactions) {
+        (Some(seconds), _) => format!("{seconds} s"),
+        (None, Some(n)) => format!("{n} transactions of each client"),
+        (None, None) => "until interrupted".to_owned(),
+    }
+}
+
+/// A stage, and a line for each of its groups.
+fn of_stage(stage: &StagePlan, plan: &Plan, drivers: &str) -> String {
+    let end = match &stage.ends_with {
+        Some(group) => format!("until the clients of {group} are done"),
+        None if plan.ramp_s > 0.0 => format!("{} after {} s of warm-up", end(plan), plan.ramp_s),
+        None => end(plan),
+    };
+    let grace = if stage.grace_s == plan.grace_s { String::new() } else { format!(", {} s of grace", stage.grace_s) };
+    let drivers = if plan.stages.len() == 1 { drivers.to_owned() } else { plural(stage.clients() as usize, "client") };
+    let mut text = format!("stage {}: {end}{grace}: {drivers}", stage.name);
+    for group in &stage.groups {
+        text += &format!("\n{}: {}", group.name, of_group(group, plan));
+    }
+    text
+}
+
+fn of_group(group: &GroupPlan, plan: &Plan) -> String {
+    let mut parts = vec![plural(group.clients as usize, "client")];
+    if !group.scripts.is_empty() {
+        let each = if group.once { "each runs once " } else { "" };
+        parts.push(format!("{each}{}", group.scripts.join(", ")));
+    }
+    parts.extend(group.transactions.map(|n| format!("{n} transactions of each")));
+    parts.extend(group.think_ms.map(|ms| format!("{ms} ms of think time")));
+    parts.extend(group.latency_limit_ms.map(|ms| format!("latency limit {ms} ms")));
+    parts.push(work(group.mode, group.pace, group.max_tries, plan.wire));
+    parts.join(", ")
 }
 
 /// The schema of pgdyno's routines, where they are kept apart from the tables and called.
@@ -195,7 +243,7 @@ mod tests {
     #[test]
     fn pinned_threads_and_libpqs_form_are_told() {
         let told = |pin: &str| {
-            let words = words(&Plan { pin: Some(pin.into()), wire: crate::Wire::Libpq, ..example() });
+            let words = words(&Plan { pin: Some(pin.into()), wire: Wire::Libpq, ..example() });
             words.lines().find(|line| line.starts_with("measure")).unwrap().to_owned()
         };
         assert!(
@@ -288,6 +336,36 @@ mod tests {
         prepare: no server: the workload measures pgdyno itself
         measure: 1000 transactions of each client: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         report: summary, and a run directory with the record
+        ");
+    }
+
+    #[test]
+    fn stages_and_groups_are_told() {
+        let group = |name: &str, clients| GroupPlan {
+            name: name.to_owned(),
+            clients,
+            scripts: vec![format!("{name}.sql")],
+            once: false,
+            think_ms: None,
+            pace: Pace::ClosedLoop,
+            mode: QueryMode::Simple,
+            max_tries: 1,
+            latency_limit_ms: None,
+            transactions: None,
+        };
+        let rate = Pace::Rate(Rate { per_s: 20.0, arrivals: Arrivals::Poisson });
+        let readers = GroupPlan { pace: rate, latency_limit_ms: Some(9.0), ..group("readers", 2) };
+        let queries = GroupPlan { once: true, think_ms: Some(50.0), ..group("queries", 1) };
+        let stage = |name: &str, groups| StagePlan { name: name.to_owned(), groups, ends_with: None, grace_s: 5.0 };
+        let once = StagePlan { ends_with: Some("queries".to_owned()), grace_s: 60.0, ..stage("once", vec![queries]) };
+        let plan = Plan { stages: vec![stage("mix", vec![group("writers", 4), readers]), once], ..example() };
+        let measured: Vec<_> = steps(&plan).into_iter().filter(|step| step.name == "measure").collect();
+        insta::assert_snapshot!(measured.iter().map(|s| format!("{}\n", s.what)).collect::<String>(), @r"
+        stage mix: 30 s after 5 s of warm-up: 6 clients
+        writers: 4 clients, writers.sql, query mode simple, as fast as the server answers
+        readers: 2 clients, readers.sql, latency limit 9 ms, query mode simple, 20 transactions a second, Poisson arrivals
+        stage once: until the clients of queries are done, 60 s of grace: 1 client
+        queries: 1 client, each runs once queries.sql, 50 ms of think time, query mode simple, as fast as the server answers
         ");
     }
 

@@ -79,7 +79,8 @@ fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, plan.scale) };
     let time = plan.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
-    format!("{}{size}, {} client{}{time}", plan.workload, plan.clients, if plan.clients == 1 { "" } else { "s" })
+    let clients = plan.stage_clients();
+    format!("{}{size}, {clients} client{}{time}", plan.workload, if clients == 1 { "" } else { "s" })
 }
 
 /// The mean, and the sample's standard deviation as a share of it where there are several figures.

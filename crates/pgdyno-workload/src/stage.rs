@@ -97,10 +97,10 @@ pub enum Ends {
     WhenDone(&'static str),
 }
 
-/// Whether there is more than one stage or group: then figures are kept by group, too.
+/// Returns true if there is more than one stage or group, or one with rules of its own: then figures are kept by group, too.
 #[must_use]
 pub fn has_groups(stages: &[Stage]) -> bool {
-    stages.len() > 1 || stages.iter().any(|stage| stage.groups.len() > 1)
+    stages != [Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])]
 }
 
 impl Stage {

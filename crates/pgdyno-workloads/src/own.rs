@@ -7,6 +7,7 @@
 mod directory;
 pub mod embedded;
 mod files;
+mod groups;
 mod manifest;
 mod meta;
 mod source;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use pgdyno_workload::{Capabilities, Check, DataSet, Maker, Meta, Params, Routines, SqlData, Table};
 
 pub use directory::{Directory, OwnScript};
+pub use groups::OwnGroup;
 pub use sql::SqlTextError;
 
 /// The file that makes a directory a workload.

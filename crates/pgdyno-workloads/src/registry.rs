@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        let all = "known are tpcb-like, simple-update, select-only, tproc-c, noop, index-insert, polardb-ro, polardb-rw, \
-                   sensor-1, sensor-2";
+        let all = "known are tpcb-like, simple-update, select-only, tproc-c, noop, index-insert, mixed, polardb-ro, \
+                   polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("tpcc", &[]), format!("unknown workload 'tpcc'; {all}"));
         assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c?");
         assert_eq!(refusal("select", &[]), "unknown workload 'select'; did you mean select-only?");

@@ -5,20 +5,22 @@
 
 mod collect;
 mod interpreter;
+mod mix;
 mod program;
 mod reads;
 mod seeds;
 mod words;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use pgdyno_script::{Command, Defined, Kind, Names, Script, ScriptError, parse};
 use pgdyno_wire::{QueryMode, Statement};
 use pgdyno_workload::{
-    Capabilities, ClientContext, ClientScript, Drive, Meta, Params, Rng, StatementUse, Txn, Workload,
+    Capabilities, ClientContext, ClientScript, Drive, Group, Meta, Params, Rng, Stage, StatementUse, Txn, Workload,
 };
 
 use interpreter::Interpreter;
+pub use mix::{GroupScripts, Groups};
 use program::Program;
 use seeds::Seeds;
 
@@ -41,6 +43,8 @@ pub struct Spec {
     pub clients: u32,
     /// Engine threads of the run.
     pub threads: usize,
+    /// Groups of clients with scripts of their own; absent where all clients run all scripts.
+    pub groups: Option<Groups>,
     /// Whose habits are followed.
     pub manner: Manner,
 }
@@ -170,10 +174,20 @@ impl Scripted {
     pub fn check_variables(&self, mode: QueryMode) -> Result<(), ScriptError> {
         let given = program::AUTOMATIC.into_iter().chain(self.spec.defines.iter().map(|(name, _)| name.as_str()));
         let defined = Defined::new(self.scripts(), given);
-        self.scripts().iter().zip(&self.spec.scripts).try_for_each(|(script, source)| {
+        self.modes(mode).into_iter().try_for_each(|(at, mode)| {
+            let source = &self.spec.scripts[at];
             let source = pgdyno_script::Source { name: &source.name, text: &source.text };
-            defined.check(script, &source, mode == QueryMode::Simple)
+            defined.check(&self.scripts()[at], &source, mode == QueryMode::Simple)
         })
+    }
+
+    /// Returns the places of scripts with the query mode in which clients send them; `mode` is the run's.
+    #[must_use]
+    pub fn modes(&self, mode: QueryMode) -> Vec<(usize, QueryMode)> {
+        match &self.spec.groups {
+            None => (0..self.scripts().len()).map(|at| (at, mode)).collect(),
+            Some(groups) => groups.modes(mode).collect(),
+        }
     }
 
     /// The stream that decides which transactions of a thread a sampled log holds.
@@ -213,9 +227,23 @@ impl Drive for Scripted {
         commands.all(|command| !command.is_sql() || reads::only_reads(&command.label()))
     }
 
+    fn stages(&self) -> Vec<Stage> {
+        let one = || vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])];
+        self.spec.groups.as_ref().map_or_else(one, |groups| groups.stages.clone())
+    }
+
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
-        let client = context.id.0;
-        Box::new(Interpreter::new(self.program, client, self.seeds.client(client), self.seeds.chooser(client)))
+        let id = context.id.0;
+        let (client, rng, chooser) = match &self.spec.groups {
+            None => (id, self.seeds.client(id), self.seeds.chooser(id)),
+            // pgbench knows no groups: their clients have the run's own streams.
+            Some(groups) => {
+                let mut rng = context.rng.clone();
+                let chooser = Arc::new(Mutex::new(Rng::new(rng.next_u64())));
+                (groups.first_client(context, self.spec.clients) + id, rng, chooser)
+            }
+        };
+        Box::new(Interpreter::new(self.program, context.group, client, rng, chooser))
     }
 }
 
@@ -234,6 +262,7 @@ mod tests {
             seed: 1,
             clients: 1,
             threads: 1,
+            groups: None,
             manner: Manner::Run,
         };
         build(spec).unwrap()

@@ -86,6 +86,7 @@ fn script() -> scripted::Scripted {
         seed: 1,
         clients: 16,
         threads: 1,
+        groups: None,
         manner: Manner::Run,
     })
     .expect("a script without mistakes")

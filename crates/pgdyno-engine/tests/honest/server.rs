@@ -93,6 +93,7 @@ impl Server {
             seed: 1,
             clients: spec.clients,
             threads: spec.threads,
+            groups: None,
             manner: Manner::Pgbench(PgbenchManner::default()),
         });
         let workload = workload.unwrap_or_else(|error| panic!("{error}"));

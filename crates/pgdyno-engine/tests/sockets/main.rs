@@ -159,6 +159,7 @@ fn script(script: &str, clients: u32, threads: usize, manner: PgbenchManner) -> 
         seed: 1,
         clients,
         threads,
+        groups: None,
         manner: Manner::Pgbench(manner),
     });
     workload.unwrap_or_else(|error| panic!("{error}"))

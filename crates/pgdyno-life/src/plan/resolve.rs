@@ -187,16 +187,17 @@ fn client_setup(
     let workload = build(&setup)?;
     let counts = workload.drive.client_counts(drive.clients, usual);
     let connections = drive.connections.or(counts.connections);
-    if let Some(shared) = connections.filter(|shared| *shared > counts.clients) {
+    let stages = workload.drive.stages();
+    let most_clients = stages.iter().map(|stage| stage.clients(counts.clients)).max().unwrap_or(counts.clients);
+    if let Some(shared) = connections.filter(|shared| *shared > most_clients) {
         let error = format!(
-            "{shared} connections are to be shared, and there are {} clients: more than one each is of no use",
-            counts.clients
+            "{shared} connections are to be shared, and there are {most_clients} clients: more than one each is of no use"
         );
         return Err(
             Failure::new(Code::Start, error).hint("lower --connections, or leave it out: then each has its own")
         );
     }
-    let links = connections.unwrap_or(counts.clients);
+    let links = connections.unwrap_or(most_clients);
     let settled = ClientSetup { clients: counts.clients, connections, threads: threads.min(links as usize), ..setup };
     let is_as_built = (settled.clients, settled.threads) == (setup.clients, setup.threads);
     let workload = if is_as_built { workload } else { build(&settled)? };
@@ -230,7 +231,7 @@ fn plan(
     };
     let template = |name: &String| if name.is_empty() { target.database.clone() } else { name.clone() };
     let loading = LoadSettings::with_cpus(&order.loading, facts.driver_cpus);
-    Ok(Plan {
+    let plan = Plan {
         workload: source.name(),
         params: if matches!(source, WorkloadSource::Scripts(_)) {
             variables(order, workload)
@@ -275,6 +276,8 @@ fn plan(
         ramp_s: drive.ramp.unwrap_or(if time_s.is_some() { DEFAULT_RAMP_S } else { 0.0 }),
         time_s,
         transactions: drive.transactions,
+        grace_s: drive.grace.unwrap_or(Plan::USUAL_GRACE_S),
+        stages: Vec::new(),
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
         reconnect_s: drive.reconnect.unwrap_or_default(),
@@ -282,7 +285,8 @@ fn plan(
         log: order.log,
         watch: watch::planned(&order.watch, target),
         seed: setup.seed,
-    })
+    };
+    Ok(Plan { stages: source.stages(workload, &plan), ..plan })
 }
 
 /// Refuses what the server cannot do.

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pgdyno_plan::{InputFile, Loaded, ScriptPlan, WorkloadOrder, sha256};
+use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Meta, Param, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
-use pgdyno_workloads::scripted::{self, Manner, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, Groups, Manner, Scripted, Source, Spec};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -21,7 +21,7 @@ const BUILT_IN_TRIES: u32 = 1_000;
 /// What a workload is told of the drive before it is made: the random choices of scripts depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientSetup {
-    /// Clients.
+    /// Clients, as the run is given them.
     pub clients: u32,
     /// Connections that the clients share, where they do.
     pub connections: Option<u32>,
@@ -35,7 +35,8 @@ pub struct ClientSetup {
 
 impl ClientSetup {
     /// For the steps of the life cycle that drive nothing.
-    pub const NONE: Self = Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
+    pub const NONE: Self =
+        Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
 
     /// Connections that are opened.
     pub fn links(&self) -> u32 {
@@ -149,14 +150,28 @@ impl WorkloadSource {
                 let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
                 let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
                 let scale = params.integer(meta.scale_name).unsigned_abs();
-                let scripts = scripts(meta.id, sources.collect(), defines, scale, setup)?;
+                let groups = directory.groups(setup.clients).or_fail(Code::Start)?;
+                let scripts = scripts(meta.id, sources.collect(), defines, scale, setup, groups)?;
                 directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
                 let (scale, defines) = variables(&given)?;
-                Ok(scripts(&self.name(), sources.clone(), defines, scale, setup)?.into_workload())
+                Ok(scripts(&self.name(), sources.clone(), defines, scale, setup, None)?.into_workload())
             }
         }
+    }
+
+    /// Returns the stages of `workload` for `plan`; nothing where one group of clients is all.
+    pub(crate) fn stages(&self, workload: &Workload, plan: &Plan) -> Vec<StagePlan> {
+        let mut stages = StagePlan::all(&workload.drive.stages(), plan);
+        if let Self::Directory(directory) = self {
+            for group in stages.iter_mut().flat_map(|stage| &mut stage.groups) {
+                if let Some(own) = directory.group(&group.name) {
+                    (group.scripts, group.once, group.think_ms) = (own.scripts.clone(), own.once, own.think_ms);
+                }
+            }
+        }
+        stages
     }
 
     /// What records call it: of one's own scripts the name of the file.
@@ -317,6 +332,7 @@ fn scripts(
     defines: Vec<(String, String)>,
     scale: u64,
     setup: &ClientSetup,
+    groups: Option<Groups>,
 ) -> Result<Scripted> {
     let scripted = scripted::build(Spec {
         id: id.to_owned(),
@@ -327,14 +343,13 @@ fn scripts(
         seed: setup.seed,
         clients: setup.clients,
         threads: setup.threads,
+        groups,
         manner: Manner::Run,
     })
     .map_err(|error| Failure::new(Code::Start, *error))?;
     scripted.check_variables(setup.mode).or_fail(Code::Start)?;
-    if setup.mode != QueryMode::Simple {
-        for script in scripted.scripts() {
-            script.check_extended().or_fail(Code::Start)?;
-        }
+    for (script, _) in scripted.modes(setup.mode).into_iter().filter(|(_, mode)| *mode != QueryMode::Simple) {
+        scripted.scripts()[script].check_extended().or_fail(Code::Start)?;
     }
     Ok(scripted)
 }

@@ -4,7 +4,7 @@ mod driver;
 mod machines;
 
 use pgdyno_engine::RunOutcome;
-use pgdyno_plan::{Pace, Plan, Rate};
+use pgdyno_plan::{Pace, Plan, Rate, StagePlan};
 use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
 
@@ -20,14 +20,13 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     // Without a server, or with a null one, the driver is what is measured.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     warnings.extend(driver::judge(&record.client, summary, real));
-    if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
-        let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
-        if achieved < ACHIEVED {
-            warnings.push(format!(
-                "{} of the offered {} transactions a second were achieved: response times grow with the length of the run",
-                units::percent(achieved),
-                units::rate(per_s)
-            ));
+    if plan.stages.is_empty() {
+        warnings.extend(overloaded("", plan.pace, summary));
+    }
+    for (stage, planned) in record.stages.iter().zip(&plan.stages) {
+        for (group, planned) in stage.groups.iter().zip(&planned.groups) {
+            let of = format!("group {} of stage {}: ", group.name, stage.name);
+            warnings.extend(overloaded(&of, planned.pace, &group.summary));
         }
     }
     if summary.duration_s < SHORT_S && plan.time_s.is_some() && real {
@@ -45,18 +44,38 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
             ));
         }
     }
+    let all_clients = all_clients(plan);
     if outcome.clients_lost > 0 {
         warnings
-            .push(format!("{} of {} clients were without a connection at the end", outcome.clients_lost, plan.clients));
+            .push(format!("{} of {} clients were without a connection at the end", outcome.clients_lost, all_clients));
     }
     if outcome.clients_aborted > 0 {
         warnings.push(format!(
             "{} of {} clients were given up, because they could not go on",
-            outcome.clients_aborted, plan.clients
+            outcome.clients_aborted, all_clients
         ));
     }
     warnings.extend(machines::warnings(record));
     warnings
+}
+
+/// What a reader must know of an open loop that did not achieve its rate; `of` is the group of clients, where there are
+/// several.
+fn overloaded(of: &str, pace: Pace, summary: &Summary) -> Option<String> {
+    let Pace::Rate(Rate { per_s, .. }) = pace else { return None };
+    let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
+    (achieved < ACHIEVED).then(|| {
+        format!(
+            "{of}{} of the offered {} transactions a second were achieved: response times grow with the length of the run",
+            units::percent(achieved),
+            units::rate(per_s)
+        )
+    })
+}
+
+/// Returns the number of clients in all stages: each stage has its own.
+fn all_clients(plan: &Plan) -> u32 {
+    if plan.stages.is_empty() { plan.clients } else { plan.stages.iter().map(StagePlan::clients).sum() }
 }
 
 /// What is wrong with a window whose throughput is not that of a steady state.

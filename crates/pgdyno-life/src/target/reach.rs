@@ -68,7 +68,12 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
             format!("{what} takes sessions of its own, and the pooler hands out a connection for each transaction");
         return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
     }
-    if prepared || plan.mode != QueryMode::Prepared {
+    let mut groups = plan.stages.iter().flat_map(|stage| &stage.groups);
+    let is_asked = match plan.stages.is_empty() {
+        true => plan.mode == QueryMode::Prepared,
+        false => groups.any(|group| group.mode == QueryMode::Prepared),
+    };
+    if prepared || !is_asked {
         return Ok(());
     }
     let error = "query mode prepared is asked for, and the pooler hands out a connection for each transaction and keeps \

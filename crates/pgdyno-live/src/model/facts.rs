@@ -37,7 +37,7 @@ impl Facts {
         if !plan.scale_name.is_empty() {
             workload += &format!(", {} {}", plan.scale_name, units::count(plan.scale));
         }
-        let mut drivers = several(u64::from(plan.clients), "client");
+        let mut drivers = several(u64::from(plan.stage_clients()), "client");
         if let Some(connections) = plan.connections {
             drivers += &format!(" on {}", several(u64::from(connections), "connection"));
         }
@@ -45,6 +45,7 @@ impl Facts {
         if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
             drivers += &format!(", {}/s offered", units::rate(per_s));
         }
+        let (ramp_s, time_s) = plan.window();
         Self {
             workload,
             drivers,
@@ -52,9 +53,9 @@ impl Facts {
             has_server: !matches!(plan.target.as_str(), "none" | "null"),
             unsampled: plan.watch.off,
             links: plan.links(),
-            ramp_s: plan.ramp_s,
-            time_s: plan.time_s,
-            transactions: plan.transactions.map(|each| each * u64::from(plan.clients)),
+            ramp_s,
+            time_s,
+            transactions: plan.transactions.map(|each| each * u64::from(plan.stage_clients())),
             scheduled: plan.pace != Pace::ClosedLoop || plan.connections.is_some(),
             txns,
         }

@@ -253,6 +253,7 @@ options! {
     time: Duration => "time",
     transactions: u64 => "transactions",
     ramp: Duration => "ramp",
+    grace: Duration => "grace",
     rate: f64 => "rate",
     arrivals: Arrivals => "arrivals",
     mode: QueryMode => "mode",

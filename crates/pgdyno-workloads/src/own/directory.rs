@@ -8,10 +8,12 @@ use pgdyno_workload::{
 };
 
 use super::files::{Files, within};
+use super::groups::{OwnGroup, OwnGroups};
 use super::manifest::{CheckEntry, Manifest};
 use super::source::Source;
 use super::sql::{self, SqlTextError};
 use super::{MANIFEST, Made, OwnError, Shared, leak, meta};
+use crate::scripted::Groups;
 
 /// A script that the directory names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,7 @@ pub struct Directory {
     path: String,
     source: Source,
     scripts: Vec<OwnScript>,
+    groups: Option<Box<OwnGroups>>,
     checks: Vec<CheckEntry>,
     files: BTreeMap<String, Vec<u8>>,
 }
@@ -61,8 +64,9 @@ impl Directory {
         let name = meta::name(&path, &manifest).map_err(wrong)?;
         let meta = leak(meta::meta(&path, name, &manifest, &source).map_err(wrong)?);
         told_apart(&manifest.check, &source).map_err(wrong)?;
+        let groups = OwnGroups::new(manifest.group, manifest.stage, &manifest.script).map_err(wrong)?.map(Box::new);
         let found = files.found;
-        let directory = Self { meta, name, path, source, scripts, checks: manifest.check, files: found };
+        let directory = Self { meta, name, path, source, scripts, groups, checks: manifest.check, files: found };
         // What does not depend on values is told now.
         let defaults = meta.params.iter().map(|param| (param.name, param.default)).collect();
         if let Source::Files(texts) = &directory.source {
@@ -101,6 +105,22 @@ impl Directory {
     #[must_use]
     pub fn scripts(&self) -> &[OwnScript] {
         &self.scripts
+    }
+
+    /// Returns the group of this name.
+    #[must_use]
+    pub fn group(&self, name: &str) -> Option<&OwnGroup> {
+        self.groups.iter().flat_map(|groups| &groups.groups).find(|group| group.name == name)
+    }
+
+    /// Returns stages and groups with their scripts for a run that is given so many clients; `None` where all clients run
+    /// all scripts.
+    ///
+    /// # Errors
+    /// When a group would have no clients.
+    pub fn groups(&self, clients: u32) -> Result<Option<Groups>, OwnError> {
+        let wrong = |what| OwnError::Wrong { file: within(&self.path, MANIFEST), what };
+        self.groups.as_ref().map(|groups| groups.for_clients(clients)).transpose().map_err(wrong)
     }
 
     /// The workload with values for its parameters. `drive` knows the transactions.

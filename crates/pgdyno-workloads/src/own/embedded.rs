@@ -11,8 +11,9 @@ macro_rules! embedded {
     };
 }
 
-static ALL: [Embedded; 5] = [
+static ALL: [Embedded; 6] = [
     embedded!("index-insert": "workload.toml", "insert.sql"),
+    embedded!("mixed": "workload.toml", "write.sql", "read.sql", "branches.sql", "tellers.sql", "accounts.sql"),
     embedded!("polardb-ro": "workload.toml", "select.sql"),
     embedded!("polardb-rw": "workload.toml", "update.sql"),
     embedded!("sensor-1": "workload.toml", "schema.sql", "load.sql", "sensor.sql"),

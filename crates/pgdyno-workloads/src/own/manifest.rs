@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use pgdyno_workload::ParamKind;
 use serde::Deserialize;
 
+use super::groups::{OwnGroup, StageEntry};
+
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +26,12 @@ pub(super) struct Manifest {
     pub(super) data: Option<DataEntry>,
     #[serde(default)]
     pub(super) script: Vec<ScriptEntry>,
+    /// Groups of clients, where not all clients run all scripts.
+    #[serde(default)]
+    pub(super) group: Vec<OwnGroup>,
+    /// The stages in which groups run; one with all of them where it is absent.
+    #[serde(default)]
+    pub(super) stage: Vec<StageEntry>,
     #[serde(default)]
     pub(super) check: Vec<CheckEntry>,
 }

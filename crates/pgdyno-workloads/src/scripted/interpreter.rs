@@ -12,6 +12,7 @@ use pgdyno_workload::{
 };
 
 use super::collect::collect;
+use super::mix::Mix;
 use super::program::Program;
 use super::seeds::Chooser;
 use super::words::{self, Place};
@@ -20,11 +21,15 @@ use super::words::{self, Place};
 pub(super) struct Interpreter {
     /// Shared by all threads, without a count of who does: a count would be written at every step.
     program: &'static Program,
+    /// The scripts that it runs.
+    mix: &'static Mix,
     client: u32,
     rng: Rng,
     /// The stream as it was when the transaction began: a retry draws the same numbers.
     rng_at_begin: Rng,
     chooser: Chooser,
+    /// Transactions that it has begun, where it runs each script once.
+    begun: usize,
     variables: Variables,
     script: usize,
     /// The command that comes next.
@@ -55,7 +60,8 @@ pub(super) struct Interpreter {
 struct Stop(Vec<Note>);
 
 impl Interpreter {
-    pub(super) fn new(program: &'static Program, client: u32, rng: Rng, chooser: Chooser) -> Self {
+    pub(super) fn new(program: &'static Program, group: &str, client: u32, rng: Rng, chooser: Chooser) -> Self {
+        let mix = program.mix(group);
         let mut variables = program.variables.clone();
         if let Some(slot) = variables.names().find(b"client_id")
             && !variables.is_defined(slot)
@@ -65,12 +71,14 @@ impl Interpreter {
         Self {
             told: program.pgbench().filter(|manner| manner.debug).map(|_| debug::Told::default()),
             program,
+            mix,
             client,
             rng_at_begin: rng.clone(),
             rng,
             chooser,
+            begun: 0,
             variables,
-            script: 0,
+            script: mix.scripts.first().copied().unwrap_or_default(),
             next: 0,
             sent: 0,
             preparing: None,
@@ -352,16 +360,20 @@ fn debug_to<'a>(at: Place, batch: &'a mut Batch<'_>) -> impl FnMut(&str) + 'a {
 impl ClientScript for Interpreter {
     #[inline]
     fn begin(&mut self) -> Option<Begin> {
-        if let [_, .., all] = self.program.weights[..] {
+        let mix = self.mix;
+        if mix.once {
+            self.script = *mix.scripts.get(self.begun)?;
+            self.begun += 1;
+        } else if let [_, .., all] = mix.weights[..] {
             let draw = self.chooser.lock().unwrap_or_else(PoisonError::into_inner).up_to(all - 1);
-            self.script = self.program.weights.partition_point(|sum| *sum <= draw);
+            self.script = mix.scripts[mix.weights.partition_point(|sum| *sum <= draw)];
         }
         self.rng_at_begin.clone_from(&self.rng);
         if let Some(told) = &mut self.told {
             told.begin();
         }
         self.go_to_first_command();
-        Some(Begin::now(TxnId(self.script as u8)))
+        Some(Begin { wait_ns: mix.think_ns, ..Begin::now(TxnId(self.script as u8)) })
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pgdyno_script::{Kind, Names, Script, Value, Variables};
 
+use super::mix::Mix;
 use super::seeds::Seeds;
 use super::{Manner, PgbenchManner, Spec};
 
@@ -17,8 +18,8 @@ pub(super) struct Program {
     pub(super) first: Vec<usize>,
     /// The name on the server of each command, where it is prepared: `P_0`, `P_1`, … over all scripts.
     pub(super) prepared_names: Vec<Vec<u8>>,
-    /// Weights added up, script by script.
-    pub(super) weights: Vec<u64>,
+    /// The scripts of each group of clients.
+    mixes: Vec<Mix>,
     /// Every client's variables at its beginning, but `client_id`.
     pub(super) variables: Variables,
     manner: Manner,
@@ -46,19 +47,18 @@ impl Program {
                 prepared_names.push(name.into_bytes());
             }
         }
-        let weights = spec
-            .scripts
-            .iter()
-            .scan(0, |sum, source| {
-                *sum += u64::from(source.weight);
-                Some(*sum)
-            })
-            .collect();
-        Self { scripts, first, prepared_names, weights, variables, manner: spec.manner }
+        let mixes = Mix::all(&spec.scripts, spec.groups.as_ref());
+        Self { scripts, first, prepared_names, mixes, variables, manner: spec.manner }
     }
 
     pub(super) fn scripts(&self) -> &[Script] {
         &self.scripts
+    }
+
+    /// Returns the scripts of a group.
+    pub(super) fn mix(&self, group: &str) -> &Mix {
+        // Without groups there is one mix, whatever the clients are called.
+        self.mixes.iter().find(|mix| mix.group == Some(group)).unwrap_or(&self.mixes[0])
     }
 
     pub(super) fn pgbench(&self) -> Option<PgbenchManner> {

@@ -255,6 +255,9 @@ pub(crate) struct DriveArgs {
     /// Warm-up before the measured window [default: 5, none with -t]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) ramp: Option<f64>,
+    /// How long transactions in flight at the end may take before they are cancelled [default: 5]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    pub(crate) grace: Option<f64>,
     /// Transactions a second over all clients, on a schedule (open loop)
     #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "PER_S", value_parser = rate)]
     pub(crate) rate: Option<f64>,
@@ -294,6 +297,7 @@ impl DriveArgs {
             time,
             transactions,
             ramp,
+            grace,
             rate,
             arrivals,
             mode,
@@ -311,6 +315,7 @@ impl DriveArgs {
             time,
             transactions,
             ramp,
+            grace,
             rate,
             arrivals,
             mode,

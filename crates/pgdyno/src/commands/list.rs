@@ -97,8 +97,9 @@ fn line(record: &RunRecord) -> String {
     if !plan.scale_name.is_empty() {
         words.push(format!("{} {}", plan.scale_name, units::count(plan.scale)));
     }
-    let plural = if plan.clients == 1 { "" } else { "s" };
-    words.push(format!("{} client{plural}", units::count(u64::from(plan.clients))));
+    let clients = plan.stage_clients();
+    let plural = if clients == 1 { "" } else { "s" };
+    words.push(format!("{} client{plural}", units::count(u64::from(clients))));
     words.push(record.summary.as_ref().map_or_else(
         || "nothing measured".to_owned(),
         |summary| {

@@ -33,7 +33,8 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let steps = pgdyno_plan::steps(&plan);
     let width = steps.iter().map(|step| step.name.len()).max().unwrap_or_default().max(8);
     for (i, step) in steps.iter().enumerate() {
-        text += &format!("{:>2}. {:<width$} {}\n", i + 1, step.name, step.what);
+        let below = format!("\n{:width$}       ", "");
+        text += &format!("{:>2}. {:<width$} {}\n", i + 1, step.name, step.what.replace('\n', &below));
     }
     for script in plan.scripts.iter().filter(|_| plan.scripts.len() > 1) {
         text += &format!("    {} weighs {}\n", script.file, script.weight);

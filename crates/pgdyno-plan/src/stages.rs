@@ -1,0 +1,160 @@
+//! The stages of a plan, where there is more than one stage or group of clients.
+
+use pgdyno_wire::QueryMode;
+use pgdyno_workload::{Ends, Pace, Stage, has_groups};
+use serde::{Deserialize, Serialize};
+
+use crate::Plan;
+
+/// A stage of a run, with all that its workload leaves to the run filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StagePlan {
+    /// Its name.
+    pub name: String,
+    /// The groups of clients that run side by side.
+    pub groups: Vec<GroupPlan>,
+    /// The group whose end is the stage's; absent where the stage has the run's warm-up and time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_with: Option<String>,
+    /// How long transactions in flight at its end may take, in seconds.
+    pub grace_s: f64,
+}
+
+/// A group of clients.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupPlan {
+    /// Its name.
+    pub name: String,
+    /// How many clients it has.
+    pub clients: u32,
+    /// The scripts that they run, in a workload that is made of scripts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scripts: Vec<String>,
+    /// Whether each client runs each of these once, in their order, and is done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+    /// Think time before each transaction of scripts, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_ms: Option<f64>,
+    /// When transactions start.
+    pub pace: Pace,
+    /// The query mode.
+    pub mode: QueryMode,
+    /// Tries of a transaction that meets 40001 or 40P01; 0 is no limit.
+    pub max_tries: u32,
+    /// Above it a transaction counts as late; with a rate, later ones are skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_limit_ms: Option<f64>,
+    /// Transactions of each client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions: Option<u64>,
+}
+
+impl StagePlan {
+    /// Returns the stages with the rules of `plan` where they have none of their own; nothing where one group is all.
+    #[must_use]
+    pub fn all(stages: &[Stage], plan: &Plan) -> Vec<Self> {
+        if !has_groups(stages) {
+            return Vec::new();
+        }
+        stages.iter().map(|stage| Self::new(stage, plan)).collect()
+    }
+
+    fn new(stage: &Stage, plan: &Plan) -> Self {
+        let group = |group: &pgdyno_workload::Group| GroupPlan {
+            name: group.name.to_owned(),
+            clients: group.clients.number(plan.clients),
+            scripts: Vec::new(),
+            once: false,
+            think_ms: None,
+            pace: group.pace.unwrap_or(plan.pace),
+            mode: group.mode.unwrap_or(plan.mode),
+            max_tries: group.max_tries.unwrap_or(plan.max_tries),
+            latency_limit_ms: group.latency_limit_ns.map(|ns| ns as f64 / 1e6).or(plan.latency_limit_ms),
+            transactions: group.transactions.or(plan.transactions),
+        };
+        Self {
+            name: stage.name.to_owned(),
+            groups: stage.groups.iter().map(group).collect(),
+            ends_with: match stage.ends {
+                Ends::After => None,
+                Ends::WhenDone(name) => Some(name.to_owned()),
+            },
+            grace_s: stage.grace_ns.map_or(plan.grace_s, |ns| ns as f64 / 1e9),
+        }
+    }
+
+    /// Returns the number of clients in all groups.
+    #[must_use]
+    pub fn clients(&self) -> u32 {
+        self.groups.iter().map(|group| group.clients).sum()
+    }
+}
+
+impl Plan {
+    /// Returns the number of clients of the first stage, which the run is known by.
+    #[must_use]
+    pub fn stage_clients(&self) -> u32 {
+        self.stages.first().map_or(self.clients, StagePlan::clients)
+    }
+
+    /// Returns the number of clients of the largest stage.
+    #[must_use]
+    pub fn most_clients(&self) -> u32 {
+        self.stages.iter().map(StagePlan::clients).max().unwrap_or(self.clients)
+    }
+
+    /// Returns the number of connections that the clients of the largest stage open.
+    #[must_use]
+    pub fn links(&self) -> u32 {
+        self.connections.unwrap_or_else(|| self.most_clients())
+    }
+
+    /// Returns the warm-up and the measured window of the first stage in seconds. The window is absent where the stage ends
+    /// with the work of its clients.
+    #[must_use]
+    pub fn window(&self) -> (f64, Option<f64>) {
+        match self.stages.first() {
+            Some(StagePlan { ends_with: Some(_), .. }) => (0.0, None),
+            _ => (self.ramp_s, self.time_s),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_workload::{Clients, Group, Rate};
+
+    use super::*;
+    use crate::plan::example;
+
+    #[test]
+    fn one_group_is_no_list_of_groups() {
+        let plan = example();
+        assert_eq!(StagePlan::all(&[Stage::new("run", vec![Group::new("clients")])], &plan), []);
+        assert_eq!((plan.links(), plan.stage_clients(), plan.window()), (16, 16, (5.0, Some(30.0))));
+    }
+
+    #[test]
+    fn a_plan_says_what_a_stage_leaves_to_the_run() {
+        let rate = Pace::Rate(Rate { per_s: 9.0, arrivals: Default::default() });
+        let readers = Group { clients: Clients::Number(3), pace: Some(rate), ..Group::new("readers") };
+        let queries =
+            Group { clients: Clients::Number(30), latency_limit_ns: Some(7_000_000), ..Group::new("queries") };
+        let stages = [
+            Stage { ends: Ends::WhenDone("readers"), ..Stage::new("mix", vec![Group::new("writers"), readers]) },
+            Stage { grace_ns: Some(60_000_000_000), ..Stage::new("each-once", vec![queries]) },
+        ];
+        let mut plan = example();
+        plan.stages = StagePlan::all(&stages, &plan);
+        let groups: Vec<_> =
+            plan.stages.iter().flat_map(|s| &s.groups).map(|g| (g.clients, g.pace, g.max_tries)).collect();
+        assert_eq!(groups, [(16, Pace::ClosedLoop, 3), (3, rate, 3), (30, Pace::ClosedLoop, 3)]);
+        assert_eq!(plan.stages[1].groups[0].latency_limit_ms, Some(7.0));
+        assert_eq!(plan.stages.iter().map(|s| s.grace_s).collect::<Vec<_>>(), [plan.grace_s, 60.0]);
+        assert_eq!((plan.stage_clients(), plan.most_clients(), plan.links()), (19, 30, 30));
+        assert_eq!(plan.window(), (0.0, None), "a stage that ends with its clients has neither warm-up nor time");
+        plan.connections = Some(2);
+        assert_eq!(plan.links(), 2);
+    }
+}
