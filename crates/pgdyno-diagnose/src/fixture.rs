@@ -37,7 +37,7 @@ impl Run {
             committed: 100,
             ..TimelineInterval::default()
         };
-        let timeline = Timeline { directory: None, intervals: (0..12).map(interval).collect() };
+        let timeline = Timeline { intervals: (0..12).map(interval).collect(), ..Timeline::default() };
         Self { record, timeline, samples: Samples::default() }
     }
 

@@ -1,6 +1,6 @@
-//! Any bytes as the tables of a run: `intervals.csv` and a table of samples.
+//! Any bytes as the tables of a run: `intervals.csv`, `intervals-by-group.csv` and a table of samples.
 
-use pgdyno_results::fuzzing::{samples, timeline};
+use pgdyno_results::fuzzing::{groups, samples, timeline};
 
 pub(crate) fn run(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
@@ -16,6 +16,9 @@ pub(crate) fn run(input: &[u8]) {
             assert!(half.lines().count() < 2 || whole.is_empty(), "what is whole has no broken begin")
         }
         (Err(why), _) => assert!(why.contains("column") || why.contains("line"), "an error says where: {why}"),
+    }
+    if let (Ok(whole), Ok(groups)) = (timeline(&text), groups(&text)) {
+        assert_eq!(groups.iter().map(|group| group.intervals.len()).sum::<usize>(), whole.len());
     }
     let Some(table) = samples(input) else { return };
     for (_, row) in table.rows() {

@@ -1,27 +1,47 @@
-//! One line for each kind of transaction, and one for all of them together.
+//! One line for each kind of transaction, and one for all of them together; the same for each group of clients.
 
 use std::io::{self, Write};
 
 use pgdyno_results::table::quoted;
-use pgdyno_results::{LatencyRecord, RunRecord};
+use pgdyno_results::{LatencyRecord, RunRecord, Summary, TransactionRecord};
 
 use crate::Look;
 use crate::text::PERCENTILES;
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    let by_group = if record.stages.is_empty() { "" } else { ",stage,group" };
     writeln!(
         out,
-        "id,transaction,share,committed,rolled_back,failed,retried,retries,skipped,late,per_s,{},{}{}",
+        "id,transaction,share,committed,rolled_back,failed,retried,retries,skipped,late,per_s,{},{}{}{by_group}",
         latency_header("response"),
         latency_header("service"),
         asked_header(record)
     )?;
     let Some(summary) = &record.summary else { return Ok(()) };
+    let nothing = if record.stages.is_empty() { "" } else { ",," };
+    lines(record, &record.transactions, summary, nothing, out)?;
+    for stage in &record.stages {
+        for group in &stage.groups {
+            let names = format!(",{},{}", quoted(&stage.name), quoted(&group.name));
+            lines(record, &group.transactions, &group.summary, &names, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a line for each kind of transaction, and one for all of them; `names` are the cells of stage and group.
+fn lines(
+    record: &RunRecord,
+    transactions: &[TransactionRecord],
+    summary: &Summary,
+    names: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let per_s = |n: u64| if summary.duration_s > 0.0 { n as f64 / summary.duration_s } else { 0.0 };
-    for t in &record.transactions {
+    for t in transactions {
         writeln!(
             out,
-            "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}{}",
+            "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}{}{names}",
             record.id,
             // A script may be called anything.
             quoted(&t.name),
@@ -41,7 +61,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     }
     writeln!(
         out,
-        "{},all,1.000000,{},{},{},{},{},{},{},{:.3},{},{}{}",
+        "{},all,1.000000,{},{},{},{},{},{},{},{:.3},{},{}{}{names}",
         record.id,
         summary.committed,
         summary.rolled_back,

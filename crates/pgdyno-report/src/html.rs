@@ -16,6 +16,7 @@ mod drive;
 mod events;
 mod figures;
 mod findings;
+mod groups;
 mod growth;
 mod latencies;
 mod machines;
@@ -175,7 +176,7 @@ mod tests {
             ..Default::default()
         };
         let mut run =
-            ReportRun::new(record(), Timeline { directory: None, intervals: (0..3600).map(interval).collect() });
+            ReportRun::new(record(), Timeline { intervals: (0..3600).map(interval).collect(), ..Timeline::default() });
         for (nth, name) in (0..3600_u32).flat_map(|nth| ["a", "b", "c", "d", "e"].map(|name| (nth, name))) {
             let counts = (0..60_u32).map(|i| (u64::from(nth + 1) * 1000 * (1 << (i / 3)), 1 + u64::from(i))).collect();
             let start_s = f64::from(nth) * 1.000_37;

@@ -8,6 +8,7 @@ mod cost;
 mod csv;
 mod cycle;
 mod diagnosis;
+mod groups;
 pub mod guide;
 pub mod html;
 mod json;

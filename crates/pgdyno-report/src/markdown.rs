@@ -6,6 +6,7 @@ use pgdyno_results::RunRecord;
 
 use crate::Look;
 use crate::diagnosis;
+use crate::groups;
 use crate::guide;
 use crate::machine;
 use crate::metric::headline;
@@ -38,6 +39,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         }
         writeln!(out)?;
     }
+    groups::markdown(record, out)?;
     rules::markdown(record, out)?;
     guide::markdown(record, out)?;
     diagnosis::markdown(record, out)?;

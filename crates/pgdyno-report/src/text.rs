@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use pgdyno_plan::{Arrivals, Pace, Rate};
-use pgdyno_results::{CheckSet, GrowthRecord, LatencyRecord, RunRecord, Status, Summary};
+use pgdyno_results::{CheckSet, GrowthRecord, LatencyRecord, RunRecord, Status, Summary, TransactionRecord};
 
 use crate::Look;
 use crate::diagnosis;
+use crate::groups;
 use crate::guide;
 use crate::machine;
 use crate::metric::{headline, server_counts};
@@ -33,9 +34,14 @@ fn percentiles(record: &RunRecord) -> Vec<f64> {
 /// What stands above the columns of latencies.
 pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
     let mut columns = ["share", "committed", "failed", "per s"].map(str::to_owned).to_vec();
-    columns.extend(percentiles(record).iter().map(|p| format!("p{p} ms")));
-    columns.push("max ms".to_owned());
+    columns.extend(percentile_columns(record));
     columns
+}
+
+/// Returns what stands above percentiles and the maximum.
+pub(crate) fn percentile_columns(record: &RunRecord) -> Vec<String> {
+    let percentiles = percentiles(record).into_iter().map(|p| format!("p{p} ms"));
+    percentiles.chain(["max ms".to_owned()]).collect()
 }
 
 pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
@@ -68,6 +74,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         writeln!(out, "  {}", figures.join("   "))?;
         writeln!(out)?;
         table(record, summary, out)?;
+        groups::text(record, out)?;
         statements(record, out)?;
         rules::text(record, out)?;
         guide::table_in_text(record, out)?;
@@ -202,25 +209,33 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     };
     let plural =
         |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
+    let how = format!("{}{}, {pace}", plan.mode.name(), if plan.wire.is_native() { "" } else { " in libpq's form" });
+    // Groups may differ in query mode and pace: their table says what each has.
+    let (groups, how) = match plan.stages.as_slice() {
+        [] => (String::new(), format!(", {how}")),
+        [first, later @ ..] => {
+            let later = if later.is_empty() { String::new() } else { format!(", stage {}", first.name) };
+            (format!(" in {}", plural(first.groups.len(), "group")), later)
+        }
+    };
     let mut line = format!(
-        "{}{} on {}{}, {}{}, {pace}",
-        plural(plan.clients as usize, "client"),
+        "{}{groups}{} on {}{}{how}",
+        plural(plan.stage_clients() as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(record.client.threads.max(1), "thread"),
         plan.pinned(),
-        plan.mode.name(),
-        if plan.wire.is_native() { "" } else { " in libpq's form" }
     );
     if let Some(summary) = &record.summary {
         line += &format!("; measured {}", duration(summary.duration_s));
-        if plan.ramp_s > 0.0 {
-            line += &format!(" after {} of warm-up", duration(plan.ramp_s));
+        let (ramp_s, _) = plan.window();
+        if ramp_s > 0.0 {
+            line += &format!(" after {} of warm-up", duration(ramp_s));
         }
     }
     line
 }
 
-fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
+pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
     let percentiles = percentiles(record);
     let mut cells: Vec<_> = percentiles.iter().map(|p| cell(l.and_then(|l| l.percentile(*p)))).collect();
@@ -245,9 +260,13 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
         row.extend(cells(record, l));
         row
     };
+    // Of a run with several stages, those of later ones are in the table of groups.
+    let is_of_stage =
+        |t: &&TransactionRecord| record.stages.is_empty() || t.committed + t.rolled_back + t.failed + t.skipped > 0;
     let mut rows: Vec<_> = record
         .transactions
         .iter()
+        .filter(is_of_stage)
         .map(|t| (t.name.clone(), row(percent(t.share), t.committed, t.failed, t.response_latency_ns.as_ref())))
         .collect();
     if rows.len() > 1 {
@@ -267,21 +286,29 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
 fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let rows = latency_rows(record);
     let columns = latency_columns(record);
-    let first = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max("transaction".len());
-    let width =
-        |i: usize| rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].len());
-    let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
-        let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
-        format!("  {name:<first$}{cells}")
-    };
-    writeln!(out, "{}", line("transaction", &mut columns.iter().map(String::as_str)))?;
-    for (name, cells) in &rows {
-        writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str)))?;
-    }
+    aligned("transaction", &columns, &rows, out)?;
     if summary.response_latency_ns.is_some() && is_scheduled(record) {
         writeln!(out, "  (response times count from the intended start, service times from the first byte sent)")?;
     }
     writeln!(out)
+}
+
+/// Writes rows below the names of their columns; `first` stands above the names of the rows.
+pub(crate) fn aligned(
+    first: &str,
+    columns: &[String],
+    rows: &[(String, Vec<String>)],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(first.len());
+    let width =
+        |i: usize| rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].len());
+    let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
+        let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
+        format!("  {name:<names$}{cells}")
+    };
+    writeln!(out, "{}", line(first, &mut columns.iter().map(String::as_str)))?;
+    rows.iter().try_for_each(|(name, cells)| writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str))))
 }
 
 /// Several statements in a transaction have latencies of their own.

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::StoreError;
 use crate::record::RunRecord;
 use crate::samples::SampleTable;
-use crate::timeline::{self, LatencyLine, TimelineInterval};
+use crate::timeline::{self, GroupTimeline, LatencyLine, TimelineInterval};
 use crate::{hdr, hlog, series, store};
 
 /// Hands each line of a `latency.hlog` over.
@@ -38,6 +38,14 @@ pub fn histogram(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
 /// In words.
 pub fn timeline(text: &str) -> Result<Vec<TimelineInterval>, String> {
     timeline::parse(text)
+}
+
+/// The groups of an `intervals-by-group.csv`.
+///
+/// # Errors
+/// In words.
+pub fn groups(text: &str) -> Result<Vec<GroupTimeline>, String> {
+    timeline::parse_groups(text)
 }
 
 /// A table of samples; `None` where it is none.

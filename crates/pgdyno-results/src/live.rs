@@ -8,9 +8,9 @@ use std::time::Duration;
 use pgdyno_samples::Source;
 
 use crate::error::{StoreError, io_error, malformed};
-use crate::layout::{INTERVALS, LATENCY};
+use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY};
 use crate::samples::{DIRECTORY, SampleTable, Samples};
-use crate::timeline::{self, TimelineInterval};
+use crate::timeline::{self, GroupTimeline, TimelineInterval};
 
 /// Where a file system has no locks, a run goes on whose intervals are no older.
 const FRESH: Duration = Duration::from_secs(10);
@@ -43,6 +43,8 @@ pub struct Latest {
     pub last: Option<TimelineInterval>,
     /// Intervals, in their order.
     pub intervals: Vec<TimelineInterval>,
+    /// The same of each group of clients, where they are kept by group; with those of later stages.
+    pub groups: Vec<GroupTimeline>,
     /// Samples of the sources that were asked for.
     pub samples: Samples,
 }
@@ -61,8 +63,19 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result
     })?;
     let intervals = parsed.unwrap_or_default();
     let last = intervals.last().cloned();
-    let mut latest = Latest { last, intervals, samples: Samples::default() };
+    let mut latest = Latest { last, intervals, ..Latest::default() };
     latest.intervals.retain(|interval| interval.end_s > since_s);
+    let file = directory.join(GROUP_INTERVALS);
+    let groups = tail(&file, |text| {
+        let groups = timeline::parse_groups(text).map_err(|why| malformed(&file, why))?;
+        // Lines are in the order of time: the first is of the first group.
+        let first = groups.first().and_then(|group| group.intervals.first());
+        Ok((first.is_some_and(|first| first.end_s <= since_s), groups))
+    })?;
+    for mut group in groups.unwrap_or_default() {
+        group.intervals.retain(|interval| interval.end_s > since_s);
+        latest.groups.extend((!group.intervals.is_empty()).then_some(group));
+    }
     for source in sources {
         let file = directory.join(DIRECTORY).join(format!("{}.csv", source.name));
         let parsed = tail(&file, |text| {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{StoreError, io_error, malformed};
 use crate::hlog;
 use crate::interval::{IntervalLatency, IntervalRecord};
-use crate::layout::{INTERVALS, LATENCY, directory};
+use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, directory};
 use crate::record::RunRecord;
 
 /// A run interval by interval.
@@ -16,6 +16,19 @@ pub struct Timeline {
     /// Where its files are; absent where the record stands alone.
     pub directory: Option<PathBuf>,
     /// All intervals, in their order.
+    pub intervals: Vec<TimelineInterval>,
+    /// The same by stage and group of clients, where they are kept by group: later stages are here alone.
+    pub groups: Vec<GroupTimeline>,
+}
+
+/// The intervals of one group of clients in one stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupTimeline {
+    /// The stage.
+    pub stage: String,
+    /// The group.
+    pub group: String,
+    /// All its intervals, in their order. CPU time is not known by group.
     pub intervals: Vec<TimelineInterval>,
 }
 
@@ -69,7 +82,12 @@ pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<
     let file = directory.join(INTERVALS);
     let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
     let intervals = parse(&text).map_err(|why| malformed(&file, why))?;
-    Ok(Timeline { directory: Some(directory), intervals })
+    let file = directory.join(GROUP_INTERVALS);
+    let groups = match fs::read_to_string(&file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        text => parse_groups(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
+    };
+    Ok(Timeline { directory: Some(directory), intervals, groups })
 }
 
 pub(crate) fn latency_line(line: hlog::Line) -> LatencyLine {
@@ -85,7 +103,8 @@ impl Timeline {
     /// The intervals that a record holds itself.
     #[must_use]
     pub fn of_record(record: &RunRecord) -> Self {
-        Self { directory: None, intervals: record.intervals.iter().map(TimelineInterval::from).collect() }
+        let intervals = record.intervals.iter().map(TimelineInterval::from).collect();
+        Self { directory: None, intervals, groups: Vec::new() }
     }
 
     /// Hands over the lines of `latency.hlog`, one by one: those of an hour are too many to hold at once. There are none
@@ -131,10 +150,35 @@ const RESPONSE: [&str; 4] =
 /// # Errors
 /// In words.
 pub(crate) fn parse(text: &str) -> Result<Vec<TimelineInterval>, String> {
+    rows(text, &[], |row| row.interval())
+}
+
+/// Returns the groups in the text of `intervals-by-group.csv`, in the order in which they first appear.
+///
+/// # Errors
+/// In words.
+pub(crate) fn parse_groups(text: &str) -> Result<Vec<GroupTimeline>, String> {
+    let rows = rows(text, &["stage", "group"], |row| {
+        let name = |column| Some(row.cells[*row.columns.get(column)?].to_owned());
+        Some((name("stage")?, name("group")?, row.interval()?))
+    })?;
+    let mut groups: Vec<GroupTimeline> = Vec::new();
+    for (stage, group, interval) in rows {
+        match groups.iter_mut().find(|known| known.stage == stage && known.group == group) {
+            Some(known) => known.intervals.push(interval),
+            None => groups.push(GroupTimeline { stage, group, intervals: vec![interval] }),
+        }
+    }
+    Ok(groups)
+}
+
+/// Reads each whole line; the table has `more` columns beside those of an interval.
+fn rows<T>(text: &str, more: &[&str], read: impl Fn(&Row<'_>) -> Option<T>) -> Result<Vec<T>, String> {
     let mut lines = text.split_inclusive('\n');
     let header: Vec<&str> = lines.next().unwrap_or_default().trim_end().split(',').collect();
     let columns: BTreeMap<&str, usize> = header.iter().enumerate().map(|(at, name)| (*name, at)).collect();
-    if let Some(missing) = ["phase", "start_s", "end_s", "committed"].iter().find(|name| !columns.contains_key(*name)) {
+    let needed = more.iter().chain(&["phase", "start_s", "end_s", "committed"]);
+    if let Some(missing) = needed.into_iter().find(|name| !columns.contains_key(*name)) {
         return Err(format!("it has no column {missing}"));
     }
     let whole = lines.enumerate().filter(|(_, line)| line.ends_with('\n'));
@@ -143,7 +187,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TimelineInterval>, String> {
             let cells: Vec<&str> = line.trim_end_matches(['\n', '\r']).split(',').collect();
             let row = Row { columns: &columns, cells: &cells };
             let fits = cells.len() == header.len();
-            fits.then(|| row.interval()).flatten().ok_or_else(|| format!("line {} is none of its table", nth + 2))
+            fits.then(|| read(&row)).flatten().ok_or_else(|| format!("line {} is none of its table", nth + 2))
         })
         .collect()
 }
@@ -199,6 +243,19 @@ mod tests {
         let facts = (second.start_s, second.end_s, second.committed, second.in_flight, second.client_cpu_s);
         assert_eq!(facts, (1.0, 2.5, 30, 2, 0.2));
         assert_eq!(second.failed, 0, "a column that an old file has not");
+    }
+
+    #[test]
+    fn groups_are_told_apart_by_stage_and_name() {
+        let text = "stage,group,phase,start_s,end_s,committed\nmix,w,measure,0,1,5\nmix,r,measure,0,1,7\n\
+            mix,w,measure,1,2,6\nonce,w,measure,2,3,1\nonce,w,mea";
+        let groups = parse_groups(text).unwrap();
+        let facts: Vec<_> = groups
+            .iter()
+            .map(|g| (g.stage.as_str(), g.group.as_str(), g.intervals.iter().map(|i| i.committed).collect::<Vec<_>>()))
+            .collect();
+        assert_eq!(facts, [("mix", "w", vec![5, 6]), ("mix", "r", vec![7]), ("once", "w", vec![1])]);
+        assert_eq!(parse_groups(TABLE).unwrap_err(), "it has no column stage");
     }
 
     #[test]

@@ -35,8 +35,7 @@ pub struct ClientSetup {
 
 impl ClientSetup {
     /// For the steps of the life cycle that drive nothing.
-    pub const NONE: Self =
-        Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
+    pub const NONE: Self = Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
 
     /// Connections that are opened.
     pub fn links(&self) -> u32 {

@@ -43,13 +43,17 @@ pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
 }
 
 /// What there was in each interval, a second. One that was cut short tells no rate.
-fn rate(name: &str, intervals: &[TimelineInterval], amount: impl Fn(&TimelineInterval) -> f64) -> Series {
+pub(super) fn rate(name: &str, intervals: &[TimelineInterval], amount: impl Fn(&TimelineInterval) -> f64) -> Series {
     let longest = intervals.iter().map(|i| i.end_s - i.start_s).fold(0.0, f64::max);
     series(name, intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| amount(i) / seconds))
 }
 
 /// A series with a value for each interval, at its middle.
-fn series(name: &str, intervals: &[TimelineInterval], value: impl Fn(&TimelineInterval, f64) -> Option<f64>) -> Series {
+pub(super) fn series(
+    name: &str,
+    intervals: &[TimelineInterval],
+    value: impl Fn(&TimelineInterval, f64) -> Option<f64>,
+) -> Series {
     Series {
         name: name.to_owned(),
         seconds: intervals.iter().map(|i| (i.start_s + i.end_s) / 2.0).collect(),

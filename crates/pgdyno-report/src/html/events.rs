@@ -4,12 +4,13 @@ use pgdyno_results::{EventRecord, RunRecord};
 
 use super::ReportRun;
 use super::chart::Mark;
+use super::groups;
 use super::markup::Html;
 
 /// Events that the list has without being opened.
 const SHOWN_MAX: usize = 12;
 
-/// The marks of a run: the record's events, and what else it was told.
+/// The marks of a run: its stages after the first, the record's events, and what else it was told.
 pub(super) fn marks(run: &ReportRun) -> Vec<Mark> {
     let mark = |event: &EventRecord| Mark {
         kind: event.kind.clone(),
@@ -17,7 +18,8 @@ pub(super) fn marks(run: &ReportRun) -> Vec<Mark> {
         from_s: event.from_s,
         until_s: event.until_s,
     };
-    run.record.events.iter().map(mark).chain(run.marks.iter().cloned()).collect()
+    let events = run.record.events.iter().map(mark).chain(run.marks.iter().cloned());
+    groups::stages(run).into_iter().chain(events).collect()
 }
 
 /// The list.

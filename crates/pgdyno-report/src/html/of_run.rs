@@ -1,11 +1,15 @@
 //! The charts of one run.
 
 use super::chart::Chart;
-use super::{ReportRun, drive, samples, thin};
+use super::{ReportRun, drive, groups, samples, thin};
 
 /// What its intervals tell, what its samples tell, and its own; by part of the page.
 pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = drive::charts(run).into_iter().map(|c| thin::chart(c, thin::INTERVALS_MAX)).collect();
+    let mut charts: Vec<Chart> = drive::charts(run)
+        .into_iter()
+        .chain(groups::charts(run))
+        .map(|c| thin::chart(c, thin::INTERVALS_MAX))
+        .collect();
     charts.extend(samples::charts(&run.samples).into_iter().map(|chart| thin::chart(chart, thin::SAMPLES_MAX)));
     charts.extend(run.charts.iter().cloned());
     // What nobody has seen is not drawn as if it were nothing.

@@ -124,7 +124,8 @@ fn tables(tables: &[GrowthRecord], html: &mut Html) {
 
 fn steps(record: &RunRecord, html: &mut Html) {
     html.heading("Steps");
-    let planned = pgdyno_plan::steps(&record.plan).into_iter().map(|step| vec![step.name.to_owned(), step.what]);
+    let planned = pgdyno_plan::steps(&record.plan).into_iter();
+    let planned = planned.map(|step| vec![step.name.to_owned(), step.what.replace('\n', "; ")]);
     html.table(&[("planned", false), ("", false)], &planned.collect::<Vec<_>>());
     let done = record.cycle.iter().map(|c| {
         let done = if c.done { "done" } else { "NOT done" };
@@ -151,7 +152,13 @@ fn files(run: &ReportRun, html: &mut Html) {
     html.raw("<p>In <code>")
         .text(&place)
         .raw("</code>: <code>run.json</code> is the record with everything that stands here; ");
-    html.raw("<code>intervals.csv</code> has a line for each interval, <code>latency.hlog</code> the latencies of each, <code>samples/</code> what was seen of server and machines.</p>\n");
+    html.raw(
+        "<code>intervals.csv</code> has a line for each interval, <code>latency.hlog</code> the latencies of each, ",
+    );
+    if !record.stages.is_empty() {
+        html.raw("<code>intervals-by-group.csv</code> those of each stage and group of clients, ");
+    }
+    html.raw("<code>samples/</code> what was seen of server and machines.</p>\n");
     let ended = record.ended_at.as_deref().unwrap_or("not recorded");
     let text = format!(
         "Began {}, ended {ended}. Plan {}; pgdyno {}; record {}.",

@@ -2,6 +2,7 @@
 
 use pgdyno_results::{RunRecord, StatementRecord};
 
+use super::groups;
 use super::markup::{Column, Html};
 use crate::guide::published_row;
 use crate::metric::server_counts;
@@ -14,6 +15,7 @@ const STATEMENTS_MAX: usize = 40;
 pub(super) fn tables(record: &RunRecord, html: &mut Html) {
     published(record, html);
     transactions(record, html);
+    groups::table(record, html);
     statements(record, html);
     rules(record, html);
     checks(record, html);

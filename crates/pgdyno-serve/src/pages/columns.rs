@@ -86,7 +86,7 @@ impl Column {
 
     fn number(self, record: &RunRecord) -> Option<f64> {
         match self {
-            Self::Clients => Some(f64::from(record.plan.clients)),
+            Self::Clients => Some(f64::from(record.plan.stage_clients())),
             Self::Tps | Self::Nopm | Self::P99 => {
                 Metric::named(self.name(), std::iter::once(record)).and_then(|metric| metric.value(record))
             }
@@ -106,7 +106,7 @@ impl Column {
                 "" => plan.workload.clone(),
                 name => format!("{}, {name} {}", plan.workload, units::count(plan.scale)),
             },
-            Self::Clients => units::count(u64::from(plan.clients)),
+            Self::Clients => units::count(u64::from(plan.stage_clients())),
             Self::Tps => self.number(record).map(units::rate).unwrap_or_default(),
             Self::Nopm => self.number(record).map(units::grouped).unwrap_or_default(),
             Self::P99 => self.number(record).map(|ns| units::ms(ns as u64)).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pgdyno_report::units;
-use pgdyno_results::{Latest, Metric, RunRecord, SampleTable, TimelineInterval, read_latest};
+use pgdyno_results::{GroupTimeline, Latest, Metric, RunRecord, SampleTable, TimelineInterval, read_latest};
 use pgdyno_samples::{Column, Source, machine, processes, waits};
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,11 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
     };
     let latest = read(since_s)?;
     let record = &held.record;
-    let until_s = latest.last.as_ref().map(|last| last.end_s);
+    let (ramp_s, time_s) = record.plan.window();
+    let planned_s = time_s.map(|time_s| ramp_s + time_s);
+    // A later stage is known by its groups alone.
+    let ends = latest.groups.iter().flat_map(|group| &group.intervals).chain(&latest.last).map(|i| i.end_s);
+    let until_s = ends.reduce(f64::max);
     let state = match (record.ended_at.is_some(), goes_on, until_s) {
         (true, ..) => "ended",
         (false, true, Some(_)) => "running",
@@ -44,7 +48,7 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
         "what": what(record),
         "phase": latest.last.as_ref().map(|last| &last.phase),
         "until_s": until_s,
-        "planned_s": record.plan.time_s.map(|time_s| record.plan.ramp_s + time_s),
+        "planned_s": planned_s,
         "figures": figures(record, &latest, ["preparing", "running"].contains(&state)),
         "charts": charts(&latest),
         "report": run(&record.id),
@@ -54,8 +58,8 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
 /// What runs, and where.
 fn what(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let clients =
-        format!("{} client{}", units::count(u64::from(plan.clients)), if plan.clients == 1 { "" } else { "s" });
+    let clients = plan.stage_clients();
+    let clients = format!("{} client{}", units::count(u64::from(clients)), if clients == 1 { "" } else { "s" });
     let scale = match plan.scale_name.as_str() {
         "" => String::new(),
         name => format!(", {name} {}", units::count(plan.scale)),
@@ -128,6 +132,12 @@ fn charts(latest: &Latest) -> Vec<Value> {
     let kinds = latest.samples.of(processes::SOURCE);
     let cpu = if kinds.is_empty() { machine(latest.samples.of(machine::SOURCE)) } else { by_kind(kinds) };
     charts.push(chart("CPU of the server's machine", "CPUs", "areas", cpu));
+    if !latest.groups.is_empty() {
+        let tps = by_group(&latest.groups, |i| Some(i.committed as f64 / length(i)));
+        let p99 = by_group(&latest.groups, |i| i.response_ns.map(|[_, _, p99, _]| p99 as f64 / 1e6));
+        charts.push(chart("Throughput by group", "transactions/s", "lines", tps));
+        charts.push(chart("p99 by group", "ms", "logarithmic", p99));
+    }
     charts
 }
 
@@ -142,6 +152,18 @@ fn each(intervals: &[TimelineInterval], values: impl Fn(&TimelineInterval) -> Ve
         (moment((i.start_s + i.end_s) / 2.0), values)
     };
     intervals.iter().map(row).collect()
+}
+
+/// A value of each group of clients in each interval.
+fn by_group(groups: &[GroupTimeline], value: impl Fn(&TimelineInterval) -> Option<f64>) -> Rows {
+    let mut rows = Rows::new();
+    for group in groups {
+        for interval in &group.intervals {
+            let values = rows.entry(moment((interval.start_s + interval.end_s) / 2.0)).or_default();
+            values.extend(value(interval).map(|value| (group.group.clone(), json!(value))));
+        }
+    }
+    rows
 }
 
 fn percentiles(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {

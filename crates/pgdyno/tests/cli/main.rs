@@ -16,6 +16,7 @@ mod disk_full;
 mod drop_in;
 mod embedded_workloads;
 mod given_server;
+mod groups;
 mod html;
 mod isolation;
 mod live;

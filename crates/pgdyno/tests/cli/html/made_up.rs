@@ -38,7 +38,7 @@ pub(crate) fn run(name: &str, seconds: u32, transactions: &[&str]) -> ReportRun 
         ..Default::default()
     };
     let intervals = (0..seconds).map(interval).collect();
-    let mut run = ReportRun::new(record(), Timeline { directory: None, intervals });
+    let mut run = ReportRun::new(record(), Timeline { intervals, ..Timeline::default() });
     run.name = name.to_owned();
     for (nth, transaction) in (0..seconds).flat_map(|nth| transactions.iter().map(move |name| (nth, *name))) {
         run.latencies.add(&LatencyLine {

@@ -1,0 +1,198 @@
+//! The groups of clients of a run that has several: a row for each, with its kinds of transactions below it.
+
+use std::io::{self, Write};
+
+use pgdyno_plan::{GroupPlan, Pace, Plan, Rate};
+use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
+
+use crate::text::{aligned, cells, percentile_columns};
+use crate::units::{count, rate};
+
+/// What stands above the first column.
+pub(crate) const FIRST: &str = "group";
+
+/// A row of the table.
+pub(crate) struct Row {
+    /// The group, or what is a part of it.
+    pub(crate) name: String,
+    /// Whether it is a part of the group above it.
+    pub(crate) is_part: bool,
+    /// The cells below [`columns`].
+    pub(crate) cells: Vec<String>,
+}
+
+/// Returns what stands above the other columns.
+pub(crate) fn columns(record: &RunRecord) -> Vec<String> {
+    let mut columns = ["clients", "offered", "committed", "failed", "per s"].map(str::to_owned).to_vec();
+    columns.extend(percentile_columns(record));
+    columns
+}
+
+/// Returns the rows: none where the run has one group.
+pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
+    record
+        .stages
+        .iter()
+        .flat_map(|stage| stage.groups.iter().flat_map(|group| of_group(record, stage, group)))
+        .collect()
+}
+
+/// Returns the name of a group; with its stage, where there are several.
+pub(crate) fn name(record: &RunRecord, stage: &str, group: &str) -> String {
+    if record.stages.len() > 1 { format!("{stage}: {group}") } else { group.to_owned() }
+}
+
+fn of_group(record: &RunRecord, stage: &StageRecord, group: &GroupRecord) -> Vec<Row> {
+    let summary = &group.summary;
+    let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
+    let row = |name: String, is_part, first: [String; 5], latency: Option<&LatencyRecord>| Row {
+        name,
+        is_part,
+        cells: first.into_iter().chain(cells(record, latency)).collect(),
+    };
+    let none = String::new;
+    let offered = match planned(&record.plan, &stage.name, &group.name).map(|group| group.pace) {
+        Some(Pace::Rate(Rate { per_s, .. })) => rate(per_s),
+        _ => "-".to_owned(),
+    };
+    let clients = count(u64::from(group.clients));
+    let first = [clients, offered, count(summary.committed), count(summary.failed), per_s(summary.committed)];
+    let response = summary.response_latency_ns.as_ref();
+    let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response)];
+    if group.transactions.len() > 1 {
+        rows.extend(group.transactions.iter().map(|t| {
+            let first = [none(), none(), count(t.committed), count(t.failed), per_s(t.committed)];
+            row(t.name.clone(), true, first, t.response_latency_ns.as_ref())
+        }));
+    }
+    let service = summary.service_latency_ns.as_ref();
+    if service != response {
+        rows.push(row("service time".to_owned(), true, [none(), none(), none(), none(), none()], service));
+    }
+    rows
+}
+
+fn planned<'a>(plan: &'a Plan, stage: &str, group: &str) -> Option<&'a GroupPlan> {
+    let stage = plan.stages.iter().find(|known| known.name == stage)?;
+    stage.groups.iter().find(|known| known.name == group)
+}
+
+/// Writes the table for a terminal.
+pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let row = |row: Row| (format!("{}{}", if row.is_part { "  " } else { "" }, row.name), row.cells);
+    let rows: Vec<_> = rows(record).into_iter().map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    aligned(FIRST, &columns(record), &rows, out)?;
+    writeln!(out)
+}
+
+/// Writes the table as Markdown.
+pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let rows = rows(record);
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let columns = columns(record);
+    writeln!(out, "| {FIRST} | {} |", columns.join(" | "))?;
+    writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
+    for Row { name, is_part, cells } in rows {
+        writeln!(out, "| {}{name} | {} |", if is_part { "&emsp;" } else { "" }, cells.join(" | "))?;
+    }
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use pgdyno_plan::{Arrivals, QueryMode, StagePlan};
+    use pgdyno_results::{Summary, TransactionRecord};
+
+    use super::*;
+
+    fn latency(p50: u64) -> Option<LatencyRecord> {
+        Some(LatencyRecord { p50, p90: p50, p95: p50, p99: p50, p99_9: p50, max: p50, ..LatencyRecord::default() })
+    }
+
+    fn group(name: &str, committed: u64, kinds: &[&str]) -> GroupRecord {
+        let summary = Summary {
+            committed,
+            duration_s: 2.0,
+            response_latency_ns: latency(2_000_000),
+            service_latency_ns: latency(2_000_000),
+            ..Summary::default()
+        };
+        let kind = |name: &&str| TransactionRecord {
+            name: (*name).to_owned(),
+            committed: 1,
+            response_latency_ns: latency(5_000_000),
+            ..TransactionRecord::default()
+        };
+        let transactions = kinds.iter().map(kind).collect();
+        GroupRecord { name: name.to_owned(), clients: 3, summary, transactions, statements: Vec::new() }
+    }
+
+    fn record() -> RunRecord {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
+        let mut record = pgdyno_results::read_record(&path).unwrap();
+        let mut readers = group("readers", 20, &["read"]);
+        readers.summary.response_latency_ns = latency(9_000_000);
+        record.stages = vec![
+            StageRecord { name: "mix".to_owned(), groups: vec![group("writers", 400, &["write"]), readers] },
+            StageRecord { name: "once".to_owned(), groups: vec![group("queries", 2, &["q1", "q2"])] },
+        ];
+        let planned = |name: &str, pace| GroupPlan {
+            name: name.to_owned(),
+            clients: 3,
+            scripts: Vec::new(),
+            once: false,
+            think_ms: None,
+            pace,
+            mode: QueryMode::Simple,
+            max_tries: 1,
+            latency_limit_ms: None,
+            transactions: None,
+        };
+        let pace = Pace::Rate(Rate { per_s: 10.0, arrivals: Arrivals::Poisson });
+        let groups = vec![planned("writers", Pace::ClosedLoop), planned("readers", pace)];
+        record.plan.stages = vec![StagePlan { name: "mix".to_owned(), groups, ends_with: None, grace_s: 5.0 }];
+        record
+    }
+
+    #[test]
+    fn each_group_has_a_row_with_its_kinds_of_transactions_below() {
+        let mut out = Vec::new();
+        text(&record(), &mut out).unwrap();
+        let table = String::from_utf8(out).unwrap();
+        let names: Vec<_> = table.lines().map(|line| line.get(..16).unwrap_or_default().trim_end()).collect();
+        let parts = [
+            "  group",
+            "  mix: writers",
+            "  mix: readers",
+            "    service time",
+            "  once: queries",
+            "    q1",
+            "    q2",
+            "",
+        ];
+        assert_eq!(names, parts, "{table}");
+        assert!(table.contains("  mix: readers          3     10.0         20       0   10.0    9.00"), "{table}");
+        let mut out = Vec::new();
+        markdown(&record(), &mut out).unwrap();
+        let table = String::from_utf8(out).unwrap();
+        assert!(table.contains("| &emsp;q1 |  |  | 1 | 0 | 0.50 | 5.00 |"), "{table}");
+        assert_eq!(table.lines().filter(|line| line.starts_with("| ")).count(), 8, "{table}");
+    }
+
+    #[test]
+    fn a_run_with_one_group_has_no_such_table() {
+        let mut record = record();
+        record.stages.clear();
+        let mut out: Vec<u8> = Vec::new();
+        text(&record, &mut out).unwrap();
+        markdown(&record, &mut out).unwrap();
+        assert!(out.is_empty());
+    }
+}
