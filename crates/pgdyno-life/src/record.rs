@@ -15,7 +15,8 @@ use pgdyno_engine::{GroupOutcome, RunOutcome};
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, group_record, run_id, summarize,
+    CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, TrustRecord, group_record, run_id,
+    summarize,
 };
 use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
@@ -166,6 +167,7 @@ impl Recording {
         if let Some(failure) = self.directory.failure() {
             self.record.warnings.push(failure.to_owned());
         }
+        self.record.trust = Some(TrustRecord::of(&self.record));
         let mut troubles = Vec::new();
         let mut attempt = |result: std::result::Result<(), pgdyno_results::StoreError>| {
             troubles.extend(result.err().map(|error| error.to_string()));

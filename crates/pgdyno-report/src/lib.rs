@@ -23,6 +23,7 @@ mod steady;
 pub mod suite;
 mod text;
 mod time_profile;
+mod trust;
 pub mod units;
 
 use std::io::{self, Write};

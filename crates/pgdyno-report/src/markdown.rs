@@ -12,7 +12,7 @@ use crate::machine;
 use crate::metric::headline;
 use crate::rules;
 use crate::text::{latency_columns, latency_rows, line_of_place, line_of_server};
-use crate::{cost, cycle};
+use crate::{cost, cycle, trust};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", record.id)?;
@@ -28,6 +28,11 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         writeln!(out, "| {} |", headline.iter().map(|h| h.name.as_str()).collect::<Vec<_>>().join(" | "))?;
         writeln!(out, "|{}", " ---: |".repeat(headline.len()))?;
         writeln!(out, "| {} |\n", headline.iter().map(|h| h.value.as_str()).collect::<Vec<_>>().join(" | "))?;
+    }
+    if record.summary.is_some() {
+        let (trust, reasons) = trust::lines(record);
+        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        writeln!(out, "Trust: **{}**{why}\n", trust.name())?;
     }
     let rows = latency_rows(record);
     if !rows.is_empty() {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_plan::{Arrivals, Pace, Rate};
-use pgdyno_results::{CheckSet, GrowthRecord, LatencyRecord, RunRecord, Status, Summary, TransactionRecord};
+use pgdyno_results::{CheckSet, GrowthRecord, LatencyRecord, RunRecord, Status, Summary, TransactionRecord, Trust};
 
 use crate::Look;
 use crate::diagnosis;
@@ -14,7 +14,7 @@ use crate::metric::{headline, server_counts};
 use crate::rules;
 use crate::steady;
 use crate::units::{bytes, count, duration, ms, percent, rate};
-use crate::{cost, cycle};
+use crate::{cost, cycle, trust};
 
 /// The driver's own delays are shown where they are more than this share of what was measured.
 const NOTABLE: f64 = 0.01;
@@ -72,6 +72,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         let figures: Vec<String> =
             headline(record).into_iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
         writeln!(out, "  {}", figures.join("   "))?;
+        lines_of_trust(record, &paint, out)?;
         writeln!(out)?;
         table(record, summary, out)?;
         groups::text(record, out)?;
@@ -109,6 +110,19 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         writeln!(out, "{} {warning}", paint.yellow("warning:"))?;
     }
     Ok(())
+}
+
+/// Whether the figures can be used, and why no further.
+fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+    let (verdict, reasons) = trust::lines(record);
+    let words = format!("trust: {}", verdict.name());
+    let words = match verdict {
+        Trust::Good => words,
+        Trust::WithCare => paint.yellow(&words),
+        Trust::NotUsable => paint.red(&words),
+    };
+    writeln!(out, "  {words}")?;
+    reasons.iter().try_for_each(|reason| writeln!(out, "    {reason}"))
 }
 
 /// What is said of checks of which none is broken.

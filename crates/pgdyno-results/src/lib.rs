@@ -37,6 +37,7 @@ mod store;
 mod summary;
 pub mod table;
 mod timeline;
+mod trust;
 
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
@@ -61,3 +62,4 @@ pub use series::{Series, SeriesInterval, read_series};
 pub use store::{RunDir, admit, admit_file, find_run, list_runs, read_record, write_record, write_whole};
 pub use summary::{Names, TxnName, group_record, note_counts, note_metrics, summarize};
 pub use timeline::{GroupTimeline, LatencyLine, Timeline, TimelineInterval, read_timeline};
+pub use trust::{Trust, TrustRecord};

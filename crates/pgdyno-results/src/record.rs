@@ -17,6 +17,7 @@ use pgdyno_plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::IntervalRecord;
+use crate::trust::TrustRecord;
 pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::ClientRecord;
 pub(crate) use figures::PercentileRecord;
@@ -169,6 +170,9 @@ pub struct RunRecord {
     /// What a reader must know before trusting the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// How far the figures can be trusted; absent until the run has ended, and in records of before it was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<TrustRecord>,
 }
 
 impl RunRecord {
@@ -214,6 +218,7 @@ impl RunRecord {
             findings: Vec::new(),
             clients_time: Vec::new(),
             warnings: Vec::new(),
+            trust: None,
         }
     }
 }

@@ -5,8 +5,8 @@ use pgdyno_results::{RunRecord, Status};
 use super::ReportRun;
 use super::markup::Html;
 use crate::metric::{Headline, headline};
-use crate::steady;
 use crate::units::{ms, percent};
+use crate::{steady, trust};
 
 /// What else stands among the headlines.
 fn more(record: &RunRecord) -> Vec<Headline> {
@@ -82,6 +82,12 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
     html.raw(class).raw("<b>").text(record.status.name()).raw("</b>");
     if let Some(reason) = &record.reason {
         html.raw(": ").text(reason);
+    }
+    html.raw("</p>\n");
+    let (trust, reasons) = trust::lines(record);
+    html.raw("<p><b>Trust: ").text(trust.name()).raw("</b>");
+    if record.status == Status::Complete && !reasons.is_empty() {
+        html.raw(": ").text(&reasons.join("; "));
     }
     html.raw("</p>\n");
     let steady: Vec<String> = record.summary.iter().flat_map(steady::lines).collect();

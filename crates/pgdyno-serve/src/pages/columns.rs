@@ -17,6 +17,7 @@ pub(crate) enum Column {
     Nopm,
     P99,
     Status,
+    Trust,
     Server,
     Driver,
     Target,
@@ -28,10 +29,11 @@ const PROCESSOR: usize = 32;
 
 impl Column {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Began,
         Self::Workload,
         Self::Status,
+        Self::Trust,
         Self::Clients,
         Self::Tps,
         Self::Nopm,
@@ -52,6 +54,7 @@ impl Column {
             Self::Nopm => "nopm",
             Self::P99 => "p99",
             Self::Status => "status",
+            Self::Trust => "trust",
             Self::Server => "server",
             Self::Driver => "driver",
             Self::Target => "target",
@@ -112,6 +115,8 @@ impl Column {
             Self::P99 => self.number(record).map(|ns| units::ms(ns as u64)).unwrap_or_default(),
             Self::Status if run.goes_on => "running".to_owned(),
             Self::Status => record.status.name().to_owned(),
+            Self::Trust if run.goes_on => String::new(),
+            Self::Trust => record.trust.as_ref().map(|trust| trust.verdict.name().to_owned()).unwrap_or_default(),
             Self::Server => record.server.as_ref().map(|server| short(&server.version)).unwrap_or_default(),
             Self::Driver => {
                 let client = &record.client;

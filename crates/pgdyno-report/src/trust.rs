@@ -1,0 +1,40 @@
+//! Whether the figures can be used, for a reader who sees one screen.
+
+use std::borrow::Cow;
+
+use pgdyno_results::{RunRecord, Trust, TrustRecord};
+
+/// So many reasons are shown; the others are a number.
+const REASONS_MAX: usize = 3;
+
+/// Returns the verdict of a record; of one that was written before there were any, it is made now.
+pub(crate) fn of(record: &RunRecord) -> Cow<'_, TrustRecord> {
+    record.trust.as_ref().map_or_else(|| Cow::Owned(TrustRecord::of(record)), Cow::Borrowed)
+}
+
+/// The verdict, and the first reasons, one a line.
+pub(crate) fn lines(record: &RunRecord) -> (Trust, Vec<String>) {
+    let trust = of(record);
+    let mut lines: Vec<String> = trust.reasons.iter().take(REASONS_MAX).cloned().collect();
+    let more = trust.reasons.len().saturating_sub(REASONS_MAX);
+    if more > 0 {
+        lines.push(format!("and {more} more, see the warnings"));
+    }
+    (trust.verdict, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_reasons_are_shown_and_the_others_counted() {
+        let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
+        record.warnings = (1..=5).map(|nth| format!("warning {nth}: and what to do")).collect();
+        record.trust = None;
+        let (verdict, reasons) = lines(&record);
+        assert_eq!(verdict, Trust::WithCare);
+        assert_eq!(reasons.last().unwrap(), "and 2 more, see the warnings", "{reasons:?}");
+        assert_eq!(reasons.len(), 4);
+    }
+}

@@ -1,0 +1,114 @@
+//! Whether the figures of a run can be used: in three words, with the reasons.
+
+use pgdyno_measure::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::{RunRecord, Status};
+
+/// How far the figures of a run can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// Nothing is known against them.
+    Good,
+    /// They stand, and a reader must know what they are figures of.
+    WithCare,
+    /// The run did not end as planned, or its figures do not hold.
+    NotUsable,
+}
+
+impl Trust {
+    /// The words in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::WithCare => "usable with care",
+            Self::NotUsable => "not usable",
+        }
+    }
+}
+
+/// How far the figures of a run can be trusted, and why no further.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustRecord {
+    /// How far.
+    pub verdict: Trust,
+    /// Why no further, in a few words each; `warnings` says what each means and what to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+}
+
+impl TrustRecord {
+    /// Judges a run that has ended.
+    #[must_use]
+    pub fn of(record: &RunRecord) -> Self {
+        let committed = record.summary.as_ref().map_or(0, |summary| summary.committed + summary.rolled_back);
+        if record.status != Status::Complete || committed == 0 {
+            let ended = if record.status == Status::Complete { "nothing was committed" } else { record.status.name() };
+            let why = record.reason.as_ref().map_or_else(|| ended.to_owned(), |why| format!("{ended}: {why}"));
+            return Self { verdict: Trust::NotUsable, reasons: vec![why] };
+        }
+        let mut reasons: Vec<String> = record.warnings.iter().map(|warning| head(warning).to_owned()).collect();
+        let steady = record.summary.as_ref().and_then(|summary| summary.steadiness);
+        if let Some(steady) = steady.filter(|steady| steady.verdict() == Verdict::Unknown) {
+            let trend = steady.trend * 100.0;
+            reasons
+                .insert(0, format!("not shown to be steady, {trend:+.1} % from first to last third: run for longer"));
+        }
+        let verdict = if reasons.is_empty() { Trust::Good } else { Trust::WithCare };
+        Self { verdict, reasons }
+    }
+}
+
+/// What a warning is about: its words before the colon that explains them.
+fn head(warning: &str) -> &str {
+    warning.split(": ").next().unwrap_or(warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SteadyRecord, Summary};
+
+    fn record() -> RunRecord {
+        let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
+        record.status = Status::Complete;
+        record.warnings.clear();
+        record.summary = Some(Summary { committed: 1000, ..Summary::default() });
+        record
+    }
+
+    #[test]
+    fn a_run_is_good_until_something_is_known_against_it() {
+        let mut record = record();
+        assert_eq!(TrustRecord::of(&record), TrustRecord { verdict: Trust::Good, reasons: Vec::new() });
+        record.warnings = vec!["3.0 s is short: checkpoints are not in the figures".to_owned()];
+        let trust = TrustRecord::of(&record);
+        assert_eq!((trust.verdict, trust.reasons), (Trust::WithCare, vec!["3.0 s is short".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_not_shown_to_be_steady_is_the_first_reason() {
+        let mut record = record();
+        record.warnings = vec!["something".to_owned()];
+        let steadiness = SteadyRecord { variation: 0.1, trend: -0.08, chance: Some(0.09), drifts: false };
+        record.summary = Some(Summary { committed: 1, steadiness: Some(steadiness), ..Summary::default() });
+        let reasons = TrustRecord::of(&record).reasons;
+        assert_eq!(reasons[0], "not shown to be steady, -8.0 % from first to last third: run for longer");
+        assert_eq!(reasons[1], "something");
+    }
+
+    #[test]
+    fn a_run_that_broke_off_or_did_nothing_is_not_usable() {
+        let mut idle = record();
+        idle.summary = Some(Summary::default());
+        assert_eq!(TrustRecord::of(&idle).reasons, ["nothing was committed"]);
+        let mut failed = record();
+        (failed.status, failed.reason) = (Status::Failed, Some("the server went away".to_owned()));
+        let trust = TrustRecord::of(&failed);
+        assert_eq!((trust.verdict, &*trust.reasons[0]), (Trust::NotUsable, "failed: the server went away"));
+        failed.summary = None;
+        assert_eq!(TrustRecord::of(&failed).verdict, Trust::NotUsable);
+    }
+}
