@@ -19,14 +19,14 @@ use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 /// The recipe that a run follows.
 pub struct Followed {
     recipe: RecipePlan,
-    /// What the recipe says; nothing where it is known from a stored plan, with what that departs from it in.
-    said: Option<Said>,
+    /// The recipe on its own; absent where it is known from a stored plan, which has its departures.
+    alone: Option<Alone>,
 }
 
-/// What a recipe says.
-struct Said {
+/// A recipe on its own.
+struct Alone {
     /// What the user would have had to say for all that it says, and nothing else.
-    alone: Order,
+    order: Order,
     /// Its settings of the server.
     settings: BTreeMap<String, String>,
     /// Settings that the user gave.
@@ -60,19 +60,22 @@ pub fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
         Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
     })?;
     weigh(&order, &source, &mut run.recipe);
-    Ok((order, Some(Followed { recipe: run.recipe, said: Some(Said { alone, settings: run.settings, given }) })))
+    Ok((
+        order,
+        Some(Followed { recipe: run.recipe, alone: Some(Alone { order: alone, settings: run.settings, given }) }),
+    ))
 }
 
 impl Followed {
     /// Returns the recipe as a stored plan has it.
     pub(crate) fn stored(recipe: RecipePlan) -> Self {
-        Self { recipe, said: None }
+        Self { recipe, alone: None }
     }
 
     /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe alone
     /// would have. `resolve` makes a plan of what the recipe says alone.
     pub(crate) fn beside(&self, plan: &Plan, resolve: impl Fn(&Order) -> Result<Plan>) -> Result<RecipePlan> {
-        let Some(Said { alone: order, settings, given }) = &self.said else { return Ok(self.recipe.clone()) };
+        let Some(Alone { order, settings, given }) = &self.alone else { return Ok(self.recipe.clone()) };
         let alone = resolve(order)?;
         // Whatever the recipe leaves open is the same; threads are no more than clients.
         let spared = if order.drive.threads.is_none() { plan.threads } else { usize::MAX };

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use pgdyno_plan::options::{Difference, differences};
-use pgdyno_plan::{Cycle, Facts, LoadChoice, Order, Plan, QueryMode, Rate};
+use pgdyno_plan::{Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate};
 use pgdyno_results::admit_file;
-use pgdyno_workload::Workload;
+use pgdyno_workload::{Capabilities, Pooling, Workload};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -84,6 +84,28 @@ impl Request {
         let alone = |order: &Order| fill_in(order, &self.source, plan.seed, &facts, plan.scale).map(|alone| alone.plan);
         let recipe = Some(recipe.beside(&plan, alone)?);
         Ok(Resolved { plan: Plan { recipe, ..resolved.plan }, ..resolved })
+    }
+
+    /// Returns the names of the options that the order leaves to the server, which these facts do not know: what is loaded
+    /// there, or a pooler before it, gives them another value.
+    ///
+    /// # Errors
+    /// As [`Request::resolve`].
+    pub fn left_to_server(&self, facts: &Facts) -> Result<Vec<String>> {
+        if facts.server.is_some() || facts.target.is_null || !self.source.needs_server() {
+            return Ok(Vec::new());
+        }
+        let resolve = |facts: &Facts| {
+            let size = default_size(&self.order, facts);
+            fill_in(&self.order, &self.source, self.seed, facts, size).map(|resolved| resolved.plan)
+        };
+        let plan = resolve(facts)?;
+        // Whatever it is, it is another value.
+        let loaded = Loaded { size: plan.scale + 1, complete: true, ..Loaded::default() };
+        let pooling = Some(Pooling::Transaction { prepared: false });
+        let server = Some(Capabilities { pooling, ..Capabilities::default() });
+        let other = resolve(&Facts { server, loaded: Some(loaded), ..facts.clone() })?;
+        Ok(differences(&plan, &other).into_iter().map(|difference| difference.name).collect())
     }
 
     /// Finds the target, and resolves the request with what is known without a server.

@@ -34,23 +34,23 @@ impl Request {
         })
     }
 
-    /// Returns the same with what `said` says of the target, the seed and the files that are written.
+    /// Returns the same with another target, another seed and other files that are written, where `order` names them.
     ///
     /// # Errors
-    /// As [`Request::of_plan`], and when `said` says more than that.
-    pub fn again(plan: &Plan, directory: &Path, said: Order) -> Result<Self> {
-        let (target, config) = (said.target.target.clone(), said.target.config.clone());
-        let (random_seed, os_metrics) = (said.drive.random_seed, said.watch.os_metrics.clone());
+    /// As [`Request::of_plan`], and when `order` says more than that.
+    pub fn again(plan: &Plan, directory: &Path, order: Order) -> Result<Self> {
+        let (target, config) = (order.target.target.clone(), order.target.config.clone());
+        let (random_seed, os_metrics) = (order.drive.random_seed, order.watch.os_metrics.clone());
         let counts = Order {
             target: TargetOrder { target: target.clone(), config: config.clone(), ..TargetOrder::default() },
             drive: DriveOrder { random_seed, ..DriveOrder::default() },
             watch: WatchOrder { os_metrics: os_metrics.clone(), ..WatchOrder::default() },
-            suite: said.suite.clone(),
-            json: said.json.clone(),
-            out: said.out.clone(),
+            suite: order.suite.clone(),
+            json: order.json.clone(),
+            out: order.out.clone(),
             ..Order::default()
         };
-        if counts != said {
+        if counts != order {
             let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
                          --random-seed, --out and --json";
             return Err(Failure::new(Code::Start, error)

@@ -108,6 +108,11 @@ pub(super) fn appendix(run: &ReportRun, html: &mut Html) {
     steps(record, html);
     html.heading("Run it again").raw("<p>The same plan, with the same random choices:</p>\n<pre class=\"again\">");
     html.text(&shell(&command_line(record))).raw("</pre>\n");
+    // What was made of scripts runs again without their files where the record has them.
+    if record.plan.scripts.is_empty() || !record.plan.inputs.is_empty() {
+        html.raw("<p>Or from its record, which has the texts of scripts, too: <code>pgdyno run --again ");
+        html.text(&record.id).raw("</code></p>\n");
+    }
     html.raw("<p>A password is not in it: it comes from where the run had it, such as <code>~/.pgpass</code>.</p>\n");
     files(run, html);
 }

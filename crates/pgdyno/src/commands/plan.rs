@@ -52,6 +52,10 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     if let Some(recipe) = &plan.recipe {
         text += &of_recipe(recipe);
     }
+    let open = request.left_to_server(&facts)?;
+    if !open.is_empty() {
+        text += &format!("note: what the server holds and can do may change {}\n", open.join(", "));
+    }
     for note in notes {
         text += &format!("note: {note}\n");
     }

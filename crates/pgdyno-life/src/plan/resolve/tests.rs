@@ -1,7 +1,6 @@
 //! What becomes of orders, as a table.
 
-use pgdyno_plan::Loaded;
-use pgdyno_workload::{Capabilities, Cluster, Pooling};
+use pgdyno_workload::Cluster;
 
 use super::*;
 
@@ -228,4 +227,20 @@ fn nothing_departs_from_a_recipe_because_of_the_server() {
     assert_eq!(departures(sized), Some(Vec::new()));
     let few = departures(|o| (o.recipe.size, o.drive.clients) = (Some("16vcpu".to_owned()), Some(3)));
     assert!(few.is_some_and(|few| few.len() == 1 && few[0].starts_with("clients 3 (the recipe: ")));
+}
+
+#[test]
+fn what_only_the_server_knows_is_named() {
+    let left = |workload, say, know| request(workload, say).left_to_server(&facts(know)).ok().unwrap();
+    assert_eq!(left("tpcb-like", NOTHING, UNKNOWN), ["scale", "query mode"]);
+    assert_eq!(left("tpcb-like", |o| o.workload.scale = Some("5".to_owned()), UNKNOWN), ["query mode"]);
+    let spec = |o: &mut Order| {
+        o.workload.profile = Some("spec".to_owned());
+        o.drive.mode = Some(QueryMode::Extended);
+    };
+    assert_eq!(left("tproc-c", spec, UNKNOWN)[..2], ["warehouses", "clients"]);
+    for know in [|f: &mut Facts| f.target.is_null = true, |f: &mut Facts| f.server = Some(Capabilities::default())] {
+        assert_eq!(left("tpcb-like", NOTHING, know), [""; 0]);
+    }
+    assert_eq!(left("noop", NOTHING, UNKNOWN), [""; 0]);
 }
