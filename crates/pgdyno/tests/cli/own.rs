@@ -79,6 +79,19 @@ fn transactions(run: &Run) -> Vec<(String, f64)> {
 }
 
 #[test]
+fn a_directory_that_is_gone_runs_again_on_its_data() {
+    let Some(place) = place("a directory that is gone") else { return };
+    place.run("run ./mine -s 2 -c 2 -t 20 -D rows=300 -q").ok();
+    let first = place.home.the_run();
+    std::fs::remove_dir_all(place.home.join("mine")).unwrap();
+    place.run(&format!("run --again {} -q", first.text("/id"))).ok();
+    let second = place.home.runs().pop().unwrap();
+    assert_eq!((first.at("/plan"), first.text("/plan_hash")), (second.at("/plan"), second.text("/plan_hash")));
+    assert_eq!((transactions(&first), second.record.get("load")), (transactions(&second), None));
+    assert!(!second.checks_that_hold().is_empty());
+}
+
+#[test]
 fn scripts_drive_what_is_there() {
     let Some(place) = place("scripts") else { return };
     place.execute("create table t as select g as id, 0 as n from generate_series(1, 30) g");

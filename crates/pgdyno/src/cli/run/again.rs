@@ -76,6 +76,7 @@ fn everything_else() -> Vec<Vec<String>> {
         )),
         line("noop -c 9 -R 1000 -T 3s"),
         line("polardb-ro --target embedded -c 3"),
+        line("mixed --target embedded -c 6"),
         line(&format!("{workloads}/sensor-1 --target embedded -t 10")),
         line(&format!(
             "{workloads}/polardb-ro/select.sql@3 {workloads}/polardb-ro/select.sql -s 7 -D range=9 --target embedded"
