@@ -1,7 +1,8 @@
 //! The life cycle of a run as a library: plan, prepare, load, check, drive, check, record.
 //!
 //! [`run()`] carries out an [`Order`] and returns the record; it knows neither a command line nor a terminal, and tells
-//! what happens to an [`EventSink`]. [`supervise`] comes first in a program that uses private servers.
+//! what happens to an [`EventSink`]. [`run::carry_out`] does the same for a [`Request`]: an order that has been read, or the
+//! plan of a record ([`Request::of_plan`]). [`supervise`] comes first in a program that uses private servers.
 //!
 //! - [`plan`]: from an order and the facts of its target to a [`Plan`](pgdyno_plan::Plan), which is never changed;
 //! - [`target`]: finds the server or starts it, and knows what it can do and who else uses it;
@@ -31,6 +32,7 @@ use std::process::ExitCode;
 pub use events::{Event, EventSink, Silent};
 pub use interrupt::Interrupt;
 pub use pgdyno_plan::Order;
+pub use plan::resolve::Request;
 pub use run::{Ran, run};
 
 /// Supervises a private server to its end, where this process was started for that; `None` otherwise. A program that uses

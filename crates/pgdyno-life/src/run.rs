@@ -458,6 +458,22 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_made_again_from_its_stored_plan_alone() {
+        let results = tempfile::tempdir().unwrap();
+        let mut order = Order { out: Some(results.path().to_owned()), ..Order::of("noop") };
+        (order.drive.clients, order.drive.transactions) = (Some(2), Some(50));
+        let first = run(order, &Interrupt::default(), &crate::Silent).unwrap().recording.unwrap();
+        let directory = first.path();
+        let stored = pgdyno_results::read_record(&directory.join(pgdyno_results::RECORD)).unwrap();
+        let mut request = Request::of_plan(&stored.plan, directory).unwrap();
+        request.order.out = Some(results.path().to_owned());
+        let second = carry_out(&request, &Interrupt::default(), &crate::Silent).unwrap().recording.unwrap();
+        assert_ne!(first.record.id, second.record.id);
+        assert_eq!((second.record.plan, second.record.plan_hash), (stored.plan, stored.plan_hash));
+        assert_eq!(second.record.summary.unwrap().committed, 100);
+    }
+
+    #[test]
     fn a_run_tells_what_happens_as_plain_data() {
         let results = tempfile::tempdir().unwrap();
         let mut order = Order { out: Some(results.path().to_owned()), ..Order::of("noop") };
