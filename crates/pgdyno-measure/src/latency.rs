@@ -4,21 +4,21 @@ use hdrhistogram::Histogram;
 
 use crate::counts::Counts;
 
-/// A distribution of latencies in nanoseconds, to three significant digits. More than an hour counts as one hour in
-/// percentiles; mean and maximum are exact.
+/// A distribution of latencies in nanoseconds, to three significant digits. More than 24 hours count as 24 hours
+/// in percentiles; mean and maximum are exact.
 ///
 /// Source: HdrHistogram (G. Tene); the error of a percentile is at most 0.1 %.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    /// Made with the first latency: a histogram takes a quarter of a megabyte, and scripts may have thousands of
+    /// Made with the first latency: a histogram takes 290 kB, and scripts may have thousands of
     /// statements that are never reached.
     counts: Option<Counts>,
     /// Whether there is to be a histogram at all.
     sums_only: bool,
     count: u64,
     sum_ns: u128,
-    /// Whole, so that neither the order of merging nor a long run costs digits. 2^44 squares of an
-    /// hour fit in.
+    /// Whole, so that neither the order of merging nor a long run costs digits. 2^35 squares of
+    /// 24 hours fit in.
     sum_squares_ns2: u128,
     /// Exact, where the histogram knows only its bucket.
     min_ns: u64,
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_an_hour_has_the_percentiles_of_an_hour() {
+    fn more_than_a_day_has_the_percentiles_of_a_day() {
         let mut latency = Latency::default();
         latency.record(2 * MAX_LATENCY_NS);
         let p = latency.percentiles().unwrap();
