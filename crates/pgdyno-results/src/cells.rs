@@ -1,4 +1,4 @@
-//! Runs by the cell of a suite that they are of.
+//! Runs by their cell of a suite.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,9 @@ use crate::layout::RECORD;
 use crate::pattern::fits;
 use crate::store::{list_runs, read_record};
 
-/// The records of the runs that `name` means, oldest first: `SUITE/CELL`, where `*` in the cell stands for anything. A suite
-/// is named as `pgdyno suite` takes it: its name means its newest execution. `None` where no run is of such a suite.
+/// Returns the records of the runs with this name, oldest first: `SUITE/CELL`, where `*` in the cell matches
+/// anything. A suite is named as in `pgdyno suite`: its name means its newest execution. Returns `None` if no run
+/// belongs to such a suite.
 ///
 /// # Errors
 /// When the suite has no such cell.
@@ -34,7 +35,7 @@ pub(crate) fn runs_of_cell(results: &Path, name: &str) -> Result<Option<Vec<Path
     Ok(Some(found))
 }
 
-/// Whether an execution of a suite is called so: by the suite's name, by its own, or by what tells it from others.
+/// Returns true if an execution of a suite has this name: the suite's, its own, or its id.
 fn is_called(place: &SuitePlan, name: &str) -> bool {
     let SuitePlan { suite, id, .. } = place;
     name == suite || name == id || name.strip_prefix(suite.as_str()).and_then(|rest| rest.strip_prefix('-')) == Some(id)
@@ -45,7 +46,8 @@ mod tests {
     use super::*;
     use crate::find_runs;
 
-    /// A results directory with runs of these executions and cells, in this order, and one of no suite.
+    /// Returns a results directory with runs of these executions and cells, in this order, and one run without a
+    /// suite.
     fn results(runs: &[(&str, &str)]) -> tempfile::TempDir {
         let results = tempfile::tempdir().unwrap();
         let fixture = include_str!("../../../fixtures/runs/v1/run.json");
@@ -61,7 +63,7 @@ mod tests {
         results
     }
 
-    /// The last characters of the runs' names.
+    /// Returns the last characters of the runs' names.
     fn found(results: &Path, names: &str) -> Result<String, String> {
         let last = |path: PathBuf| path.parent()?.to_str()?.chars().last();
         find_runs(results, names).map(|runs| runs.into_iter().filter_map(last).collect()).map_err(|e| e.to_string())

@@ -1,9 +1,9 @@
-//! What the figures of a run cost. Formulas: docs/metrics.md.
+//! Cost of a run's figures. Formulas: docs/metrics.md.
 
 use crate::record::{CostRecord, Summary, TargetRecord};
 
 impl CostRecord {
-    /// The cost of the figures on a target with a price; `None` without one, or where nothing was committed.
+    /// Returns the cost of the figures on a target with a price; `None` without a price, or if nothing was committed.
     #[must_use]
     pub fn of(target: &TargetRecord, summary: &Summary) -> Option<Self> {
         let price_per_hour = target.price_per_hour?;

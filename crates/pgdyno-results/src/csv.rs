@@ -1,4 +1,4 @@
-//! `intervals.csv` and `intervals-by-group.csv`: a header, and a line each; nothing to escape.
+//! `intervals.csv` and `intervals-by-group.csv`: a header, and a line for each interval, without escapes.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ retries,skipped,late,in_flight,service_latency_ns_mean,service_latency_ns_p50,se
 service_latency_ns_p99,service_latency_ns_max,response_latency_ns_p50,response_latency_ns_p95,\
 response_latency_ns_p99,response_latency_ns_max";
 
-/// One line, without its end, in [`COLUMNS`].
+/// Returns one line, without its end, in [`COLUMNS`].
 fn interval_line(i: &IntervalRecord) -> String {
     let mut line = format!(
         "{},{},{:.6},{:.6},{:.3},{},{},{},{},{},{},{},{},{}",
@@ -46,7 +46,7 @@ fn interval_line(i: &IntervalRecord) -> String {
     line
 }
 
-/// A file of intervals while it is written: the series of a run, in the columns of `intervals.csv`.
+/// A file of intervals that is being written, in the columns of `intervals.csv`.
 #[derive(Debug)]
 pub struct IntervalsCsv {
     path: PathBuf,
@@ -55,7 +55,7 @@ pub struct IntervalsCsv {
 }
 
 impl IntervalsCsv {
-    /// Makes the file, or empties it, and writes the header.
+    /// Creates or empties the file, and writes the header.
     ///
     /// # Errors
     /// When the system refuses.
@@ -65,7 +65,7 @@ impl IntervalsCsv {
         Ok(Self { path: path.to_owned(), file, failure: None })
     }
 
-    /// Appends a finished interval. After a failure there are no more lines, so that none is missing in between.
+    /// Appends a finished interval. After a failure it writes no more lines, so that none is missing in between.
     pub fn interval(&mut self, interval: &IntervalRecord) {
         if self.failure.is_none() {
             let line = format!("{},{:.6}\n", interval_line(interval), interval.client_cpu_s);
@@ -74,14 +74,14 @@ impl IntervalsCsv {
         }
     }
 
-    /// The failure to write an interval, if there was one.
+    /// Returns the first failure to write an interval.
     #[must_use]
     pub fn failure(&self) -> Option<&StoreError> {
         self.failure.as_ref()
     }
 }
 
-/// The file of intervals by stage and group while it is written. CPU time is not known by group.
+/// The file of intervals by stage and group that is being written. CPU time is not known by group.
 #[derive(Debug)]
 pub(crate) struct GroupIntervalsCsv {
     file: File,
@@ -90,7 +90,7 @@ pub(crate) struct GroupIntervalsCsv {
 }
 
 impl GroupIntervalsCsv {
-    /// Makes the file, or empties it, and writes the header.
+    /// Creates or empties the file, and writes the header.
     pub(crate) fn create(path: &Path, stages: &[Stage]) -> Result<Self, StoreError> {
         let mut file = File::create(path).map_err(io_error("create", path))?;
         writeln!(file, "stage,group,{COLUMNS}").map_err(io_error("write", path))?;

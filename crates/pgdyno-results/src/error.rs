@@ -1,21 +1,21 @@
-//! Why the store could not be written or read.
+//! Errors of writing and reading results.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::record::FORMAT_VERSION;
 
-/// Why the store could not be written or read.
+/// The error when results could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system refused.
     #[error("failed to {what} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The action.
         what: &'static str,
-        /// On what.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// No run can be stored there.
@@ -23,7 +23,7 @@ pub enum StoreError {
     Unwritable {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A record of a newer pgdyno.
@@ -45,7 +45,7 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
-    /// A file beside a record that cannot be made sense of.
+    /// A file beside a record that cannot be parsed.
     #[error("failed to read {}: {why}", path.display())]
     Unreadable {
         /// The file.
@@ -53,12 +53,12 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
-    /// The suite is there, and no run of it is of such a cell.
+    /// The suite has runs, but none of such a cell.
     #[error("no run of the suite '{suite}' is of a cell '{cell}'; its runs are of {}", cells.join(", "))]
     NoSuchCell {
         /// The suite.
         suite: String,
-        /// What was asked for.
+        /// The cell asked for.
         cell: String,
         /// The cells of its runs.
         cells: Vec<String>,
@@ -66,9 +66,9 @@ pub enum StoreError {
     /// No such run.
     #[error("no run '{name}' in {}; `pgdyno list runs` names those that are there", results.display())]
     NoSuchRun {
-        /// What was asked for.
+        /// The name asked for.
         name: String,
-        /// Where.
+        /// The place searched.
         results: PathBuf,
     },
 }

@@ -5,7 +5,7 @@ use pgdyno_plan::{Fitted, Pace, Plan, Rate, RecipePlan, Shortened, SuitePlan};
 
 use crate::record::{ClientRecord, CostRecord, LatencyRecord, RunRecord, ServerRecord, Status, Summary, TargetRecord};
 
-/// A plan that asks for as little as can be.
+/// Returns a plan with as few options as possible.
 fn plan() -> Plan {
     let text = include_str!("../../../fixtures/runs/v1/run.json");
     let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
@@ -17,7 +17,7 @@ fn begun(started: &str) -> RunRecord {
     RunRecord::begin(format!("run-{started}"), started, plan(), "hash".to_owned(), ClientRecord::default())
 }
 
-/// One that has everything, and one that has nothing that can be missing.
+/// Returns a record with everything, and one without optional parts.
 pub(crate) fn all() -> [RunRecord; 2] {
     let mut full = begun("2026-01-02T03:04:05Z");
     full.status = Status::Complete;

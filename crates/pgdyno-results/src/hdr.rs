@@ -1,8 +1,8 @@
-//! What a serialized HdrHistogram has counted, without a histogram: an hour's log holds tens of thousands of them, and to
-//! fill and search the 30,000 counters of each takes tens of times as long as to read the few that are written.
+//! Counts of a serialized HdrHistogram, without a histogram: an hour's log has tens of thousands of them, and filling
+//! and searching the 30,000 counters of each takes tens of times as long as reading the few that are written.
 //!
-//! Source: the V2 encoding of HdrHistogram, compressed: a cookie, a length, and a zlib stream of a header of 40 bytes and the
-//! counts in ZigZag LEB128, of which a negative one stands for so many zeros.
+//! Source: the V2 encoding of HdrHistogram, compressed: a cookie, a length, and a zlib stream of a header of 40 bytes
+//! and the counts in ZigZag LEB128; a negative count stands for so many zeros.
 
 use std::io::{self, BufRead, BufReader, Read as _};
 
@@ -11,20 +11,20 @@ use flate2::read::ZlibDecoder;
 const COMPRESSED: u32 = 0x1c84_9314;
 const PLAIN: u32 = 0x1c84_9313;
 const HEADER_BYTES: usize = 40;
-/// What `latency.hlog` has. More digits would be ten times the counters each, for nothing.
+/// Digits of `latency.hlog`. More digits would need ten times the counters each.
 const DIGITS_MAX: u32 = 3;
-/// The last byte of a long number has no mark that more follow.
+/// The last byte of a long number has no continuation bit.
 const LONGEST_BYTES: u32 = 9;
 
-/// Values, ascending, each the highest that its counter stands for, and how often each was counted.
+/// Returns values, ascending, each the highest of its counter, and their counts.
 ///
 /// # Errors
-/// In words.
+/// Describes the first mistake.
 pub(crate) fn counts(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
     if word(bytes, 0)? != COMPRESSED {
         return Err("it does not begin as one".to_owned());
     }
-    // A few bytes can be the compressed form of as many as one likes: no more are held than there are counters.
+    // A few bytes can be the compressed form of very many: it holds at most as many as there are counters.
     let mut stream = BufReader::new(ZlibDecoder::new(bytes.get(8..).unwrap_or_default()));
     let mut header = [0; HEADER_BYTES];
     stream.read_exact(&mut header).map_err(|e| cut_off(&e))?;
@@ -47,7 +47,7 @@ pub(crate) fn counts(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
         let end = index.checked_add(counters).filter(|end| layout.value(end - 1).is_some());
         index = end.ok_or("a value in it is too large")?;
     }
-    // What was cut off behind the last count was cut off all the same.
+    // Reads the rest: a stream that is cut off after the last count is cut off, too.
     io::copy(&mut payload.stream, &mut io::sink()).map_err(|e| cut_off(&e))?;
     Ok(counts)
 }
@@ -72,9 +72,9 @@ fn cut_off(error: &io::Error) -> String {
     }
 }
 
-/// The numbers of a histogram, read as they are decompressed.
+/// Numbers of a histogram, read as they are decompressed.
 struct Payload<R> {
-    /// Bytes that belong to it still.
+    /// Bytes that belong to it and are not read yet.
     left: u32,
     stream: R,
 }
@@ -87,7 +87,7 @@ impl<R: BufRead> Payload<R> {
         first.ok_or_else(|| "it is cut off".to_owned())
     }
 
-    /// The next number; none at the end.
+    /// Returns the next number; `None` at the end.
     fn zig_zag(&mut self) -> Result<Option<i64>, String> {
         if self.left == 0 {
             return Ok(None);
@@ -109,11 +109,11 @@ impl<R: BufRead> Payload<R> {
     }
 }
 
-/// Which values a counter stands for.
+/// Values of the counters.
 struct Layout {
-    /// The least value that is told from zero is two to this.
+    /// Two to this is the least value that differs from zero.
     unit_bits: u32,
-    /// Counters of each doubling are two to this.
+    /// Each doubling has two to this counters.
     half_bits: u32,
 }
 
@@ -126,7 +126,7 @@ impl Layout {
         Ok(Self { unit_bits: lowest.ilog2(), half_bits })
     }
 
-    /// The highest value of a counter; none where there is no such value.
+    /// Returns the highest value of a counter; `None` if it is too large.
     fn value(&self, index: u64) -> Option<u64> {
         let half = 1 << self.half_bits;
         let doubling = (index >> self.half_bits).saturating_sub(1);
@@ -178,7 +178,7 @@ mod tests {
         assert!(counts(&[0; 64]).is_err());
     }
 
-    /// What `plain` is compressed, as a histogram of three digits from 1 on.
+    /// Returns the compressed form of `plain` as a histogram of three digits from 1 on.
     fn of(payload: &[u8]) -> Result<Vec<(u64, u64)>, String> {
         let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
         let kind = [PLAIN.to_be_bytes(), length, [0; 4], 3_u32.to_be_bytes()].concat();
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn counters_beyond_the_last_value_are_refused_however_they_are_written() {
         assert_eq!(of(&[2, 0, 0, 4]), Ok(vec![(0, 1), (3, 2)]));
-        // Zeros one by one: a megabyte of them is a kilobyte compressed.
+        // Zeros one by one: a megabyte of them compresses to a kilobyte.
         assert_eq!(of(&vec![0; 1 << 20]), Err("a value in it is too large".to_owned()));
         // -2^63 zeros, twice.
         assert_eq!(of(&[0xff; 18]), Err("a value in it is too large".to_owned()));

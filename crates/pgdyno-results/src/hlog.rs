@@ -12,10 +12,10 @@ use pgdyno_measure::Interval;
 
 use crate::hdr;
 
-/// What the tag of response times ends in, where a transaction has both.
+/// Suffix of the tag of response times, if a transaction has both.
 pub(crate) const RESPONSE: &str = ".response";
 
-/// The header; `started` is the begin of the run, which start stamps count from.
+/// Returns the header. `started` is the start of the run, from which start stamps count.
 pub(crate) fn header(started: std::time::SystemTime) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     IntervalLogWriterBuilder::new()
@@ -29,14 +29,14 @@ pub(crate) fn header(started: std::time::SystemTime) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The lines of one interval.
+/// Returns the lines of one interval.
 pub(crate) fn lines(interval: &Interval, txns: &[String]) -> io::Result<Vec<u8>> {
     let (mut bytes, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
     let mut log = IntervalLogWriterBuilder::new().begin_log_with(&mut bytes, &mut serializer)?;
     let start = Duration::from_nanos(interval.start_ns);
     let length = Duration::from_nanos(interval.end_ns.saturating_sub(interval.start_ns));
     for (txn, name) in interval.part.txns.iter().zip(txns) {
-        // No tag may hold these.
+        // Tags cannot contain these.
         let name = name.replace([' ', ',', '\r', '\n'], "_");
         let response = txn.response.as_ref().map(|latency| (format!("{name}{RESPONSE}"), latency));
         for (tag, latency) in std::iter::once((name, &txn.service)).chain(response) {
@@ -49,19 +49,18 @@ pub(crate) fn lines(interval: &Interval, txns: &[String]) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// A line that was read back.
+/// A line of a log.
 pub(crate) struct Line {
     pub(crate) tag: String,
     pub(crate) start_s: f64,
-    /// Latencies in nanoseconds, ascending, and how often each was seen.
+    /// Latencies in nanoseconds, ascending, and their counts.
     pub(crate) counts: Vec<(u64, u64)>,
 }
 
-/// Hands each line of a log over: an hour of them does not fit well into memory. A last line that was cut off is left
-/// out.
+/// Calls `each` with each line of a log: an hour of them takes much memory. Skips a last line that is cut off.
 ///
 /// # Errors
-/// In words.
+/// Describes the first mistake.
 pub(crate) fn read(log: &[u8], mut each: impl FnMut(Line)) -> Result<(), String> {
     let whole = log.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     for (nth, entry) in IntervalLogIterator::new(&log[..whole]).enumerate() {

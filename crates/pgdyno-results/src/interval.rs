@@ -1,16 +1,16 @@
-//! An interval in the record: what `intervals.csv` has of it, under the same names.
+//! An interval in the record, under the names of `intervals.csv`.
 
 use pgdyno_measure::{GroupInterval, Interval, Latency, Part, WorkerUsage};
 use serde::{Deserialize, Serialize};
 
-/// What happened in one interval of a run.
+/// One interval of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IntervalRecord {
     /// Number from 0, over all phases.
     pub interval: u64,
     /// `ramp`, `measure` or `drain`.
     pub phase: String,
-    /// Begin, since the clients began.
+    /// Start, since the clients began.
     pub start_s: f64,
     /// End, since the clients began.
     pub end_s: f64,
@@ -32,7 +32,7 @@ pub struct IntervalRecord {
     pub skipped: u64,
     /// Transactions above the latency limit.
     pub late: u64,
-    /// Transactions under way at the end.
+    /// Transactions in progress at the end.
     pub in_flight: u64,
     /// First byte sent to ReadyForQuery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,12 +61,12 @@ pub struct IntervalLatency {
     pub p95: u64,
     /// 99th percentile.
     pub p99: u64,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
 }
 
 impl From<&Interval> for IntervalRecord {
-    /// A few hundred bytes of what may be megabytes of histograms.
+    /// Takes a few hundred bytes of what may be megabytes of histograms.
     fn from(interval: &Interval) -> Self {
         let cpu_ns: u64 = interval.workers.iter().map(WorkerUsage::cpu_ns).sum();
         Self { client_cpu_s: cpu_ns as f64 / 1e9, ..Self::of(interval, &interval.part, interval.in_flight) }
@@ -74,7 +74,7 @@ impl From<&Interval> for IntervalRecord {
 }
 
 impl IntervalRecord {
-    /// Of one group alone. CPU time is not known by group.
+    /// Returns the interval of one group alone. CPU time is not known by group.
     pub(crate) fn of_group(interval: &Interval, group: &GroupInterval) -> Self {
         Self::of(interval, &group.part, group.in_flight)
     }

@@ -1,4 +1,4 @@
-//! The names of runs and of the files in a run directory, and where a run's is.
+//! Names of runs and of the files in a run directory, and the search for a run's directory.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use crate::record::RunRecord;
 pub const RECORD: &str = "run.json";
 /// Its intervals, as CSV.
 pub const INTERVALS: &str = "intervals.csv";
-/// Its intervals by stage and group, where it has more than one of either.
+/// Its intervals by stage and group, if its workload declares any.
 pub(crate) const GROUP_INTERVALS: &str = "intervals-by-group.csv";
-/// Its latencies, interval by interval, in HdrHistogram's log format. Locked for as long as the run goes.
+/// Its latencies, interval by interval, in HdrHistogram's log format. Locked while the run goes on.
 pub const LATENCY: &str = "latency.hlog";
 
 /// The directory with the files of its workload that are too large for the record, by their hashes.
@@ -24,13 +24,13 @@ pub fn input_path(directory: &Path, sha256: &str) -> Option<PathBuf> {
     is_hash.then(|| directory.join(INPUTS).join(sha256))
 }
 
-/// So many characters of its workload are in the name of a run.
+/// Length of the workload's part in the name of a run, in characters.
 const WORKLOAD_MAX: usize = 100;
 
-/// The name of a run: its UTC start, its workload, and a few characters that tell two of one second apart.
+/// Returns the name of a run: its UTC start, its workload, and a few characters that distinguish runs of one second.
 #[must_use]
 pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
-    // A path given as a workload keeps its last part only.
+    // Of a path only the last part is used.
     let name: String = workload
         .rsplit('/')
         .next()
@@ -42,22 +42,22 @@ pub fn run_id(started: jiff::Timestamp, workload: &str, salt: u64) -> String {
     format!("{}-{name}-{:06x}", started.strftime("%Y%m%dT%H%M%SZ"), salt & 0xff_ffff)
 }
 
-/// Whether this can be the name of a directory in the results, and nothing else: neither a path, nor hidden.
+/// Returns true if this can be the name of a directory in the results: neither a path, nor hidden.
 #[must_use]
 pub fn is_run_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.+=@,".contains(c);
     !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(fits)
 }
 
-/// The directory with the intervals of a run: that of its record, or its run directory in `results`. A record may be
-/// somebody else's: a name in it that could lead out of `results` leads nowhere.
+/// Returns the directory with the intervals of a run: that of its record, or its run directory in `results`. A record
+/// may come from somebody else: a name that leads out of `results` is ignored.
 pub(crate) fn directory(path: &Path, record: &RunRecord, results: &Path) -> Option<PathBuf> {
     let named = is_run_name(&record.id).then(|| results.join(&record.id));
     let places = [path.parent().map(Path::to_owned), named];
     places.into_iter().flatten().find(|place| is_of(place, path, record))
 }
 
-/// Whether a directory holds the intervals of this very run: `--json` may write a record anywhere.
+/// Returns true if a directory holds the intervals of this run: `--json` may write a record anywhere.
 fn is_of(directory: &Path, record_path: &Path, record: &RunRecord) -> bool {
     let own = record_path.file_name().is_some_and(|name| name == RECORD);
     let is_named = directory.file_name().is_some_and(|name| name == record.id.as_str());

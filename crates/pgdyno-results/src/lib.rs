@@ -1,15 +1,15 @@
-//! The run record: what a run leaves behind, as plain files that other tools read.
+//! The run record: the plain files of a run, which other tools can read.
 //!
 //! - [`RunRecord`] is `run.json`, with explicit types and a `format_version`;
-//! - [`RunDir`] is the run's directory, written as the run goes: `run.json`, `intervals.csv`,
-//!   `latency.hlog`; and one line at the end in `results.csv` beside it;
-//! - [`SampleFiles`] is what was seen of server and machines meanwhile, [`Samples`] the same read back;
-//! - [`SearchRecord`] is a search for the highest load that keeps its [`Objective`]s, which is made of runs;
-//! - [`Metric`] is the table of what runs are known and compared by;
+//! - [`RunDir`] is the run's directory, written during the run: `run.json`, `intervals.csv`, `latency.hlog`; at the
+//!   end it adds a line to `results.csv` beside it;
+//! - [`SampleFiles`] writes samples of server and machines, [`Samples`] reads them back;
+//! - [`SearchRecord`] is a search for the highest load that keeps its [`Objective`]s; it consists of runs;
+//! - [`Metric`] is the table of metrics by which runs are compared;
 //! - [`table`] has runs as rows, for that list and for exports;
-//! - [`summarize`] turns what the engine counted into the record's figures.
+//! - [`summarize`] computes the record's figures from the engine's counts.
 //!
-//! Nothing in a record is a secret: targets come without their passwords.
+//! Records hold no secrets: targets are stored without their passwords.
 
 mod cells;
 mod cost;

@@ -1,8 +1,8 @@
 //! `results.csv`: a line for each run that ended.
 //!
-//! A file keeps its columns for ever. Where a version of pgdyno with other columns finds one, it is given the name
-//! `results-1.csv`, or the next one that is free, and a new one begins; the version that the older columns are of goes on
-//! there. No line stands under a header of another shape, whichever versions work side by side, and none is lost.
+//! A file keeps its columns forever. If a pgdyno with other columns finds one, it renames it to `results-1.csv`, or
+//! the next free number, and starts a new one; a pgdyno with the older columns continues the renamed one. No line is
+//! lost, or stands under a header with other columns, whichever versions run side by side.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -13,8 +13,8 @@ use crate::error::{StoreError, io_error};
 use crate::record::RunRecord;
 use crate::table::{self, RESULTS};
 
-/// Appends a run's line to `results.csv` in `results`, in one write, so that runs side by side do not mix. A list of other
-/// columns becomes `results-N.csv` first. For a run that could not do so itself.
+/// Appends a run's line to `results.csv` in `results`, in one write, so that runs side by side do not mix. Renames a
+/// list with other columns to `results-N.csv` first. For a run that could not do so itself.
 ///
 /// # Errors
 /// When the system refuses, or the run's directory is gone.
@@ -22,10 +22,10 @@ pub fn list_run(results: &Path, record: &RunRecord) -> Result<(), StoreError> {
     append(results, &results.join(&record.id), record)
 }
 
-/// Whether `results.csv` in `results`, or a list that was set aside, has the line of the run `id`.
+/// Returns true if `results.csv` in `results`, or a renamed list, has the line of the run `id`.
 ///
 /// # Errors
-/// When one cannot be read; that there is none is an answer.
+/// When a list cannot be read; a missing list is no error.
 pub fn is_listed(results: &Path, id: &str) -> Result<bool, StoreError> {
     let lists = (1..).map(|n| aside(results, n)).take_while(|path| path.exists());
     for path in std::iter::once(results.join("results.csv")).chain(lists) {
@@ -33,7 +33,7 @@ pub fn is_listed(results: &Path, id: &str) -> Result<bool, StoreError> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             text => text.map_err(io_error("read", &path))?,
         };
-        // A full disk may have cut the last line: it says nothing.
+        // A full disk may have cut the last line: ignore it.
         let mut whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         if whole.any(|line| line.strip_prefix(id).is_some_and(|rest| rest.starts_with(','))) {
             return Ok(true);
@@ -42,7 +42,7 @@ pub fn is_listed(results: &Path, id: &str) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Appends the line of `record` to the list in `results`. `own` is a directory that nobody else writes to.
+/// Appends the line of `record` to the list in `results`. Only this process writes to the directory `own`.
 pub(crate) fn append(results: &Path, own: &Path, record: &RunRecord) -> Result<(), StoreError> {
     append_line(results, own, &table::csv_header(RESULTS), &table::csv_line(RESULTS, record))
 }
@@ -50,7 +50,7 @@ pub(crate) fn append(results: &Path, own: &Path, record: &RunRecord) -> Result<(
 fn append_line(results: &Path, own: &Path, header: &str, line: &str) -> Result<(), StoreError> {
     let path = results.join("results.csv");
     loop {
-        // After the current one those that have been set aside: a newer version may have done so with ours.
+        // Then the renamed lists: a newer version may have renamed that of this version.
         for path in std::iter::once(path.clone()).chain((1..).map(|n| aside(results, n)).take_while(|p| p.exists())) {
             match open(&path).and_then(|mut file| add(&mut file, header, line)) {
                 Ok(true) => return Ok(()),
@@ -67,16 +67,15 @@ fn append_line(results: &Path, own: &Path, header: &str, line: &str) -> Result<(
     }
 }
 
-/// Opens a list, and waits until nobody else has it.
+/// Opens a list, and waits for its lock.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).append(true).open(path)?;
-    // Where a file system has no locks, a line in one write has to do.
+    // On a file system without locks, one write for a line is enough.
     let _ = file.lock();
     Ok(file)
 }
 
-/// Appends the line where the file has this header. That the file may get another name meanwhile does not matter: its
-/// header stays.
+/// Appends the line if the file has this header. If the file is renamed meanwhile, it keeps its header.
 fn add(file: &mut File, header: &str, line: &str) -> io::Result<bool> {
     if !has_header(file, header)? {
         return Ok(false);
@@ -86,12 +85,12 @@ fn add(file: &mut File, header: &str, line: &str) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The name of a list that has been set aside.
+/// Returns the name of a renamed list.
 fn aside(results: &Path, n: u32) -> PathBuf {
     results.join(format!("results-{n}.csv"))
 }
 
-/// Makes the list with its header, as a whole. Of several that do, one does.
+/// Creates the list with its header, as a whole. If several processes do, one succeeds.
 fn begin(path: &Path, own: &Path, header: &str) -> Result<(), StoreError> {
     let fresh = own.join("results.csv.tmp");
     fs::write(&fresh, header).map_err(io_error("write", &fresh))?;
@@ -105,12 +104,12 @@ fn begin(path: &Path, own: &Path, header: &str) -> Result<(), StoreError> {
 
 fn has_header(file: &File, header: &str) -> io::Result<bool> {
     let mut first = Vec::new();
-    // A header of more columns is longer, so that not all of it need be read.
+    // A header with more columns is longer, so it is enough to read that much.
     BufReader::new(file).take(header.len() as u64 + 1).read_until(b'\n', &mut first)?;
     Ok(first == header.as_bytes())
 }
 
-/// Whether the last line is whole: a full disk may have cut it.
+/// Returns true if the last line is complete: a full disk may have cut it.
 fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
@@ -118,8 +117,8 @@ fn ends_in_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// Gives the list another name where it is not one of `header`. Of several that find the same one, one does: who holds
-/// its lock while it has the name still.
+/// Renames the list if it has another header. If several processes do, one succeeds: the one that holds its lock
+/// under its old name.
 fn set_aside(results: &Path, path: &Path, header: &str) -> Result<(), StoreError> {
     let moved = || {
         let file = open(path)?;
@@ -132,7 +131,7 @@ fn set_aside(results: &Path, path: &Path, header: &str) -> Result<(), StoreError
         free.map_or(Ok(()), |free| fs::rename(path, free))
     };
     match moved() {
-        // Somebody else has done it.
+        // Another process has done it.
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         moved => moved.map_err(io_error("rename", path)),
     }

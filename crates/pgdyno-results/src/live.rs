@@ -1,4 +1,4 @@
-//! A run while it goes: whether it does, and the last that is known of it.
+//! A run in progress: whether it goes on, and its latest data.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,18 +12,18 @@ use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY};
 use crate::samples::{DIRECTORY, SampleTable, Samples};
 use crate::timeline::{self, GroupTimeline, TimelineInterval};
 
-/// Where a file system has no locks, a run goes on whose intervals are no older.
+/// On a file system without locks, a run with intervals this recent goes on.
 const FRESH: Duration = Duration::from_secs(10);
 
-/// So much of a file's end is read at first; more, twofold each time, until it reaches back far enough.
+/// Size of a file's end that is read at first; it doubles until it reaches back far enough.
 const TAIL_BYTES: u64 = 32 << 10;
 
-/// Whether the run in `directory` goes on: the process that records it holds a lock, which goes with the process, however
-/// that ends. A run of an older pgdyno, which held none, is taken to have ended.
+/// Returns true if the run in `directory` goes on: the process that records it holds a lock, which ends with the
+/// process. A run of an older pgdyno, which had no lock, counts as ended.
 #[must_use]
 pub fn goes_on(directory: &Path) -> bool {
     let held = directory.join(LATENCY);
-    // Whoever opens a pipe waits for its other end.
+    // Opening a pipe would wait for its other end.
     let ordinary = fs::symlink_metadata(&held).is_ok_and(|there| there.is_file());
     let Some(file) = ordinary.then(|| File::open(held).ok()).flatten() else { return false };
     match file.try_lock_shared() {
@@ -36,22 +36,22 @@ pub fn goes_on(directory: &Path) -> bool {
     }
 }
 
-/// The last that is known of a run.
+/// The latest data of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latest {
-    /// The last interval, whatever was asked for; absent before the first has ended.
+    /// The last interval, independent of the time asked for; absent before the first has ended.
     pub last: Option<TimelineInterval>,
     /// Intervals, in their order.
     pub intervals: Vec<TimelineInterval>,
     /// The same of each group of clients, where they are kept by group; with those of later stages.
     pub groups: Vec<GroupTimeline>,
-    /// Samples of the sources that were asked for.
+    /// Samples of the sources asked for.
     pub samples: Samples,
 }
 
-/// Reads what the run in `directory` has of the time after `since_s`, in seconds since the clients began: intervals that
-/// ended later, and looks of `sources` that were taken later. Only the ends of the files are read, so that watching a long
-/// run costs no more than watching a short one. The sources must not have line ends within a cell.
+/// Reads data of the run in `directory` after `since_s`, in seconds since the clients began: intervals that ended
+/// later, and later samples of `sources`. Reads only the ends of the files, so that watching a long run costs no more
+/// than watching a short one. Cells of the sources must not contain line ends.
 ///
 /// # Errors
 /// When a file that is there cannot be read, or is none of ours.
@@ -90,8 +90,8 @@ pub fn read_latest(directory: &Path, since_s: f64, sources: &[Source]) -> Result
     Ok(latest)
 }
 
-/// The header of a table and its last lines, parsed: as many as `parse` says reach back far enough. None where there is no
-/// such file.
+/// Returns the header of a table and its last lines, parsed, as many as `parse` needs to reach back far enough.
+/// Returns `None` without such a file.
 fn tail<T>(path: &Path, parse: impl Fn(&str) -> Result<(bool, T), StoreError>) -> Result<Option<T>, StoreError> {
     let mut file = match File::open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -105,12 +105,13 @@ fn tail<T>(path: &Path, parse: impl Fn(&str) -> Result<(bool, T), StoreError>) -
         if reaches || bytes >= length {
             return Ok(Some(parsed));
         }
-        // What is nearly all is all: so a tail never begins within the header.
+        // If most is read, read all: so a tail never begins within the header.
         bytes = if bytes >= length / 4 { length } else { bytes * 2 };
     }
 }
 
-/// The first line of a file, and the whole lines in its last `bytes`, which are all of it or leave out more than a header.
+/// Returns the first line of a file, and the complete lines in its last `bytes`, which are the whole file or leave
+/// out more than a header.
 fn ends(file: &mut File, length: u64, bytes: u64) -> io::Result<String> {
     let mut text = Vec::new();
     let from = length.saturating_sub(bytes);
@@ -119,7 +120,7 @@ fn ends(file: &mut File, length: u64, bytes: u64) -> io::Result<String> {
         file.take(length).read_to_end(&mut text)?;
         return Ok(String::from_utf8_lossy(&text).into_owned());
     }
-    // A header is a few hundred bytes.
+    // A header has a few hundred bytes.
     file.take(TAIL_BYTES.min(from)).read_to_end(&mut text)?;
     let after_header = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
     text.truncate(after_header);

@@ -7,7 +7,7 @@ use pgdyno_workload::{Better, Unit};
 use crate::record::{LatencyRecord, MetricRecord, RunRecord, Summary};
 use crate::series::{Series, SeriesInterval};
 
-/// A metric: its name, its unit, which way is better, and where its values are.
+/// A metric: its name, its unit, which way is better, and the source of its values.
 #[derive(Clone, Debug)]
 pub struct Metric {
     name: Cow<'static, str>,
@@ -18,7 +18,7 @@ pub struct Metric {
     source: Source,
 }
 
-/// Where the values of a metric are.
+/// Source of a metric's values.
 #[derive(Clone, Debug)]
 enum Source {
     /// A figure of the summary.
@@ -29,7 +29,7 @@ enum Source {
     Workload(Vec<String>),
 }
 
-/// Metrics of one name are the same.
+/// Metrics are equal if their names are.
 impl PartialEq for Metric {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -71,7 +71,7 @@ fn of_latency(summary: &Summary, of: fn(&LatencyRecord) -> f64) -> Option<f64> {
     summary.response_latency_ns.as_ref().map(of)
 }
 
-/// The metrics that any run may have. Formulas: docs/metrics.md.
+/// Metrics that any run may have. Formulas: docs/metrics.md.
 static COMMON: [Metric; 11] = [
     rate("tps", "TPS", "committed transactions a second", Unit::PerSecond, |s| Some(s.tps)),
     rate("tpm", "TPM", "commits and rollbacks a minute, as the server counts them", Unit::PerMinute, |s| s.tpm),
@@ -97,23 +97,23 @@ static COMMON: [Metric; 11] = [
     ),
 ];
 
-/// The metric that has a name of its own in a record's summary.
+/// Name of the workload metric that the summary of a record has.
 pub(crate) const NOPM: &str = "nopm";
 
 impl Metric {
-    /// A metric that any run may have.
+    /// Returns a metric that any run may have.
     #[must_use]
     pub fn common(name: &str) -> Option<Self> {
         COMMON.iter().find(|metric| metric.name == name).cloned()
     }
 
-    /// Committed transactions a second.
+    /// Returns committed transactions a second.
     #[must_use]
     pub fn tps() -> Self {
         COMMON[0].clone()
     }
 
-    /// A metric that a workload declares.
+    /// Returns a metric that a workload declares.
     #[must_use]
     pub fn declared(by_workload: &pgdyno_workload::Metric) -> Self {
         let transactions = by_workload.transactions.iter().map(|name| (*name).to_owned()).collect();
@@ -127,14 +127,14 @@ impl Metric {
         }
     }
 
-    /// The metrics by which runs can be compared: TPS, those of workloads, other rates, percentiles.
+    /// Returns the metrics by which runs can be compared: TPS, those of workloads, other rates, percentiles.
     pub fn comparable(of_workloads: impl IntoIterator<Item = Self>) -> impl Iterator<Item = Self> {
         let (tps, others) = (Self::tps(), &COMMON[1..]);
         let others = others.iter().filter(|m| m.better == Better::Higher || m.percentile().is_some()).cloned();
         std::iter::once(tps).chain(of_workloads).chain(others)
     }
 
-    /// The metrics that the workloads of these runs declare, each once.
+    /// Returns the metrics that the workloads of these runs declare, each once.
     pub fn of_workloads<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Self> {
         let mut found = Vec::new();
         for metric in records.flat_map(Self::of_workload) {
@@ -145,12 +145,12 @@ impl Metric {
         found
     }
 
-    /// Every metric of a run: those of its workload first.
+    /// Returns every metric of a run, those of its workload first.
     pub fn all(record: &RunRecord) -> impl Iterator<Item = Self> {
         Self::of_workload(record).into_iter().chain(COMMON.iter().cloned())
     }
 
-    /// The metrics that the workload of a run declares, the one that it is known by first.
+    /// Returns the metrics that the workload of a run declares, the headline first.
     #[must_use]
     pub fn of_workload(record: &RunRecord) -> Vec<Self> {
         let own = |(name, metric): (&String, &MetricRecord)| {
@@ -171,7 +171,7 @@ impl Metric {
         if found.is_empty() { Self::of_first_format(record) } else { found }
     }
 
-    /// A record of 0.1.0 has no metrics, but one of them in its summary.
+    /// A record of 0.1.0 has no metrics, except for one in its summary.
     fn of_first_format(record: &RunRecord) -> Vec<Self> {
         let nopm = record.summary.as_ref().and_then(|summary| summary.nopm).map(|_| Self {
             name: NOPM.into(),
@@ -184,20 +184,20 @@ impl Metric {
         nopm.into_iter().collect()
     }
 
-    /// The metric of this name, of any of these runs.
+    /// Returns the metric of this name, of any of these runs.
     #[must_use]
     pub fn named<'a>(name: &str, records: impl Iterator<Item = &'a RunRecord>) -> Option<Self> {
         Self::common(name).or_else(|| records.flat_map(Self::of_workload).find(|metric| metric.name == name))
     }
 
-    /// The metric of a figure that a document has published, such as `latency_ms_mean`.
+    /// Returns the metric of a published figure, such as `latency_ms_mean`.
     #[must_use]
     pub fn published(name: &str, record: Option<&RunRecord>) -> Option<Self> {
         let name = name.strip_prefix("latency_ms_").or(name.strip_suffix("_percent")).unwrap_or(name);
         Self::named(name, record.into_iter())
     }
 
-    /// What runs are known by: the first metric of their workload where every run has it, else TPS.
+    /// Returns the headline metric: the first metric of the workload if every run has it, else TPS.
     #[must_use]
     pub fn headline<'a>(mut records: impl Iterator<Item = &'a RunRecord>) -> Self {
         let own = records.next().and_then(|first| {
@@ -206,25 +206,25 @@ impl Metric {
         own.filter(|metric| records.all(|record| metric.value(record).is_some())).unwrap_or_else(Self::tps)
     }
 
-    /// Its name on the command line and in records.
+    /// Returns its name on the command line and in records.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its title in tables, with its unit.
+    /// Returns its title in tables, with its unit.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// One line of explanation.
+    /// Returns one line of explanation.
     #[must_use]
     pub fn meaning(&self) -> &str {
         &self.meaning
     }
 
-    /// The unit of its values.
+    /// Returns the unit of its values.
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.unit
@@ -236,7 +236,7 @@ impl Metric {
         self.better == Better::Lower
     }
 
-    /// The percentile of the response times that it is, in percent.
+    /// Returns the percentile of the response times that it is, in percent.
     #[must_use]
     pub fn percentile(&self) -> Option<f64> {
         match self.source {
@@ -245,7 +245,7 @@ impl Metric {
         }
     }
 
-    /// Its value in a run, in [`Metric::unit`]. `None` where the run has none above zero.
+    /// Returns its value in a run, in [`Metric::unit`]; `None` if the run has none above zero.
     #[must_use]
     pub fn value(&self, record: &RunRecord) -> Option<f64> {
         let summary = record.summary.as_ref()?;
@@ -263,8 +263,8 @@ impl Metric {
         value.filter(|value| *value > 0.0)
     }
 
-    /// How it went from interval to interval, up to a factor; not of latencies. TPM and QPS are taken to go as TPS does. An
-    /// interval that was cut short says little, and is left out.
+    /// Returns its values by interval, up to a factor; `None` for latencies. TPM and QPS follow TPS. Skips intervals
+    /// that were cut short.
     #[must_use]
     pub fn by_interval(&self, series: &Series) -> Vec<f64> {
         let longest = series.intervals.iter().map(|interval| interval.seconds).fold(0.0, f64::max);
@@ -277,7 +277,7 @@ impl Metric {
     }
 }
 
-/// The metrics of `record` that any run may have, as its `metrics` keeps them: those that have a value.
+/// Returns the metrics of `record` that any run may have and that have a value, in the form of its `metrics`.
 pub(crate) fn common_records(record: &RunRecord) -> impl Iterator<Item = (String, MetricRecord)> {
     COMMON.iter().filter_map(|metric| {
         let value = metric.value(record)?;

@@ -1,4 +1,4 @@
-//! Objectives: what must hold of a run.
+//! Objectives: conditions on the figures of a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,13 +47,13 @@ impl Figure {
 enum What {
     /// A figure of the response time is below so many nanoseconds.
     Latency { figure: Figure, below_ns: f64 },
-    /// The share of transactions that fail for good is below this.
+    /// The share of failed transactions is below this.
     Errors { below: f64 },
-    /// More transactions a second than this are committed.
+    /// More transactions are committed per second than this.
     Tps { above: f64 },
 }
 
-/// An objective, and how it was written.
+/// An objective, and its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     text: String,
@@ -67,10 +67,10 @@ impl fmt::Display for Objective {
 }
 
 impl Objective {
-    /// Reads `p99 < 10ms`, `errors < 0.1%`, `tps > 500`.
+    /// Parses `p99 < 10ms`, `errors < 0.1%`, `tps > 500`.
     ///
     /// # Errors
-    /// When it is none of these, with what could have been written.
+    /// When it is none of these; lists the possible forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, sign, bound) = split(text).ok_or("write FIGURE < BOUND, as in \"p99 < 10ms\"")?;
         let what = match (name, sign) {
@@ -90,8 +90,8 @@ impl Objective {
         Ok(Self { text: format!("{name} {sign} {bound}"), what })
     }
 
-    /// The logarithm of bound over figure, where more load makes the figure worse: above 0 it is kept. `None` for what
-    /// has no such figure.
+    /// Returns the logarithm of bound over figure, for figures that get worse with load: above 0 the objective is
+    /// met. Returns `None` for other figures.
     #[must_use]
     pub fn margin(&self, record: &RunRecord) -> Option<f64> {
         let summary = record.summary.as_ref()?;
@@ -103,13 +103,13 @@ impl Objective {
         Some(ratio.ln())
     }
 
-    /// Whether failed transactions are what it is about.
+    /// Returns true if it limits failed transactions.
     #[must_use]
     pub fn admits_failures(&self) -> bool {
         matches!(self.what, What::Errors { .. })
     }
 
-    /// The throughput that the load found must have.
+    /// Returns the throughput that it demands.
     #[must_use]
     pub fn least_tps(&self) -> Option<f64> {
         match self.what {

@@ -1,6 +1,6 @@
-//! Names with a star in them.
+//! Names with wildcards.
 
-/// Whether `name` fits a pattern in which `*` stands for any number of characters.
+/// Returns true if `name` matches a pattern in which `*` stands for any number of characters.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
     let Some(rest) = name.strip_prefix(before) else { return false };

@@ -7,7 +7,7 @@ mod data;
 mod driver;
 mod figures;
 mod groups;
-mod seen;
+mod observed;
 mod server;
 mod target;
 
@@ -26,7 +26,7 @@ pub use figures::{
     SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
-pub use seen::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
+pub use observed::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
 pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 
@@ -39,16 +39,16 @@ pub const FORMAT_VERSION: u32 = 1;
 pub enum Status {
     /// As planned.
     Complete,
-    /// Ended early by the user, or never ended: pgdyno was killed, or runs still. What was measured stands.
+    /// Ended early by the user, or not ended: pgdyno was killed, or is still running. The figures so far are valid.
     Interrupted,
     /// The numbers cannot be trusted: an identity does not hold, clients were lost, or a check failed.
     Invalid,
-    /// It could not begin, or broke off.
+    /// It could not begin, or ended with an error.
     Failed,
 }
 
 impl Status {
-    /// The word in reports.
+    /// Returns the word in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,11 +65,11 @@ impl Status {
 pub struct RunRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
-    /// The name of the run directory.
+    /// Name of the run directory.
     pub id: String,
     /// How it ended.
     pub status: Status,
-    /// Why, where it did not end as planned.
+    /// Reason, unless it ended as planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Exit code of the program; see docs/exit-codes.md.
@@ -85,7 +85,7 @@ pub struct RunRecord {
     /// End of the run, UTC, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// What was to be done.
+    /// The plan.
     pub plan: Plan,
     /// Hash of the plan: the same for runs that may be compared without a second look.
     pub plan_hash: String,
@@ -97,28 +97,28 @@ pub struct RunRecord {
     /// The target as `pgdyno.toml` has it; absent where the target has no name there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetRecord>,
-    /// What was done to the server before and after the measured window, in its order.
+    /// Steps around the measured window, such as a restart of the server, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<CycleRecord>,
     /// Settings of the server that the run changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings_set: Vec<SettingRecord>,
-    /// What the figures cost, where the target has a price.
+    /// Cost of the figures, if the target has a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostRecord>,
-    /// The copy of a database that the run worked on.
+    /// The copy of a database on which the run worked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyRecord>,
-    /// The program that loaded the data: `pgdyno 0.1.0`, `HammerDB`. Absent where that is not known.
+    /// The program that loaded the data: `pgdyno 0.1.0`, `HammerDB`. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_from: Option<String>,
-    /// The load, where this run loaded.
+    /// The load, if this run loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
     /// Checks before and after the run.
     #[serde(default)]
     pub checks: Vec<CheckSet>,
-    /// The figures; absent when nothing was measured.
+    /// The figures; absent if nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Summary>,
     /// The metrics of the measured window by name, those of the workload among them; absent in records of 0.1.0.
@@ -127,38 +127,38 @@ pub struct RunRecord {
     /// By kind of transaction.
     #[serde(default)]
     pub transactions: Vec<TransactionRecord>,
-    /// By stage and group of clients, where there is more than one of either. `summary`, `metrics`, `transactions` and
+    /// By stage and group of clients, if the workload declares any. `summary`, `metrics`, `transactions` and
     /// `statements` are of the first stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
-    /// What the clients counted beside transactions in the measured window, such as remote accesses.
+    /// Counts of the clients beside transactions in the measured window, such as remote accesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<TallyRecord>,
-    /// What the workload's own rules say of the figures.
+    /// Results of the workload's own rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleRecord>,
     /// Errors of the server by SQLSTATE, retried ones included.
     #[serde(default)]
     pub errors: Vec<ErrorRecord>,
-    /// What the server told the clients beside its answers.
+    /// Notices and warnings of the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<NoticeRecord>,
-    /// The run interval by interval, in a record that has no `intervals.csv` beside it.
+    /// The run interval by interval, in a record without `intervals.csv` beside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<IntervalRecord>,
-    /// How server and machines were watched.
+    /// How server and machines were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<SamplesRecord>,
-    /// The server's machine in the measured window, where somebody could look at it.
+    /// The server's machine in the measured window, if it could be sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_machine: Option<MachineRecord>,
-    /// The driver's machine in the measured window, where that is another one.
+    /// The driver's machine in the measured window, if that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_machine: Option<MachineRecord>,
-    /// What happened while the clients were at work, such as checkpoints, by its begin.
+    /// Events during the run, such as checkpoints, by their start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventRecord>,
     /// What held the server back, the weightiest first.
@@ -167,7 +167,7 @@ pub struct RunRecord {
     /// Where the clients' time went, or with a schedule the response time; the largest part first. Empty where nobody sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients_time: Vec<TimePartRecord>,
-    /// What a reader must know before trusting the figures.
+    /// Warnings about the figures.
     #[serde(default)]
     pub warnings: Vec<String>,
     /// How far the figures can be trusted; absent until the run has ended, and in records of before it was judged.
@@ -176,7 +176,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The record of a run that begins: nothing is known yet but what was to be done, and by whom.
+    /// Returns the record at the start of a run, with the plan and the driver.
     #[must_use]
     pub fn begin(id: String, started: jiff::Timestamp, plan: Plan, plan_hash: String, client: ClientRecord) -> Self {
         Self {
@@ -230,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    /// The plan of the oldest record with a field changed.
+    /// Returns the plan of the oldest record with a changed field.
     fn plan_with(field: &str, value: Value) -> Result<Plan, String> {
         let text = include_str!("../../../fixtures/runs/v1/run.json");
         let mut record: Value = serde_json::from_str(text).unwrap();

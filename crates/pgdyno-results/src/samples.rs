@@ -1,10 +1,9 @@
-//! What was seen of the server and of the machines while a run went on: a directory `samples/` with a CSV file for each
-//! source.
+//! Samples of the server and of the machines: a directory `samples/` with a CSV file for each source.
 //!
-//! The first column of each file is `at_s`, the moment in seconds since the clients began (negative before that); rows of
-//! one look share it. The other columns are the source's own, with the newest PostgreSQL's names for them; a value that is
-//! not known is empty. Counters stand as the server shows them: differences are taken when they are read, by
-//! [`SampleTable::rate`], which leaves out the span in which they were reset. docs/results.md has the columns.
+//! The first column of each file is `at_s`, the time in seconds since the clients began (negative before that); rows
+//! of one look share it. The other columns are the source's own, with the names of the newest PostgreSQL; an unknown
+//! value is empty. Counters are stored as the server shows them. [`SampleTable::rate`] computes differences, and
+//! leaves out spans in which they were reset. docs/results.md has the columns.
 
 mod read;
 mod write;

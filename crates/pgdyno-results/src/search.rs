@@ -1,5 +1,5 @@
-//! The record of a search for the highest load: `searches/<id>.json` in the results directory. Each of its measurements
-//! is an ordinary run with its own record; this one names them.
+//! The record of a search for the highest load: `searches/<id>.json` in the results directory. Each of its
+//! measurements is an ordinary run with its own record; this one has their names.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,18 @@ use crate::record::FORMAT_VERSION;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchStatus {
-    /// A load was found that keeps the objectives.
+    /// A load was found that meets the objectives.
     Found,
-    /// Even the lowest load breaks them.
+    /// Even the lowest load does not meet them.
     NoneKept,
-    /// Ended by the user, or killed, or it runs still.
+    /// Ended by the user, or killed, or still running.
     Interrupted,
-    /// A run of it brought no figures.
+    /// One of its runs has no figures.
     Failed,
 }
 
 impl SearchStatus {
-    /// The word in reports.
+    /// Returns the word in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ pub struct SearchRecord {
     pub id: String,
     /// How it ended.
     pub status: SearchStatus,
-    /// Why, where there is more to tell.
+    /// Details, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Version of pgdyno.
@@ -51,46 +51,46 @@ pub struct SearchRecord {
     /// End, UTC, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// What was run.
+    /// The workload.
     pub workload: String,
-    /// Where, without passwords.
+    /// The target, without passwords.
     pub target: String,
-    /// What was varied: `rate` or `clients`.
+    /// The varied option: `rate` or `clients`.
     pub by: String,
-    /// What had to hold.
+    /// The objectives.
     pub objectives: Vec<String>,
-    /// The lowest load that was asked for; absent until it is known.
+    /// The lowest load; absent until it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// The highest load that was asked for.
+    /// The highest load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// Ends of the interval should be no farther apart than this share of the lower one.
+    /// Wanted width of the interval around the limit, as a share of its lower end.
     pub precision: f64,
     /// Probability of a wrong verdict on a load, under the assumptions of docs/search.md.
     pub error_probability: f64,
     /// Transactions a second in a closed loop, measured first in a search by rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_tps: Option<f64>,
-    /// The highest load that keeps the objectives.
+    /// The highest load that meets the objectives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<f64>,
-    /// The lowest load that breaks them: the limit lies between the two.
+    /// The lowest load that does not meet them: the limit lies between the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<f64>,
-    /// The measured load of the greatest throughput for each unit of response time.
+    /// The measured load with the highest throughput per unit of response time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<f64>,
     /// The curve, by load.
     #[serde(default)]
     pub points: Vec<SearchPoint>,
-    /// Names of all its runs, in their order.
+    /// Names of all its runs, in order.
     #[serde(default)]
     pub runs: Vec<String>,
 }
 
 impl SearchRecord {
-    /// The record of a search that begins.
+    /// Returns the record at the start of a search.
     #[must_use]
     pub fn begin(id: String, started: jiff::Timestamp, workload: String, target: String, by: &str) -> Self {
         Self {
@@ -122,18 +122,19 @@ impl SearchRecord {
 /// A load. Its figures are medians of its measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchPoint {
-    /// Transactions a second that were offered, or clients.
+    /// Transactions a second offered, or clients.
     pub load: f64,
-    /// `kept`, `broken`, `cannot tell` after as many repeats as there may be, or `not decided` where nobody had to know.
+    /// `kept`, `broken`, `cannot tell` after the maximum number of repeats, or `not decided` if the search did not
+    /// need it.
     pub verdict: String,
-    /// How often it was measured.
+    /// Number of measurements.
     pub repeats: usize,
-    /// How many of those it was too much for: the schedule was not kept, or the run was invalid.
+    /// Number of measurements that were overloaded: the schedule was not kept, or the run was invalid.
     pub overloaded: usize,
-    /// What the first of those shows of it.
+    /// The symptom in the first of those.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overload: Option<String>,
-    /// Transactions a second that were achieved, rolled-back ones included.
+    /// Transactions a second completed, rolled-back ones included.
     pub achieved_per_s: f64,
     /// Share of the transactions that failed, 0 to 1.
     pub failed_share: f64,

@@ -8,15 +8,15 @@ use crate::layout::RECORD;
 use crate::pattern::fits;
 use crate::store::{find_run, list_runs};
 
-/// The records of all runs that `names` means, oldest first within each name: names separated by commas, each what
-/// [`find_run`] takes, or `last-N` for the run N before the last, or `SUITE/CELL`, or a pattern in which `*` stands for
+/// Returns the records of all runs in `names`, oldest first within each name: names separated by commas. Each is a
+/// name for [`find_run`], `last-N` for the run N before the last, `SUITE/CELL`, or a pattern in which `*` matches
 /// anything.
 ///
 /// # Errors
 /// When a name means no run, or several.
 pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError> {
     if Path::new(names).exists() {
-        // A path may hold a comma.
+        // A path may contain a comma.
         return Ok(vec![find_run(results, names)?]);
     }
     if let Ok(Some(found)) = runs_of_cell(results, names) {
@@ -51,7 +51,7 @@ pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError
     Ok(found)
 }
 
-/// The runs of a cell, where the name is not that of a file.
+/// Returns the runs of a cell, unless the name is that of a file.
 fn cell(results: &Path, name: &str) -> Result<Option<Vec<PathBuf>>, StoreError> {
     if Path::new(name).exists() { Ok(None) } else { runs_of_cell(results, name) }
 }

@@ -29,12 +29,12 @@ pub struct SeriesInterval {
     pub committed: u64,
     /// Completed transactions by kind, rolled-back ones included; empty without `latency.hlog`.
     pub completed: BTreeMap<String, u64>,
-    /// Response times in nanoseconds, to three digits, and how often each was seen; empty without `latency.hlog`.
+    /// Response times in nanoseconds, to three digits, and their counts; empty without `latency.hlog`.
     pub response_ns: Vec<(u64, u64)>,
 }
 
 impl SeriesInterval {
-    /// Completed transactions of these kinds; `None` without `latency.hlog`.
+    /// Returns completed transactions of these kinds; `None` without `latency.hlog`.
     #[must_use]
     pub fn completed_of(&self, transactions: &[String]) -> Option<u64> {
         let of = |name: &String| self.completed.get(name).copied().unwrap_or_default();
@@ -42,11 +42,11 @@ impl SeriesInterval {
     }
 }
 
-/// Reads the intervals of the run whose record is at `path`: beside the record, or in its run directory in `results`, or
-/// from the record itself. Where none of them has any, the series is empty.
+/// Reads the intervals of the run whose record is at `path`: beside the record, or in its run directory in `results`,
+/// or from the record itself. If none of them has any, the series is empty.
 ///
 /// # Errors
-/// When a file that is there cannot be read, or is none of ours.
+/// When a file cannot be read or parsed.
 pub fn read_series(path: &Path, record: &RunRecord, results: &Path) -> Result<Series, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(of_record(record)) };
     let file = directory.join(INTERVALS);
@@ -70,7 +70,7 @@ fn of_record(record: &RunRecord) -> Series {
     Series { intervals: measured.map(interval).collect() }
 }
 
-/// Begin, length and committed transactions of a measured interval.
+/// Start, length and committed transactions of a measured interval.
 struct Measured {
     start_ms: u64,
     seconds: f64,
@@ -81,7 +81,7 @@ fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
 }
 
-/// The measured intervals in the text of `intervals.csv`.
+/// Returns the measured intervals in the text of `intervals.csv`.
 fn intervals(text: &str) -> Result<Vec<Measured>, String> {
     let measured = timeline::parse(text)?.into_iter().filter(|interval| interval.phase == Phase::Measure.name());
     let interval = |i: TimelineInterval| Measured {
@@ -92,7 +92,7 @@ fn intervals(text: &str) -> Result<Vec<Measured>, String> {
     Ok(measured.map(interval).collect())
 }
 
-/// What `latency.hlog` has of one interval.
+/// Data of one interval in `latency.hlog`.
 #[derive(Default)]
 pub(crate) struct Responses {
     completed: BTreeMap<String, u64>,
@@ -102,11 +102,11 @@ pub(crate) struct Responses {
 /// The counts of one interval by tag.
 type Tags = BTreeMap<String, Vec<(u64, u64)>>;
 
-/// Response times by the begin of their interval in milliseconds. A transaction without response times of its own has
-/// its service times for them.
+/// Returns response times by the start of their interval in milliseconds. For a transaction without response times,
+/// its service times count.
 pub(crate) fn responses(log: &[u8]) -> Result<BTreeMap<u64, Responses>, String> {
     let mut found: BTreeMap<u64, Responses> = BTreeMap::new();
-    // The lines of an interval follow each other.
+    // The lines of an interval are consecutive.
     let (mut current, mut tags) = (0, Tags::new());
     hlog::read(log, |line| {
         let start_ms = milliseconds(line.start_s);
@@ -136,7 +136,7 @@ fn together(mut tags: Tags) -> Responses {
     Responses { completed, counts: counts.into_iter().collect() }
 }
 
-/// Intervals with their latencies. Both files round begins, one to a millisecond.
+/// Joins intervals with their latencies. Both files round starts to a millisecond.
 fn joined(intervals: &[Measured], mut latencies: BTreeMap<u64, Responses>) -> Series {
     let join = |interval: &Measured| {
         let near = interval.start_ms.saturating_sub(1)..=interval.start_ms.saturating_add(1);
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use pgdyno_measure::{Interval, Recorder};
 
-    /// A run directory with a ramp of one interval and a window of two; scheduled runs have response times.
+    /// Returns a run directory with a ramp of one interval and a window of two; scheduled runs have response times.
     fn run_directory(scheduled: bool) -> (tempfile::TempDir, PathBuf) {
         let results = tempfile::tempdir().unwrap();
         let txns = ["new-order".to_owned(), "my script".to_owned()];

@@ -15,10 +15,10 @@ use crate::layout::{GROUP_INTERVALS, INPUTS, INTERVALS, LATENCY, RECORD, input_p
 use crate::listing;
 use crate::record::{FORMAT_VERSION, RunRecord};
 
-/// The directory of one run, while it is written.
+/// The directory of one run that is being written.
 ///
-/// Everything is appended or replaced as a whole: whatever happens to pgdyno or the disk, what was written
-/// before stays readable.
+/// Files are appended to or replaced as a whole: whatever happens to pgdyno or the disk, what was written before
+/// stays readable.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
@@ -31,30 +31,30 @@ pub struct RunDir {
     failure: Option<String>,
 }
 
-/// What there must be room for before a run begins: a record without figures, and headers.
+/// Room that a run needs to begin: a record without figures, and headers.
 const PROBE_BYTES: usize = 64 << 10;
 
-/// Whether runs can be stored in `results`, which need not be there yet. Asked before anything is loaded.
+/// Checks that runs can be stored in `results`, which need not exist yet. Called before anything is loaded.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn admit(results: &Path) -> Result<(), StoreError> {
     let refused = |source| StoreError::Unwritable { path: results.to_owned(), source };
-    // A run that cannot start leaves no empty directory: the nearest one that is there is tried.
+    // A run that cannot start leaves no empty directory: the nearest existing one is tried.
     let absolute = std::path::absolute(results).map_err(refused)?;
     let there = absolute.ancestors().find(|path| path.exists()).unwrap_or(&absolute);
     let probe = there.join(format!(".pgdyno-{}", std::process::id()));
-    // A full disk takes an empty file still.
+    // A full disk still accepts an empty file.
     let written = fs::write(&probe, [0; PROBE_BYTES]);
-    // Where it could not even be made there is none to remove.
+    // If it could not be created there is nothing to remove.
     let removed = fs::remove_file(&probe);
     written.and(removed).map_err(refused)
 }
 
-/// Whether a file can be written at `path` when a run is over. Asked before the run; what stands there stays as it is.
+/// Checks that a file can be written at `path` after the run. Called before the run; an existing file stays as it is.
 ///
 /// # Errors
-/// When the system refuses, or a record of a newer format stands there.
+/// When the system refuses, or a record of a newer format is there.
 pub fn admit_file(path: &Path) -> Result<(), StoreError> {
     if path.is_dir() {
         return Err(io_error("write", path)(io::ErrorKind::IsADirectory.into()));
@@ -69,7 +69,7 @@ pub fn admit_file(path: &Path) -> Result<(), StoreError> {
     let target = target(path);
     let fresh = fresh(&target);
     let written = fs::write(&fresh, [0; PROBE_BYTES]);
-    // Where it could not even be made there is none to remove.
+    // If it could not be created there is nothing to remove.
     let removed = fs::remove_file(&fresh);
     written.and(removed).map_err(io_error("write", path))?;
     match OpenOptions::new().append(true).open(&target) {
@@ -78,17 +78,19 @@ pub fn admit_file(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether what stands at `path` is replaced as a whole: nothing, or an ordinary file. Devices and pipes are written to.
+/// Returns true if the file at `path` is replaced as a whole: it does not exist, or is an ordinary file. Devices and
+/// pipes are written to.
 fn is_replaced(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |there| there.is_file())
 }
 
-/// Where a link leads to: it is the file that is replaced, not the link.
+/// Returns the target of a link: it is the file that is replaced, not the link.
 fn target(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Where the new content is written before it takes its place: a name of this process, so that nobody's file is lost.
+/// Returns where the new content is written before it replaces the old: a name of this process, so that nobody's file
+/// is lost.
 fn fresh(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
@@ -96,10 +98,10 @@ fn fresh(path: &Path) -> PathBuf {
 }
 
 impl RunDir {
-    /// Makes `results/id/` with its files. `txns` names the transactions for `latency.hlog`.
+    /// Creates `results/id/` with its files. `txns` names the transactions for `latency.hlog`.
     ///
     /// # Errors
-    /// When the directory or a file cannot be made.
+    /// When the directory or a file cannot be created.
     pub fn create(
         results: &Path,
         id: &str,
@@ -112,17 +114,17 @@ impl RunDir {
         let header = hlog::header(started).map_err(io_error("write", &path))?;
         let latency_path = path.join(LATENCY);
         let mut latency = File::create(&latency_path).map_err(io_error("create", &latency_path))?;
-        // Who looks at the run sees by it that it goes on. A file system without locks has none to tell by.
+        // The lock shows that the run goes on. It has no effect on a file system without locks.
         let _ = latency.lock();
         latency.write_all(&header).map_err(io_error("write", &latency_path))?;
         let (results, txns) = (results.to_owned(), txns.to_vec());
         Ok(Self { results, path, intervals, group_intervals: None, latency, txns, failure: None })
     }
 
-    /// Writes the intervals by stage and group, too, where there is more than one of either.
+    /// Also writes the intervals by stage and group, if the workload declares any.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be created.
     pub fn with_stages(mut self, stages: &[Stage]) -> Result<Self, StoreError> {
         if has_groups(stages) {
             self.group_intervals = Some(GroupIntervalsCsv::create(&self.path.join(GROUP_INTERVALS), stages)?);
@@ -130,7 +132,7 @@ impl RunDir {
         Ok(self)
     }
 
-    /// Writes files that the workload is made of and that do not stand in the record: their hashes and bytes.
+    /// Writes files of the workload that are not part of the record: their hashes and bytes.
     ///
     /// # Errors
     /// When the system refuses.
@@ -144,17 +146,18 @@ impl RunDir {
         Ok(self)
     }
 
-    /// Where it is.
+    /// Returns its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends a finished interval; one of a later stage only to the file by stage and group. A failure does not end the run; [`RunDir::failure`] tells of it.
+    /// Appends a finished interval; one of a later stage only to the file by stage and group. A failure does not end
+    /// the run; [`RunDir::failure`] returns it.
     pub fn interval(&mut self, interval: &Interval) {
         let by_group = self.group_intervals.as_mut().map_or(Ok(()), |groups| groups.interval(interval));
         let written = by_group.and_then(|()| {
-            // The run is known by its first stage.
+            // The first stage gives the run its figures.
             if interval.stage > 0 {
                 return Ok(());
             }
@@ -170,13 +173,13 @@ impl RunDir {
         }
     }
 
-    /// The first failure to write an interval.
+    /// Returns the first failure to write an interval.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// Writes `run.json`: whole, or the old one stays.
+    /// Writes `run.json` as a whole, or leaves the old one.
     ///
     /// # Errors
     /// When the system refuses.
@@ -193,11 +196,11 @@ impl RunDir {
     }
 }
 
-/// Writes a record to a file of its own: whole, or not at all. A file of a newer format is left alone; a device or a
-/// pipe is written to as it is.
+/// Writes a record to a file as a whole, or not at all. Leaves a file of a newer format alone; writes directly to a
+/// device or a pipe.
 ///
 /// # Errors
-/// When the system refuses, or a newer record stands there.
+/// When the system refuses, or a newer record is there.
 pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
     let mut json = serde_json::to_string_pretty(record)
         .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
@@ -210,7 +213,7 @@ pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
     write_whole(path, json.as_bytes())
 }
 
-/// Writes a file: whole, or what stood there stays. A device or a pipe is written to as it is.
+/// Writes a file as a whole, or leaves the old one. Writes directly to a device or a pipe.
 ///
 /// # Errors
 /// When the system refuses.
@@ -227,7 +230,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         fs::rename(&fresh, &target)
     };
     write().map_err(|source| {
-        // The half-written file is of no use; that it cannot be removed adds nothing to the error.
+        // The half-written file is useless; a failure to remove it adds nothing to the error.
         let _ = fs::remove_file(&fresh);
         io_error("write", path)(source)
     })
@@ -236,12 +239,12 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StoreError> {
 /// Reads a record.
 ///
 /// # Errors
-/// When it cannot be read, is no record, or one of a newer format.
+/// When it cannot be read, is no record, or has a newer format.
 pub fn read_record(path: &Path) -> Result<RunRecord, StoreError> {
     parse_record(path, &fs::read_to_string(path).map_err(io_error("read", path))?)
 }
 
-/// Reads the text of the record at `path`.
+/// Parses the text of the record at `path`.
 pub(crate) fn parse_record(path: &Path, text: &str) -> Result<RunRecord, StoreError> {
     let malformed = |why: String| StoreError::Malformed { path: path.to_owned(), why };
     let value: serde_json::Value = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
@@ -252,8 +255,8 @@ pub(crate) fn parse_record(path: &Path, text: &str) -> Result<RunRecord, StoreEr
     }
 }
 
-/// The `run.json` that a user means: a run directory, a record file, a run's id or a unique beginning of
-/// it, or `last`.
+/// Finds the `run.json` that a user names: a run directory, a record file, a run's id or a unique beginning of it, or
+/// `last`.
 ///
 /// # Errors
 /// When there is none, or several.
@@ -282,10 +285,10 @@ pub fn find_run(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// The run directories in `results`, oldest first.
+/// Returns the run directories in `results`, oldest first.
 ///
 /// # Errors
-/// When `results` cannot be read; that it is not there is an empty list.
+/// When `results` cannot be read; if it does not exist the list is empty.
 pub fn list_runs(results: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let entries = match fs::read_dir(results) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -294,7 +297,7 @@ pub fn list_runs(results: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut runs: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|e| e.path())).filter(|path| path.join(RECORD).is_file()).collect();
     runs.sort();
-    // Names tell the second only. Runs of the same one are told apart by what their records say.
+    // Names have a resolution of a second. Runs of the same second are sorted by their records.
     let second = |path: &Path| path.file_name().map(|name| name.to_string_lossy().chars().take(16).collect::<String>());
     for runs in runs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|runs| runs.len() > 1) {
         runs.sort_by_cached_key(|path| {

@@ -1,4 +1,4 @@
-//! From what the engine counted to the figures of the record. Formulas: docs/metrics.md.
+//! Computes the figures of the record from the engine's counts. Formulas: docs/metrics.md.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::record::{
     WorkloadMetricRecord,
 };
 
-/// What the counters mean, in their order.
+/// Meaning of the counters, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// The transactions.
     pub txns: Vec<TxnName>,
-    /// Texts of the statements, and the transaction that each is a part of, where it is of one alone.
+    /// Texts of the statements, and the transaction that each belongs to, if it is only one.
     pub statements: Vec<(String, Option<usize>)>,
-    /// Statements that count as queries as often as they are executed, beside those of `txns`.
+    /// Statements whose executions count as queries, beside those of `txns`.
     pub counted_queries: Vec<usize>,
     /// Names of the failure classes.
     pub classes: Vec<&'static str>,
-    /// Metrics that the workload declares, the one that its runs are known by first.
+    /// Metrics of the workload, the headline first.
     pub metrics: &'static [Metric],
 }
 
@@ -33,18 +33,18 @@ pub struct TxnName {
     pub name: String,
     /// Its share of the mix, relative to the sum of all.
     pub weight: f64,
-    /// Statements in each that QPS counts.
+    /// Statements in each transaction that QPS counts.
     pub queries: u32,
 }
 
 impl Summary {
-    /// Transactions that ended: committed, rolled back as they were meant to be, or failed for good.
+    /// Returns the transactions that ended: committed, rolled back on purpose, or failed.
     #[must_use]
     pub fn ended(&self) -> u64 {
         self.committed + self.rolled_back + self.failed
     }
 
-    /// Those that failed for good, of all that ended.
+    /// Returns the share of failed transactions in those that ended.
     #[must_use]
     pub fn failed_share(&self) -> f64 {
         let ended = self.ended();
@@ -75,8 +75,8 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
     record.statements = statements(measured, names, &asked).collect();
 }
 
-/// What one group of clients did; `phases` are the warm-up, the measured window and what ended after it. Its percentiles are
-/// those that `asked` names, in percent.
+/// Returns the record of one group of clients. `phases` are the warm-up, the measured window and what ended after it;
+/// `asked` are percentiles, in percent.
 #[must_use]
 pub fn group_record(name: &str, clients: u32, phases: [&Totals; 3], names: &Names, asked: &[f64]) -> GroupRecord {
     let [_, measured, _] = phases;
@@ -100,7 +100,7 @@ fn per_second(measured: &Totals, count: f64) -> f64 {
     if seconds > 0.0 { count / seconds } else { 0.0 }
 }
 
-/// The value of a workload's own metric: what it counts, per minute.
+/// Returns the value of a workload's metric: what it counts, per minute.
 fn workload_value(metric: &Metric, measured: &Totals, names: &Names) -> f64 {
     let kinds = measured.part.txns.iter().zip(&names.txns);
     let counted = kinds.filter(|(_, kind)| metric.transactions.contains(&kind.name.as_str()));
@@ -108,7 +108,7 @@ fn workload_value(metric: &Metric, measured: &Totals, names: &Names) -> f64 {
     per_second(measured, committed as f64) * 60.0
 }
 
-/// What the counters of a window alone tell.
+/// Returns the figures that follow from the counters of a window alone.
 fn summary(measured: &Totals, names: &Names, asked: &[f64]) -> Summary {
     let latency = |latency: &Latency| latency_record(latency, asked);
     let per_s = |count| per_second(measured, count);
@@ -182,18 +182,18 @@ fn transactions<'a>(
     kinds.map(move |(txn, kind)| transaction(txn, &kind.name, kind.weight / weights, completed, asked))
 }
 
-/// Brings the metrics of `record` up to its summary. Some figures of a summary become known after the others.
+/// Updates the metrics of `record` from its summary, some of whose figures become known later than others.
 pub fn note_metrics(record: &mut RunRecord) {
     let common: Vec<_> = common_records(record).collect();
     record.metrics.extend(common);
 }
 
-/// Notes how many of what a workload's metric counts the server's own tables have seen in the whole run, and the clients.
+/// Notes the counts of a workload's metric over the whole run, by the server's own tables and by the clients.
 pub fn note_counts(record: &mut RunRecord, metric: &str, by_server: u64, by_client: u64) {
     if let Some(own) = record.metrics.get_mut(metric).and_then(|metric| metric.workload.as_mut()) {
         (own.by_server, own.by_client) = (Some(by_server), Some(by_client));
     }
-    // Scripts of others read the names of 0.1.0.
+    // Other programs read the names of 0.1.0.
     if let Some(summary) = record.summary.as_mut().filter(|_| metric == NOPM) {
         (summary.new_orders_by_server, summary.new_orders_by_client) = (Some(by_server), Some(by_client));
     }

@@ -1,4 +1,4 @@
-//! Runs as a table: one row a run, in the columns of `results.csv` and, for exports, a few more.
+//! Runs as a table: a row for each run, in the columns of `results.csv` and, for exports, a few more.
 //!
 //! docs/results.md says what each column means.
 
@@ -19,27 +19,27 @@ pub use select::Selection;
 
 use crate::record::RunRecord;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Words.
+    /// Text.
     Text,
-    /// A moment, UTC.
+    /// A time, UTC.
     Time,
     /// A whole number.
     Count,
-    /// A number; in CSV with so many decimals.
+    /// A number; in CSV with this many decimals.
     Number(usize),
-    /// Yes or no.
+    /// A boolean.
     Flag,
-    /// An object of its own, as JSON.
+    /// An object, as JSON.
     Json,
 }
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// Not measured, or not known.
+    /// Not measured, or unknown.
     Missing,
     Text(String),
     Time(Timestamp),
@@ -52,14 +52,14 @@ pub(crate) enum Cell {
 /// A column.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its name; units come last.
+    /// Its name, with the unit last.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
     of: fn(&RunRecord) -> Cell,
 }
 
-/// Why a table could not be written.
+/// The error when a table could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to write a table of runs as {format}: {source}")]
 pub struct TableError {
@@ -79,7 +79,7 @@ pub type WriteTable = fn(&[RunRecord], &mut (dyn io::Write + Send)) -> Result<()
 /// The formats of a table by name.
 pub const FORMATS: &[(&str, WriteTable)] = &[("csv", csv::write), ("json", json::write), ("parquet", parquet::write)];
 
-/// What writes a format.
+/// Returns the writer of a format.
 #[must_use]
 pub fn format(name: &str) -> Option<WriteTable> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, write)| *write)
@@ -107,7 +107,7 @@ mod tests {
                 assert!(fits, "{column:?}");
             }
         }
-        // Full and empty records together reach every column both ways.
+        // Full and empty records together cover every column both ways.
         let missing = |column: &&Column| (column.of)(&records[0]) == Cell::Missing;
         assert_eq!(EXPORT.iter().filter(missing).map(|column| column.name).collect::<Vec<_>>(), Vec::<&str>::new());
         names.sort_unstable();

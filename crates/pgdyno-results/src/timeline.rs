@@ -1,4 +1,4 @@
-//! A run as a picture needs it: every interval of every phase, and the latencies of each.
+//! A run over time, for charts: every interval of every phase, and the latencies of each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,11 +13,11 @@ use crate::record::RunRecord;
 /// A run interval by interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// Where its files are; absent where the record stands alone.
+    /// Directory of its files; absent if there is only the record.
     pub directory: Option<PathBuf>,
     /// All intervals, in their order.
     pub intervals: Vec<TimelineInterval>,
-    /// The same by stage and group of clients, where they are kept by group: later stages are here alone.
+    /// The same by stage and group of clients, if they are kept by group. Later stages are only here.
     pub groups: Vec<GroupTimeline>,
 }
 
@@ -32,12 +32,12 @@ pub struct GroupTimeline {
     pub intervals: Vec<TimelineInterval>,
 }
 
-/// An interval of any phase, with what `intervals.csv` has of it.
+/// An interval of any phase, from `intervals.csv`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimelineInterval {
     /// `ramp`, `measure` or `drain`.
     pub phase: String,
-    /// Begin, since the clients began.
+    /// Start, since the clients began.
     pub start_s: f64,
     /// End, since the clients began.
     pub end_s: f64,
@@ -51,11 +51,11 @@ pub struct TimelineInterval {
     pub skipped: u64,
     /// Transactions above the latency limit.
     pub late: u64,
-    /// Transactions under way at the end.
+    /// Transactions in progress at the end.
     pub in_flight: u64,
     /// CPU time of the engine's threads, user and kernel.
     pub client_cpu_s: f64,
-    /// p50, p95, p99 and the greatest response time in nanoseconds; absent where nothing ended.
+    /// p50, p95, p99 and maximum of the response times in nanoseconds; absent if no transaction ended.
     pub response_ns: Option<[u64; 4]>,
 }
 
@@ -64,11 +64,11 @@ pub struct TimelineInterval {
 pub struct LatencyLine {
     /// The transaction.
     pub transaction: String,
-    /// Whether these are response times beside service times, which another line of the interval has.
+    /// Whether these are response times beside the service times of another line.
     pub response: bool,
-    /// Begin of the interval, since the clients began.
+    /// Start of the interval, since the clients began.
     pub start_s: f64,
-    /// Latencies in nanoseconds, ascending, to three digits, and how often each was seen.
+    /// Latencies in nanoseconds, ascending, to three digits, and their counts.
     pub counts: Vec<(u64, u64)>,
 }
 
@@ -76,7 +76,7 @@ pub struct LatencyLine {
 /// from the record itself.
 ///
 /// # Errors
-/// When a file that is there cannot be read, or is none of ours.
+/// When a file cannot be read or parsed.
 pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<Timeline, StoreError> {
     let Some(directory) = directory(path, record, results) else { return Ok(Timeline::of_record(record)) };
     let file = directory.join(INTERVALS);
@@ -100,18 +100,18 @@ pub(crate) fn latency_line(line: hlog::Line) -> LatencyLine {
 }
 
 impl Timeline {
-    /// The intervals that a record holds itself.
+    /// Returns the intervals that a record holds itself.
     #[must_use]
     pub fn of_record(record: &RunRecord) -> Self {
         let intervals = record.intervals.iter().map(TimelineInterval::from).collect();
         Self { directory: None, intervals, groups: Vec::new() }
     }
 
-    /// Hands over the lines of `latency.hlog`, one by one: those of an hour are too many to hold at once. There are none
-    /// without that file.
+    /// Calls `each` with each line of `latency.hlog`: those of an hour take much memory. There are none without that
+    /// file.
     ///
     /// # Errors
-    /// When the file cannot be read, or is none of ours.
+    /// When the file cannot be read or parsed.
     pub fn each_latency(&self, mut each: impl FnMut(LatencyLine)) -> Result<(), StoreError> {
         let Some(directory) = &self.directory else { return Ok(()) };
         let file = directory.join(LATENCY);
@@ -145,10 +145,11 @@ impl From<&IntervalRecord> for TimelineInterval {
 const RESPONSE: [&str; 4] =
     ["response_latency_ns_p50", "response_latency_ns_p95", "response_latency_ns_p99", "response_latency_ns_max"];
 
-/// The intervals in the text of `intervals.csv`. A last line that was cut off is left out: the run was killed.
+/// Returns the intervals in the text of `intervals.csv`. Skips a last line that is cut off, because the run was
+/// killed.
 ///
 /// # Errors
-/// In words.
+/// Describes the first mistake.
 pub(crate) fn parse(text: &str) -> Result<Vec<TimelineInterval>, String> {
     rows(text, &[], |row| row.interval())
 }
@@ -156,7 +157,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TimelineInterval>, String> {
 /// Returns the groups in the text of `intervals-by-group.csv`, in the order in which they first appear.
 ///
 /// # Errors
-/// In words.
+/// Describes the first mistake.
 pub(crate) fn parse_groups(text: &str) -> Result<Vec<GroupTimeline>, String> {
     let rows = rows(text, &["stage", "group"], |row| {
         let name = |column| Some(row.cells[*row.columns.get(column)?].to_owned());
@@ -217,7 +218,7 @@ impl Row<'_> {
         })
     }
 
-    /// A cell as a number; zero where the column is not there, or has nothing.
+    /// Returns a cell as a number; zero if there is no such column, or the cell is empty.
     fn number<N: std::str::FromStr + Default>(&self, column: &str) -> Option<N> {
         match self.columns.get(column).map(|at| self.cells[*at]) {
             None | Some("") => Some(N::default()),

@@ -1,15 +1,15 @@
-//! The data: its copy, its load, its checks.
+//! Data of a run: its copy, its load, its checks.
 
 use serde::{Deserialize, Serialize};
 
 /// A fresh copy of a database, made for the run and dropped after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CopyRecord {
-    /// The database that was copied.
+    /// The database copied.
     pub template: String,
     /// The name of the copy.
     pub database: String,
-    /// From the order to copy to the end of the checkpoint after it.
+    /// Time of the copy, including the checkpoint after it.
     pub seconds: f64,
     /// Size of the copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,18 +19,18 @@ pub struct CopyRecord {
 /// A load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
-    /// Connections.
+    /// Number of connections.
     pub loaders: usize,
     /// From the first CREATE TABLE to the stamp.
     pub seconds: f64,
     /// Seconds by phase, in their order.
     pub phases: Vec<(String, f64)>,
-    /// By table.
+    /// Its tables.
     pub tables: Vec<LoadTable>,
 }
 
 impl LoadRecord {
-    /// Returns this load and `next`, which came after it, as one.
+    /// Returns this load and the `next` one as one.
     #[must_use]
     pub fn and(mut self, next: Self) -> Self {
         self.loaders = self.loaders.max(next.loaders);
@@ -55,11 +55,11 @@ pub struct LoadTable {
     pub rows: u64,
     /// Bytes of COPY data.
     pub copy_bytes: u64,
-    /// Seconds of COPY, added up over its loaders.
+    /// Time of COPY in seconds, summed over its loaders.
     pub copy_s: f64,
 }
 
-/// All checks at one moment.
+/// All checks at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckSet {
     /// `after load`, `before run`, `after run`.
@@ -68,27 +68,27 @@ pub struct CheckSet {
     pub checks: Vec<CheckRecord>,
 }
 
-/// A check.
+/// A check and its result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckRecord {
     /// The clause or a name.
     pub name: String,
-    /// What must hold.
+    /// The condition.
     pub condition: String,
-    /// Whether it holds.
+    /// Whether the condition holds.
     pub holds: bool,
-    /// Why it need not hold: what another program that made or drove the data is known to do.
+    /// Why it need not hold: a known deviation of another program that made or drove the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
     /// How long it took.
     pub seconds: f64,
-    /// The first rows that break it.
+    /// The first rows that violate it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<String>,
 }
 
 impl CheckRecord {
-    /// Whether the data is as it can be: the condition holds, or is known not to.
+    /// Returns true if the condition holds, or is known not to.
     #[must_use]
     pub fn passes(&self) -> bool {
         self.holds || self.known.is_some()
@@ -96,7 +96,7 @@ impl CheckRecord {
 }
 
 impl CheckSet {
-    /// Names of the conditions that are known not to hold.
+    /// Returns the names of conditions that are known not to hold.
     #[must_use]
     pub fn known(&self) -> Vec<&str> {
         let known = self.checks.iter().filter(|check| !check.holds && check.known.is_some());

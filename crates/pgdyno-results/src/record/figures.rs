@@ -1,4 +1,4 @@
-//! The figures of the measured window, by transaction and by statement.
+//! Figures of the measured window, by transaction and by statement.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct LatencyRecord {
     pub mean: f64,
     /// Standard deviation.
     pub stddev: f64,
-    /// The least.
+    /// The minimum.
     pub min: u64,
     /// The median.
     pub p50: u64,
@@ -25,9 +25,9 @@ pub struct LatencyRecord {
     pub p99: u64,
     /// 99.9th percentile.
     pub p99_9: u64,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
-    /// Those that were asked for by `--latency-percentiles`.
+    /// Percentiles of `--latency-percentiles`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<PercentileRecord>,
 }
@@ -49,17 +49,17 @@ impl From<Percentiles> for LatencyRecord {
     }
 }
 
-/// A percentile that was asked for.
+/// A percentile of `--latency-percentiles`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PercentileRecord {
-    /// Which: above 0, up to 100.
+    /// The percentage: above 0, up to 100.
     pub percent: f64,
-    /// The latency that so many of a hundred do not exceed.
+    /// Its latency.
     pub latency_ns: u64,
 }
 
 impl LatencyRecord {
-    /// The percentile of this many percent, where it was recorded.
+    /// Returns the percentile of this percentage, if it was recorded.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let usual = [(50.0, self.p50), (90.0, self.p90), (95.0, self.p95), (99.0, self.p99), (99.9, self.p99_9)];
@@ -82,7 +82,7 @@ pub struct MetricRecord {
     pub workload: Option<WorkloadMetricRecord>,
 }
 
-/// What a workload says of its own metric.
+/// A metric as its workload declares it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadMetricRecord {
     /// Its name in reports: `NOPM`.
@@ -95,20 +95,20 @@ pub struct WorkloadMetricRecord {
     pub transactions: Vec<String>,
     /// Their name in the plural: `New-Orders`.
     pub counted: String,
-    /// How many of them the server's own tables count over the whole run, to hold against the client's.
+    /// Count of the server's own tables over the whole run, to compare with the client's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_server: Option<u64>,
-    /// The client's count of the same.
+    /// The client's count over the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_client: Option<u64>,
 }
 
-/// Absent where it is 0: records of 0.1.0 read and write as before.
+/// Left out if it is 0: records of 0.1.0 read and write as before.
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// The figures of the measured window. Each formula stands in docs/metrics.md.
+/// Figures of the measured window. The formulas are in docs/metrics.md.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Committed transactions a second.
@@ -119,11 +119,11 @@ pub struct Summary {
     /// Committed and rolled-back transactions a minute, as the server counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tpm: Option<f64>,
-    /// The same as the client counts them.
+    /// The same by the client's count.
     pub tpm_client: f64,
     /// SELECT, INSERT, UPDATE and DELETE statements a second.
     pub qps: f64,
-    /// Transactions whose work is committed.
+    /// Committed transactions.
     pub committed: u64,
     /// Transactions that the workload itself rolled back.
     pub rolled_back: u64,
@@ -143,20 +143,20 @@ pub struct Summary {
     /// Transactions that were due and had not begun when the run ended. They are in no latency.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub still_waiting: u64,
-    /// How long the one of these that was due first had waited.
+    /// Waiting time of the one of these that was due first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub still_waiting_s_max: Option<f64>,
-    /// Notices of the server that were dropped because they came faster than they could be passed on.
+    /// Notices of the server that were dropped because they came too fast.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub notices_dropped: u64,
     /// Connections lost.
     pub connections_lost: u64,
-    /// Connections made anew.
+    /// Connections replaced.
     pub reconnected: u64,
-    /// The longest time that a client was without its connection.
+    /// Longest time of a client without its connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage_s_max: Option<f64>,
-    /// Transactions that were cancelled at the end.
+    /// Transactions cancelled at the end.
     pub cancelled_in_flight: u64,
     /// Length of the measured window.
     pub duration_s: f64,
@@ -171,10 +171,10 @@ pub struct Summary {
     /// Intended start to first byte sent, where there is a schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule_lag_ns: Option<LatencyRecord>,
-    /// Connections that were opened for one transaction each, in a run that does so.
+    /// Connections opened for one transaction each, if the run does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections_opened: Option<u64>,
-    /// How long opening one of these took, mean.
+    /// Mean time to open one of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_s_mean: Option<f64>,
     /// CPU time of pgdyno for each completed transaction, user and kernel.
@@ -183,29 +183,30 @@ pub struct Summary {
     /// Share of block reads that shared buffers answered, in the measured window, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hit_ratio: Option<f64>,
-    /// Share of the reads that shared buffers did not answer which the operating system's cache did, in the measured
-    /// window, 0 to 1; absent where the server is not local, or nothing was read.
+    /// Share of the reads beyond shared buffers that the operating system's cache answered, in the measured window, 0
+    /// to 1; absent if the server is not local, or nothing was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub os_cache_hit_ratio: Option<f64>,
     /// WAL written in the measured window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wal_bytes: Option<u64>,
-    /// New-Orders that the server's own tables count over the whole run, to hold against the client's.
+    /// New-Orders in the server's own tables over the whole run, to compare with the client's count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_orders_by_server: Option<u64>,
-    /// The client's count of the same.
+    /// The client's count over the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_orders_by_client: Option<u64>,
-    /// Whether throughput held steady; absent for short runs.
+    /// Whether throughput was steady; absent for short runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<SteadyRecord>,
-    /// Where throughput changed its level within the measured window; empty where it did not, or the run is short.
+    /// Changes of the level of throughput within the measured window; empty if there were none, or the run is short.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub level_changes: Vec<LevelChangeRecord>,
-    /// The warm-up that this run would have needed, where it began too early.
+    /// The warm-up that this run would have needed, if it was too short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp_s_proposed: Option<f64>,
-    /// CPU that the server's machine used, mean of the measured window, in percent of all its CPUs, as the guides show it.
+    /// Mean CPU usage of the server's machine in the measured window, in percent of all its CPUs, as the guides show
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_percent: Option<f64>,
 }
@@ -213,7 +214,7 @@ pub struct Summary {
 /// A change of the level of throughput.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LevelChangeRecord {
-    /// When, in seconds since the clients began.
+    /// Time, in seconds since the clients began.
     pub at_s: f64,
     /// Mean TPS since the change before.
     pub tps_before: f64,
@@ -221,15 +222,14 @@ pub struct LevelChangeRecord {
     pub tps_after: f64,
 }
 
-/// How throughput went over the measured window.
+/// Throughput over the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {
     /// Standard deviation of the intervals over their mean.
     pub variation: f64,
     /// Change from the first to the last third, as a share of the mean.
     pub trend: f64,
-    /// The trend that chance alone exceeds in one of twenty runs, as a share of the mean; absent in records of before it was
-    /// known.
+    /// The trend that chance alone exceeds in one of twenty runs, as a share of the mean; absent in old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
     /// Whether the trend is more than that.
@@ -237,7 +237,7 @@ pub struct SteadyRecord {
 }
 
 impl SteadyRecord {
-    /// What can be said of the window. Records of before chance was known are steady where they show no large trend.
+    /// Returns whether the window is steady. Old records without the chance are steady if they show no large trend.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let chance = self.chance.unwrap_or(self.trend.abs());
@@ -252,7 +252,7 @@ pub struct TransactionRecord {
     pub name: String,
     /// Its planned share of the mix, 0 to 1.
     pub share_planned: f64,
-    /// Its share of what was completed, 0 to 1.
+    /// Its share of completed transactions, 0 to 1.
     pub share: f64,
     /// Committed.
     pub committed: u64,
@@ -279,25 +279,25 @@ pub struct TransactionRecord {
     pub schedule_lag_ns: Option<LatencyRecord>,
 }
 
-/// Something that the clients counted.
+/// A count of the clients beside transactions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyRecord {
-    /// What.
+    /// Its name.
     pub name: String,
-    /// How much of it.
+    /// Its value.
     pub count: u64,
 }
 
-/// What one of the workload's rules says of a run.
+/// Result of one of the workload's rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleRecord {
     /// The clause or a name.
     pub name: String,
-    /// What it wants, or looks at.
+    /// The rule.
     pub rule: String,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// Whether it is as the rule wants it; absent where it is told without a verdict.
+    /// Whether the value meets the rule; absent if the value is only reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
 }
@@ -307,26 +307,26 @@ pub struct RuleRecord {
 pub struct StatementRecord {
     /// Its text.
     pub sql: String,
-    /// The transaction that it is a part of, where it is of one alone: a script's command.
+    /// The transaction that it belongs to, if it is only one: a script's command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
-    /// Times that it ended well.
+    /// Executions that succeeded.
     pub executed: u64,
-    /// Times that it failed.
+    /// Executions that failed.
     pub failed: u64,
-    /// Times that it failed and its transaction was tried again; absent in records of before it was counted.
+    /// Executions that failed and whose transaction was retried; absent in old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retried: Option<u64>,
-    /// From its sending to its end; absent with very many statements, of which only the mean is kept.
+    /// Time from sending it to its end; absent with very many statements, of which only the mean is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencyRecord>,
-    /// The mean, where there is no more.
+    /// The mean, if only that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_mean: Option<f64>,
-    /// Rows that it brought, where they were counted.
+    /// Number of rows returned, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// A digest of these rows, the same in any order, where they were hashed: 16 hexadecimal digits.
+    /// A digest of the rows in any order, if they were hashed: 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_digest: Option<String>,
     /// A digest of these rows in their order.
@@ -334,14 +334,14 @@ pub struct StatementRecord {
     pub rows_digest_ordered: Option<String>,
 }
 
-/// Notices and warnings of one kind that the clients were told by the server.
+/// Notices and warnings of one kind from the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeRecord {
     /// `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
     pub severity: String,
     /// The SQLSTATE.
     pub sqlstate: String,
-    /// How often, in the whole run. Those whose words differ only in numbers are of one kind.
+    /// Number in the whole run. Messages that differ only in numbers are of one kind.
     pub count: u64,
     /// The first message.
     pub message: String,
@@ -352,7 +352,7 @@ pub struct NoticeRecord {
 pub struct ErrorRecord {
     /// The SQLSTATE.
     pub sqlstate: String,
-    /// How often, in the whole run.
+    /// Number in the whole run.
     pub count: u64,
     /// The first message.
     pub message: String,

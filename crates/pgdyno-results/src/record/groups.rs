@@ -13,17 +13,17 @@ pub struct StageRecord {
     pub groups: Vec<GroupRecord>,
 }
 
-/// What one group of clients did in the measured window of its stage.
+/// One group of clients in the measured window of its stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupRecord {
     /// Its name.
     pub name: String,
-    /// How many clients it has.
+    /// Number of clients.
     pub clients: u32,
     /// Its figures, as far as they are known by group.
     pub summary: Summary,
-    /// By kind of transaction, those that it has begun or passed over.
+    /// By kind of transaction, those that it began or skipped.
     pub transactions: Vec<TransactionRecord>,
-    /// By statement, those that it has executed.
+    /// By statement, those that it executed.
     pub statements: Vec<StatementRecord>,
 }

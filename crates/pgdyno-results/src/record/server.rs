@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 /// The server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerRecord {
-    /// What it calls itself: `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …`.
+    /// Its own version string: `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …`.
     pub version: String,
     /// `server_version_num`.
     pub version_num: u32,
-    /// How it was reached or made: `private, from /usr/lib/postgresql/15/bin`, `given`.
+    /// Its origin: `private, from /usr/lib/postgresql/15/bin`, `given`.
     pub origin: String,
-    /// Which build it is, where it tells: only superusers may ask.
+    /// Its build, if known: only superusers may ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<BuildRecord>,
-    /// Where the clients connected, to which database and as whom; absent in records of pgdyno 0.1.0.
+    /// Place, database and role of the clients' connections; absent in records of pgdyno 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<PlaceRecord>,
-    /// Whether it runs on the driver's machine, as far as that can be told.
+    /// Whether it runs on the driver's machine, as far as known.
     pub local: bool,
     /// Whether it is a standby.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standby: bool,
-    /// For how long a pooler between driver and server hands out a connection: `session` or `transaction`.
+    /// Pooling mode of a pooler between driver and server: `session` or `transaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooling: Option<String>,
     /// TLS version and cipher of the clients' connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<String>,
-    /// Settings that bear on the figures, as the server shows them.
+    /// Settings that matter to the figures, as the server shows them.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// All settings that are not at their default, as the server shows them; none that could hold a secret.
+    /// All settings that differ from their default, as the server shows them, without those that could hold a secret.
     #[serde(default)]
     pub settings_changed: BTreeMap<String, String>,
     /// Size of the database before the run.
@@ -48,7 +48,7 @@ pub struct ServerRecord {
     /// Whether a standby must confirm each commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronous_standbys: Option<u64>,
-    /// The nodes, where the server spreads tables over nodes.
+    /// The nodes, if the server distributes tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
 }
@@ -58,22 +58,22 @@ pub struct ServerRecord {
 pub struct BuildRecord {
     /// The directory of its programs.
     pub bindir: String,
-    /// The options that `configure` was given, as `pg_config --configure` prints them.
+    /// The options of `configure`, as `pg_config --configure` prints them.
     pub configure: String,
 }
 
-/// Where clients connect. Never a password.
+/// Place of the clients' connections. Never a password.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceRecord {
     /// Name or address of the host, or the directory of the server's socket.
     pub host: String,
-    /// The port, a socket's too.
+    /// The port, also of a socket.
     pub port: u16,
     /// The database.
     pub database: String,
     /// The role.
     pub user: String,
-    /// Whether it is a standby, which only reads.
+    /// Whether it is a standby, which is read-only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standby: bool,
 }
@@ -88,22 +88,21 @@ impl std::fmt::Display for PlaceRecord {
     }
 }
 
-/// The nodes of a server that spreads tables over nodes (Citus).
+/// The nodes of a server that distributes tables (Citus).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClusterRecord {
-    /// Its size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8; `?` where they are not known.
+    /// Its size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8; `?` if unknown.
     pub label: String,
     /// The version of Citus.
     pub version: String,
     /// Every node, the coordinator first.
     pub nodes: Vec<NodeRecord>,
-    /// Whether calls are sent to the node of their rows, as a probe before the run showed; absent where there was nothing
-    /// to show.
+    /// Whether calls are routed to the node of their rows, by a probe before the run; absent without routines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegated: Option<bool>,
-    /// The same in words: what was tried and seen, or why not.
+    /// The probe and its result in words.
     pub delegation: String,
-    /// Warehouses of the fullest node over the mean of those that should hold any; absent where none is distributed.
+    /// Warehouses of the fullest node over the mean of all data nodes; absent if no table is distributed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<f64>,
 }
@@ -113,22 +112,22 @@ pub struct ClusterRecord {
 pub struct NodeRecord {
     /// `host:port`, as the nodes know it.
     pub name: String,
-    /// Processors of its machine, where it tells.
+    /// CPUs of its machine, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u32>,
-    /// Warehouses, or units of another scale, whose rows it holds; absent where none is distributed.
+    /// Warehouses, or units of another scale, whose rows it holds; absent if no table is distributed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouses: Option<u64>,
 }
 
-/// How a table grew.
+/// Growth of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrowthRecord {
     /// Its name.
     pub name: String,
     /// Table and indexes before the run.
     pub bytes_before: u64,
-    /// Table and indexes after the run; absent where nobody could look.
+    /// Table and indexes after the run; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_after: Option<u64>,
 }

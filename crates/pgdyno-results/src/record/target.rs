@@ -1,27 +1,27 @@
-//! The target by its name, and what was done to it.
+//! The target as named by the user, and the steps around the run.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A target that has a name, as `pgdyno.toml` describes it. Never its connection string.
+/// A target that `pgdyno.toml` describes. Never its connection string.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
     /// Its name.
     pub name: String,
-    /// What it is, in the user's words: `alloydb`, `self-hosted`.
+    /// Its kind, in the user's words: `alloydb`, `self-hosted`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// What else the user says of it, such as `cluster = c4+2w8`.
+    /// Labels of the user, such as `cluster = c4+2w8`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Processors of the database server.
+    /// CPUs of the database server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vcpus: Option<u32>,
     /// Memory of the database server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// What an hour of it costs, in `currency`.
+    /// Price of an hour, in `currency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_hour: Option<f64>,
     /// The currency of the price.
@@ -34,7 +34,7 @@ pub struct TargetRecord {
 pub struct CycleRecord {
     /// `provision`, `drop`, `restart`, `drop-caches`, `settings`, `prewarm`, `checkpoint`, `restore-settings`, `teardown`.
     pub step: String,
-    /// What was done, by whom; or why it was not done.
+    /// What was done, and by which means; or why it was not done.
     pub what: String,
     /// Whether it was done.
     pub done: bool,
@@ -50,29 +50,29 @@ pub struct CycleRecord {
 pub struct SettingRecord {
     /// Its name.
     pub name: String,
-    /// The value that was asked for.
+    /// The value asked for.
     pub asked: String,
-    /// The value that the clients' sessions show.
+    /// The value in the clients' sessions.
     pub shown: String,
-    /// Where it was set: `start` of the private server, `session` of each client, `server` by ALTER SYSTEM, or `already`
-    /// where the server had it.
+    /// Where it was set: `start` of the private server, `session` of each client, `server` by ALTER SYSTEM, or
+    /// `already` if the server had it.
     pub by: String,
-    /// The value before, where it was set on the server.
+    /// The value before, if it was set on the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Whether the value before was put back; absent where there was nothing to put back.
+    /// Whether the value before was restored; absent if that was not necessary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<bool>,
 }
 
-/// What the figures cost.
+/// Cost of the figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CostRecord {
     /// The currency.
     pub currency: String,
-    /// Of an hour of the target.
+    /// Price of an hour of the target.
     pub price_per_hour: f64,
-    /// Of a million committed transactions at the measured rate.
+    /// Cost of a million committed transactions at the measured rate.
     pub per_million_transactions: f64,
     /// NOPM for each unit of currency an hour, for workloads that have New-Orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]

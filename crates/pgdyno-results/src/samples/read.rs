@@ -25,17 +25,16 @@ pub struct SampleTable {
 /// Values over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Points {
-    /// Moments, in seconds since the clients began, ascending.
+    /// Times, in seconds since the clients began, ascending.
     pub at_s: Vec<f64>,
-    /// A value for each moment; none where nothing is known.
+    /// A value for each time; `None` if unknown.
     pub values: Vec<Option<f64>>,
 }
 
-/// Reads the samples of the run in `directory`; a run without samples has none. A line that was cut off by a crash is left
-/// out.
+/// Reads the samples of the run in `directory`; a run without samples has none. Skips a line that a crash cut off.
 ///
 /// # Errors
-/// When a file that is there cannot be read, or has no `at_s`.
+/// When a file cannot be read, or has no `at_s`.
 pub fn read_samples(directory: &Path) -> Result<Samples, StoreError> {
     let place = directory.join(DIRECTORY);
     let entries = match fs::read_dir(&place) {
@@ -60,13 +59,13 @@ pub fn read_samples(directory: &Path) -> Result<Samples, StoreError> {
 }
 
 impl Samples {
-    /// What was seen of `source`; an empty table where nothing was.
+    /// Returns the samples of `source`; an empty table if there are none.
     #[must_use]
     pub fn of(&self, source: Source) -> &SampleTable {
         self.named(source.name)
     }
 
-    /// What was seen of the source that declares a column; an empty table where nothing was.
+    /// Returns the samples of the source that declares a column; an empty table if there are none.
     #[must_use]
     pub fn of_column(&self, column: Column) -> &SampleTable {
         self.named(column.source)
@@ -77,19 +76,19 @@ impl Samples {
         self.tables.get(source).unwrap_or(&NOTHING)
     }
 
-    /// The sources, in the order of their names.
+    /// Returns the sources, in the order of their names.
     pub fn sources(&self) -> impl Iterator<Item = &str> {
         self.tables.keys().map(String::as_str)
     }
 
-    /// Adds a source, or puts another table in its place.
+    /// Adds or replaces a source.
     pub fn insert(&mut self, source: &str, table: SampleTable) {
         self.tables.insert(source.to_owned(), table);
     }
 }
 
 impl SampleTable {
-    /// A table of rows that are at hand.
+    /// Returns a table of these rows.
     #[must_use]
     pub fn new(columns: &[&str], rows: Vec<(f64, Vec<String>)>) -> Self {
         Self { columns: columns.iter().map(|c| (*c).to_owned()).collect(), rows }
@@ -116,26 +115,26 @@ impl SampleTable {
         Some(Self { columns, rows })
     }
 
-    /// The rows of looks after a moment.
+    /// Returns the rows of looks after a time.
     #[must_use]
     pub(crate) fn after(mut self, since_s: f64) -> Self {
         self.rows.retain(|(at_s, _)| *at_s > since_s);
         self
     }
 
-    /// Whether nothing was seen.
+    /// Returns true if it has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The columns, but for `at_s`.
+    /// Returns the columns, without `at_s`.
     #[must_use]
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The rows with their moments.
+    /// Returns the rows with their times.
     #[must_use]
     pub fn rows(&self) -> &[(f64, Vec<String>)] {
         &self.rows
@@ -145,13 +144,13 @@ impl SampleTable {
         self.columns.iter().position(|known| known == column.name)
     }
 
-    /// The cell of a row in a column; none where it is empty, or there is no such column.
+    /// Returns the cell of a row in a column; `None` if it is empty, or there is no such column.
     #[must_use]
     pub fn cell<'a>(&self, row: &'a [String], column: Column) -> Option<&'a str> {
         row.get(self.place(column)?).map(String::as_str).filter(|cell| !cell.is_empty())
     }
 
-    /// The values of `column` as they are: added up over the rows of one look, none where no row has one.
+    /// Returns the values of `column`, summed over the rows of one look; `None` if no row has one.
     #[must_use]
     pub fn gauge(&self, column: Column) -> Points {
         let mut points = Points::default();
@@ -169,9 +168,9 @@ impl SampleTable {
         points
     }
 
-    /// How fast the counter in `column` grew, a second, from each look to the next; the moment is that of the later look.
-    /// Rows are told apart by the columns in `keys`, and their growth is added up. Where one has shrunk, the counters were
-    /// reset in between, and nothing is known of that span.
+    /// Returns the growth per second of the counter in `column`, from each look to the next, at the time of the later
+    /// look. Rows are identified by the columns in `keys`, and their growth is summed. If a counter shrank, it was
+    /// reset in between, and the growth in that span is unknown.
     #[must_use]
     pub fn rate(&self, keys: &[Column], column: Column) -> Points {
         let key = |row: &[String]| -> Vec<String> {
@@ -184,7 +183,7 @@ impl SampleTable {
             let now: BTreeMap<Vec<String>, f64> =
                 look.iter().filter_map(|(_, row)| Some((key(row), self.cell(row, column)?.parse().ok()?))).collect();
             if let Some((then_s, then)) = &before {
-                // A row that is new has begun from nothing.
+                // A new row has grown from zero.
                 let grown = now.iter().map(|(key, value)| value - then.get(key).copied().unwrap_or(0.0));
                 let shrunk = now.iter().any(|(key, value)| then.get(key).is_some_and(|then| value < then));
                 let known = !now.is_empty() && !then.is_empty() && !shrunk;
@@ -196,7 +195,7 @@ impl SampleTable {
         points
     }
 
-    /// The table's rows by the value of `key`, each a table of its own with the same columns.
+    /// Returns the table's rows by the value of `key`, each a table with the same columns.
     #[must_use]
     pub fn by(&self, key: Column) -> BTreeMap<String, Self> {
         let mut tables: BTreeMap<String, Self> = BTreeMap::new();
@@ -210,7 +209,7 @@ impl SampleTable {
 }
 
 impl Points {
-    /// The mean of what is known from one moment to another, both included.
+    /// Returns the mean of the known values between two times, both included.
     #[must_use]
     pub fn mean(&self, from_s: f64, until_s: f64) -> Option<f64> {
         let within = self.at_s.iter().zip(&self.values).filter(|(at, _)| (from_s..=until_s).contains(at));
@@ -218,7 +217,7 @@ impl Points {
         (count > 0).then(|| sum / f64::from(count))
     }
 
-    /// The largest of what is known from one moment to another, both included.
+    /// Returns the maximum of the known values between two times, both included.
     #[must_use]
     pub fn max(&self, from_s: f64, until_s: f64) -> Option<f64> {
         let within = self.at_s.iter().zip(&self.values).filter(|(at, _)| (from_s..=until_s).contains(at));
@@ -279,7 +278,7 @@ mod tests {
         ]);
         let rate = t.rate(&[processes::KIND], processes::COUNT);
         assert_eq!((rate.at_s, rate.values), (vec![2.0, 3.0, 4.0], vec![Some(2.0), None, Some(2.0)]));
-        // One that is new has begun from nothing.
+        // A new one has grown from zero.
         let t = table(&[(0.0, "a", "1"), (1.0, "a", "1"), (1.0, "c", "9")]);
         assert_eq!(t.rate(&[processes::KIND], processes::COUNT).values, [Some(9.0)]);
     }

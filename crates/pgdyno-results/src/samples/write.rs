@@ -1,4 +1,4 @@
-//! Samples are appended as they come: what was seen before a crash stays.
+//! Appends samples as they come, so that those before a crash are kept.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,14 +17,14 @@ pub struct SampleFiles {
 }
 
 impl SampleFiles {
-    /// The samples of the run in `run`; nothing is made yet.
+    /// Returns the files of the run in `run`, none of which exists yet.
     #[must_use]
     pub fn of_run(run: &Path) -> Self {
         Self { directory: run.join(DIRECTORY), files: BTreeMap::new(), failure: None }
     }
 
-    /// Appends rows of one look to the file of `source`. A failure does not end the run; [`SampleFiles::failure`] tells of
-    /// it.
+    /// Appends rows of one look to the file of `source`. A failure does not end the run; [`SampleFiles::failure`]
+    /// returns it.
     pub fn append(&mut self, source: &str, at_s: f64, columns: &[&str], rows: &[Vec<Option<String>>]) {
         if let Err(e) = self.write(source, at_s, columns, rows)
             && self.failure.is_none()
@@ -33,8 +33,8 @@ impl SampleFiles {
         }
     }
 
-    /// Writes a text that belongs to the samples; its place in the run directory. A failure is told as that of
-    /// [`SampleFiles::append`] is.
+    /// Writes a text that belongs to the samples, and returns its path in the run directory. A failure is kept as in
+    /// [`SampleFiles::append`].
     pub fn keep(&mut self, name: &str, text: &str) -> String {
         let written =
             std::fs::create_dir_all(&self.directory).and_then(|()| std::fs::write(self.directory.join(name), text));
@@ -66,11 +66,11 @@ impl SampleFiles {
             }
             text.push('\n');
         }
-        // One write for each look: a reader of a growing file sees whole looks.
+        // One write for each look: a reader of a growing file sees complete looks.
         self.files.get_mut(source).map_or(Ok(()), |file| file.write_all(text.as_bytes()))
     }
 
-    /// The first failure.
+    /// Returns the first failure.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()

@@ -1,4 +1,4 @@
-//! The columns and where their values are in a record.
+//! The columns, and their values in a record.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::{Cell, Column, Kind};
 use crate::record::{LatencyRecord, RunRecord, Summary};
 
-/// The columns of `results.csv`. New ones come last.
+/// The columns of `results.csv`. New ones are added at the end.
 pub const RESULTS: &[Column] = EXPORT.split_at(49).0;
 
-/// The columns of an export: those of `results.csv`, and what is an object of its own.
+/// The columns of an export: those of `results.csv`, and objects.
 pub const EXPORT: &[Column] = &[
     text("id", |r| r.id.as_str().into()),
     column("started_at", Kind::Time, |r| r.started_at.parse().map_or(Cell::Missing, Cell::Time)),
@@ -89,7 +89,7 @@ const fn number(name: &'static str, of: fn(&RunRecord) -> Cell) -> Column {
 }
 
 impl From<&str> for Cell {
-    /// Without words there is nothing to tell.
+    /// An empty text is no value.
     fn from(text: &str) -> Self {
         if text.is_empty() { Self::Missing } else { Self::Text(text.to_owned()) }
     }
@@ -102,7 +102,7 @@ impl From<u64> for Cell {
 }
 
 impl From<f64> for Cell {
-    /// What is no number was not measured.
+    /// A value that is no number was not measured.
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Missing }
     }
@@ -134,7 +134,7 @@ fn suite(record: &RunRecord) -> Option<&SuitePlan> {
     record.plan.suite.as_ref()
 }
 
-/// `k=v;k=v`; what would end a name or value early has a backslash before it.
+/// Formats `k=v;k=v`; characters that would end a name or value are escaped by a backslash.
 fn labels(labels: &BTreeMap<String, String>) -> Cell {
     let escape = |text: &str| text.replace('\\', "\\\\").replace(';', "\\;").replace('=', "\\=");
     let pairs: Vec<_> = labels.iter().map(|(name, value)| format!("{}={}", escape(name), escape(value))).collect();

@@ -1,4 +1,4 @@
-//! A table as CSV (RFC 4180): a header, and one line a run whatever its cells hold.
+//! A table as CSV (RFC 4180): a header, and one line for each run, whatever its cells contain.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub(super) fn write(records: &[RunRecord], out: &mut (dyn io::Write + Send)) -> 
 fn cell(column: &Column, record: &RunRecord) -> String {
     match ((column.of)(record), column.kind) {
         (Cell::Missing, _) => String::new(),
-        // A line is a run, for tools too that know nothing of quotes.
+        // A line is a run, also for tools that ignore quotes.
         (Cell::Text(text), _) => text.lines().collect::<Vec<_>>().join(" "),
         (Cell::Time(time), _) => time.to_string(),
         (Cell::Count(count), _) => count.to_string(),
@@ -36,7 +36,7 @@ fn cell(column: &Column, record: &RunRecord) -> String {
     }
 }
 
-/// Quotes a field where RFC 4180 wants it.
+/// Quotes a field if RFC 4180 requires it.
 #[must_use]
 pub fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
@@ -69,7 +69,7 @@ mod tests {
         );
     }
 
-    /// The fields of a line, by a reader of its own.
+    /// Splits a line by an independent parser.
     fn fields(line: &str) -> Vec<String> {
         let (mut fields, mut quoted) = (vec![String::new()], false);
         for c in line.chars() {

@@ -1,4 +1,4 @@
-//! A table as JSON: an array of objects, whose numbers are numbers and which have null for what is missing.
+//! A table as JSON: an array of objects, with JSON numbers, and null for missing values.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! A table as Parquet: one row group, every column optional, moments in microseconds.
+//! A table as Parquet: one row group, every column optional, times in microseconds.
 
 use std::io;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn fill(writer: &mut SerializedColumnWriter<'_>, kind: Kind, cells: &[Cell]) -> 
         }),
         Kind::Time | Kind::Count => column::<Int64Type>(writer, cells, |cell| match cell {
             Cell::Time(time) => Some(time.as_microsecond()),
-            // Parquet's readers know signed numbers best, and no count comes near their end.
+            // Readers of Parquet support signed numbers best, and no count is that large.
             Cell::Count(count) => i64::try_from(*count).ok(),
             _ => None,
         }),
@@ -77,7 +77,7 @@ fn fill(writer: &mut SerializedColumnWriter<'_>, kind: Kind, cells: &[Cell]) -> 
     }
 }
 
-/// The values that are there, and for each row whether it has one.
+/// Returns the values, and for each row whether it has one.
 fn column<T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
     cells: &[Cell],

@@ -1,4 +1,4 @@
-//! Which runs are meant.
+//! Selection of runs.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,33 +6,33 @@ use jiff::tz::TimeZone;
 
 use crate::record::{RunRecord, Status};
 
-/// What runs must have; what is absent or empty asks nothing.
+/// Conditions on runs. Absent and empty ones match every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The workload as the plan names it.
+    /// The workload, as in the plan.
     pub workload: Option<String>,
-    /// The recipe: its whole name, or `vendor/` for all of a vendor's.
+    /// The recipe: its full name, or `vendor/` for all of a vendor's.
     pub recipe: Option<String>,
     /// The suite.
     pub suite: Option<String>,
-    /// The target's name in `pgdyno.toml`, or as the plan has it.
+    /// The target's name in `pgdyno.toml`, or as in the plan.
     pub target: Option<String>,
-    /// How it ended.
+    /// The status.
     pub status: Option<Status>,
-    /// It began then, or later.
+    /// The earliest start.
     pub since: Option<Timestamp>,
     /// Labels of its target, each with its value.
     pub labels: Vec<(String, String)>,
 }
 
 impl Selection {
-    /// Whether everything is asked for.
+    /// Returns true if it selects every run.
     #[must_use]
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a run is meant.
+    /// Returns true if it selects a run.
     #[must_use]
     pub fn admits(&self, record: &RunRecord) -> bool {
         let plan = &record.plan;
@@ -57,10 +57,10 @@ impl Selection {
             && self.labels.iter().all(has)
     }
 
-    /// The moment that `--since` names: a date, which begins at midnight UTC, or a moment with its zone.
+    /// Parses the time of `--since`: a date, which begins at midnight UTC, or a time with its zone.
     ///
     /// # Errors
-    /// In words, when it is neither.
+    /// When it is neither.
     pub fn since(text: &str) -> Result<Timestamp, String> {
         let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
         let moment = text.parse::<Timestamp>().ok();

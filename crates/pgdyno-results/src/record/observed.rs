@@ -1,67 +1,67 @@
-//! What was seen of server and machines meanwhile, what happened, and what held the server back.
+//! Samples of server and machines, events during the run, and findings.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How server and machines were watched, and what could not be seen.
+/// How server and machines were sampled, and which sources are missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SamplesRecord {
-    /// The sources that were seen: the names of the files in `samples/`, without their ending.
+    /// The sources: names of the files in `samples/`, without their extension.
     pub sources: Vec<String>,
-    /// What was left out, and why.
+    /// Sources that are missing, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutRecord>,
-    /// What happened meanwhile to the statistics, the server or the clock that a reader of them must know.
+    /// Notes on the statistics, the server or the clock for readers of the samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The file in the run directory that holds the plans of the weightiest statements, where they were asked for.
+    /// The file in the run directory with the plans of the most expensive statements, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plans: Option<String>,
-    /// Queries that were sent.
+    /// Number of queries.
     pub queries: u64,
-    /// How long the answers took, added up.
+    /// Total time of the answers.
     pub query_s: f64,
-    /// CPU time that the sampling session took of the server, where that can be seen.
+    /// CPU time that the sampling session took of the server, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_cpu_s: Option<f64>,
-    /// How long the server was watched.
+    /// Length of the sampling.
     pub watched_s: f64,
 }
 
 /// A source of samples that could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOutRecord {
-    /// Which.
+    /// Its name.
     pub source: String,
-    /// Why, and what would help.
+    /// The reason, and a remedy.
     pub why: String,
 }
 
-/// A machine in the measured window. CPU is counted in CPUs: 1.5 is one and a half of them all the time.
+/// A machine in the measured window. CPU usage is in CPUs: 1.5 means one and a half CPUs all the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineRecord {
-    /// Who looked: `local`, `ssh user@host`, `command`.
+    /// Source of the figures: `local`, `ssh user@host`, `command`.
     pub seen_by: String,
     /// CPUs of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<f64>,
-    /// CPUs of it that the container may use which pgdyno runs in, where that is less.
+    /// CPUs that pgdyno's container may use, if that is less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usable_cpus: Option<f64>,
-    /// Share of the CPUs that were busy, in percent.
+    /// CPU usage in percent of all CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
     /// Memory of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// CPUs that were busy, all programs together.
+    /// Busy CPUs, all programs together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_cpus: Option<f64>,
-    /// CPUs' worth of time in which nothing ran because of pending I/O.
+    /// CPUs that were idle because of pending I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iowait_cpus: Option<f64>,
-    /// CPUs' worth of time that the hypervisor gave to others.
+    /// CPUs that the hypervisor gave to others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_cpus: Option<f64>,
     /// CPUs that the server's processes used, by kind of process.
@@ -73,7 +73,7 @@ pub struct MachineRecord {
     /// CPUs that the kernel's own threads and interrupts used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_cpus: Option<f64>,
-    /// CPUs that programs used which are neither the server nor pgdyno.
+    /// CPUs that other programs used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_cpus: Option<f64>,
     /// Bytes a second read from disks.
@@ -82,7 +82,7 @@ pub struct MachineRecord {
     /// Bytes a second written to disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_write_bytes_per_s: Option<f64>,
-    /// Share of the time that the busiest disk had something to do, 0 to 1.
+    /// Share of the time that the busiest disk was busy, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_busy: Option<f64>,
     /// Bytes a second received from other machines.
@@ -93,16 +93,16 @@ pub struct MachineRecord {
     pub net_send_bytes_per_s: Option<f64>,
 }
 
-/// Something that happened while the clients were at work.
+/// An event while the clients were running.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
-    /// What: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`.
+    /// Its kind: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`.
     pub kind: String,
-    /// The same with its particulars.
+    /// Its kind and details.
     pub text: String,
-    /// Begin, in seconds since the clients began.
+    /// Start, in seconds since the clients began.
     pub from_s: f64,
-    /// End; absent for a moment.
+    /// End; absent if it has no length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_s: Option<f64>,
 }
