@@ -3,9 +3,9 @@
 //! - `pgbench`: `tpcb-like`, `simple-update` and `select-only` on pgbench's own tables;
 //! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
 //! - `noop`: no server at all, to measure pgdyno itself;
-//! - [`own`]: whatever a directory of SQL files says.
+//! - [`own`]: a user's directory of scripts and SQL files.
 //!
-//! [`registry`] knows the built-in ones. This crate opens no connection and reads no clock.
+//! [`registry`] lists the built-in ones. This crate opens no connection and reads no clock.
 //!
 //! ```
 //! let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", "4")])?;

@@ -1,8 +1,8 @@
-//! A directory as a workload: one's own tables, data, scripts and checks.
+//! Directories as workloads: tables, data, scripts and checks of a user.
 //!
-//! `workload.toml` names the scripts and checks; `schema.sql` and `load.sql` make the data, or it is that of a built-in
-//! workload. What the files are taken for is said in docs/workloads/own.md. Nothing here opens a file: the texts are
-//! asked for. Some directories are a part of the program ([`embedded`]).
+//! `workload.toml` names the scripts and checks; `schema.sql` and `load.sql` make the data, or it is that of a
+//! built-in workload. docs/workloads/own.md describes the files. Nothing here opens a file: the caller reads them.
+//! Some directories are part of the program ([`embedded`]).
 
 mod directory;
 pub mod embedded;
@@ -22,15 +22,15 @@ pub use directory::{Directory, OwnScript};
 pub use groups::OwnGroup;
 pub use sql::SqlTextError;
 
-/// The file that makes a directory a workload.
+/// Name of the file that makes a directory a workload.
 pub const MANIFEST: &str = "workload.toml";
 const SCHEMA: &str = "schema.sql";
 const LOAD: &str = "load.sql";
 
-/// The size of a directory with data of its own.
+/// Name of the size of a directory with data of its own.
 const SCALE: &str = "scale";
 
-/// Why a directory is no workload.
+/// The error when a directory is not a valid workload.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnError {
     /// A file could not be read.
@@ -38,10 +38,10 @@ pub enum OwnError {
     Read {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file that must be there is not.
+    /// A necessary file is missing.
     #[error("{directory} has no {file}; a workload of one's own is a directory with {MANIFEST}, {SCHEMA} and scripts")]
     Missing {
         /// The directory.
@@ -49,25 +49,25 @@ pub enum OwnError {
         /// The file.
         file: String,
     },
-    /// A file says what it cannot say.
+    /// A file has wrong content.
     #[error("{file}: {what}")]
     Wrong {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The mistake.
         what: String,
     },
-    /// An SQL file cannot be taken apart.
+    /// An SQL file cannot be parsed.
     #[error("{file}: {source}")]
     Sql {
         /// The file, or the check in `workload.toml`.
         file: String,
-        /// What is wrong with it.
+        /// The mistake.
         source: SqlTextError,
     },
 }
 
-/// Names of a workload are constants everywhere else; there are few directories in the life of the program.
+/// Returns a constant: names of workloads are constants everywhere else, and the program reads few directories.
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
@@ -122,14 +122,14 @@ impl DataSet for Made {
     }
 }
 
-/// Data of a built-in workload, under scripts of one's own.
+/// Data of a built-in workload, under scripts of a user.
 struct Shared {
     meta: &'static Meta,
     params: Params,
-    /// The data of that workload.
+    /// The data of the built-in workload.
     of: Arc<dyn DataSet>,
     checks: Vec<Check>,
-    /// Whether all checks of that workload hold under these scripts.
+    /// Whether all checks of the built-in workload hold under these scripts.
     keeps_rules: bool,
 }
 
@@ -148,7 +148,7 @@ impl DataSet for Shared {
 
     fn tables(&self, caps: &Capabilities) -> Vec<Table> {
         let tables = self.of.tables(caps);
-        // Scripts that break some rules of the data may add and remove rows, too.
+        // Scripts that violate some checks may add and remove rows, too.
         tables.into_iter().map(|table| Table { grows: table.grows || !self.keeps_rules, ..table }).collect()
     }
 
@@ -157,7 +157,7 @@ impl DataSet for Shared {
     }
 
     fn routines(&self, caps: &Capabilities) -> Routines {
-        // The parameter that says where they are is the other workload's alone.
+        // The parameter for their schema belongs to the other workload alone.
         Routines { schema: None, ..self.of.routines(caps) }
     }
 

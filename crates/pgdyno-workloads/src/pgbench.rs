@@ -1,7 +1,7 @@
 //! pgbench's tables and its three built-in scripts.
 //!
-//! A database made by `pgbench -i` can be driven from here, and one made here can be driven by pgbench.
-//! Source: PostgreSQL documentation, pgbench, and pgbench's own tables and rows as version 15 makes them.
+//! This program can drive a database made by `pgbench -i`, and pgbench one made here. Source: PostgreSQL
+//! documentation, pgbench, and pgbench's own tables and rows in version 15.
 
 mod checks;
 pub mod partitions;
@@ -28,7 +28,7 @@ pub const TELLERS: u64 = 10;
 /// Rows of `pgbench_branches` for each unit of scale.
 pub const BRANCHES: u64 = 1;
 
-/// From this scale on pgbench makes `aid` a bigint.
+/// From this scale on `aid` is a bigint in pgbench.
 pub const BIGINT_SCALE: u64 = 20_000;
 
 /// The largest scale whose accounts fit one table of PostgreSQL: 2^32 - 2 blocks of 8 KiB, 61 rows in
@@ -43,7 +43,7 @@ const SCALE: Param = Param {
     when: When::Load,
 };
 
-/// All three have it, for they share their data.
+/// A parameter of all three, because they share their data.
 const HISTORY_INDEXES: Param = Param {
     name: "history-indexes",
     help: "an index on each of tid, bid, aid, delta and mtime of pgbench_history; pgbench makes none",
@@ -52,7 +52,7 @@ const HISTORY_INDEXES: Param = Param {
     when: When::LoadUnlessDefault,
 };
 
-/// All three have it, as [`HISTORY_INDEXES`].
+/// A parameter of all three, as [`HISTORY_INDEXES`].
 const PARTITIONS: Param = Param {
     name: "partitions",
     help: "parts of pgbench_accounts, as pgbench --partitions makes them; 0: one ordinary table",
@@ -133,7 +133,7 @@ fn workload(meta: &'static Meta, builtin: Builtin, params: &Params) -> Workload 
     }
 }
 
-/// The partitions that the parameters ask for.
+/// Returns the partitions of the parameters.
 fn partitioning(params: &Params) -> Option<Partitioning> {
     let method = match params.text(PARTITION_METHOD.name) {
         "hash" => PartitionMethod::Hash,
@@ -158,7 +158,7 @@ impl Pgbench {
             params: params.clone(),
             builtin,
             layout: Layout {
-                // The parameter's range begins at 1.
+                // The parameter's range starts at 1.
                 scale: params.integer(SCALE.name).unsigned_abs(),
                 history_indexes: params.flag(HISTORY_INDEXES.name),
                 partitioning: partitioning(params),
@@ -167,7 +167,7 @@ impl Pgbench {
         }
     }
 
-    /// The type of `aid` as pgbench chooses it.
+    /// Returns the type of `aid`, as in pgbench.
     fn aid_type(&self) -> ParamType {
         if self.layout.scale >= BIGINT_SCALE { ParamType::Int8 } else { ParamType::Int4 }
     }
@@ -206,7 +206,7 @@ impl DataSet for Pgbench {
         checks::checks(self.builtin)
     }
 
-    /// What pgbench does unless it is told `-n`.
+    /// pgbench's steps before a run, unless it has `-n`.
     fn before_run(&self) -> &'static [&'static str] {
         &["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"]
     }
@@ -233,7 +233,7 @@ impl Drive for Pgbench {
         self.builtin.client(self.layout.scale, self.pipeline, context.rng.clone())
     }
 
-    /// The manual's own warning: with fewer branches than clients the run measures waiting for locks.
+    /// The manual's warning: with fewer branches than clients the run measures waits for locks.
     fn advice(&self, clients: u32) -> Vec<String> {
         if self.builtin == Builtin::TpcbLike && u64::from(clients) > self.layout.scale {
             vec![format!(

@@ -1,31 +1,31 @@
-//! Every built-in workload by its name. Those that are directories of files are in [`crate::own::embedded`].
+//! All built-in workloads by name. Those that are directories of files are in [`crate::own::embedded`].
 
 use pgdyno_workload::{Meta, Metric, ParamError, Params, Workload};
 
 use crate::own::embedded;
 use crate::{noop, pgbench, tproc_c};
 
-/// One workload that can be built.
+/// A built-in workload.
 #[derive(Debug)]
 pub struct Entry {
     /// Its name and parameters.
     pub meta: &'static Meta,
-    /// Makes it, from parameters that were checked against `meta`.
+    /// Builds it from parameters that were checked against `meta`.
     pub build: fn(&Params) -> Workload,
 }
 
-/// Why a workload could not be built.
+/// The error when a workload could not be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// No such workload.
+    /// Unknown workload.
     #[error("unknown workload '{id}'; {meant}")]
     Unknown {
-        /// What was given.
+        /// The name given.
         id: String,
-        /// The known ones that look most like it, as a question, or all that are known.
+        /// Similar names as a question, or all names.
         meant: String,
     },
-    /// A parameter that it does not have, or a value that it cannot have.
+    /// Unknown parameter, or impossible value.
     #[error(transparent)]
     Param(#[from] ParamError),
 }
@@ -38,45 +38,45 @@ static ALL: [Entry; 5] = [
     Entry { meta: &noop::META, build: noop::build },
 ];
 
-/// All workloads, in the order in which they are listed.
+/// Returns all workloads, in the order of lists.
 #[must_use]
 pub fn all() -> &'static [Entry] {
     &ALL
 }
 
-/// The metrics that workloads declare.
+/// Returns the metrics that workloads declare.
 #[must_use]
 pub fn metrics() -> Vec<&'static Metric> {
     let built = ALL.iter().filter_map(|entry| build(entry.meta.id, []).ok());
     built.flat_map(|workload| workload.drive.counted().metrics).collect()
 }
 
-/// The names of all workloads, those that are directories too.
+/// Returns the names of all workloads, directories included.
 fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|entry| entry.meta.id).chain(embedded::names())
 }
 
-/// The workload `id`.
+/// Returns the workload `id`.
 ///
 /// # Errors
-/// When there is none; the error says which ones look like it.
+/// When there is none; the error has similar names.
 pub fn find(id: &str) -> Result<&'static Entry, BuildError> {
     ALL.iter()
         .find(|entry| entry.meta.id == id)
         .ok_or_else(|| BuildError::Unknown { id: id.to_owned(), meant: suggestion(id, names()) })
 }
 
-/// Makes the workload `id` with the parameters that were given; the others have their defaults.
+/// Builds the workload `id` with the given parameters; the others have their defaults.
 ///
 /// # Errors
-/// When there is no such workload or parameter, or the value is impossible. Each error says what there is.
+/// When there is no such workload or parameter, or the value is impossible. Each error lists the alternatives.
 pub fn build<'a>(id: &str, given: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Workload, BuildError> {
     let entry = find(id)?;
     let params = Params::new(entry.meta.id, entry.meta.params, given)?;
     Ok((entry.build)(&params))
 }
 
-/// Which of the `known` names may have been meant by `id`: those that look like it, or all of them.
+/// Returns the `known` names that `id` may have meant: similar ones, or all of them.
 pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) -> String {
     let known: Vec<_> = known.collect();
     match nearest(id, &known).as_slice() {
@@ -85,9 +85,10 @@ pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) ->
     }
 }
 
-/// Names that begin with `id`, or differ from it in at most a third of their letters; at most three, best first.
+/// Returns names that begin with `id`, or differ from it in at most a third of their letters; at most three, best
+/// first.
 fn nearest(id: &str, known: &[&'static str]) -> Vec<&'static str> {
-    // Case and the kind of dash are the commonest slips.
+    // Case and the kind of dash are the most common mistakes.
     let id = id.to_lowercase().replace(['_', ' '], "-");
     let distance = |known: &str| match !id.is_empty() && known.starts_with(&id) {
         true => 0,

@@ -1,7 +1,7 @@
-//! Workloads made of pgbench scripts: one's own, and pgbench's built-in ones as texts.
+//! Workloads made of pgbench scripts: a user's, and pgbench's built-in ones as texts.
 //!
-//! A script is one kind of transaction, each of its commands a statement in the reports. Random numbers come in
-//! pgbench's order from pgbench's generators: the same seed gives the same sequence, client by client.
+//! A script is one kind of transaction, and each of its commands is a statement in the reports. Random numbers come
+//! from pgbench's generators in pgbench's order: the same seed gives the same sequence, client by client.
 
 mod collect;
 mod interpreter;
@@ -24,7 +24,7 @@ pub use mix::{GroupScripts, Groups};
 use program::Program;
 use seeds::Seeds;
 
-/// What the scripts are and how they are run.
+/// Scripts and how to run them.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The workload's name: a file's or a directory's.
@@ -37,7 +37,7 @@ pub struct Spec {
     pub defines: Vec<(String, Vec<u8>)>,
     /// The value of `:scale`.
     pub scale: u64,
-    /// The seed of all random choices.
+    /// The seed of the run.
     pub seed: u64,
     /// Clients of the run.
     pub clients: u32,
@@ -45,14 +45,14 @@ pub struct Spec {
     pub threads: usize,
     /// Groups of clients with scripts of their own; absent where all clients run all scripts.
     pub groups: Option<Groups>,
-    /// Whose habits are followed.
+    /// Handling of errors.
     pub manner: Manner,
 }
 
 /// One script.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What it is called in messages and reports.
+    /// Its name in messages and reports.
     pub name: String,
     /// Its text.
     pub text: Vec<u8>,
@@ -60,12 +60,12 @@ pub struct Source {
     pub weight: u32,
 }
 
-/// Whose habits are followed where a transaction fails.
+/// Handling of errors in a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// pgdyno's: a failed transaction is counted, and its client goes on.
     Run,
-    /// pgbench's: any error but a serialization failure or a deadlock ends its client.
+    /// pgbench's: any error except a serialization failure or a deadlock aborts its client.
     Pgbench(PgbenchManner),
 }
 
@@ -76,7 +76,7 @@ pub struct PgbenchManner {
     pub continue_on_error: bool,
     /// `--verbose-errors`.
     pub verbose_errors: bool,
-    /// `--reconnect`: a lost connection is counted, and made anew.
+    /// `--reconnect`: a lost connection is counted, and replaced.
     pub reconnect: bool,
     /// `--debug`.
     pub debug: bool,
@@ -100,7 +100,7 @@ pub struct Scripted {
 /// Parses the scripts.
 ///
 /// # Errors
-/// With the first mistake in a script.
+/// Returns the first mistake in a script.
 pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
     let mut names = Names::new();
     let scripts = spec
@@ -115,7 +115,7 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
         id: leak(spec.id.clone()),
         summary: leak(spec.summary.clone()),
         version: 1,
-        // Whatever the scripts find.
+        // Any existing tables.
         dataset: "scripts",
         scale_name: "",
         scale_query: None,
@@ -124,13 +124,12 @@ pub fn build(spec: Spec) -> Result<Scripted, Box<ScriptError>> {
     Ok(Scripted { meta, txns, branching, program: leak(Program::new(scripts, names, &spec, &seeds)), seeds, spec })
 }
 
-/// What clients of all threads look at at every step, and names, which are constants everywhere else. There is one
-/// workload of scripts in the life of the program.
+/// Returns a constant: clients of all threads read it at every step. The program has one workload of scripts.
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-/// What QPS counts: commands that begin with one of the four verbs.
+/// Returns true if QPS counts a command: it begins with one of the four verbs.
 fn is_query(command: &Command) -> bool {
     let sql = command.label();
     let verb = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
@@ -142,26 +141,26 @@ fn has_branches(script: &Script) -> bool {
 }
 
 fn txn(script: &Script, source: &Source) -> Txn {
-    // Where commands may be passed over, they are counted one by one.
+    // If commands may be skipped, they are counted one by one.
     let queries = if has_branches(script) { 0 } else { script.commands.iter().filter(|c| is_query(c)).count() };
     Txn { name: leak(source.name.clone()), weight: f64::from(source.weight), queries: queries as u32 }
 }
 
 impl Scripted {
-    /// Returns the workload: these scripts, on whatever they find.
+    /// Returns the workload: these scripts on existing tables.
     #[must_use]
     pub fn into_workload(self) -> Workload {
         let (meta, scale) = (self.meta, self.spec.scale);
         Workload { meta, params: Params::default(), scale, data: Vec::new(), drive: Arc::new(self), audit: None }
     }
 
-    /// The scripts as they were parsed.
+    /// Returns the parsed scripts.
     #[must_use]
     pub fn scripts(&self) -> &[Script] {
         self.program.scripts()
     }
 
-    /// What it was made from.
+    /// Returns its specification.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
@@ -170,7 +169,7 @@ impl Scripted {
     /// Checks that each variable in SQL is one that something can set.
     ///
     /// # Errors
-    /// The first that nothing sets: it would be sent as NULL or, in the simple protocol, stay as it is.
+    /// Returns the first that nothing sets: it would be sent as NULL or, in the simple protocol, stay as it is.
     pub fn check_variables(&self, mode: QueryMode) -> Result<(), ScriptError> {
         let given = program::AUTOMATIC.into_iter().chain(self.spec.defines.iter().map(|(name, _)| name.as_str()));
         let defined = Defined::new(self.scripts(), given);
@@ -190,13 +189,13 @@ impl Scripted {
         }
     }
 
-    /// The stream that decides which transactions of a thread a sampled log holds.
+    /// Returns the stream that selects the transactions of a thread for a sampled log.
     #[must_use]
     pub fn sampler(&self, thread: usize) -> Rng {
         self.seeds.sampler(thread)
     }
 
-    /// The place of a script's first command among all statements.
+    /// Returns the place of a script's first command among all statements.
     #[must_use]
     pub fn first_statement(&self, script: usize) -> usize {
         self.program.first[script]
@@ -208,7 +207,7 @@ impl Drive for Scripted {
         self.txns.clone()
     }
 
-    /// The commands of all scripts, in order: what a report calls them.
+    /// Returns the commands of all scripts, in order: the statements in reports.
     fn statements(&self, _: &Capabilities) -> Vec<Statement> {
         self.scripts().iter().flat_map(|s| &s.commands).map(|command| Statement::new(command.label(), &[])).collect()
     }

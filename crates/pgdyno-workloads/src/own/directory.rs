@@ -1,4 +1,4 @@
-//! The directory: read, checked, and made a workload once its parameters have values.
+//! A directory: read, checked, and built into a workload once its parameters have values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::sql::{self, SqlTextError};
 use super::{MANIFEST, Made, OwnError, Shared, leak, meta};
 use crate::scripted::Groups;
 
-/// A script that the directory names.
+/// A script of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnScript {
-    /// The file's name within the directory.
+    /// Name of the file within the directory.
     pub file: String,
     /// Its share of the mix, relative to the sum of all.
     pub weight: u32,
@@ -26,7 +26,7 @@ pub struct OwnScript {
     pub text: Vec<u8>,
 }
 
-/// What a directory holds, read and understood as far as that goes without values for its parameters.
+/// The content of a directory, checked as far as possible without values for its parameters.
 #[derive(Debug)]
 pub struct Directory {
     meta: &'static Meta,
@@ -40,7 +40,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Reads the directory `path`. `read` brings the bytes of a file in it by its name there, or says that there is none.
+    /// Reads the directory `path`. `read` returns the bytes of a file by its name in the directory, or `None`.
     ///
     /// # Errors
     /// When a file is missing, cannot be read, or is wrong.
@@ -67,7 +67,7 @@ impl Directory {
         let groups = OwnGroups::new(manifest.group, manifest.stage, &manifest.script).map_err(wrong)?.map(Box::new);
         let found = files.found;
         let directory = Self { meta, name, path, source, scripts, groups, checks: manifest.check, files: found };
-        // What does not depend on values is told now.
+        // Reports mistakes that do not depend on values.
         let defaults = meta.params.iter().map(|param| (param.name, param.default)).collect();
         if let Source::Files(texts) = &directory.source {
             sql_data(texts, &defaults)?;
@@ -76,32 +76,32 @@ impl Directory {
         Ok(directory)
     }
 
-    /// What records call it. Its data has the same name, unless it is that of a built-in workload.
+    /// Returns its name in records. Its data has the same name, unless it is that of a built-in workload.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The files that it is made of, by their names within the directory.
+    /// Returns its files, by their names within the directory.
     #[must_use]
     pub fn files(&self) -> &BTreeMap<String, Vec<u8>> {
         &self.files
     }
 
-    /// Whether its data is that of a built-in workload.
+    /// Returns true if its data is that of a built-in workload.
     #[must_use]
     pub fn is_on_built_in(&self) -> bool {
         matches!(self.source, Source::Tables(_))
     }
 
-    /// Parameters and data set. The parameters that `schema.sql` and `load.sql` use shape the data, or those of the built-in
-    /// workload that do so; the others shape the run.
+    /// Returns the parameters and the data set. Parameters that `schema.sql` and `load.sql` use, or that shape the
+    /// data of the built-in workload, shape the data; the others shape the run.
     #[must_use]
     pub fn meta(&self) -> &'static Meta {
         self.meta
     }
 
-    /// The scripts, in the order in which they are named.
+    /// Returns the scripts in order.
     #[must_use]
     pub fn scripts(&self) -> &[OwnScript] {
         &self.scripts
@@ -123,10 +123,10 @@ impl Directory {
         self.groups.as_ref().map(|groups| groups.for_clients(clients)).transpose().map_err(wrong)
     }
 
-    /// The workload with values for its parameters. `drive` knows the transactions.
+    /// Builds the workload with values for its parameters, and `drive` for its transactions.
     ///
     /// # Errors
-    /// When an SQL file cannot be taken apart with these values, or the built-in workload cannot have them.
+    /// When an SQL file cannot be parsed with these values, or the built-in workload rejects them.
     pub fn build(&self, params: &Params, drive: Arc<dyn Drive>) -> Result<Workload, OwnError> {
         let values = params.iter().collect();
         let mut checks = self.checks(&values)?;
@@ -178,7 +178,7 @@ impl Directory {
     }
 }
 
-/// By its name a check's answer before the run is found again after it.
+/// Checks that names are unique: by its name a check's result before the run is found after it.
 fn told_apart(checks: &[CheckEntry], source: &Source) -> Result<(), String> {
     let mut names: Vec<_> = checks.iter().map(|check| check.name.as_str()).collect();
     if let Source::Tables(tables) = source {

@@ -1,8 +1,8 @@
-//! The directories that are a part of the program: `workloads/` of the repository, a workload each.
+//! Directories that are part of the program: `workloads/` of the repository.
 
 use super::{Directory, OwnError};
 
-/// One of them: its name, and its files with their texts.
+/// A directory: its name, and its files with their texts.
 type Embedded = (&'static str, &'static [(&'static str, &'static str)]);
 
 macro_rules! embedded {
@@ -20,12 +20,12 @@ static ALL: [Embedded; 6] = [
     embedded!("sensor-2": "workload.toml", "schema.sql", "load.sql", "sensor.sql"),
 ];
 
-/// Their names, in the order in which they are listed.
+/// Returns their names, in the order of lists.
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|(name, _)| *name)
 }
 
-/// The one of this name; `None` where there is none.
+/// Returns the directory of this name, if there is one.
 ///
 /// # Errors
 /// When one of its files is wrong.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::OwnError;
 
-/// The files of a directory, which are asked for one by one.
+/// The files of a directory, which are read one by one.
 pub(super) struct Files<'a> {
     pub(super) path: &'a str,
     pub(super) read: &'a mut dyn FnMut(&str) -> std::io::Result<Option<Vec<u8>>>,
-    /// Those that are there, of those that were asked for.
+    /// Files that were read and exist.
     pub(super) found: BTreeMap<String, Vec<u8>>,
 }
 
@@ -41,7 +41,7 @@ impl Files<'_> {
     }
 }
 
-/// The file, with its directory's path.
+/// Returns the path of a file of the directory.
 pub(super) fn within(path: &str, file: &str) -> String {
     format!("{path}/{file}")
 }

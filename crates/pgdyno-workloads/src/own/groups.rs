@@ -7,10 +7,10 @@ use serde::Deserialize;
 use super::manifest::ScriptEntry;
 use crate::scripted::{GroupScripts, Groups};
 
-/// A rate beyond this is refused, as `--rate` refuses it.
+/// The highest rate, as for `--rate`.
 const RATE_MAX: f64 = 1e9;
 
-/// A group as `workload.toml` has it.
+/// A group in `workload.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnGroup {
@@ -18,14 +18,14 @@ pub struct OwnGroup {
     pub name: String,
     /// Files of its scripts, in the order in which they are named.
     pub scripts: Vec<String>,
-    /// Whether each client runs each of them once, in this order, and is done.
+    /// Whether each client runs each of them once, in this order, and is finished.
     #[serde(default)]
     pub once: bool,
     /// Think time before each transaction.
     pub think_ms: Option<f64>,
-    /// How many clients it has.
+    /// Number of its clients.
     clients: Option<u32>,
-    /// Its share of the clients that the run is given, above 0, up to 1.
+    /// Its share of the run's clients, above 0, up to 1.
     share: Option<f64>,
     rate_per_s: Option<f64>,
     arrivals: Option<Arrivals>,
@@ -37,7 +37,7 @@ pub struct OwnGroup {
     results: Rows,
 }
 
-/// What becomes of rows.
+/// Treatment of rows.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Rows {
@@ -47,7 +47,7 @@ enum Rows {
     Digest,
 }
 
-/// A stage as `workload.toml` has it.
+/// A stage in `workload.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StageEntry {
@@ -63,7 +63,7 @@ pub(super) struct OwnGroups {
     pub(super) groups: Vec<OwnGroup>,
     /// The name of each stage, and its groups by their places.
     stages: Vec<OwnStage>,
-    /// What the clients of each group run.
+    /// The scripts of each group.
     scripts: Vec<GroupScripts>,
 }
 
@@ -76,10 +76,10 @@ struct OwnStage {
 }
 
 impl OwnGroups {
-    /// Checks what `workload.toml` says; `None` where it names no groups.
+    /// Checks the entries of `workload.toml`. Returns `None` if there are no groups.
     ///
     /// # Errors
-    /// With what is wrong.
+    /// Describes the first mistake.
     pub(super) fn new(
         groups: Vec<OwnGroup>,
         stages: Vec<StageEntry>,
@@ -112,10 +112,10 @@ impl OwnGroups {
         Ok(Some(Self { groups, stages: in_order, scripts: mixes }))
     }
 
-    /// Returns the stages of a run that is given so many clients.
+    /// Returns the stages of a run with so many clients.
     ///
     /// # Errors
-    /// Where a group would have no clients.
+    /// When a group would have no clients.
     pub(super) fn for_clients(&self, given: u32) -> Result<Groups, String> {
         let mut stages = Vec::new();
         for stage in &self.stages {
@@ -127,7 +127,7 @@ impl OwnGroups {
                     (Some(number), _) => Clients::Number(number),
                     (None, None) => Clients::Given,
                     (None, Some(share)) => {
-                        // Rounded so that shares of 1 together are all clients.
+                        // Rounded so that shares that add up to 1 are all clients.
                         let end = |share: f64| (share * f64::from(given)).round() as u32;
                         let number = end(before + share) - end(before);
                         before += share;
@@ -169,7 +169,7 @@ fn nanoseconds(ms: f64) -> u64 {
     (ms * 1e6) as u64
 }
 
-/// Names stand in files of intervals and tell figures apart.
+/// Checks names, which stand in CSV files and identify figures.
 fn unlike<'a>(of: &str, names: impl Iterator<Item = &'a String>) -> Result<(), String> {
     let mut names: Vec<_> = names.collect();
     let is_name = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.');

@@ -1,4 +1,4 @@
-//! `workload.toml`: what a directory says of itself.
+//! `workload.toml`.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::groups::{OwnGroup, StageEntry};
 
-/// The file as it is written.
+/// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
-    /// The name of the data set; the directory's name where it is absent.
+    /// The name of the data set; the directory's name if absent.
     pub(super) name: Option<String>,
-    /// One line.
+    /// One line of description.
     #[serde(default)]
     pub(super) summary: String,
     /// What a unit of scale means.
@@ -22,14 +22,14 @@ pub(super) struct Manifest {
     /// Parameters: a default, or a table with `default` and `help`.
     #[serde(default)]
     pub(super) params: BTreeMap<String, toml::Value>,
-    /// Whose data it is, where it has none of its own.
+    /// The built-in workload whose data it uses, if it has none of its own.
     pub(super) data: Option<DataEntry>,
     #[serde(default)]
     pub(super) script: Vec<ScriptEntry>,
-    /// Groups of clients, where not all clients run all scripts.
+    /// Groups of clients; empty if all clients run all scripts.
     #[serde(default)]
     pub(super) group: Vec<OwnGroup>,
-    /// The stages in which groups run; one with all of them where it is absent.
+    /// The stages in which groups run; one with all groups if empty.
     #[serde(default)]
     pub(super) stage: Vec<StageEntry>,
     #[serde(default)]
@@ -41,10 +41,10 @@ pub(super) struct Manifest {
 pub(super) struct DataEntry {
     /// The built-in workload.
     pub(super) workload: String,
-    /// Its parameters that must have these values.
+    /// Values that its parameters must have.
     #[serde(default)]
     pub(super) params: BTreeMap<String, toml::Value>,
-    /// Its checks that hold under the scripts; all of them where it is absent.
+    /// Its checks that hold under the scripts; all of them if absent.
     pub(super) checks: Option<Vec<String>>,
 }
 
@@ -60,12 +60,12 @@ pub(super) struct ScriptEntry {
 #[serde(deny_unknown_fields)]
 pub(super) struct CheckEntry {
     pub(super) name: String,
-    /// In words, what must hold.
+    /// The condition, in words.
     #[serde(default)]
     pub(super) condition: String,
-    /// A query that must return no row, or what it returned before the run.
+    /// A query that must return no row, or the same rows as before the run.
     pub(super) sql: String,
-    /// Whether it is the latter.
+    /// Whether it must return the same rows as before the run.
     #[serde(default)]
     pub(super) unchanged: bool,
 }
@@ -84,12 +84,12 @@ pub(super) struct ParamEntry {
 }
 
 impl Manifest {
-    /// Reads the file. The error says where it is wrong.
+    /// Parses the file. The error names the place of the mistake.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// The parameters by name.
+    /// Returns the parameters by name.
     pub(super) fn params(&self) -> Result<Vec<ParamEntry>, String> {
         self.params.iter().map(|(name, value)| param(name, value)).collect()
     }
@@ -118,7 +118,7 @@ fn param(name: &str, value: &toml::Value) -> Result<ParamEntry, String> {
     Ok(ParamEntry { name: name.to_owned(), default, help: help.to_owned(), kind })
 }
 
-/// A plain value's text, and what else could stand there.
+/// Returns the text of a plain value, and the kind of its parameter.
 pub(super) fn plain(value: &toml::Value) -> Option<(String, ParamKind)> {
     match value {
         toml::Value::Integer(n) => Some((n.to_string(), ParamKind::Integer(i64::MIN, i64::MAX))),

@@ -1,4 +1,4 @@
-//! The name and the parameters of a directory.
+//! Name and parameters of a directory.
 
 use pgdyno_workload::{Meta, Param, ParamKind, When};
 
@@ -7,7 +7,7 @@ use super::source::Source;
 use super::{SCALE, leak, sql};
 use crate::registry;
 
-/// What records call the workload: what `workload.toml` says, or the last part of its path.
+/// Returns the workload's name in records: that of `workload.toml`, or the last part of its path.
 pub(super) fn name(path: &str, manifest: &Manifest) -> Result<&'static str, String> {
     let name = match &manifest.name {
         Some(name) => name.clone(),
@@ -25,7 +25,7 @@ pub(super) fn name(path: &str, manifest: &Manifest) -> Result<&'static str, Stri
     Ok(leak(name))
 }
 
-/// Everything that is known of it before its parameters have values.
+/// Returns the description of the workload, before its parameters have values.
 pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: &Source) -> Result<Meta, String> {
     let when = |variable: &str| match source {
         Source::Files(texts) if texts.iter().any(|(_, text)| uses(text, variable)) => When::Load,
@@ -80,10 +80,10 @@ fn scale(manifest: &Manifest, when: When) -> Param {
     Param { name: SCALE, help: leak(help.to_owned()), default: "1", kind, when }
 }
 
-/// Whether a text uses a variable, wherever psql would put its value in.
+/// Returns true if a text uses a variable outside of quotes and comments.
 fn uses(text: &str, variable: &str) -> bool {
     let used = std::cell::Cell::new(false);
-    // A text that cannot be taken apart is refused later.
+    // A text that cannot be parsed is refused later.
     let _ = sql::statements(text, &|name| {
         used.set(used.get() || name == variable);
         None

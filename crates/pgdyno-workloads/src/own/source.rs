@@ -1,11 +1,11 @@
-//! Where the data of a directory comes from.
+//! Source of a directory's data.
 
 use super::files::{Files, within};
 use super::manifest::Manifest;
 use super::tables::Tables;
 use super::{LOAD, MANIFEST, OwnError, SCHEMA};
 
-/// Where it comes from.
+/// Source of a directory's data.
 #[derive(Debug)]
 pub(super) enum Source {
     /// SQL files, with their texts.

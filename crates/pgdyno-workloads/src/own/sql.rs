@@ -1,24 +1,24 @@
-//! SQL files as psql reads them: variables put in, statements told apart.
+//! Parses SQL files as psql does: fills in variables, and splits statements.
 //!
 //! Source: PostgreSQL documentation, psql, "SQL Interpolation", and "Lexical Structure".
 
 use pgdyno_workload::SqlStatement;
 
-/// What a file cannot hold.
+/// A mistake in a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct SqlTextError {
-    /// Where, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// What is wrong, and the remedy.
+    /// The mistake and the remedy.
     pub what: String,
 }
 
-/// Takes a file apart. `value` gives the value of a variable: `:name` becomes the value itself, `:'name'` a string,
+/// Parses a file. `value` returns the value of a variable: `:name` becomes the value itself, `:'name'` a string,
 /// `:"name"` an identifier. Unknown names stay as they are, and so does everything in quotes and comments.
 ///
 /// # Errors
-/// When something is opened and never closed, or a line is a command of psql.
+/// When a quote or comment has no end, or a line is a command of psql.
 pub(super) fn statements(
     text: &str,
     value: &dyn Fn(&str) -> Option<String>,
@@ -30,7 +30,7 @@ pub(super) fn statements(
             scan.finish(&mut found);
         }
     }
-    // As psql does at the end of a file, a last statement needs no semicolon.
+    // As in psql, the last statement of a file needs no semicolon.
     scan.finish(&mut found);
     Ok(found)
 }
@@ -40,19 +40,19 @@ struct Scan<'a> {
     at: usize,
     value: &'a dyn Fn(&str) -> Option<String>,
     statement: String,
-    /// Where the statement began, once it has.
+    /// Start of the statement, if there is one.
     began: usize,
-    /// Open parentheses.
+    /// Depth of parentheses.
     depth: usize,
     words: Words,
 }
 
-/// What tells whether a semicolon is one of a function's body: `BEGIN ATOMIC … END`.
+/// State for semicolons within a function's body: `BEGIN ATOMIC … END`.
 #[derive(Default)]
 struct Words {
-    /// The first words of the statement, up to four.
+    /// The first words of the statement, at most four.
     first: Vec<String>,
-    /// `BEGIN`s and `CASE`s of the body that no `END` has closed.
+    /// `BEGIN`s and `CASE`s of the body without their `END`.
     open: usize,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Scan<'a> {
         self.at += length;
     }
 
-    /// Reads one token; whether it ended the statement.
+    /// Reads one token. Returns true if it ended the statement.
     fn step(&mut self) -> Result<bool, SqlTextError> {
         let (rest, at) = (self.rest(), self.at);
         let first = rest.as_bytes()[0];
@@ -151,7 +151,7 @@ impl<'a> Scan<'a> {
         Ok(false)
     }
 
-    /// A word or number; an `E` before a quote belongs to it.
+    /// Reads a word or number; an `E` before a quote belongs to the quote.
     fn word(&mut self) -> Result<bool, SqlTextError> {
         let (rest, at) = (self.rest(), self.at);
         let length = rest.bytes().position(|c| !is_name(c) && c != b'$').unwrap_or(rest.len());
@@ -165,7 +165,7 @@ impl<'a> Scan<'a> {
         Ok(false)
     }
 
-    /// At a colon: a variable, a cast or the bound of a slice.
+    /// Reads what a colon begins: a variable, a cast or the bound of a slice.
     fn variable(&mut self) {
         let rest = self.rest();
         if rest.starts_with("::") {
@@ -192,7 +192,7 @@ impl<'a> Scan<'a> {
         self.at += end + usize::from(quote.is_some());
     }
 
-    /// The statement is complete.
+    /// Ends the statement.
     fn finish(&mut self, found: &mut Vec<SqlStatement>) {
         let sql = std::mem::take(&mut self.statement).trim_end().to_owned();
         if !sql.is_empty() {
@@ -204,7 +204,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The length of a comment, comments in it included.
+/// Returns the length of a comment, nested comments included.
 fn comment(text: &str) -> Option<usize> {
     let (mut at, mut open) = (0, 0usize);
     loop {
@@ -225,8 +225,8 @@ fn comment(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a quoted text; a doubled quote in it needs no care, being the end of one text and the begin of the
-/// next.
+/// Returns the length of a quoted text. A doubled quote ends one text and begins the next, so it needs no special
+/// care.
 fn quoted(text: &str, quote: u8, backslash_escapes: bool) -> Option<usize> {
     let mut at = 1;
     loop {

@@ -1,4 +1,4 @@
-//! Tables of a built-in workload, under scripts of one's own.
+//! Tables of a built-in workload, under scripts of a user.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use super::leak;
 use super::manifest::{self, DataEntry};
 use crate::registry::{self, Entry};
 
-/// Whose tables they are, and what is wanted of them.
+/// Tables of a built-in workload, and the conditions on them.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The workload that they are of.
+    /// The built-in workload.
     pub(super) entry: &'static Entry,
-    /// The parameters that shape them. Those that the directory fixes have nothing to choose.
+    /// Its parameters that shape them. Those that the directory fixes have one value.
     pub(super) params: Vec<Param>,
-    /// The checks of that workload that hold under these scripts.
+    /// Its checks that hold under these scripts.
     pub(super) checks: Vec<&'static str>,
 }
 
 impl Tables {
-    /// Understands `[data]`. The error is told of `workload.toml`.
+    /// Checks `[data]`. The error is about `workload.toml`.
     pub(super) fn read(data: &DataEntry) -> Result<Self, String> {
         let entry = find(&data.workload)?;
         let meta = entry.meta;
@@ -46,10 +46,10 @@ impl Tables {
         Ok(Self { entry, params, checks })
     }
 
-    /// The data that they are, with those of `params` that shape them.
+    /// Builds the data, with those of `params` that shape it.
     ///
     /// # Errors
-    /// When one of them has no value, or one that it cannot have.
+    /// When a value is missing or impossible.
     pub(super) fn build(&self, params: &Params) -> Result<Arc<dyn DataSet>, ParamError> {
         let meta = self.entry.meta;
         let given = self.params.iter().map(|param| (param.name, params.text(param.name)));
@@ -57,7 +57,7 @@ impl Tables {
         Ok((self.entry.build)(&Params::new(meta.id, meta.params, given)?).data.swap_remove(0))
     }
 
-    /// Its checks that hold under these scripts.
+    /// Returns its checks that hold under these scripts.
     pub(super) fn checks(&self, data: &dyn DataSet) -> Vec<Check> {
         data.checks().into_iter().filter(|check| self.checks.contains(&check.name)).collect()
     }
@@ -71,7 +71,7 @@ fn find(id: &str) -> Result<&'static Entry, String> {
     })
 }
 
-/// The parameter with this value and no other. What differs from the default tells the data.
+/// Returns the parameter with this value alone. A value other than the default is part of the data's identity.
 fn fixed(param: &Param, value: &str) -> Param {
     let when = if param.tells_data(value) { When::Load } else { param.when };
     let value: &'static str = String::leak(value.to_owned());

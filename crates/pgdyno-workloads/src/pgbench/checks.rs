@@ -1,9 +1,9 @@
-//! The balance identity: what a run adds to one sum it adds to the others.
+//! The balance identity: a run adds the same to all sums.
 //!
-//! The sums themselves may differ before the run: `simple-update`, ours or pgbench's `-N`, leaves branches
-//! and tellers alone, and a run begins by emptying the history. So each check is a difference of sums,
-//! taken after [`before_run`](pgdyno_workload::DataSet::before_run) and again after the run, and must not
-//! have changed. On a database fresh from its load all sums are zero, and so the identity holds as such.
+//! The sums themselves may differ before the run: `simple-update`, or pgbench's `-N`, leaves branches and tellers
+//! alone, and a run begins by emptying the history. So each check is a difference of sums, computed after
+//! [`before_run`](pgdyno_workload::DataSet::before_run) and again after the run, and must not have changed. Right
+//! after the load all sums are zero, so the identity itself holds.
 
 use pgdyno_workload::{Check, CheckCost, Expect};
 

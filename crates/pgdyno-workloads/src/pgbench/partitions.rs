@@ -1,8 +1,8 @@
-//! The partitions of `pgbench_accounts`, as `pgbench -i --partitions` makes them.
+//! Partitions of `pgbench_accounts`, as in `pgbench -i --partitions`.
 
 use super::ACCOUNTS;
 
-/// How an account leads to its partition.
+/// Partition method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionMethod {
     /// By ranges of `aid`.
@@ -14,20 +14,20 @@ pub enum PartitionMethod {
 /// pgbench's `--partitions` and `--partition-method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partitioning {
-    /// How.
+    /// The method.
     pub method: PartitionMethod,
-    /// How many; at least 1.
+    /// The number, at least 1.
     pub partitions: u32,
 }
 
-/// The name of a partition, counted from 1.
+/// Returns the name of a partition, counted from 1.
 #[must_use]
 pub fn partition(number: u32) -> String {
     format!("pgbench_accounts_{number}")
 }
 
 impl Partitioning {
-    /// What follows the columns of the whole table: `partition by range (aid)`.
+    /// Returns the clause after the columns of the whole table: `partition by range (aid)`.
     #[must_use]
     pub fn clause(self) -> &'static str {
         match self.method {
@@ -36,7 +36,7 @@ impl Partitioning {
         }
     }
 
-    /// What follows `for values` of a partition, counted from 1: `from (minvalue) to (50001)`.
+    /// Returns the clause after `for values` of a partition, counted from 1: `from (minvalue) to (50001)`.
     #[must_use]
     pub fn values(self, scale: u64, number: u32) -> String {
         let (count, rows) = (self.partitions, self.rows_each(scale));
@@ -51,7 +51,7 @@ impl Partitioning {
         }
     }
 
-    /// Rows of a partition by range; the last ones may have fewer.
+    /// Returns the rows of a partition by range; the last ones may have fewer.
     #[must_use]
     pub fn rows_each(self, scale: u64) -> u64 {
         (ACCOUNTS * scale).div_ceil(u64::from(self.partitions))

@@ -1,4 +1,4 @@
-//! The rows of `pgbench -i`: balances of zero, fillers blank (accounts) or NULL (the others).
+//! Rows of `pgbench -i`: balances of zero, fillers blank (accounts) or NULL (the others).
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ const SMALL_CHUNK: u64 = 100_000;
 /// Appends accounts, counted from 0.
 pub fn write_accounts(rows: Range<u64>, out: &mut CopyBuf) {
     for k in rows {
-        // An empty filler is padded with blanks by the server.
+        // The server pads an empty filler with blanks.
         out.int((k + 1) as i64).int((k / ACCOUNTS + 1) as i64).int(0).plain(b"").end_row();
     }
 }
@@ -31,7 +31,7 @@ pub fn write_branches(rows: Range<u64>, out: &mut CopyBuf) {
     }
 }
 
-/// Chunks of as many accounts as a unit of scale has; the last one of a partition may have fewer.
+/// Chunks with the accounts of a unit of scale; the last one of a partition may have fewer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accounts {
     pub(super) scale: u64,
@@ -40,7 +40,7 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
-    /// All in one.
+    /// Returns all accounts as one partition.
     pub(super) fn whole(scale: u64) -> Self {
         Self { scale, rows_each: ACCOUNTS * scale }
     }
@@ -49,7 +49,7 @@ impl Accounts {
         self.rows_each.div_ceil(ACCOUNTS)
     }
 
-    /// Those of a partition, counted from 1: none beyond the last account.
+    /// Returns the accounts of a partition, counted from 1; none beyond the last account.
     pub(super) fn chunks_of(&self, partition: u32) -> Range<u64> {
         let (end, all) = (u64::from(partition) * self.chunks_each(), self.chunks());
         (end - self.chunks_each()).min(all)..end.min(all)

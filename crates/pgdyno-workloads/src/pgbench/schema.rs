@@ -1,4 +1,4 @@
-//! The four tables, as `pgbench -i` of version 15 makes them, and indexes on the history that it does not make.
+//! The four tables of `pgbench -i` of version 15, and indexes on the history, which it lacks.
 
 use pgdyno_workload::{Partition, Partitions, RowCount, RowSource, Table};
 
@@ -10,15 +10,15 @@ const ACCOUNTS_PER_BLOCK: u64 = 61;
 const INDEX_BYTES_PER_ACCOUNT: u64 = 22;
 const BLOCK_BYTES: u64 = 8192;
 
-/// Columns of the history that may have an index each.
+/// Columns of the history that may have an index.
 const HISTORY_INDEXED: [&str; 5] = ["tid", "bid", "aid", "delta", "mtime"];
 
-/// What shapes the tables.
+/// Parameters that shape the tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) scale: u64,
     pub(super) history_indexes: bool,
-    /// `None` is one ordinary table of accounts.
+    /// `None`: one ordinary table of accounts.
     pub(super) partitioning: Option<Partitioning>,
 }
 
@@ -118,24 +118,24 @@ fn table(name: &'static str, ddl: String, rows: u64, keyed: Option<(&'static str
         bytes: bytes(rows),
         partitions: Partitions::None,
         distribution: None,
-        // Whole numbers cost the server the same in both forms.
+        // Whole numbers cost the server the same in both formats.
         binary: Vec::new(),
         source,
     }
 }
 
-/// Heap and primary key. Rows of the two small tables are shorter (their filler is NULL), which does
-/// not matter beside the accounts.
+/// Bytes of heap and primary key. Rows of the two small tables are shorter (their filler is NULL), which is
+/// negligible beside the accounts.
 fn bytes(rows: u64) -> u64 {
     rows.div_ceil(ACCOUNTS_PER_BLOCK) * BLOCK_BYTES + rows * INDEX_BYTES_PER_ACCOUNT
 }
 
-/// The history starts empty: each of its indexes is one block then.
+/// The history starts empty, with one block for each index.
 fn history_bytes(indexes: bool) -> u64 {
     if indexes { HISTORY_INDEXED.len() as u64 * BLOCK_BYTES } else { 0 }
 }
 
-/// Partitions add up to a few blocks each, which is not counted.
+/// The few blocks that each partition adds are not counted.
 pub(super) fn data_bytes(layout: Layout) -> u64 {
     let Layout { scale, history_indexes, .. } = layout;
     bytes(ACCOUNTS * scale) + bytes(TELLERS * scale) + bytes(BRANCHES * scale) + history_bytes(history_indexes)

@@ -1,11 +1,11 @@
-//! pgbench's three built-in scripts, draws and statements in pgbench's order.
+//! pgbench's three built-in scripts, with draws and statements in pgbench's order.
 
 use pgdyno_wire::{ParamType, Statement, StmtId, Value};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, Rng, TxnId, Verdict};
 
 use super::{ACCOUNTS, BRANCHES, TELLERS};
 
-/// Which script.
+/// A built-in script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Builtin {
     TpcbLike,
@@ -13,7 +13,7 @@ pub(super) enum Builtin {
     SelectOnly,
 }
 
-/// A statement of the scripts, known by what it does.
+/// A statement of the scripts, named by its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Begin,
@@ -55,7 +55,7 @@ impl Action {
 }
 
 impl Builtin {
-    /// The statements of one transaction, in order: a statement's id is its place here.
+    /// Returns the statements of one transaction, in order: a statement's id is its place here.
     fn actions(self) -> &'static [Action] {
         use Action::{Begin, End, InsertHistory, SelectBalance, UpdateAccount, UpdateBranch, UpdateTeller};
         match self {
@@ -65,7 +65,7 @@ impl Builtin {
         }
     }
 
-    /// SELECT, INSERT and UPDATE in one transaction: 5, 3, 1.
+    /// Returns the number of SELECT, INSERT and UPDATE in one transaction: 5, 3, 1.
     pub(super) fn queries(self) -> u32 {
         self.actions().iter().filter(|a| a.is_query()).count() as u32
     }
@@ -83,7 +83,7 @@ impl Builtin {
     }
 }
 
-/// What a transaction draws.
+/// Random inputs of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Draws {
     aid: i64,
@@ -97,8 +97,8 @@ fn draw_aid(rng: &mut Rng, scale: i64) -> i64 {
 }
 
 impl Draws {
-    /// `aid`, `bid`, `tid`, `delta`, in this order, as the scripts' `\set` lines have them. With a scale of
-    /// 1 `random(1, 1)` takes no number from the generator, as in pgbench.
+    /// Draws `aid`, `bid`, `tid`, `delta`, in the order of the scripts' `\set` lines. With a scale of 1 `random(1,
+    /// 1)` takes no number from the generator, as in pgbench.
     fn new(rng: &mut Rng, scale: i64) -> Self {
         // bid and tid are integers in pgbench's tables; MAX_SCALE keeps them in range.
         Self {
@@ -110,12 +110,12 @@ impl Draws {
     }
 }
 
-/// `aid` fits its column: an integer below the scale where pgbench changes to bigint.
+/// Returns `aid` in the type of its column: an integer below the scale at which pgbench uses bigint.
 fn aid_value(aid: i64) -> Value<'static> {
     i32::try_from(aid).map_or(Value::Int8(aid), Value::Int4)
 }
 
-/// `select-only`: one statement, so it has no place to remember.
+/// `select-only`: one statement, so it needs no state.
 struct SelectOnly {
     rng: Rng,
     scale: i64,
@@ -145,7 +145,7 @@ struct Update {
     scale: i64,
     pipeline: bool,
     draws: Draws,
-    /// The action to send next.
+    /// Next action.
     next: usize,
 }
 
@@ -153,7 +153,7 @@ impl Update {
     fn send(&self, index: usize, batch: &mut Batch<'_>) {
         let Draws { aid, bid, tid, delta } = self.draws;
         let (aid, bid, tid, delta) = (aid_value(aid), Value::Int4(bid), Value::Int4(tid), Value::Int4(delta));
-        // Seven actions at most.
+        // At most seven actions.
         let id = StmtId(index as u32);
         match self.actions[index] {
             Action::Begin | Action::End => batch.execute(id, &[]),

@@ -1,11 +1,11 @@
-//! What `\gset` and `\aset` take from results.
+//! `\gset` and `\aset`: variables from results.
 
 use pgdyno_script::{Collect, Variables, valid_variable_name};
 use pgdyno_workload::{Note, Reply, ResultSet};
 
 use super::words::{self, Place};
 
-/// Stores what `collect` wants of `reply`; what pgbench says where that is not possible.
+/// Stores the variables of `collect` from `reply`. Returns pgbench's message if that is not possible.
 pub(super) fn collect(
     reply: Reply<'_>,
     collect: &Collect,
@@ -30,7 +30,7 @@ pub(super) fn collect(
     Ok(())
 }
 
-/// The last row of a result, each column in the variable of its name; NULL is an empty text, as in pgbench.
+/// Stores the last row of a result, each column in the variable of its name. NULL is an empty text, as in pgbench.
 fn store(
     result: &ResultSet<'_>,
     command: &str,
@@ -49,7 +49,7 @@ fn store(
                 Note::Error(words::not_stored(at, query, &name)),
             ]);
         }
-        // A variable that no script names need not be kept.
+        // A variable that no script uses need not be stored.
         if let Some(slot) = variables.names().find(&name) {
             variables.set_text(slot, value.unwrap_or_default());
         }

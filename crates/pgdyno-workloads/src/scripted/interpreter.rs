@@ -1,4 +1,4 @@
-//! One client at work on its scripts.
+//! The interpreter of scripts: one client.
 
 mod debug;
 mod trouble;
@@ -17,46 +17,46 @@ use super::program::Program;
 use super::seeds::Chooser;
 use super::words::{self, Place};
 
-/// One client.
+/// A client that runs scripts.
 pub(super) struct Interpreter {
-    /// Shared by all threads, without a count of who does: a count would be written at every step.
+    /// A plain reference: all threads would write to a reference count at every step.
     program: &'static Program,
     /// The scripts that it runs.
     mix: &'static Mix,
     client: u32,
     rng: Rng,
-    /// The stream as it was when the transaction began: a retry draws the same numbers.
+    /// The stream at the start of the transaction: a retry draws the same numbers.
     rng_at_begin: Rng,
     chooser: Chooser,
-    /// Transactions that it has begun, where it runs each script once.
+    /// Number of transactions begun, if it runs each script once.
     begun: usize,
     variables: Variables,
     script: usize,
-    /// The command that comes next.
+    /// Next command.
     next: usize,
-    /// The command whose reply is awaited.
+    /// Command whose reply it waits for.
     sent: usize,
-    /// What the last step prepared, and nothing else.
+    /// Statement that the last step prepared.
     preparing: Option<StmtId>,
-    /// The query mode, as the last statement was sent.
+    /// Query mode of the last statement.
     mode: QueryMode,
-    /// Whether `next` was reached from a branch whose condition was not true.
+    /// Whether `next` was reached from a branch whose condition was false.
     jumped: bool,
     in_pipeline: bool,
     /// Sync points of the pipeline since its last statement.
     syncs: u32,
-    /// Statements of the pipeline that come right after sync points, and how many.
+    /// Statements of the pipeline right after sync points, and the number of these.
     after_syncs: Vec<(StmtId, u32)>,
-    /// What a shell is to run, and the command that wants it.
+    /// Command for a shell.
     shell: Vec<u8>,
     shell_outcome: Option<ShellOutcome>,
     /// Text of the statement, or its parameters.
     text: Vec<u8>,
-    /// What `--debug` has told; nothing without.
+    /// State of `--debug`; `None` without it.
     told: Option<debug::Told>,
 }
 
-/// Why a client cannot go on.
+/// Messages when a client cannot continue.
 struct Stop(Vec<Note>);
 
 impl Interpreter {
@@ -101,22 +101,22 @@ impl Interpreter {
         StmtId((self.program.first[self.script] + command) as u32)
     }
 
-    /// What pgbench says when a backslash command fails.
+    /// Returns pgbench's message for a failed backslash command.
     fn failed(&self, command: &str, why: &str) -> Stop {
         Stop(vec![Note::Error(words::command_failed(self.place(self.next), command, why))])
     }
 
-    /// The same for one whose expression or operands are at fault.
+    /// Returns pgbench's messages for a command whose expression or operands are wrong.
     fn at_fault(&self, command: &Command, error: &EvalError) -> Stop {
         let Stop(mut notes) = self.failed(&command.name_for(error), error.consequence());
-        // Of an empty text pgbench does not say that it is no value.
+        // pgbench does not report an empty text as an invalid value.
         if self.program.pgbench().is_none() || !matches!(error, EvalError::Empty(_)) {
             notes.insert(0, Note::Error(error.to_string()));
         }
         Stop(notes)
     }
 
-    /// Carries out commands until one wants to wait.
+    /// Executes commands until one must wait.
     fn go_on(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Result<Next, Stop> {
         let program = self.program;
         let commands = &program.scripts[self.script].commands;
@@ -140,7 +140,7 @@ impl Interpreter {
         Ok(Next::Finish(Verdict::Committed))
     }
 
-    /// Stores what `\gset` and `\aset` want.
+    /// Stores the variables of `\gset` and `\aset`.
     #[inline]
     fn take_reply(&mut self, commands: &[Command], reply: Reply<'_>) -> Result<(), Stop> {
         if self.sent == usize::MAX {
@@ -156,7 +156,7 @@ impl Interpreter {
         }
     }
 
-    /// Carries out one command, and steps to the one that follows. `Some` when the client must wait.
+    /// Executes one command, and advances to the next one. Returns `Some` if the client must wait.
     #[inline]
     fn carry_out(
         &mut self,
@@ -215,7 +215,7 @@ impl Interpreter {
         Ok(None)
     }
 
-    /// Goes on with the next command where the condition is true, else `otherwise`.
+    /// Continues with the next command if the condition is true, else with `otherwise`.
     fn branch(
         &mut self,
         command: &Command,
@@ -279,7 +279,7 @@ impl Interpreter {
         Ok(Some(if is_last { Next::Finish(Verdict::Committed) } else { Next::Await }))
     }
 
-    /// In prepared mode everything up to `\endpipeline` is prepared before the pipeline begins.
+    /// Starts a pipeline. In prepared mode everything up to `\endpipeline` is prepared before.
     fn start_pipeline(&mut self, commands: &[Command], batch: &mut Batch<'_>) -> Result<Option<Next>, Stop> {
         if batch.mode() == QueryMode::Simple {
             return Err(self.failed("startpipeline", "cannot use pipeline mode with the simple query protocol"));
@@ -309,7 +309,7 @@ impl Interpreter {
         Ok(None)
     }
 
-    /// Asks for the command, and, when it has been run, takes what came of it.
+    /// Requests a shell command, or handles its result.
     fn run_shell(&mut self, command: &Command, batch: &mut Batch<'_>) -> Result<Option<Next>, Stop> {
         let (shell, set) = match &command.kind {
             Kind::SetShell(set) => (&set.shell, Some(set)),
@@ -335,7 +335,7 @@ impl Interpreter {
     }
 }
 
-/// Appends the parameters as a Bind message wants them; how many there are.
+/// Appends the parameters in the format of Bind. Returns their number.
 #[inline]
 fn encode(extended: &Extended, variables: &Variables, out: &mut Vec<u8>) -> u16 {
     for slot in &extended.params {
@@ -346,11 +346,11 @@ fn encode(extended: &Extended, variables: &Variables, out: &mut Vec<u8>) -> u16 
             out[start..start + 4].copy_from_slice(&len.to_be_bytes());
         }
     }
-    // 255 at most: the parser sees to it.
+    // At most 255, which the parser checks.
     extended.params.len() as u16
 }
 
-/// Where `debug()` of a command writes to.
+/// Returns a function for the output of `debug()` in a command.
 fn debug_to<'a>(at: Place, batch: &'a mut Batch<'_>) -> impl FnMut(&str) + 'a {
     move |text| {
         batch.note(Note::Words(format!("debug(script={},command={}): {text}", at.script, at.command + 1)));
@@ -382,7 +382,7 @@ impl ClientScript for Interpreter {
             Ok(next) => next,
             Err(Stop(notes)) => {
                 notes.into_iter().for_each(|note| batch.note(note));
-                // Nothing of an open pipeline is awaited any more.
+                // Stops waiting for an open pipeline.
                 batch.hold();
                 Next::Abort
             }
@@ -403,7 +403,7 @@ impl ClientScript for Interpreter {
     }
 
     fn waiting(&self) -> Option<StmtId> {
-        // A sleep is done with when it begins; a shell command is carried out again when it ended.
+        // A sleep counts when it begins; a shell command is executed again when it ended.
         let command = if self.shell_outcome.is_some() { self.next } else { self.next.checked_sub(1)? };
         Some(self.id(command))
     }

@@ -10,18 +10,18 @@ use super::Source;
 pub struct Groups {
     /// The stages.
     pub stages: Vec<Stage>,
-    /// What the clients of each group run.
+    /// Scripts of each group.
     pub scripts: Vec<GroupScripts>,
 }
 
-/// What the clients of one group run.
+/// Scripts of the clients of one group.
 #[derive(Clone, Debug)]
 pub struct GroupScripts {
     /// The group's name.
     pub group: &'static str,
     /// Places of its scripts among those of the workload.
     pub scripts: Vec<usize>,
-    /// Whether each client runs each of them once, in this order, and is done.
+    /// Whether each client runs each of them once, in this order, and is finished.
     pub once: bool,
     /// Think time before each transaction.
     pub think_ns: u64,
@@ -47,7 +47,7 @@ impl Groups {
 
 /// The mix of scripts that a client draws from.
 pub(super) struct Mix {
-    /// The group whose clients do.
+    /// Its group; `None` if there are no groups.
     pub(super) group: Option<&'static str>,
     /// Places of the scripts.
     pub(super) scripts: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What all clients of a run share: its scripts, and how a client begins.
+//! State that all clients of a run share: the scripts, and the start of a client.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use super::mix::Mix;
 use super::seeds::Seeds;
 use super::{Manner, PgbenchManner, Spec};
 
-/// Variables that have a value without a script's help.
+/// Variables that are set without a script.
 pub(super) const AUTOMATIC: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
 
-/// What all clients share.
+/// State that all clients share.
 pub(super) struct Program {
     pub(super) scripts: Vec<Script>,
     /// The place of each script's first command among all commands: a command's number in reports.
     pub(super) first: Vec<usize>,
-    /// The name on the server of each command, where it is prepared: `P_0`, `P_1`, … over all scripts.
+    /// Name of each prepared command on the server: `P_0`, `P_1`, … over all scripts.
     pub(super) prepared_names: Vec<Vec<u8>>,
     /// The scripts of each group of clients.
     mixes: Vec<Mix>,
-    /// Every client's variables at its beginning, but `client_id`.
+    /// Variables of a client at its start, without `client_id`.
     pub(super) variables: Variables,
     manner: Manner,
 }
@@ -57,7 +57,7 @@ impl Program {
 
     /// Returns the scripts of a group.
     pub(super) fn mix(&self, group: &str) -> &Mix {
-        // Without groups there is one mix, whatever the clients are called.
+        // Without groups there is one mix for all clients.
         self.mixes.iter().find(|mix| mix.group == Some(group)).unwrap_or(&self.mixes[0])
     }
 

@@ -1,7 +1,7 @@
-//! Whether SQL only reads, as far as its words tell. What a function does is not known: a server that cannot write refuses
-//! it.
+//! Returns whether SQL only reads, by its words. The effects of functions are unknown: a read-only server refuses
+//! them.
 
-/// Statements that change nothing that lasts.
+/// Statements without lasting effects.
 const READERS: [&str; 26] = [
     "abort",
     "begin",
@@ -30,10 +30,10 @@ const READERS: [&str; 26] = [
     "listen",
     "unlisten",
 ];
-/// Words that make a writer of a statement that begins like a reader: parts of a WITH, of SELECT … INTO, and of row locks.
+/// Words that make a statement write although it begins as one that reads: in WITH, SELECT … INTO, and row locks.
 const WRITERS: [&str; 6] = ["insert", "update", "delete", "merge", "into", "share"];
 
-/// Whether every statement of this text only reads.
+/// Returns true if every statement of this text only reads.
 pub(super) fn only_reads(sql: &str) -> bool {
     let plain = plain(sql);
     plain.split(';').all(|statement| {
@@ -46,7 +46,7 @@ pub(super) fn only_reads(sql: &str) -> bool {
     })
 }
 
-/// The text without comments, literals and quoted names.
+/// Returns the text without comments, literals and quoted names.
 fn plain(sql: &str) -> String {
     let mut plain = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -72,7 +72,7 @@ fn plain(sql: &str) -> String {
     plain + rest
 }
 
-/// The end of the comment that `text` begins with; comments nest.
+/// Returns the end of the comment at the start of `text`; comments nest.
 fn comment_end(text: &str) -> Option<usize> {
     let (mut depth, mut at) = (0, 0);
     loop {
@@ -88,7 +88,7 @@ fn comment_end(text: &str) -> Option<usize> {
     }
 }
 
-/// `$tag$`, where `text` begins with one.
+/// Returns `$tag$` at the start of `text`.
 fn dollar_tag(text: &str) -> Option<&str> {
     let end = text[1..].find('$')? + 2;
     let name = &text[1..end - 1];

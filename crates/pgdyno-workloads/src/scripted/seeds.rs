@@ -1,4 +1,4 @@
-//! Which generator gets which seed: pgbench's order.
+//! Seeds of the generators, in pgbench's order.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use super::Spec;
 pub(super) struct Seeds {
     clients: Vec<Rng>,
     default_seed: Option<i64>,
-    /// Clients of one thread draw their scripts from one stream, in the order in which they come to it.
+    /// Clients of one thread draw their scripts from one stream, in the order of their transactions.
     choosers: Vec<Chooser>,
     samplers: Vec<Rng>,
     /// The thread of each client.
@@ -33,7 +33,7 @@ impl Seeds {
         let (mut choosers, mut samplers) = (Vec::new(), Vec::new());
         for _ in 0..count {
             choosers.push(Arc::new(Mutex::new(Rng::new(base.next_u64()))));
-            // The throttle's: arrivals have a stream of the engine's own.
+            // Skips the throttle's seed: the engine has its own stream for arrivals.
             base.next_u64();
             samplers.push(Rng::new(base.next_u64()));
         }

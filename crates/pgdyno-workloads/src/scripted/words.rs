@@ -1,4 +1,4 @@
-//! pgbench's words for what goes wrong while a script runs.
+//! pgbench's messages for errors in scripts.
 
 /// A place in a run's scripts.
 #[derive(Clone, Copy, Debug)]
@@ -8,37 +8,37 @@ pub(super) struct Place {
     pub(super) command: usize,
 }
 
-/// A command failed for a reason that is no answer of the server.
+/// Returns the message for a command that failed without an error of the server.
 pub(super) fn command_failed(at: Place, command: &str, why: &str) -> String {
     let Place { client, script, command: number } = at;
     format!("client {client} aborted in command {number} ({command}) of script {script}; {why}")
 }
 
-/// The server refused a command, and the client ends.
+/// Returns the message for a command that the server refused; the client is aborted.
 pub(super) fn refused(at: Place, query: u32, why: &str) -> String {
     let Place { client, script, command } = at;
     format!("client {client} script {script} aborted in command {command} query {query}: {why}")
 }
 
-/// `\gset` found more or less than a row.
+/// Returns the message for `\gset` with no row or several.
 pub(super) fn not_one_row(at: Place, query: u32, rows: u32) -> String {
     let Place { client, script, command } = at;
     format!("client {client} script {script} command {command} query {query}: expected one row, got {rows}")
 }
 
-/// `\gset` or `\aset` met a column whose name is no variable's.
+/// Returns the message for `\gset` or `\aset` with a column whose name is no variable.
 pub(super) fn not_stored(at: Place, query: u32, variable: &str) -> String {
     let Place { client, script, command } = at;
     format!("client {client} script {script} command {command} query {query}: error storing into variable {variable}")
 }
 
-/// `--verbose-errors`: the server refused a command.
+/// Returns the message of `--verbose-errors` for a command that the server refused.
 pub(super) fn met_error(at: Place, why: &str) -> String {
     let Place { client, script, command } = at;
     format!("client {client} got an error in command {command} (SQL) of script {script}; {why}")
 }
 
-/// `--verbose-errors`: what becomes of the transaction.
+/// Returns the message of `--verbose-errors` for the decision on the transaction.
 pub(super) fn decided(client: u32, again: bool, tries: u32, max_tries: u32, used_percent: Option<f64>) -> String {
     let what = if again { "repeats the transaction after the error" } else { "ends the failed transaction" };
     let of = if max_tries > 0 { format!("/{max_tries}") } else { String::new() };

@@ -1,4 +1,4 @@
-//! Directories that are right, and all that can be wrong with one.
+//! Valid directories, and all mistakes in one.
 
 use pgdyno_workload::{Capabilities, When};
 
@@ -95,7 +95,7 @@ fn data_may_be_that_of_a_built_in_workload() {
 
     let error = Params::new(meta.id, meta.params, [("history-indexes", "false")]).unwrap_err().to_string();
     assert_eq!(error, "history-indexes must be one of true, but 'false' was given");
-    // What is not fixed is as it was loaded, or given.
+    // A parameter that is not fixed has the loaded or given value.
     let directory = on_tables("workload = 'tproc-c'\nparams = { warehouses = 4, seed = '9' }").unwrap();
     assert!(directory.meta().params.iter().any(|p| p.name == "partitions" && !p.is_fixed()));
     assert_eq!(self::own(&directory, &[]).scale(), 4);

@@ -1,4 +1,4 @@
-//! What pgbench says with `--debug`.
+//! Output of `--debug`, as in pgbench.
 
 use pgdyno_script::{Command, Kind};
 use pgdyno_wire::{QueryMode, StmtId};
@@ -6,23 +6,23 @@ use pgdyno_workload::{Batch, Note, ShellOutcome};
 
 use super::Interpreter;
 
-/// What has been told: a command is carried out again after a wait, but told once.
+/// State of the output: a command that is executed again after a wait is reported once.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     script: bool,
-    /// The last command.
+    /// Last command.
     command: Option<usize>,
     /// Sync points of the pipeline in progress.
     syncs: u32,
 }
 
 impl Told {
-    /// A transaction begins.
+    /// Handles the start of a transaction.
     pub(super) fn begin(&mut self) {
         self.script = false;
     }
 
-    /// So does its first command, perhaps once more.
+    /// Handles the start of its first command, again after a retry.
     pub(super) fn restart(&mut self) {
         self.command = None;
         self.syncs = 0;
@@ -34,7 +34,7 @@ impl Interpreter {
         batch.note(Note::Info(format!("client {} {what}", self.client)));
     }
 
-    /// Before a transaction's first command.
+    /// Reports the script before its first command.
     pub(super) fn tell_script(&mut self, batch: &mut Batch<'_>) {
         let Some(told) = &mut self.told else { return };
         if !std::mem::replace(&mut told.script, true) {
@@ -42,7 +42,7 @@ impl Interpreter {
         }
     }
 
-    /// Before a command.
+    /// Reports a command.
     pub(super) fn tell(&mut self, command: &Command, batch: &mut Batch<'_>) {
         let Some(told) = &mut self.told else { return };
         let again = told.command.replace(self.next) == Some(self.next);
@@ -79,7 +79,7 @@ impl Interpreter {
         }
     }
 
-    /// Before a statement is prepared.
+    /// Reports the preparation of a statement.
     pub(super) fn tell_preparing(&self, id: StmtId, batch: &mut Batch<'_>) {
         if self.told.is_some() {
             let name = &self.program.prepared_names[id.0 as usize];
@@ -87,7 +87,7 @@ impl Interpreter {
         }
     }
 
-    /// After the reply to a pipeline, in which each sync point is met.
+    /// Reports the reply to a pipeline, with each sync point.
     pub(super) fn tell_reply(&self, commands: &[Command], batch: &mut Batch<'_>) {
         let Some(told) = &self.told else { return };
         if !commands.get(self.sent).is_some_and(|command| matches!(command.kind, Kind::EndPipeline)) {
@@ -101,7 +101,7 @@ impl Interpreter {
         }
     }
 
-    /// After `\setshell`: its program, that program's first argument, and the first line of its output.
+    /// Reports `\setshell`: its program, the program's first argument, and the first line of its output.
     pub(super) fn tell_output(&self, command: &Command, outcome: &ShellOutcome, batch: &mut Batch<'_>) {
         if self.told.is_none() || !matches!(command.kind, Kind::SetShell(_)) {
             return;

@@ -1,4 +1,4 @@
-//! What an error means to a script: pgbench's answers in the drop-in, pgdyno's else.
+//! Errors in scripts: pgbench's actions in the drop-in, else pgdyno's.
 
 use pgdyno_script::Kind;
 use pgdyno_wire::{QueryMode, StmtId, libpq};
@@ -9,7 +9,7 @@ use crate::scripted::PgbenchManner;
 use crate::scripted::words;
 
 impl Interpreter {
-    /// What becomes of the client, and what the user should read.
+    /// Returns the action for the client, and appends messages for the user.
     pub(super) fn answer(&self, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
         match trouble {
             Trouble::LeftOpen => {
@@ -35,14 +35,14 @@ impl Interpreter {
         }
     }
 
-    /// The command that pgbench names: the one whose reply is awaited, else the one that is being prepared.
+    /// Returns the command in pgbench's message: the one whose reply is awaited, else the one that is being prepared.
     fn blamed(&self) -> usize {
-        // A connection may also be lost while the last command, a sleep, is over but for the wait.
+        // The connection may be lost after the last command, a sleep, except for its wait.
         let last = self.program.scripts[self.script].commands.len().saturating_sub(1);
         if self.sent == usize::MAX { self.next.min(last) } else { self.sent }
     }
 
-    /// The text that a position in the server's message counts in, where libpq knows it.
+    /// Returns the text to which a position in the server's message refers, if libpq knows it.
     fn text_of(&self, stmt: Option<StmtId>) -> Option<&[u8]> {
         let id = self.preparing.or(stmt)?;
         match (self.mode, self.preparing) {
@@ -67,7 +67,7 @@ impl Interpreter {
             Trouble::Server { stmt, results, message, .. } => {
                 let why = libpq::error(message, &String::from_utf8_lossy(self.text_of(*stmt).unwrap_or_default()));
                 if self.preparing.is_some() {
-                    // pgbench says so, and tries to execute it all the same.
+                    // pgbench reports that, and tries to execute it nevertheless.
                     notes.push(Note::Error(why));
                     return OnTrouble::Ignore;
                 }
@@ -85,7 +85,7 @@ impl Interpreter {
                 notes.push(Note::Error(words::refused(at, query, &why)));
             }
             Trouble::Lost { .. } if manner.reconnect => return OnTrouble::Count,
-            // After the first result of a group of statements libpq tells of it as of a statement's error.
+            // After the first result of a group of statements libpq reports it as a statement's error.
             Trouble::Lost { results, said, .. }
                 if said.is_some() || (*results > 0 && self.mode == QueryMode::Simple) =>
             {
