@@ -8,15 +8,15 @@
 //!                                             Retry ◄── WaitRollbackResult ─► Failure ─► ChooseScript
 //! ```
 
+mod failure;
 mod rows;
-mod trouble;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_measure::{Recorder, Rows};
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
-use pgdyno_workload::{Batch, ClientScript, Next, Note, OnTrouble, ReplyBuffer, ShellOutcome, Since, Trouble, Verdict};
+use pgdyno_workload::{Batch, ClientScript, Failure, Next, Note, OnFailure, ReplyBuffer, ShellOutcome, Since, Verdict};
 
 use crate::backlog::Backlog;
 use crate::errors::ErrorLog;
@@ -24,7 +24,7 @@ use crate::lines::Line;
 use crate::observer::{Observer, TxEnd, TxOutcome};
 use crate::pacer::Pacer;
 use crate::{Rules, Tick};
-use trouble::pass_on;
+use failure::pass_on;
 
 /// Failures in a row, without a success and not by serialization or deadlock, after which a client is aborted: its
 /// script cannot work on this database, and would only fill the server's log.
@@ -525,7 +525,7 @@ impl Client {
         self.observe(now, TxOutcome::Completed, common);
         // It counts, as in pgbench: its work was done. But the next transaction would begin within its block.
         if self.tx_status != TxStatus::Idle
-            && self.script.on_trouble(&Trouble::LeftOpen, &mut common.notes) == OnTrouble::Abort
+            && self.script.on_failure(&Failure::LeftOpen, &mut common.notes) == OnFailure::Abort
         {
             self.state = State::Aborted;
         }
@@ -588,8 +588,8 @@ impl Client {
 
     /// Tells the script whether its failed transaction is tried again.
     fn decided(&mut self, now: Tick, again: bool, common: &mut Common) {
-        let trouble = Trouble::Decided { again, tries: self.tries, elapsed_ns: now.since(self.intended) };
-        self.script.on_trouble(&trouble, &mut common.notes);
+        let failure = Failure::Decided { again, tries: self.tries, elapsed_ns: now.since(self.intended) };
+        self.script.on_failure(&failure, &mut common.notes);
     }
 
     /// Handles the whole reply to a single statement, as [`Client::on_event`] handles its events.
@@ -743,7 +743,7 @@ impl Client {
 
     /// Aborts it: its connection could not be opened.
     pub(crate) fn cannot_connect(&mut self, now: Tick, common: &mut Common) {
-        self.script.on_trouble(&Trouble::NotConnected, &mut common.notes);
+        self.script.on_failure(&Failure::NotConnected, &mut common.notes);
         if common.pacer.is_open() && self.state == State::Connecting {
             common.recorder.still_waiting(1, now.since(self.intended));
         }

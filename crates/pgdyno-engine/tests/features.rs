@@ -12,7 +12,7 @@ use pgdyno_engine::{Arrivals, Observer, Rate, Rules, Tick, TxEnd, TxOutcome};
 use pgdyno_measure::{Interval, Part, Phase, Totals, broken_identities};
 use pgdyno_wire::{ErrorClass, QueryMode, Statement, StmtId};
 use pgdyno_workload::{
-    Batch, Begin, ClientScript, Next, Note, OnTrouble, Reply, Rng, ShellOutcome, Trouble, TxnId, Verdict,
+    Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, ShellOutcome, TxnId, Verdict,
 };
 use proptest::prelude::*;
 
@@ -49,7 +49,7 @@ type Heard = Arc<Mutex<Vec<String>>>;
 struct Script {
     acts: Vec<Act>,
     next: usize,
-    on_trouble: OnTrouble,
+    on_failure: OnFailure,
     heard: Heard,
 }
 
@@ -103,15 +103,15 @@ impl ClientScript for Script {
         matches!(self.acts.get(self.next - 1), Some(Act::Shell)).then_some(SELECT)
     }
 
-    fn on_trouble(&mut self, trouble: &Trouble<'_>, _: &mut Vec<Note>) -> OnTrouble {
-        match trouble {
-            Trouble::Server { message, .. } => self.hear(format!("server {}: {}", message.severity, message.message)),
-            Trouble::Lost { .. } => self.hear("lost".to_owned()),
-            Trouble::NotConnected => self.hear("not connected".to_owned()),
-            Trouble::LeftOpen => self.hear("left open".to_owned()),
-            Trouble::Decided { .. } => return OnTrouble::Count,
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+        match failure {
+            Failure::Server { message, .. } => self.hear(format!("server {}: {}", message.severity, message.message)),
+            Failure::Lost { .. } => self.hear("lost".to_owned()),
+            Failure::NotConnected => self.hear("not connected".to_owned()),
+            Failure::LeftOpen => self.hear("left open".to_owned()),
+            Failure::Decided { .. } => return OnFailure::Count,
         }
-        self.on_trouble
+        self.on_failure
     }
 }
 
@@ -126,7 +126,7 @@ impl Script {
 /// A fleet of clients, each with acts of its own.
 struct Play {
     acts: Vec<Vec<Act>>,
-    on_trouble: OnTrouble,
+    on_failure: OnFailure,
     mode: QueryMode,
     rules: Rules,
     rate: Option<Rate>,
@@ -150,7 +150,7 @@ impl Play {
     fn of(acts: impl IntoIterator<Item = Vec<Act>>) -> Self {
         Self {
             acts: acts.into_iter().collect(),
-            on_trouble: OnTrouble::Count,
+            on_failure: OnFailure::Count,
             mode: QueryMode::Extended,
             rules: Rules { give_up: false, ..Rules::default() },
             rate: None,
@@ -172,7 +172,7 @@ impl Play {
     fn fleet(&self) -> Fleet {
         let script = |acts: &Vec<Act>| -> Box<dyn ClientScript> {
             let heard = Arc::clone(&self.heard);
-            Box::new(Script { acts: acts.clone(), next: 0, on_trouble: self.on_trouble, heard })
+            Box::new(Script { acts: acts.clone(), next: 0, on_failure: self.on_failure, heard })
         };
         let pacer = Pacer::new(self.rate, 0, 1, Rng::new(1));
         let scripts = self.acts.iter().map(script).collect();
@@ -299,10 +299,10 @@ fn a_connection_that_comes_after_the_end_is_not_waited_for_and_begins_no_transac
 #[test]
 fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
     let mut selects = 0;
-    let mut run = |on_trouble| {
+    let mut run = |on_failure| {
         let acts = vec![send(BEGIN), send(SELECT), send(SELECT), send(END)];
         let mut play = Play::of([acts]).transactions(5);
-        play.on_trouble = on_trouble;
+        play.on_failure = on_failure;
         let outcome = play.run(|request| match request.sql {
             "SELECT 1" => {
                 selects += 1;
@@ -317,9 +317,9 @@ fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
         (txn.committed, txn.failures(), heard.len(), outcome.part.stmts[1].failed, outcome.states[0])
     };
     // Every third SELECT fails, from the first one on: of ten, or of seven where a failure is a transaction's end.
-    assert_eq!(run(OnTrouble::Ignore), (5, 0, 4, 4, State::Finished));
-    assert_eq!(run(OnTrouble::Count), (2, 3, 3, 3, State::Finished));
-    assert_eq!(run(OnTrouble::Abort), (0, 1, 1, 1, State::Aborted));
+    assert_eq!(run(OnFailure::Ignore), (5, 0, 4, 4, State::Finished));
+    assert_eq!(run(OnFailure::Count), (2, 3, 3, 3, State::Finished));
+    assert_eq!(run(OnFailure::Abort), (0, 1, 1, 1, State::Aborted));
 }
 
 #[test]
@@ -334,9 +334,9 @@ fn a_script_that_cannot_go_on_gives_its_client_up() {
 
 #[test]
 fn a_transaction_left_open_counts_and_is_the_last_one_if_the_script_wants_it() {
-    for (on_trouble, expected) in [(OnTrouble::Abort, (1, State::Aborted)), (OnTrouble::Count, (3, State::Finished))] {
+    for (on_failure, expected) in [(OnFailure::Abort, (1, State::Aborted)), (OnFailure::Count, (3, State::Finished))] {
         let mut play = Play::of([vec![send(BEGIN)]]).transactions(3);
-        play.on_trouble = on_trouble;
+        play.on_failure = on_failure;
         let outcome = play.run(complete);
         assert_eq!((outcome.part.txns[0].committed, outcome.states[0]), expected);
         assert_eq!(play.heard().len() as u64, expected.0);
@@ -429,11 +429,11 @@ fn notices_are_passed_on() {
 fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
     for mode in MODES {
         for answer in [Answer::CopyIn { service_ns: MS }, Answer::CopyOut { service_ns: MS }] {
-            for (on_trouble, committed, failed) in
-                [(OnTrouble::Count, 2, 3), (OnTrouble::Ignore, 5, 0), (OnTrouble::Abort, 0, 1)]
+            for (on_failure, committed, failed) in
+                [(OnFailure::Count, 2, 3), (OnFailure::Ignore, 5, 0), (OnFailure::Abort, 0, 1)]
             {
                 let mut play = Play::of([vec![send(BEGIN), send(SELECT), send(END)]]).transactions(5);
-                (play.mode, play.on_trouble) = (mode, on_trouble);
+                (play.mode, play.on_failure) = (mode, on_failure);
                 let mut requests = 0;
                 let mut after_begin = false;
                 let outcome = play.run(|request| {
@@ -444,7 +444,7 @@ fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
                     let nth = if is_select { play.heard().len() } else { usize::MAX };
                     if is_select && nth < 3 { answer.clone() } else { Answer::Complete { service_ns: MS } }
                 });
-                let case = format!("{mode:?} {answer:?} {on_trouble:?}");
+                let case = format!("{mode:?} {answer:?} {on_failure:?}");
                 if mode != QueryMode::Prepared {
                     assert_eq!(
                         (outcome.part.txns[0].committed, outcome.failed(ErrorClass::Script)),
@@ -454,12 +454,12 @@ fn copy_is_refused_in_both_directions_and_the_client_goes_on() {
                     let executed = outcome.part.stmts[1].latency.count();
                     assert_eq!(
                         executed,
-                        if on_trouble == OnTrouble::Abort { 0 } else { 2 },
+                        if on_failure == OnFailure::Abort { 0 } else { 2 },
                         "no COPY among them: {case}"
                     );
                 }
                 let told = play.heard();
-                let expected = if on_trouble == OnTrouble::Abort { 1 } else { 3 };
+                let expected = if on_failure == OnFailure::Abort { 1 } else { 3 };
                 assert_eq!(told, vec!["server : COPY is not possible in a measured transaction"; expected], "{case}");
                 let failed: u64 = outcome.part.stmts.iter().map(|s| s.failed).sum();
                 assert_eq!(failed, expected as u64, "each is counted once: {case}");
@@ -496,9 +496,9 @@ fn a_lost_connection_is_made_anew_or_not() {
     assert_eq!((outcome.part.txns[0].committed, outcome.failed(ErrorClass::Connection)), (9, 1));
     assert_eq!(outcome.states, [State::Finished]);
 
-    for (on_trouble, is_lost) in [(OnTrouble::Count, true), (OnTrouble::Abort, false)] {
+    for (on_failure, is_lost) in [(OnFailure::Count, true), (OnFailure::Abort, false)] {
         let mut play = Play::of([vec![send(SELECT)]]).transactions(10);
-        play.on_trouble = on_trouble;
+        play.on_failure = on_failure;
         let outcome = play.run(lose_third());
         assert_eq!((outcome.part.lost, outcome.part.reconnected), (1, 0));
         assert_eq!((outcome.part.txns[0].committed, outcome.failed(ErrorClass::Connection)), (2, 1));
@@ -574,7 +574,7 @@ proptest! {
             give_up: false,
             ..Rules::default()
         };
-        play.on_trouble = if aborts { OnTrouble::Abort } else { OnTrouble::Count };
+        play.on_failure = if aborts { OnFailure::Abort } else { OnFailure::Count };
         let mut rng = Rng::new(seed);
         let simulation = play.simulation(move |_| match rng.uniform(0, 300) {
             0 => Answer::Disconnect,

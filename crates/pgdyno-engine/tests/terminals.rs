@@ -6,7 +6,7 @@ use pgdyno_engine::sim::{Answer, Request, Simulation, fleet};
 use pgdyno_engine::{Rules, Tick};
 use pgdyno_measure::{Part, Totals};
 use pgdyno_wire::{QueryMode, Statement, StmtId};
-use pgdyno_workload::{Batch, Begin, ClientScript, Next, Note, OnTrouble, Reply, Rng, Since, Trouble, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Since, TxnId, Verdict};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -59,11 +59,11 @@ impl ClientScript for Thinker {
         counts[usize::from(verdict == Verdict::RolledBack)] += 3;
     }
 
-    fn on_trouble(&mut self, trouble: &Trouble<'_>, _: &mut Vec<Note>) -> OnTrouble {
-        match trouble {
-            Trouble::Server { .. } if self.aborts => OnTrouble::Abort,
-            Trouble::Server { .. } if self.wants_errors => OnTrouble::Finish(Verdict::RolledBack),
-            _ => OnTrouble::Count,
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+        match failure {
+            Failure::Server { .. } if self.aborts => OnFailure::Abort,
+            Failure::Server { .. } if self.wants_errors => OnFailure::Finish(Verdict::RolledBack),
+            _ => OnFailure::Count,
         }
     }
 }

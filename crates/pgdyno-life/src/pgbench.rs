@@ -59,13 +59,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// One that knows what signal ended the benchmark, if one did.
+    /// Returns a recorder that knows which signal ended the benchmark, if one did.
     pub fn new(caught: Caught) -> Self {
         Self { caught, ..Self::default() }
     }
 }
 
-/// In pgbench's manner.
+/// Returns the error in pgbench's words.
 fn refused(error: &StoreError) -> Failure {
     Failure::error(match error {
         StoreError::Io { what, path, source } => {

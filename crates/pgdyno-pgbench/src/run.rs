@@ -12,7 +12,7 @@ use pgdyno_engine::{
 use pgdyno_measure::Phase;
 use pgdyno_net::{ConnectOptions, Halt};
 use pgdyno_workload::{Capabilities, Drive as _, Note};
-use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Source, Spec};
 
 use crate::connect::{self, Ask};
 use crate::messages::{Failure, Io, Said};
@@ -58,7 +58,7 @@ pub fn run(
         clients: options.clients,
         threads: options.threads as usize,
         groups: None,
-        manner: Manner::Pgbench(manner(options)),
+        errors: ErrorHandling::Pgbench(errors(options)),
     })
     .map_err(|error| crate::scripts::refused(&error))?;
     let journal = options.log.as_ref().map(|log| Journal::open(log, options)).transpose()?;
@@ -111,8 +111,8 @@ fn set_up(
     }
 }
 
-fn manner(options: &RunOptions) -> PgbenchManner {
-    PgbenchManner {
+fn errors(options: &RunOptions) -> PgbenchErrors {
+    PgbenchErrors {
         continue_on_error: options.continue_on_error,
         verbose_errors: options.verbose_errors,
         reconnect: options.reconnect_s.is_some(),

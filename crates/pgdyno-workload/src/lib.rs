@@ -44,8 +44,8 @@ pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
 pub use script::{
-    Batch, Begin, ClientContext, ClientId, ClientScript, Next, Note, OnTrouble, REPLY_BYTES_MAX, Reply, ReplyBuffer,
-    ResultSet, ShellOutcome, Since, TooMuch, Trouble, TxnId, Verdict,
+    Batch, Begin, ClientContext, ClientId, ClientScript, Failure, Next, Note, OnFailure, REPLY_BYTES_MAX, Reply,
+    ReplyBuffer, ResultSet, ShellOutcome, Since, TooMuch, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
 pub use stage::{Clients, Ends, Group, Results, Stage, has_groups};

@@ -114,7 +114,7 @@ impl Note {
 
 /// A failure in a transaction, or what follows from it.
 #[derive(Debug)]
-pub enum Trouble<'a> {
+pub enum Failure<'a> {
     /// The server reported an error for a statement.
     Server {
         /// The statement, as far as the server's replies tell.
@@ -152,7 +152,7 @@ pub enum Trouble<'a> {
 
 /// Action for a client whose transaction failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnTrouble {
+pub enum OnFailure {
     /// Count the failure; the client goes on with its next transaction.
     Count,
     /// Ignore it; the client goes on with the next step.
@@ -485,8 +485,8 @@ pub trait ClientScript: Send {
     /// Adds the counts of the transaction that has just ended to those of [`crate::Drive::counted`].
     fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
     /// Handles a failed transaction; returns what the client does next. Adds messages for the user to `notes`.
-    fn on_trouble(&mut self, _trouble: &Trouble<'_>, _notes: &mut Vec<Note>) -> OnTrouble {
-        OnTrouble::Count
+    fn on_failure(&mut self, _failure: &Failure<'_>, _notes: &mut Vec<Note>) -> OnFailure {
+        OnFailure::Count
     }
 }
 

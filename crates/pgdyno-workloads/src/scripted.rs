@@ -46,7 +46,7 @@ pub struct Spec {
     /// Groups of clients with scripts of their own; absent where all clients run all scripts.
     pub groups: Option<Groups>,
     /// Handling of errors.
-    pub manner: Manner,
+    pub errors: ErrorHandling,
 }
 
 /// One script.
@@ -62,16 +62,16 @@ pub struct Source {
 
 /// Handling of errors in a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum ErrorHandling {
     /// pgdyno's: a failed transaction is counted, and its client goes on.
-    Run,
+    Pgdyno,
     /// pgbench's: any error except a serialization failure or a deadlock aborts its client.
-    Pgbench(PgbenchManner),
+    Pgbench(PgbenchErrors),
 }
 
 /// pgbench's options for errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PgbenchManner {
+pub struct PgbenchErrors {
     /// `--continue-on-error`.
     pub continue_on_error: bool,
     /// `--verbose-errors`.
@@ -262,7 +262,7 @@ mod tests {
             clients: 1,
             threads: 1,
             groups: None,
-            manner: Manner::Run,
+            errors: ErrorHandling::Pgdyno,
         };
         build(spec).unwrap()
     }

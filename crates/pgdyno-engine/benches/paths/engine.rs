@@ -10,7 +10,7 @@ use pgdyno_measure::Recorder;
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Capabilities, ClientContext, ClientId, Drive, Group, Rng, Stage};
 use pgdyno_workloads::registry;
-use pgdyno_workloads::scripted::{self, Manner, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, Source, Spec};
 
 use super::Path;
 use super::server::answer;
@@ -87,7 +87,7 @@ fn script() -> scripted::Scripted {
         clients: 16,
         threads: 1,
         groups: None,
-        manner: Manner::Run,
+        errors: ErrorHandling::Pgdyno,
     })
     .expect("a script without mistakes")
 }

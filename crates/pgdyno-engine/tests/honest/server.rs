@@ -10,7 +10,7 @@ use pgdyno_engine::{Audience, Backend, Control, Observer, RunOutcome, RunSpec, T
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{QueryMode, backend, frontend};
 use pgdyno_workload::{Capabilities, Drive};
-use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Source, Spec};
 
 /// One request of a client, and its reply, by the server's own clock.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl Server {
             clients: spec.clients,
             threads: spec.threads,
             groups: None,
-            manner: Manner::Pgbench(PgbenchManner::default()),
+            errors: ErrorHandling::Pgbench(PgbenchErrors::default()),
         });
         let workload = workload.unwrap_or_else(|error| panic!("{error}"));
         let options = ConnectOptions::for_socket(self.directory.path(), 5432, "test", "test");

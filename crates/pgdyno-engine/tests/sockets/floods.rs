@@ -22,8 +22,8 @@ fn sessions_that_are_killed_are_not_made_anew_at_once_again_and_again() {
         rules: Rules { give_up: false, ..Rules::default() },
         ..RunSpec::default()
     };
-    let manner = PgbenchManner { reconnect: true, ..PgbenchManner::default() };
-    let (outcome, _) = run_script_as(directory.path(), "select 1;\n", 8, spec, manner);
+    let errors = PgbenchErrors { reconnect: true, ..PgbenchErrors::default() };
+    let (outcome, _) = run_script_as(directory.path(), "select 1;\n", 8, spec, errors);
     assert_eq!((outcome.ended.clone(), outcome.clients_aborted), (Ended::Complete, 0));
     // At once, then after 0.1, 0.2, 0.4, 0.8 and 1.6 s at most, and at least half of that.
     let opened = opened.load(Ordering::SeqCst);
@@ -64,7 +64,7 @@ impl Observer for Slow {
 fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
     let directory = tempfile::tempdir().unwrap();
     serve(directory.path(), u64::MAX, |_| Reply::Complete);
-    let workload = script("\\shell sleep 0.05\n", 8, 1, PgbenchManner::default());
+    let workload = script("\\shell sleep 0.05\n", 8, 1, PgbenchErrors::default());
     let ends = Arc::new(Mutex::new(Vec::new()));
     let mut intervals = Vec::new();
     let audience = Audience {
@@ -113,7 +113,7 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
         sent.store(1, Ordering::SeqCst);
         goodbye.ok()
     });
-    let workload = script("select 1;\n", 1, 1, PgbenchManner::default());
+    let workload = script("select 1;\n", 1, 1, PgbenchErrors::default());
     let (mut notices, mut told) = (0, Vec::new());
     let audience = Audience {
         on_connect: &|_| {},

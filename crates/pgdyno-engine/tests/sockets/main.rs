@@ -19,7 +19,7 @@ use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Observer, Rules, R
 use pgdyno_net::ConnectOptions;
 use pgdyno_wire::{ErrorClass, QueryMode};
 use pgdyno_workload::{Capabilities, Drive, Note};
-use pgdyno_workloads::scripted::{self, Manner, PgbenchManner, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, PgbenchErrors, Scripted, Source, Spec};
 
 /// What lets a client in.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x01Z\0\0\0\x05I";
@@ -149,7 +149,7 @@ fn serve(directory: &Path, admitted: u64, reply: impl Fn(u64) -> Reply + Send + 
     seen
 }
 
-fn script(script: &str, clients: u32, threads: usize, manner: PgbenchManner) -> Scripted {
+fn script(script: &str, clients: u32, threads: usize, errors: PgbenchErrors) -> Scripted {
     let workload = scripted::build(Spec {
         id: "test".to_owned(),
         summary: String::new(),
@@ -160,14 +160,14 @@ fn script(script: &str, clients: u32, threads: usize, manner: PgbenchManner) -> 
         clients,
         threads,
         groups: None,
-        manner: Manner::Pgbench(manner),
+        errors: ErrorHandling::Pgbench(errors),
     });
     workload.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a script of pgbench's as pgbench does, on two threads at most.
 fn run_script(directory: &Path, text: &str, clients: u32, spec: RunSpec) -> (RunOutcome, Vec<u32>) {
-    run_script_as(directory, text, clients, spec, PgbenchManner::default())
+    run_script_as(directory, text, clients, spec, PgbenchErrors::default())
 }
 
 fn run_script_as(
@@ -175,9 +175,9 @@ fn run_script_as(
     text: &str,
     clients: u32,
     spec: RunSpec,
-    manner: PgbenchManner,
+    errors: PgbenchErrors,
 ) -> (RunOutcome, Vec<u32>) {
-    let workload = script(text, clients, spec.threads, manner);
+    let workload = script(text, clients, spec.threads, errors);
     let options = ConnectOptions::for_socket(directory, 5432, "test", "test");
     let mut refused = Vec::new();
     let audience = Audience {

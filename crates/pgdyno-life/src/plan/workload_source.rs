@@ -8,7 +8,7 @@ use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Meta, Param, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
-use pgdyno_workloads::scripted::{self, Groups, Manner, Scripted, Source, Spec};
+use pgdyno_workloads::scripted::{self, ErrorHandling, Groups, Scripted, Source, Spec};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -343,7 +343,7 @@ fn scripts(
         clients: setup.clients,
         threads: setup.threads,
         groups,
-        manner: Manner::Run,
+        errors: ErrorHandling::Pgdyno,
     })
     .map_err(|error| Failure::new(Code::Start, *error))?;
     scripted.check_variables(setup.mode).or_fail(Code::Start)?;

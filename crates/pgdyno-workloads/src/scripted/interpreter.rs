@@ -1,14 +1,14 @@
 //! The interpreter of scripts: one client.
 
 mod debug;
-mod trouble;
+mod failure;
 
 use std::sync::PoisonError;
 
 use pgdyno_script::{Collect, Command, EvalError, Expr, Extended, Kind, Sql, Value, Variables};
 use pgdyno_wire::{Capture, QueryMode, StmtId, TextParams};
 use pgdyno_workload::{
-    Batch, Begin, ClientScript, Next, Note, OnTrouble, Reply, Rng, ShellOutcome, Trouble, TxnId, Verdict,
+    Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, ShellOutcome, TxnId, Verdict,
 };
 
 use super::collect::collect;
@@ -53,7 +53,7 @@ pub(super) struct Interpreter {
     /// Text of the statement, or its parameters.
     text: Vec<u8>,
     /// State of `--debug`; `None` without it.
-    told: Option<debug::Told>,
+    debug_state: Option<debug::State>,
 }
 
 /// Messages when a client cannot continue.
@@ -69,7 +69,7 @@ impl Interpreter {
             variables.set_value(slot, Value::Int(i64::from(client)));
         }
         Self {
-            told: program.pgbench().filter(|manner| manner.debug).map(|_| debug::Told::default()),
+            debug_state: program.pgbench().filter(|errors| errors.debug).map(|_| debug::State::default()),
             program,
             mix,
             client,
@@ -369,8 +369,8 @@ impl ClientScript for Interpreter {
             self.script = mix.scripts[mix.weights.partition_point(|sum| *sum <= draw)];
         }
         self.rng_at_begin.clone_from(&self.rng);
-        if let Some(told) = &mut self.told {
-            told.begin();
+        if let Some(debug_state) = &mut self.debug_state {
+            debug_state.begin();
         }
         self.go_to_first_command();
         Some(Begin { wait_ns: mix.think_ns, ..Begin::now(TxnId(self.script as u8)) })
@@ -408,15 +408,15 @@ impl ClientScript for Interpreter {
         Some(self.id(command))
     }
 
-    fn on_trouble(&mut self, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
-        self.answer(trouble, notes)
+    fn on_failure(&mut self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
+        self.answer(failure, notes)
     }
 }
 
 impl Interpreter {
     fn go_to_first_command(&mut self) {
-        if let Some(told) = &mut self.told {
-            told.restart();
+        if let Some(debug_state) = &mut self.debug_state {
+            debug_state.restart();
         }
         self.next = 0;
         self.sent = usize::MAX;

@@ -6,7 +6,7 @@ use pgdyno_script::{Kind, Names, Script, Value, Variables};
 
 use super::mix::Mix;
 use super::seeds::Seeds;
-use super::{Manner, PgbenchManner, Spec};
+use super::{ErrorHandling, PgbenchErrors, Spec};
 
 /// Variables that are set without a script.
 pub(super) const AUTOMATIC: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
@@ -22,7 +22,7 @@ pub(super) struct Program {
     mixes: Vec<Mix>,
     /// Variables of a client at its start, without `client_id`.
     pub(super) variables: Variables,
-    manner: Manner,
+    errors: ErrorHandling,
 }
 
 impl Program {
@@ -48,7 +48,7 @@ impl Program {
             }
         }
         let mixes = Mix::all(&spec.scripts, spec.groups.as_ref());
-        Self { scripts, first, prepared_names, mixes, variables, manner: spec.manner }
+        Self { scripts, first, prepared_names, mixes, variables, errors: spec.errors }
     }
 
     pub(super) fn scripts(&self) -> &[Script] {
@@ -61,10 +61,10 @@ impl Program {
         self.mixes.iter().find(|mix| mix.group == Some(group)).unwrap_or(&self.mixes[0])
     }
 
-    pub(super) fn pgbench(&self) -> Option<PgbenchManner> {
-        match self.manner {
-            Manner::Run => None,
-            Manner::Pgbench(manner) => Some(manner),
+    pub(super) fn pgbench(&self) -> Option<PgbenchErrors> {
+        match self.errors {
+            ErrorHandling::Pgdyno => None,
+            ErrorHandling::Pgbench(errors) => Some(errors),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One terminal, or virtual user: draws a transaction, draws its inputs, calls the server.
 
-use pgdyno_workload::{Batch, Begin, ClientScript, Next, Note, OnTrouble, Reply, Rng, Trouble, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Verdict};
 
 use super::{
     call::{Call, ROLLED_BACK},
@@ -64,12 +64,12 @@ impl ClientScript for Terminal {
         self.step = 0;
     }
 
-    fn on_trouble(&mut self, trouble: &Trouble<'_>, _: &mut Vec<Note>) -> OnTrouble {
-        match trouble {
-            Trouble::Server { message, .. } if message.code.as_str() == ROLLED_BACK => {
-                OnTrouble::Finish(Verdict::RolledBack)
+    fn on_failure(&mut self, failure: &Failure<'_>, _: &mut Vec<Note>) -> OnFailure {
+        match failure {
+            Failure::Server { message, .. } if message.code.as_str() == ROLLED_BACK => {
+                OnFailure::Finish(Verdict::RolledBack)
             }
-            _ => OnTrouble::Count,
+            _ => OnFailure::Count,
         }
     }
 

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use pgdyno_wire::backend::{self, DataRow, ServerMessage};
 use pgdyno_wire::{Event, QueryMode, Received, Session, Statement, TxStatus, Wire, frontend};
 use pgdyno_workload::{
-    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Group, Next, OnTrouble, ReplyBuffer, Rng,
-    Stage, Trouble, TxnId, Verdict, Workload,
+    Batch, Capabilities, ClientContext, ClientId, ClientScript, CopyBuf, Group, Next, OnFailure, ReplyBuffer, Rng,
+    Stage, TxnId, Verdict, Workload,
 };
 
 use crate::postgres;
@@ -363,9 +363,9 @@ impl Client {
                 self.connection.stream.write_all(&out).unwrap();
                 self.round_trips += 1;
                 if let Err(error) = self.receive(&mut rows) {
-                    let trouble = Trouble::Server { stmt: None, results: 0, message: &error };
-                    return match self.script.on_trouble(&trouble, &mut notes) {
-                        OnTrouble::Finish(verdict) => Ok(verdict),
+                    let trouble = pgdyno_workload::Failure::Server { stmt: None, results: 0, message: &error };
+                    return match self.script.on_failure(&trouble, &mut notes) {
+                        OnFailure::Finish(verdict) => Ok(verdict),
                         _ => Err(error),
                     };
                 }

@@ -8,7 +8,7 @@ use super::Interpreter;
 
 /// State of the output: a command that is executed again after a wait is reported once.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct State {
     script: bool,
     /// Last command.
     command: Option<usize>,
@@ -16,7 +16,7 @@ pub(super) struct Told {
     syncs: u32,
 }
 
-impl Told {
+impl State {
     /// Handles the start of a transaction.
     pub(super) fn begin(&mut self) {
         self.script = false;
@@ -36,16 +36,16 @@ impl Interpreter {
 
     /// Reports the script before its first command.
     pub(super) fn tell_script(&mut self, batch: &mut Batch<'_>) {
-        let Some(told) = &mut self.told else { return };
-        if !std::mem::replace(&mut told.script, true) {
+        let Some(debug_state) = &mut self.debug_state else { return };
+        if !std::mem::replace(&mut debug_state.script, true) {
             self.say(&format!("executing script \"{}\"", self.program.scripts[self.script].name), batch);
         }
     }
 
     /// Reports a command.
     pub(super) fn tell(&mut self, command: &Command, batch: &mut Batch<'_>) {
-        let Some(told) = &mut self.told else { return };
-        let again = told.command.replace(self.next) == Some(self.next);
+        let Some(debug_state) = &mut self.debug_state else { return };
+        let again = debug_state.command.replace(self.next) == Some(self.next);
         match &command.kind {
             Kind::Sql(sql) => {
                 let id = self.id(self.next);
@@ -67,8 +67,8 @@ impl Interpreter {
             _ if again => {}
             kind => {
                 match kind {
-                    Kind::StartPipeline => told.syncs = 0,
-                    Kind::SyncPipeline | Kind::EndPipeline => told.syncs += 1,
+                    Kind::StartPipeline => debug_state.syncs = 0,
+                    Kind::SyncPipeline | Kind::EndPipeline => debug_state.syncs += 1,
                     _ => {}
                 }
                 self.say(&format!("executing {}", command.invocation()), batch);
@@ -81,7 +81,7 @@ impl Interpreter {
 
     /// Reports the preparation of a statement.
     pub(super) fn tell_preparing(&self, id: StmtId, batch: &mut Batch<'_>) {
-        if self.told.is_some() {
+        if self.debug_state.is_some() {
             let name = &self.program.prepared_names[id.0 as usize];
             self.say(&format!("preparing {}", String::from_utf8_lossy(name)), batch);
         }
@@ -89,11 +89,11 @@ impl Interpreter {
 
     /// Reports the reply to a pipeline, with each sync point.
     pub(super) fn tell_reply(&self, commands: &[Command], batch: &mut Batch<'_>) {
-        let Some(told) = &self.told else { return };
+        let Some(debug_state) = &self.debug_state else { return };
         if !commands.get(self.sent).is_some_and(|command| matches!(command.kind, Kind::EndPipeline)) {
             return;
         }
-        for left in (1..=told.syncs).rev() {
+        for left in (1..=debug_state.syncs).rev() {
             self.say(&format!("pipeline ending, ongoing syncs: {left}"), batch);
             if left > 1 {
                 self.say("receiving", batch);
@@ -103,7 +103,7 @@ impl Interpreter {
 
     /// Reports `\setshell`: its program, the program's first argument, and the first line of its output.
     pub(super) fn tell_output(&self, command: &Command, outcome: &ShellOutcome, batch: &mut Batch<'_>) {
-        if self.told.is_none() || !matches!(command.kind, Kind::SetShell(_)) {
+        if self.debug_state.is_none() || !matches!(command.kind, Kind::SetShell(_)) {
             return;
         }
         let invocation = command.invocation().to_string();

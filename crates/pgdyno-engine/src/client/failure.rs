@@ -2,7 +2,7 @@
 
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, SqlState, StmtId, TxStatus, libpq};
-use pgdyno_workload::{Note, OnTrouble, TooMuch, Trouble};
+use pgdyno_workload::{Failure, Note, OnFailure, TooMuch};
 
 use super::{Client, Common, Failed, State};
 use crate::Tick;
@@ -122,14 +122,14 @@ impl Client {
     #[cold]
     fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.tell_error(common) {
-            OnTrouble::Count => {}
-            OnTrouble::Abort => return true,
-            OnTrouble::Ignore => {
+            OnFailure::Count => {}
+            OnFailure::Abort => return true,
+            OnFailure::Ignore => {
                 self.error = None;
                 self.state = self.finish.map_or(State::StartCommand, State::EndTx);
                 return true;
             }
-            OnTrouble::Finish(verdict) => {
+            OnFailure::Finish(verdict) => {
                 if let Some(error) = self.error.take() {
                     common.errors.forget(error.code);
                 }
@@ -154,11 +154,11 @@ impl Client {
     }
 
     /// Passes the error to the script, and aborts the client if the script wants that.
-    fn tell_error(&mut self, common: &mut Common) -> OnTrouble {
-        let Some(error) = self.error.take() else { return OnTrouble::Count };
-        let trouble = Trouble::Server { stmt: error.stmt, results: error.results, message: &error.message };
-        let verdict = self.script.on_trouble(&trouble, &mut common.notes);
-        if verdict == OnTrouble::Abort {
+    fn tell_error(&mut self, common: &mut Common) -> OnFailure {
+        let Some(error) = self.error.take() else { return OnFailure::Count };
+        let failure = Failure::Server { stmt: error.stmt, results: error.results, message: &error.message };
+        let verdict = self.script.on_failure(&failure, &mut common.notes);
+        if verdict == OnFailure::Abort {
             self.abort(error.class, common);
         } else {
             self.error = Some(error);
@@ -208,20 +208,20 @@ impl Client {
         // A refused COPY is the cause, and not the loss that may follow from it within a pipeline.
         let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
         let verdict = match refused_copy {
-            _ if !was_under_way => OnTrouble::Count,
+            _ if !was_under_way => OnFailure::Count,
             Some(Failed { stmt, results, message, .. }) => {
-                let trouble = Trouble::Server { stmt: *stmt, results: *results, message };
-                self.script.on_trouble(&trouble, &mut common.notes)
+                let failure = Failure::Server { stmt: *stmt, results: *results, message };
+                self.script.on_failure(&failure, &mut common.notes)
             }
             None => {
                 let said = error.as_ref().map(|e| libpq::error(&e.message, ""));
                 let stmt = error.as_ref().and_then(|e| e.stmt).or(Self::current(line));
-                let trouble = Trouble::Lost { stmt, results: self.results, said: said.as_deref(), why };
-                self.script.on_trouble(&trouble, &mut common.notes)
+                let failure = Failure::Lost { stmt, results: self.results, said: said.as_deref(), why };
+                self.script.on_failure(&failure, &mut common.notes)
             }
         };
         common.recorder.lost();
-        if verdict == OnTrouble::Abort {
+        if verdict == OnFailure::Abort {
             self.abort(ErrorClass::Connection, common);
             return;
         }

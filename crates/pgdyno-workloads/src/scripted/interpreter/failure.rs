@@ -2,35 +2,35 @@
 
 use pgdyno_script::Kind;
 use pgdyno_wire::{QueryMode, StmtId, libpq};
-use pgdyno_workload::{Note, OnTrouble, Trouble};
+use pgdyno_workload::{Failure, Note, OnFailure};
 
 use super::Interpreter;
-use crate::scripted::PgbenchManner;
+use crate::scripted::PgbenchErrors;
 use crate::scripted::words;
 
 impl Interpreter {
     /// Returns the action for the client, and appends messages for the user.
-    pub(super) fn answer(&self, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
-        match trouble {
-            Trouble::LeftOpen => {
+    pub(super) fn answer(&self, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
+        match failure {
+            Failure::LeftOpen => {
                 let why = "aborted: end of script reached without completing the last transaction";
                 notes.push(Note::Error(format!("client {} {why}", self.client)));
-                OnTrouble::Abort
+                OnFailure::Abort
             }
-            Trouble::NotConnected => {
+            Failure::NotConnected => {
                 notes.push(Note::Error(format!("client {} aborted while establishing connection", self.client)));
-                OnTrouble::Abort
+                OnFailure::Abort
             }
-            Trouble::Decided { again, tries, elapsed_ns } => {
-                if let Some(manner) = self.program.pgbench().filter(|manner| manner.verbose_errors) {
-                    let used = manner.latency_limit_ns.map(|limit| 100.0 * *elapsed_ns as f64 / limit as f64);
-                    notes.push(Note::Info(words::decided(self.client, *again, *tries, manner.max_tries, used)));
+            Failure::Decided { again, tries, elapsed_ns } => {
+                if let Some(errors) = self.program.pgbench().filter(|errors| errors.verbose_errors) {
+                    let used = errors.latency_limit_ns.map(|limit| 100.0 * *elapsed_ns as f64 / limit as f64);
+                    notes.push(Note::Info(words::decided(self.client, *again, *tries, errors.max_tries, used)));
                 }
-                OnTrouble::Count
+                OnFailure::Count
             }
-            Trouble::Server { .. } | Trouble::Lost { .. } => match self.program.pgbench() {
-                Some(manner) => self.as_pgbench(manner, trouble, notes),
-                None => OnTrouble::Count,
+            Failure::Server { .. } | Failure::Lost { .. } => match self.program.pgbench() {
+                Some(errors) => self.as_pgbench(errors, failure, notes),
+                None => OnFailure::Count,
             },
         }
     }
@@ -58,24 +58,24 @@ impl Interpreter {
         }
     }
 
-    fn as_pgbench(&self, manner: PgbenchManner, trouble: &Trouble<'_>, notes: &mut Vec<Note>) -> OnTrouble {
+    fn as_pgbench(&self, errors: PgbenchErrors, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
         let at = self.place(self.blamed());
-        match trouble {
-            Trouble::Server { message, .. } if message.severity.is_empty() => {
+        match failure {
+            Failure::Server { message, .. } if message.severity.is_empty() => {
                 notes.push(Note::Error("COPY is not supported in pgbench, aborting".to_owned()));
             }
-            Trouble::Server { stmt, results, message, .. } => {
+            Failure::Server { stmt, results, message, .. } => {
                 let why = libpq::error(message, &String::from_utf8_lossy(self.text_of(*stmt).unwrap_or_default()));
                 if self.preparing.is_some() {
                     // pgbench reports that, and tries to execute it nevertheless.
                     notes.push(Note::Error(why));
-                    return OnTrouble::Ignore;
+                    return OnFailure::Ignore;
                 }
-                if message.code.class().is_retryable() || manner.continue_on_error {
-                    if manner.verbose_errors {
+                if message.code.class().is_retryable() || errors.continue_on_error {
+                    if errors.verbose_errors {
                         notes.push(Note::Info(words::met_error(at, &why)));
                     }
-                    return OnTrouble::Count;
+                    return OnFailure::Count;
                 }
                 let query = match self.mode {
                     QueryMode::Simple => *results,
@@ -84,9 +84,9 @@ impl Interpreter {
                 };
                 notes.push(Note::Error(words::refused(at, query, &why)));
             }
-            Trouble::Lost { .. } if manner.reconnect => return OnTrouble::Count,
+            Failure::Lost { .. } if errors.reconnect => return OnFailure::Count,
             // After the first result of a group of statements libpq reports it as a statement's error.
-            Trouble::Lost { results, said, .. }
+            Failure::Lost { results, said, .. }
                 if said.is_some() || (*results > 0 && self.mode == QueryMode::Simple) =>
             {
                 let query = if self.mode == QueryMode::Simple { *results } else { 0 };
@@ -97,6 +97,6 @@ impl Interpreter {
                 notes.push(Note::Error(words::command_failed(at, "SQL", why)));
             }
         }
-        OnTrouble::Abort
+        OnFailure::Abort
     }
 }
