@@ -1,4 +1,4 @@
-//! One address of a server, and how to get a stream to it.
+//! Addresses of a server, and how to connect to them.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -23,7 +23,7 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// All addresses of a host, in the order in which they are to be tried.
+    /// Returns all addresses of a host, in the order in which they are tried.
     pub(crate) fn all_of(host: &Host, interrupter: Option<&Interrupter>) -> io::Result<Vec<Self>> {
         Ok(match &host.place {
             Place::DefaultSocket => {
@@ -46,7 +46,7 @@ impl Address {
         matches!(self, Self::Unix(_))
     }
 
-    /// A stream to it, blocking.
+    /// Connects a blocking stream.
     pub(crate) fn connect(
         &self,
         deadline: Option<Instant>,
@@ -65,7 +65,7 @@ impl Address {
     }
 }
 
-/// The time that is left; an error when it is over.
+/// Returns the time left; an error if none is.
 pub(crate) fn remaining(deadline: Option<Instant>) -> io::Result<Option<Duration>> {
     let Some(deadline) = deadline else {
         return Ok(None);
@@ -80,7 +80,7 @@ fn check(interrupter: Option<&Interrupter>) -> io::Result<()> {
     interrupter.map_or(Ok(()), Interrupter::check)
 }
 
-/// How long to wait before the next look at deadline and interrupter.
+/// Interval between two looks at deadline and interrupter.
 fn glance(deadline: Option<Instant>) -> io::Result<Duration> {
     Ok(remaining(deadline)?.map_or(GLANCE, |left| left.min(GLANCE)))
 }
@@ -153,7 +153,7 @@ fn connect_unix(path: &str, deadline: Option<Instant>, interrupter: Option<&Inte
     )?;
     #[cfg(target_vendor = "apple")]
     sockopt::set_socket_nosigpipe(&socket, true)?;
-    // A server whose queue of new connections is full makes connect() wait, for as long as a send may. A signal ends the
+    // A server whose queue of new connections is full makes connect() wait as long as a send may. A signal ends that
     // wait before there is a connection.
     loop {
         check(interrupter)?;

@@ -11,33 +11,33 @@ use crate::startup::MAX_NOTICES;
 use crate::waiting::Waiting;
 use crate::{CancelHandle, ConnectError, ConnectOptions, Connection, CopyWriter, Interrupter, Parameters, Peer};
 
-/// How much of a statement an error shows.
+/// Length of the part of a statement that an error shows.
 const SQL_EXCERPT_CHARS: usize = 200;
 
-/// Why a statement failed. `sql` is its beginning.
+/// The error of a failed statement. `sql` is its beginning.
 #[derive(Debug, thiserror::Error)]
 pub enum AdminError {
     /// The server refused it.
     #[error("{message}, in: {sql}")]
     Server {
-        /// What was sent.
+        /// The statement.
         sql: String,
-        /// What the server says.
+        /// The server's message.
         message: Box<ServerMessage>,
     },
-    /// The connection broke.
+    /// The connection was lost.
     #[error("lost the connection to {peer} during: {sql}: {reason}")]
     Lost {
         /// `host:port` or the socket's path.
         peer: String,
-        /// What was sent.
+        /// The statement.
         sql: String,
-        /// What the server said at last, else what the system says.
+        /// The server's last message, else the system's.
         reason: String,
-        /// What the server said at last.
+        /// The server's last message.
         said: Option<Box<ServerMessage>>,
     },
-    /// The server let us in, and did not answer a short question in time ([`Admin::promptly`]).
+    /// The server accepted the connection, and did not answer a short query in time ([`Admin::promptly`]).
     #[error(
         "{peer} accepted the connection and did not answer within {seconds} s when asked {about}; see its log and its load, \
          and whether a pooler or proxy in between passes queries on, or set connect_timeout higher to wait longer"
@@ -45,9 +45,9 @@ pub enum AdminError {
     Silent {
         /// `host:port` or the socket's path.
         peer: String,
-        /// What was asked, in words.
+        /// The question, in words.
         about: &'static str,
-        /// How long the answer was waited for.
+        /// How long it waited.
         seconds: f64,
     },
     /// An [`crate::Interrupter`] ended the wait.
@@ -58,30 +58,30 @@ pub enum AdminError {
         /// The statement's command: `VACUUM`.
         command: String,
     },
-    /// The server's bytes make no sense.
+    /// The server's bytes are no valid protocol.
     #[error("{peer} answered with garbage to: {sql}: {source}")]
     Garbage {
         /// `host:port` or the socket's path.
         peer: String,
-        /// What was sent.
+        /// The statement.
         sql: String,
-        /// What is wrong.
+        /// The mistake.
         source: DecodeError,
     },
-    /// The result has not the shape that was asked for.
+    /// The result has another form than expected.
     #[error("expected {expected}, and found {found}, in: {sql}")]
     Shape {
-        /// What was sent.
+        /// The statement.
         sql: String,
-        /// Rows, columns or a COPY.
+        /// The form expected: rows, columns or a COPY.
         expected: &'static str,
-        /// What there was.
+        /// The form received.
         found: String,
     },
 }
 
 impl AdminError {
-    /// The SQLSTATE, where the server refused, or said why before the connection broke.
+    /// Returns the SQLSTATE of a server's error, also of its last message before the connection was lost.
     #[must_use]
     pub fn code(&self) -> Option<SqlState> {
         match self {
@@ -91,7 +91,7 @@ impl AdminError {
         }
     }
 
-    /// Whether the connection is of no more use.
+    /// Returns true if the connection is unusable.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         match self {
@@ -101,7 +101,7 @@ impl AdminError {
     }
 }
 
-/// The rows of a result, in text; `None` is NULL.
+/// Rows of a result, as text; `None` is NULL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     /// Names of the columns.
@@ -112,24 +112,23 @@ pub struct Rows {
 
 /// A blocking connection that speaks the simple query protocol.
 ///
-/// Notices are dropped, unless [`Admin::keep_notices`] says otherwise. When it is dropped itself it says
-/// goodbye.
+/// Notices are dropped, unless [`Admin::keep_notices`] keeps them. Dropping it sends Terminate.
 #[derive(Debug)]
 pub struct Admin {
     channel: Channel,
     parameters: Parameters,
     waiting: Waiting,
     server: Peer,
-    /// Notices that came and were not taken yet: of the begin, and later ones where they are wanted.
+    /// Notices not taken yet: those of the startup, and later ones if they are kept.
     notices: Vec<ServerMessage>,
     keeps_notices: bool,
 }
 
-/// What one simple query brought.
+/// Result of one simple query.
 #[derive(Default)]
 pub(crate) struct Answer {
     rows: Rows,
-    /// The rows that the last command tag counts.
+    /// Number of rows in the last command tag.
     tag_rows: u64,
 }
 
@@ -142,42 +141,42 @@ impl Admin {
         Ok(Connection::open(options)?.into())
     }
 
-    /// What the server reported of itself.
+    /// Returns the server's parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// How to stop what the connection is doing, from any thread.
+    /// Returns a handle that cancels the connection's statement from any thread.
     #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
         self.waiting.cancel.clone()
     }
 
-    /// The server that answered, of all that the connection string names.
+    /// Returns the server of this connection, of all in the connection string.
     #[must_use]
     pub fn server(&self) -> &Peer {
         &self.server
     }
 
-    /// `host:port` or the socket's path, for messages.
+    /// Returns `host:port` or the socket's path, for messages.
     #[must_use]
     pub fn peer(&self) -> &str {
         &self.waiting.peer
     }
 
-    /// From now on notices are kept for [`Admin::take_notices`], as those are that came while the connection began; no more
-    /// than a thousand, and the others are dropped.
+    /// Keeps later notices for [`Admin::take_notices`], as those of the startup are kept; at most a thousand, the
+    /// others are dropped.
     pub fn keep_notices(&mut self) {
         self.keeps_notices = true;
     }
 
-    /// The notices since the last call, in their order.
+    /// Returns the notices since the last call, in order.
     pub fn take_notices(&mut self) -> Vec<ServerMessage> {
         std::mem::take(&mut self.notices)
     }
 
-    /// From now on a server that says nothing for so long is given up: the connection is lost then. `None` waits for ever.
+    /// Limits every read: the connection is lost if the server is silent for longer. `None` waits forever.
     ///
     /// # Errors
     /// When the system refuses.
@@ -185,7 +184,7 @@ impl Admin {
         self.waiting.set_patience(&self.channel, patience)
     }
 
-    /// From now on `interrupter` ends the waits of this connection, and nobody else; `None`: nobody does.
+    /// Lets `interrupter` alone end the waits of this connection; `None`: nothing ends them.
     ///
     /// # Errors
     /// When it has interrupted already, or the system refuses.
@@ -194,8 +193,8 @@ impl Admin {
         Ok(())
     }
 
-    /// Asks `questions` that take a server milliseconds and wait for no lock. A server that does not answer one of them
-    /// within [`ConnectOptions::answer_timeout`] is given up. `about` says what is asked, as in "when asked its version".
+    /// Runs `questions` that take a server milliseconds and wait for no lock. Gives the server up if it does not
+    /// answer one within [`ConnectOptions::answer_timeout`]. `about` describes them, as in "when asked its version".
     pub fn promptly<T>(&mut self, about: &'static str, questions: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.waiting.about.replace(about);
         let answer = questions(self);
@@ -203,16 +202,16 @@ impl Admin {
         answer
     }
 
-    /// Runs one or more statements, without their results. Returns the rows that the last one's command
-    /// tag counts, 0 where it counts none.
+    /// Runs one or more statements, without their results. Returns the number of rows in the last command tag, 0 if
+    /// it has none.
     ///
     /// # Errors
-    /// With the first statement that fails; those before it, in the same text, are rolled back with it.
+    /// Returns the first error; earlier statements of the same text are rolled back.
     pub fn execute(&mut self, sql: &str) -> Result<u64, AdminError> {
         Ok(self.simple(sql, false)?.tag_rows)
     }
 
-    /// Runs one statement and brings its rows. Of several statements, the rows of the last one that has
+    /// Runs one statement, and returns its rows. Of several statements, it returns the rows of the last one that has
     /// any.
     ///
     /// # Errors
@@ -221,10 +220,10 @@ impl Admin {
         Ok(self.simple(sql, true)?.rows)
     }
 
-    /// Runs several statements, which are one transaction, and brings the rows of each that has any.
+    /// Runs several statements as one transaction, and returns the rows of each that has any.
     ///
     /// # Errors
-    /// With the first statement that fails; those before it are rolled back with it.
+    /// Returns the first error; earlier statements are rolled back.
     pub fn query_all(&mut self, sql: &str) -> Result<Vec<Rows>, AdminError> {
         self.send_query(sql)?;
         let mut results: Vec<Rows> = Vec::new();
@@ -248,8 +247,8 @@ impl Admin {
         error.map_or(Ok(results), |message| Err(server_error(sql, message)))
     }
 
-    /// The same for one statement with `$1`, `$2`, … in it, over the extended protocol. The server infers
-    /// the types of the parameters.
+    /// Runs one statement with `$1`, `$2`, … in it, over the extended protocol, and returns its rows. The server
+    /// infers the types of the parameters.
     ///
     /// # Errors
     /// When the statement fails.
@@ -261,7 +260,7 @@ impl Admin {
             out.extend_from_slice(&0i16.to_be_bytes());
         });
         frontend::message(&mut out, b'B', |out| {
-            // Unnamed portal and statement; no format codes: text.
+            // Unnamed portal and statement; no format codes, which means text.
             out.extend_from_slice(&[0, 0, 0, 0]);
             out.extend_from_slice(&(parameters.len() as i16).to_be_bytes());
             for parameter in parameters {
@@ -280,10 +279,10 @@ impl Admin {
         Ok(self.answer(sql, true)?.rows)
     }
 
-    /// The first column of the only row; `None` is NULL or no row.
+    /// Returns the first column of the only row; `None` for NULL or no row.
     ///
     /// # Errors
-    /// When the statement fails or brings more than one row.
+    /// When the statement fails or returns more than one row.
     pub fn query_opt(&mut self, sql: &str) -> Result<Option<String>, AdminError> {
         let mut rows = self.query(sql)?.rows;
         if rows.len() > 1 {
@@ -296,10 +295,10 @@ impl Admin {
         Ok(rows.pop().and_then(|row| row.into_iter().next().flatten()))
     }
 
-    /// The first column of the only row.
+    /// Returns the first column of the only row.
     ///
     /// # Errors
-    /// When the statement fails, brings not exactly one row, or NULL.
+    /// When the statement fails, returns not exactly one row, or NULL.
     pub fn query_one(&mut self, sql: &str) -> Result<String, AdminError> {
         self.query_opt(sql)?.ok_or_else(|| AdminError::Shape {
             sql: shorten(sql),
@@ -308,7 +307,7 @@ impl Admin {
         })
     }
 
-    /// Begins a `COPY … FROM STDIN`. The writer must be finished, else the COPY fails when it is dropped.
+    /// Begins a `COPY … FROM STDIN`. Dropping the writer without finishing it makes the COPY fail.
     ///
     /// # Errors
     /// When the server refuses the statement, or it is no COPY from the client.
@@ -353,7 +352,7 @@ impl Admin {
                 b'E' => {
                     error.get_or_insert_with(|| ServerMessage::parse(message.body));
                 }
-                // The server waits for data that there is not.
+                // The server waits for data, and there is none.
                 b'G' => {
                     let mut out = Vec::new();
                     frontend::copy_fail(&mut out, "no data: the statement was not sent as a COPY");
@@ -379,7 +378,7 @@ impl Admin {
         }
     }
 
-    /// The next message; a FATAL one ends the connection and is its error.
+    /// Returns the next message. A FATAL one ends the connection and is returned as its error.
     pub(crate) fn receive(&mut self, sql: &str) -> Result<Message<'_>, AdminError> {
         let peer = &self.waiting.peer;
         match self.channel.receive() {
@@ -403,18 +402,17 @@ impl Admin {
         }
     }
 
-    /// Whether the server has said something, found out without waiting.
+    /// Returns true if the server has sent something. Does not wait.
     pub(crate) fn has_answer(&mut self, sql: &str) -> Result<bool, AdminError> {
         self.channel.is_readable().map_err(|error| self.waiting.lost(sql, error.to_string()))
     }
 
-    /// The stream, for data that is sent from where it lies.
+    /// Returns the stream, for data that is sent without copying.
     pub(crate) fn transport(&mut self) -> &mut crate::Transport {
         &mut self.channel.transport
     }
 
-    /// The error after a failed write: what the server said before it hung up is worth more than the
-    /// broken pipe.
+    /// Returns the error after a failed write: the server's last message is worth more than the broken pipe.
     pub(crate) fn write_failed(&mut self, error: &io::Error, sql: &str) -> AdminError {
         while let Ok(message) = self.channel.receive() {
             if message.tag == b'E' {
@@ -447,7 +445,7 @@ impl Drop for Admin {
     fn drop(&mut self) {
         let mut goodbye = Vec::new();
         frontend::terminate(&mut goodbye);
-        // A courtesy, so neither waiting for nor failing it is worth anything.
+        // A courtesy: do not wait for it, and ignore errors.
         if self.channel.transport.set_nonblocking(true).is_ok() {
             drop(self.channel.transport.write(&goodbye));
         }
@@ -466,7 +464,7 @@ pub(crate) fn server_error(sql: &str, message: ServerMessage) -> AdminError {
     AdminError::Server { sql: shorten(sql), message: Box::new(message) }
 }
 
-/// The beginning of a statement, on one line.
+/// Returns the beginning of a statement, on one line.
 pub(crate) fn shorten(sql: &str) -> String {
     let line = sql.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SQL_EXCERPT_CHARS) {

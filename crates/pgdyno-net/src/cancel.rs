@@ -1,4 +1,4 @@
-//! Stopping what a connection is doing.
+//! Cancels statements.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,33 +13,32 @@ use crate::tls::{Dialed, Dialer};
 use crate::transport::{Patient as _, Transport};
 use crate::{Interrupter, Secret};
 
-/// How long a cancel request may take: the server does no more than send a signal.
+/// Time limit of a cancel request: the server only sends a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Cancel requests on their way at the same time.
+/// Limit of concurrent cancel requests.
 const AT_ONCE: usize = 32;
 
-/// Cancels the running statement of one connection, from any thread. It stays valid as long as the
-/// connection does.
+/// Cancels the running statement of one connection, from any thread. Valid as long as the connection.
 #[derive(Clone, Debug)]
 pub struct CancelHandle {
     pub(crate) address: Address,
     pub(crate) process_id: i32,
     pub(crate) secret_key: Secret<Vec<u8>>,
     pub(crate) keepalive: Keepalive,
-    /// How the connection got its TLS, if it has it.
+    /// How the connection negotiated TLS, if it did.
     pub(crate) dialer: Option<Dialer>,
 }
 
 impl CancelHandle {
-    /// The process id of the server's backend, as in `pg_stat_activity`.
+    /// Returns the process id of the server's backend, as in `pg_stat_activity`.
     #[must_use]
     pub fn process_id(&self) -> i32 {
         self.process_id
     }
 
-    /// Opens a new connection to the same address, in the same way, and asks to cancel. Returns once the
-    /// server has read the request; whether there was anything to cancel it does not say.
+    /// Opens a new connection to the same address, in the same way, and requests the cancellation. Returns after the
+    /// server has read the request; it does not say whether it cancelled anything.
     ///
     /// # Errors
     /// When the server cannot be reached within ten seconds.
@@ -65,7 +64,7 @@ impl CancelHandle {
         let mut out = Vec::new();
         frontend::cancel_request(&mut out, self.process_id, self.secret_key.reveal());
         channel.send(&out)?;
-        // The server answers by closing the connection, after it has sent the signal.
+        // The server closes the connection after it has sent the signal.
         match channel.transport.read_by(&mut [0; 16], deadline) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
             // A reset, too, means that it was read.
@@ -74,8 +73,8 @@ impl CancelHandle {
     }
 }
 
-/// Cancels what all of these connections do, side by side. It is over after `patience` at the latest, however many they
-/// are, and at once when `interrupter` interrupts: requests that the server has not read by then may come to nothing.
+/// Cancels the statements of all these connections, side by side. Ends within `patience`, however many there are, and
+/// at once when `interrupter` interrupts: requests that the server has not read by then may be lost.
 pub fn cancel_all(handles: &[CancelHandle], patience: Duration, interrupter: &Interrupter) {
     let end = Instant::now() + patience;
     let next = AtomicUsize::new(0);
@@ -85,16 +84,16 @@ pub fn cancel_all(handles: &[CancelHandle], patience: Duration, interrupter: &In
             if now >= end || interrupter.is_interrupted() {
                 return;
             }
-            // Those that are still to come share the time that is left.
+            // The remaining requests share the remaining time.
             let left = handles.len().saturating_sub(next.load(Ordering::Relaxed)) + AT_ONCE;
             let share = (end - now) / u32::try_from(left / AT_ONCE).unwrap_or(u32::MAX);
-            // One that fails leaves nothing to do: the connection is closed next.
+            // Nothing is left to do after a failure: the connection is closed next.
             let _ = handle.cancel_by(now + share, Some(interrupter));
         }
     };
     std::thread::scope(|scope| {
         for _ in 1..AT_ONCE.min(handles.len()) {
-            // Where there are no more threads to be had, fewer do it.
+            // If no more threads can be started, fewer do it.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }

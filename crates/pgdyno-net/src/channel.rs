@@ -1,4 +1,4 @@
-//! Whole messages over a blocking transport.
+//! Complete messages over a blocking transport.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -7,10 +7,10 @@ use pgdyno_wire::backend::{self, DecodeError, Message};
 
 use crate::transport::{Patient as _, Transport};
 
-/// The least room that a read is given.
+/// Minimum size of a read.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Why no message came.
+/// The error when no message came.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReceiveError {
     #[error(transparent)]
@@ -23,15 +23,16 @@ pub(crate) enum ReceiveError {
     Unexpected { tag: u8, len: usize },
 }
 
-/// The longest message of most types; libpq's number.
+/// Limit of most types of messages, as in libpq.
 const SHORT_BYTES: usize = 30_000;
 
-/// Whether a message of this type may be so long, as libpq has it. Those that bring a user's data may have any length.
+/// Returns true if a message of this type may have this length, as in libpq. Messages with a user's data may have any
+/// length.
 fn is_plausible(tag: u8, len: usize) -> bool {
     len <= SHORT_BYTES || matches!(tag, b'T' | b'D' | b'd' | b'V' | b'E' | b'N' | b'A')
 }
 
-/// A transport and what came in and was not read yet.
+/// A transport with its unread input.
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) transport: Transport,
@@ -39,9 +40,9 @@ pub(crate) struct Channel {
     /// `buffer[start..end]` is unread.
     start: usize,
     end: usize,
-    /// Bytes of the message that was handed out last; it is dropped by the next call.
+    /// Length of the message that was returned last; the next call drops it.
     lent: usize,
-    /// When to give up waiting.
+    /// Deadline of waits.
     deadline: Option<Instant>,
 }
 
@@ -50,17 +51,17 @@ impl Channel {
         Self { transport, buffer: Vec::new(), start: 0, end: 0, lent: 0, deadline }
     }
 
-    /// When it gives up waiting.
+    /// Returns the deadline.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// Gives up waiting then.
+    /// Sets the deadline.
     pub(crate) fn set_deadline(&mut self, deadline: Instant) {
         self.deadline = Some(deadline);
     }
 
-    /// Waits without limit from now on. Returns whether there was one.
+    /// Removes the deadline. Returns true if there was one.
     pub(crate) fn clear_deadline(&mut self) -> io::Result<bool> {
         let had = self.deadline.take().is_some();
         if had {
@@ -74,13 +75,13 @@ impl Channel {
         self.transport.flush()
     }
 
-    /// The next message, waited for.
+    /// Waits for the next message.
     pub(crate) fn receive(&mut self) -> Result<Message<'_>, ReceiveError> {
         self.receive_if(is_plausible)
     }
 
-    /// The next message. `may_come` is asked for its type and length as soon as these are there: what is refused is not
-    /// read into memory.
+    /// Waits for the next message. Calls `may_come` with its type and length as soon as these are there: a refused
+    /// message is not read into memory.
     pub(crate) fn receive_if(&mut self, may_come: impl Fn(u8, usize) -> bool) -> Result<Message<'_>, ReceiveError> {
         self.start += std::mem::take(&mut self.lent);
         let len = loop {
@@ -97,16 +98,16 @@ impl Channel {
         };
         self.lent = len;
         let message = backend::next_message(&self.buffer[self.start..self.start + len])?;
-        // The loop ended because the message is there as a whole.
+        // The loop ended because the message is complete.
         message.ok_or(ReceiveError::Closed)
     }
 
-    /// Bytes that came and were not taken as messages: for an excerpt, or to hand over.
+    /// Returns bytes that were read and are not part of a returned message: for an excerpt, or to pass on.
     pub(crate) fn unread(&self) -> &[u8] {
         &self.buffer[self.start + self.lent..self.end]
     }
 
-    /// Whether there is something to read, found out without waiting.
+    /// Returns true if there is something to read. Does not wait.
     pub(crate) fn is_readable(&mut self) -> io::Result<bool> {
         if !self.unread().is_empty() {
             return Ok(true);
@@ -115,7 +116,7 @@ impl Channel {
         let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
         loop {
             match rustix::event::poll(&mut fds, Some(&now)) {
-                // Even a look without waiting is ended by a signal.
+                // A signal ends even a poll without waiting.
                 Err(rustix::io::Errno::INTR) => {}
                 other => return Ok(other? > 0),
             }
@@ -141,7 +142,7 @@ impl Channel {
         }
     }
 
-    /// The transport, and what was read from it too much.
+    /// Returns the transport, and the bytes that were read ahead.
     pub(crate) fn into_parts(self) -> (Transport, Vec<u8>) {
         let unread = self.unread().to_vec();
         (self.transport, unread)

@@ -1,4 +1,4 @@
-//! Opening a connection: which host, which address, which encryption.
+//! Opens a connection: selects the host, the address and the encryption.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -17,24 +17,24 @@ use crate::session_attrs::SessionState;
 use crate::startup::{Allowance, Attempt, StartupError};
 use crate::{CancelHandle, ConnectError, ConnectOptions, Peer, TargetSessionAttrs, Transport};
 
-/// What the server reported of itself, by ParameterStatus messages.
+/// Parameters of the server, from its ParameterStatus messages.
 #[derive(Clone, Debug, Default)]
 pub struct Parameters(BTreeMap<String, String>);
 
 impl Parameters {
-    /// The value of `server_version`, `in_hot_standby`, `server_encoding`, …
+    /// Returns the value of `server_version`, `in_hot_standby`, `server_encoding`, …
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// All names and values.
+    /// Returns all names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(k, v)| (k.as_str(), v.as_str()))
     }
 
-    /// `server_version` in the form of `server_version_num`: 150018, 180000 for `18beta1`. `None` for
-    /// what is no PostgreSQL version, or one older than 10.
+    /// Returns `server_version` in the form of `server_version_num`: 150018, 180000 for `18beta1`. Returns `None` for
+    /// other products, and for versions before 10.
     #[must_use]
     pub fn server_version_num(&self) -> Option<u32> {
         let version = self.get("server_version")?;
@@ -45,7 +45,7 @@ impl Parameters {
     }
 }
 
-/// An open connection that has been let in and is ready for a query.
+/// An open connection, ready for a query.
 #[derive(Debug)]
 pub struct Connection {
     pub(crate) channel: Channel,
@@ -58,49 +58,48 @@ pub struct Connection {
     pub(crate) answer_timeout: Duration,
 }
 
-/// What TLS was agreed on.
+/// Properties of a TLS session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsInfo {
     /// `TLSv1.2` or `TLSv1.3`.
     pub version: &'static str,
-    /// The cipher suite by its registered name.
+    /// The registered name of the cipher suite.
     pub cipher: &'static str,
     /// Whether the authentication was bound to this connection (SCRAM-SHA-256-PLUS).
     pub channel_bound: bool,
 }
 
-/// A connection taken apart, for an engine that drives it.
+/// The parts of a connection, for an engine that drives it.
 #[derive(Debug)]
 pub struct Parts {
-    /// The stream, blocking until it is told otherwise.
+    /// The stream, in blocking mode.
     pub transport: Transport,
-    /// Bytes of the server that were read already and belong before what the transport yields next.
-    /// Mostly empty.
+    /// Bytes of the server that were read already and precede those of the transport. Usually empty.
     pub input: Vec<u8>,
-    /// What the server reported of itself.
+    /// The server's parameters.
     pub parameters: Parameters,
-    /// How to stop what the connection is doing.
+    /// Cancels the connection's statement.
     pub cancel: CancelHandle,
-    /// For messages.
+    /// Name of the server, for messages.
     pub peer: Peer,
-    /// What TLS was agreed on, if any.
+    /// The TLS session, if there is one.
     pub tls: Option<TlsInfo>,
-    /// Notices that came while it began: of a login trigger, or of a database whose collation has changed.
+    /// Notices during the startup: of a login trigger, or of a database whose collation has changed.
     pub notices: Vec<ServerMessage>,
 }
 
 impl Connection {
-    /// Opens a connection: tries hosts, addresses and ways of encryption in libpq's order, waiting for
-    /// each host no longer than `connect_timeout`.
+    /// Opens a connection: tries hosts, addresses and ways of encryption in libpq's order, each host for at most
+    /// `connect_timeout`.
     ///
     /// # Errors
-    /// See [`ConnectError`]; each names the server and the remedy.
+    /// See [`ConnectError`]; each has the server and the remedy.
     pub fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
         Self::open_and_tell(options, &mut Vec::new())
     }
 
-    /// The same. When a server refuses, which ends the search, `before` holds why the servers before it would not
-    /// do; the error then tells of that server alone.
+    /// Opens a connection. If a server refuses, which ends the search, `before` has the reasons of the servers before
+    /// it; the error is about that server alone.
     ///
     /// # Errors
     /// See [`Connection::open`].
@@ -128,31 +127,31 @@ impl Connection {
         })
     }
 
-    /// What the server reported of itself.
+    /// Returns the server's parameters.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// How to stop what the connection is doing, from any thread.
+    /// Returns a handle that cancels the connection's statement from any thread.
     #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancel.clone()
     }
 
-    /// The server, for messages.
+    /// Returns the server, for messages.
     #[must_use]
     pub fn peer(&self) -> &Peer {
         &self.peer
     }
 
-    /// What TLS was agreed on; `None` without.
+    /// Returns the TLS session, if there is one.
     #[must_use]
     pub fn tls(&self) -> Option<&TlsInfo> {
         self.tls.as_ref()
     }
 
-    /// Takes the connection apart.
+    /// Returns the parts of the connection.
     #[must_use]
     pub fn into_parts(self) -> Parts {
         let Self { channel, parameters, peer, notices, cancel, tls, watched: _, answer_timeout: _ } = self;
@@ -160,7 +159,7 @@ impl Connection {
         Parts { transport, input, parameters, cancel, peer, tls, notices }
     }
 
-    /// Whether the server is a standby and whether it lets write; `None` where it does not say.
+    /// Returns whether the server is a standby and whether it is writable; `None` if unknown.
     fn session_state(&mut self) -> Result<Option<SessionState>, ReceiveError> {
         let on = |value: &str| value == "on" || value == "t";
         let told = |name| self.parameters.get(name).map(on);
@@ -196,8 +195,8 @@ impl Connection {
     }
 }
 
-/// Tries the addresses of one host. `Ok(None)` when the next host is to be tried; the reasons are then
-/// in `failures`.
+/// Tries the addresses of one host. Returns `Ok(None)` if the next host is to be tried; the reasons are in `failures`
+/// then.
 fn open_host(
     options: &ConnectOptions,
     host: &Host,
@@ -221,7 +220,7 @@ fn open_host(
     for address in addresses {
         let peer = Peer::new(host, &address);
         let attempt = Attempt { options, peer: &peer, password: options.password(host) };
-        // One time for all that is done there, the question for its state included.
+        // One deadline for everything, including the query for its state.
         let deadline = options.connect_timeout.map(|timeout| Instant::now() + timeout);
         let opened = open_address(&attempt, host, &address, deadline);
         match opened.and_then(|connection| settle(connection, wanted, &attempt)) {
@@ -242,7 +241,7 @@ fn open_host(
     Ok(None)
 }
 
-/// Asks a server that has let us in whether it will do. From then on it is waited for without limit.
+/// Checks that the server of an open connection is suitable. Removes the deadline.
 fn settle(
     mut connection: Connection,
     wanted: TargetSessionAttrs,
@@ -262,7 +261,7 @@ fn settle(
     Ok(connection)
 }
 
-/// Tries the ways of encryption for one address. When all fail, the first failure is the one to show.
+/// Tries the ways of encryption for one address. If all fail, returns the first error.
 fn open_address(
     attempt: &Attempt<'_>,
     host: &Host,
@@ -286,11 +285,11 @@ fn open_address(
             }
         }
     }
-    // There is at least one way, and it either succeeded or left its failure.
+    // There is at least one way, which either succeeded or left its error.
     Err(first.unwrap_or(ConnectError::All(Vec::new())))
 }
 
-/// One attempt, from the socket to ReadyForQuery. `plain` is set when it went on without TLS.
+/// Makes one attempt, from the socket to ReadyForQuery. Sets `plain` when it continues without TLS.
 fn open_encrypted(
     attempt: &Attempt<'_>,
     host: &Host,
@@ -355,7 +354,7 @@ fn tls_info(transport: &Transport, channel_bound: bool) -> Option<TlsInfo> {
     })
 }
 
-/// Puts `items` into a random order, another one in every process and call.
+/// Shuffles `items`, differently in every process and call.
 fn shuffle<T>(items: &mut [T]) {
     for i in (1..items.len()).rev() {
         let random = std::hash::RandomState::new().build_hasher().finish();

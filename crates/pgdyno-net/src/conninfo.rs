@@ -1,4 +1,4 @@
-//! What a connection string, the environment and libpq's files say, merged into one set of values.
+//! Merges a connection string, the environment and libpq's files into one set of values.
 //!
 //! Source: PostgreSQL documentation, libpq, "Connection Strings", "Parameter Key Words", "Environment
 //! Variables", "The Password File", "The Connection Service File".
@@ -18,7 +18,7 @@ use keywords::{known, require_known};
 pub(crate) use passfile::PassFile;
 pub(crate) use service::section;
 
-/// Why a connection string, or what belongs to it, was refused. No message holds a password.
+/// The error when a connection string, or a file that belongs to it, was refused. No message holds a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConninfoError {
     /// Neither a URI nor `key=value` pairs.
@@ -27,9 +27,9 @@ pub enum ConninfoError {
     /// No such parameter.
     #[error("connection parameter '{name}' does not exist{}", did_you_mean(.nearest))]
     UnknownKeyword {
-        /// What was written.
+        /// The name given.
         name: String,
-        /// The known name that is most like it.
+        /// The most similar known name.
         nearest: Option<&'static str>,
     },
     /// A parameter with an impossible value.
@@ -37,12 +37,12 @@ pub enum ConninfoError {
     Invalid {
         /// The parameter.
         name: &'static str,
-        /// What was written.
+        /// The value given.
         value: String,
-        /// What could have been.
+        /// The possible values.
         expected: String,
     },
-    /// Two parameters that cannot be together, or one that pgdyno cannot honour.
+    /// Two parameters that exclude each other, or one that pgdyno does not support.
     #[error("{0}")]
     Unsupported(String),
     /// Lists of hosts, addresses and ports of different lengths.
@@ -51,9 +51,9 @@ pub enum ConninfoError {
         if *.what == "ports" { ", or one for all" } else { "" }
     )]
     ListLength {
-        /// How many hosts there are.
+        /// Number of hosts.
         hosts: usize,
-        /// How many of the others.
+        /// Number of the others.
         others: usize,
         /// `ports` or `host addresses`.
         what: &'static str,
@@ -63,17 +63,17 @@ pub enum ConninfoError {
     NoService {
         /// Its name.
         name: String,
-        /// The files that were looked into, there or not.
+        /// The files searched, whether they exist or not.
         looked_in: Vec<PathBuf>,
     },
-    /// A service file that cannot be read or makes no sense.
+    /// A service file that cannot be read or parsed.
     #[error("service file {path}{}: {reason}", line.map(|n| format!(" line {n}")).unwrap_or_default())]
     ServiceFile {
-        /// Which one.
+        /// The file.
         path: String,
-        /// The line, from 1, where there is one.
+        /// The line, from 1, if there is one.
         line: Option<usize>,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
     /// No user is named and the operating system's user has no name.
@@ -90,14 +90,14 @@ fn paths(paths: &[PathBuf]) -> String {
     paths.join(", ")
 }
 
-/// What a connection string says by itself.
+/// Values of a connection string alone.
 pub(crate) fn parse(dsn: &str) -> Result<Values, ConninfoError> {
     let dsn = dsn.trim();
     if uri::is_uri(dsn) { uri::parse(dsn) } else { key_value::parse(dsn) }
 }
 
-/// All values that apply, in libpq's order: the string, then those given apart from it, then the service, then the environment.
-/// Defaults are left to the reader.
+/// Merges all values in libpq's order of precedence: the string, then values given apart from it, then the service,
+/// then the environment. Does not fill in defaults.
 pub(crate) fn merge(dsn: &str, apart: &[(&'static str, &str)], env: &Env) -> Result<Values, ConninfoError> {
     let mut values = parse(dsn)?;
     for (key, value) in apart.iter().filter(|(_, value)| !value.is_empty()) {

@@ -1,4 +1,4 @@
-//! Rows on their way into a table.
+//! COPY of rows into a table.
 
 use std::io::{self, IoSlice, Write as _};
 
@@ -8,19 +8,18 @@ use pgdyno_wire::frontend;
 use crate::admin::server_error;
 use crate::{Admin, AdminError};
 
-/// The greatest CopyData message that is sent at once: PostgreSQL refuses more than 1 GiB.
+/// Limit of a CopyData message: PostgreSQL refuses more than 1 GiB.
 const MAX_PIECE_BYTES: usize = 1 << 29;
 
-/// A `COPY … FROM STDIN` that takes data.
+/// A `COPY … FROM STDIN` in progress.
 ///
-/// Each [`CopyWriter::write`] is one CopyData message, sent from where it lies; 64 KiB and more at a time
-/// spares the server work. Dropped without [`CopyWriter::finish`], it makes the COPY fail, so that
-/// nothing of it stays.
+/// Each [`CopyWriter::write`] sends one CopyData message without copying it; 64 KiB and more at a time save the
+/// server work. Dropping it without [`CopyWriter::finish`] makes the COPY fail, so that nothing of it stays.
 #[derive(Debug)]
 pub struct CopyWriter<'a> {
     admin: &'a mut Admin,
     sql: String,
-    /// Whether the server has ended the COPY, with an error.
+    /// Whether the server has ended the COPY with an error.
     ended: bool,
 }
 
@@ -29,14 +28,14 @@ impl<'a> CopyWriter<'a> {
         Self { admin, sql, ended: false }
     }
 
-    /// Sends rows. They need not end at a row's border.
+    /// Sends rows. They need not end at a row's boundary.
     ///
     /// # Errors
-    /// When the server has given up meanwhile (a full disk, a duplicate key, a cancel request), or the
-    /// connection broke.
+    /// When the server has ended the COPY (a full disk, a duplicate key, a cancel request), or the connection was
+    /// lost.
     pub fn write(&mut self, data: &[u8]) -> Result<(), AdminError> {
         for piece in data.chunks(MAX_PIECE_BYTES) {
-            // During a COPY the server speaks up only to complain or to warn.
+            // During a COPY the server sends only errors and warnings.
             while self.admin.has_answer(&self.sql)? {
                 let message = self.admin.receive(&self.sql)?;
                 if message.tag == b'E' {
@@ -53,7 +52,7 @@ impl<'a> CopyWriter<'a> {
         Ok(())
     }
 
-    /// Ends the COPY, and returns how many rows the server took.
+    /// Ends the COPY, and returns the number of rows that the server received.
     ///
     /// # Errors
     /// When the server refuses the rows.
@@ -86,8 +85,7 @@ impl<'a> CopyWriter<'a> {
         self.await_ready()
     }
 
-    /// After the server's error: reads on until it takes the next statement. What was sent of the COPY
-    /// meanwhile it passes over.
+    /// After the server's error: reads until it is ready for the next statement. It ignores COPY data meanwhile.
     fn give_up(&mut self, error: AdminError) -> AdminError {
         self.ended = true;
         match self.await_ready() {
@@ -105,13 +103,13 @@ impl<'a> CopyWriter<'a> {
 impl Drop for CopyWriter<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            // A broken connection is met again by whatever is sent next.
+            // The next statement meets a lost connection again.
             drop(self.abort());
         }
     }
 }
 
-/// Writes header and body, with one system call where the socket takes them.
+/// Writes header and body, with one system call if the socket takes them.
 fn write_both(transport: &mut crate::Transport, header: &[u8], body: &[u8]) -> io::Result<()> {
     let mut sent = 0;
     while sent < header.len() {

@@ -1,4 +1,4 @@
-//! Which ways of encryption are tried, in which order, and what their failures mean.
+//! Ways of encryption, their order, and the meaning of their failures.
 
 use std::time::Instant;
 
@@ -13,18 +13,18 @@ use crate::startup::{Attempt, StartupError, excerpt};
 use crate::tls::{DialError, Dialed, Dialer, SslMode, TlsSettings, end_point_hash};
 use crate::transport::{Socket, Transport};
 
-/// One way to talk to a server.
+/// A way of encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encryption {
     /// Without TLS.
     Plain,
-    /// With TLS, or without where the server has none.
+    /// With TLS, or without if the server does not support it.
     IfOffered,
     /// With TLS.
     Tls,
 }
 
-/// The ways for an address, the preferred one first. There is no TLS over unix sockets.
+/// Returns the ways for an address, the preferred one first. There is no TLS over unix sockets.
 pub(crate) fn ways(mode: SslMode, address: &Address) -> &'static [Encryption] {
     match mode {
         _ if address.is_unix() => &[Encryption::Plain],
@@ -35,8 +35,8 @@ pub(crate) fn ways(mode: SslMode, address: &Address) -> &'static [Encryption] {
     }
 }
 
-/// Whether another way of encryption may succeed after this failure: TLS itself failed, or the server
-/// has a rule in `pg_hba.conf` that depends on it.
+/// Returns true if another way may succeed after this failure: TLS itself failed, or a rule in the server's
+/// `pg_hba.conf` depends on it.
 pub(crate) fn another_way_may_help(failure: &StartupError) -> bool {
     match &failure.error {
         ConnectError::Certificate { .. } | ConnectError::Tls { .. } | ConnectError::TlsFile { .. } => true,
@@ -45,7 +45,7 @@ pub(crate) fn another_way_may_help(failure: &StartupError) -> bool {
     }
 }
 
-/// How to get TLS from `host`.
+/// Returns how to negotiate TLS with `host`.
 pub(crate) fn dialer(
     settings: &TlsSettings,
     host: &Host,
@@ -58,7 +58,7 @@ pub(crate) fn dialer(
     let config = settings
         .config()
         .map_err(|error| ConnectError::TlsFile { peer: attempt.peer.clone(), reason: error.to_string() })?;
-    // A name that no certificate can hold cannot be verified, but that may not be asked for.
+    // A name that no certificate can have cannot be verified; that matters only if verification is required.
     let name = match ServerName::try_from(name.trim_end_matches('.').to_owned()) {
         Ok(name) => name,
         Err(_) if settings.mode == SslMode::VerifyFull => {
@@ -72,7 +72,7 @@ pub(crate) fn dialer(
     Ok(Some(Dialer { config, name }))
 }
 
-/// Gets TLS on a fresh TCP connection, or finds out that there is none.
+/// Negotiates TLS on a new TCP connection, or returns that the server does not support it.
 pub(crate) fn encrypt(
     dialer: &Dialer,
     way: Encryption,
@@ -127,7 +127,7 @@ impl Attempt<'_> {
         ConnectError::Tls { peer, reason }
     }
 
-    /// What an error of rustls means for the user.
+    /// Returns the error for the user of an error of rustls.
     pub(crate) fn tls_error(&self, error: &Error) -> ConnectError {
         match error {
             Error::InvalidCertificate(error) => {
@@ -159,7 +159,7 @@ impl Attempt<'_> {
     }
 }
 
-/// A name of a certificate as a person writes it: rustls gives `DnsName("localhost")`.
+/// Returns a name of a certificate without rustls's `DnsName("localhost")`.
 fn plain(name: &str) -> &str {
     name.split_once('(').map_or(name, |(_, inner)| inner.trim_end_matches(')').trim_matches('"'))
 }

@@ -1,4 +1,4 @@
-//! Why a connection could not be opened.
+//! Errors of opening a connection.
 
 use std::io;
 
@@ -8,16 +8,16 @@ use pgdyno_wire::backend::ServerMessage;
 
 use crate::Peer;
 
-/// Why a connection could not be opened: what was tried, on which server, and what would help. `peer` is
+/// The error when a connection could not be opened: what was tried, on which server, and a remedy. `peer` is
 /// `host:port` or a socket's path. No message holds a password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Nothing listens, or no way leads there.
+    /// Nothing listens, or there is no route.
     #[error("cannot connect to {peer}: {}", unreachable(.source))]
     Unreachable {
         /// The server.
         peer: Peer,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The name of a host has no address.
@@ -25,13 +25,13 @@ pub enum ConnectError {
     UnknownHost {
         /// The name.
         host: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// An [`crate::Interrupter`] ended the attempt.
     #[error("interrupted while connecting to {place}")]
     Interrupted {
-        /// The server: `host:port`, a socket's path, or the host alone where its address was looked for.
+        /// The server: `host:port`, a socket's path, or the host alone while its address was looked up.
         place: String,
     },
     /// No answer in time.
@@ -45,20 +45,20 @@ pub enum ConnectError {
         /// The limit.
         seconds: u64,
     },
-    /// The connection broke while it was being opened.
+    /// The connection was lost while it was being opened.
     #[error("{peer} broke the connection off while it was being opened: {source}; the server's log may say why")]
     Lost {
         /// The server.
         peer: Peer,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// What answers there does not speak PostgreSQL's protocol.
+    /// The peer does not speak PostgreSQL's protocol.
     #[error("{peer} is not a PostgreSQL server: {detail}; check host and port")]
     NotPostgres {
         /// The peer.
         peer: Peer,
-        /// What it said instead.
+        /// Its answer.
         detail: String,
     },
     /// The server asks for a password and there is none (`28P01` without one).
@@ -79,19 +79,19 @@ pub enum ConnectError {
         peer: Peer,
         /// The role.
         user: String,
-        /// What the server says.
+        /// The server's message.
         source: Box<ServerMessage>,
     },
-    /// No line of `pg_hba.conf` lets this connection in, or the role may not log in (`28000`).
+    /// No line of `pg_hba.conf` matches this connection, or the role may not log in (`28000`).
     #[error("{peer} does not let role '{user}' in: {}; {hint}", .source.message)]
     Refused {
         /// The server.
         peer: Peer,
         /// The role.
         user: String,
-        /// What the server says.
+        /// The server's message.
         source: Box<ServerMessage>,
-        /// What would help.
+        /// The remedy.
         hint: &'static str,
     },
     /// No such database (`3D000`).
@@ -101,7 +101,7 @@ pub enum ConnectError {
         peer: Peer,
         /// The database.
         dbname: String,
-        /// What the server says.
+        /// The server's message.
         source: Box<ServerMessage>,
     },
     /// No connection slot is left (`53300`).
@@ -112,7 +112,7 @@ pub enum ConnectError {
     TooManyConnections {
         /// The server.
         peer: Peer,
-        /// What the server says.
+        /// The server's message.
         source: Box<ServerMessage>,
     },
     /// The server is starting up, shutting down or recovering (`57P03`).
@@ -120,7 +120,7 @@ pub enum ConnectError {
     NotReady {
         /// The server.
         peer: Peer,
-        /// What the server says.
+        /// The server's message.
         source: Box<ServerMessage>,
     },
     /// Any other refusal by the server.
@@ -128,7 +128,7 @@ pub enum ConnectError {
     Server {
         /// The server.
         peer: Peer,
-        /// What the server says.
+        /// The server's message.
         source: Box<ServerMessage>,
     },
     /// TLS is required and the server does not offer it.
@@ -142,54 +142,54 @@ pub enum ConnectError {
         /// libpq's word.
         sslmode: &'static str,
     },
-    /// The server's certificate will not do.
+    /// The server's certificate is not acceptable.
     #[error("the certificate of {peer} will not do: {reason}")]
     Certificate {
         /// The server.
         peer: Peer,
-        /// What is wrong, and the remedy.
+        /// The mistake and the remedy.
         reason: String,
     },
-    /// No TLS could be agreed on, or it broke.
+    /// TLS negotiation failed, or the session was lost.
     #[error("TLS with {peer} failed: {reason}")]
     Tls {
         /// The server.
         peer: Peer,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
-    /// A file that TLS needs is missing or of no use.
+    /// A file that TLS needs is missing or unusable.
     #[error("cannot connect to {peer} with TLS: {reason}")]
     TlsFile {
         /// The server.
         peer: Peer,
-        /// Which file, and the remedy.
+        /// The file and the remedy.
         reason: String,
     },
-    /// The authentication cannot go on.
+    /// The authentication is impossible.
     #[error("cannot authenticate to {peer} as '{user}': {source}")]
     Auth {
         /// The server.
         peer: Peer,
         /// The role.
         user: String,
-        /// Why.
+        /// The reason.
         source: AuthError,
     },
-    /// The server's state is not what `target_session_attrs` asks for.
+    /// The server's state does not match `target_session_attrs`.
     #[error("{peer} will not do: {reason}")]
     Unsuitable {
         /// The server.
         peer: Peer,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// No host satisfies `target_session_attrs`.
+    /// No host matches `target_session_attrs`.
     #[error("no server satisfies target_session_attrs={wanted}: {}", list(.reasons))]
     NoSuitableHost {
-        /// What was asked for.
+        /// The value of `target_session_attrs`.
         wanted: &'static str,
-        /// Why each host would not do.
+        /// The reason for each host.
         reasons: Vec<ConnectError>,
     },
     /// Several addresses were tried.
@@ -217,7 +217,7 @@ fn unreachable(error: &io::Error) -> String {
     format!("{remedy} ({error})")
 }
 
-/// PostgreSQL takes any setting in the startup message; poolers do not.
+/// PostgreSQL accepts any setting in the startup message; poolers do not.
 fn startup_hint(source: &ServerMessage) -> &'static str {
     if source.message.contains("unsupported startup parameter") {
         "; a pooler refuses settings of a session (--set, PGOPTIONS, options=): connect to the server itself, or give them \
@@ -228,7 +228,7 @@ fn startup_hint(source: &ServerMessage) -> &'static str {
 }
 
 impl ConnectError {
-    /// What a FATAL of the server during the start means.
+    /// Returns the error for a FATAL message during the startup.
     pub(crate) fn from_server(peer: &Peer, user: &str, dbname: &str, message: ServerMessage) -> Self {
         let (peer, user) = (peer.clone(), user.to_owned());
         let source = Box::new(message);
@@ -244,7 +244,7 @@ impl ConnectError {
         }
     }
 
-    /// The server's SQLSTATE, where it was the server that refused.
+    /// Returns the SQLSTATE, if the server refused.
     #[must_use]
     pub fn code(&self) -> Option<SqlState> {
         match self {
@@ -258,7 +258,7 @@ impl ConnectError {
         }
     }
 
-    /// Whether the same attempt may succeed later without a change: nothing listens yet, the server is
+    /// Returns true if the same attempt may succeed later without a change: nothing listens yet, the server is
     /// starting, it has no free connection, it did not answer.
     #[must_use]
     pub fn is_transient(&self) -> bool {
@@ -273,7 +273,7 @@ impl ConnectError {
         }
     }
 
-    /// Whether other addresses and hosts are worth a try after this one. As libpq has it, a server that
+    /// Returns true if other addresses and hosts are to be tried after this error. As in libpq, a server that
     /// answered and refused ends the search.
     pub(crate) fn may_try_others(&self) -> bool {
         !matches!(
@@ -290,7 +290,7 @@ impl ConnectError {
     }
 }
 
-/// `28000` covers several cases that the text alone tells apart; the words are the untranslated ones.
+/// `28000` covers several cases that only the text distinguishes; these are the untranslated words.
 fn refusal_hint(message: &str) -> &'static str {
     if message.contains("pg_hba.conf") {
         "add a line for this client to the server's pg_hba.conf and reload it, or change user, \

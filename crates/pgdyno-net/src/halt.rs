@@ -1,4 +1,4 @@
-//! Stopping what several connections run on the server: Ctrl-C, or one of them that failed.
+//! Stops the statements of several connections: after Ctrl-C, or when one of them failed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,34 +6,34 @@ use std::time::{Duration, Instant};
 
 use crate::{Admin, CancelHandle, ConnectError, ConnectOptions, Interrupter, cancel_all};
 
-/// How often the stop flag is looked at.
+/// Interval between two looks at the stop flag.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often cancel requests are repeated: one that comes between two statements is lost.
+/// Interval between cancel requests: one that arrives between two statements is lost.
 const REPEAT: Duration = Duration::from_millis(200);
 
-/// How long cancel requests may take together.
+/// Time limit of all cancel requests together.
 const CANCELLING: Duration = Duration::from_millis(300);
-/// When the connections are closed, once the user wants the end: a server that has not obeyed by then may never do.
+/// Time before connections are closed after Ctrl-C: a server that has not obeyed by then may never do.
 const STOPPING: Duration = Duration::from_millis(700);
-/// The same where one has failed, and the others are to end in good order.
+/// Time before connections are closed after a failure, so that the others can end in good order.
 const FAILING: Duration = Duration::from_secs(10);
 
-/// A connection that may have to be stopped.
+/// A connection to stop.
 #[derive(Debug)]
 struct Running {
     handle: CancelHandle,
-    /// Whether a statement is under way.
+    /// Whether a statement is in progress.
     busy: Arc<AtomicBool>,
 }
 
-/// Says that all has to end, and cancels what still runs; where that does not help, closes the connections.
+/// Ends everything, and cancels statements in progress; closes the connections if that does not help.
 #[derive(Debug)]
 pub struct Halt<'a> {
-    /// Set by somebody else: Ctrl-C.
+    /// Set from outside: Ctrl-C.
     stop: &'a AtomicBool,
-    /// Set by us: one failed, so the others stop.
+    /// Set here: a connection failed, so the others stop.
     failed: AtomicBool,
-    /// There is nothing left to watch.
+    /// Whether there is nothing left to watch.
     over: AtomicBool,
     running: Mutex<Vec<Running>>,
     /// Closes the connections.
@@ -41,7 +41,7 @@ pub struct Halt<'a> {
 }
 
 impl<'a> Halt<'a> {
-    /// One that ends all once `stop` is set.
+    /// Returns one that ends everything once `stop` is set.
     #[must_use]
     pub fn new(stop: &'a AtomicBool) -> Self {
         Self {
@@ -53,33 +53,34 @@ impl<'a> Halt<'a> {
         }
     }
 
-    /// Whether nothing new may begin.
+    /// Returns true if nothing new may begin.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.is_interrupted() || self.failed.load(Ordering::Relaxed)
     }
 
-    /// Whether it was the stop flag.
+    /// Returns true if the stop flag is set.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Ends all. Returns whether this was the first failure.
+    /// Ends everything. Returns true if this was the first failure.
     pub fn fail(&self) -> bool {
         !self.failed.swap(true, Ordering::Relaxed)
     }
 
-    /// The same options for connections that this can close.
+    /// Returns options for connections that it can close.
     #[must_use]
     pub fn options(&self, options: &ConnectOptions) -> ConnectOptions {
         options.interrupted_by(&self.interrupter)
     }
 
-    /// Opens the first connection, with options of [`Halt::options`]. `None` when all has to stop meanwhile.
+    /// Opens the first connection, with options of [`Halt::options`]. Returns `None` if everything must stop
+    /// meanwhile.
     ///
     /// # Errors
-    /// When there is no connection to be had.
+    /// When no connection can be opened.
     pub fn connect(&self, options: &ConnectOptions) -> Result<Option<Admin>, ConnectError> {
         match self.watched(|| Admin::connect(options)) {
             Err(_) if self.is_interrupted() => Ok(None),
@@ -87,12 +88,12 @@ impl<'a> Halt<'a> {
         }
     }
 
-    /// Takes a connection under watch, which is cancelled only while the flag says that it is busy. It is not at first.
+    /// Watches a connection, which is cancelled only while the flag says that it is busy. The flag starts as false.
     pub fn watch_over(&self, handle: CancelHandle) -> Arc<AtomicBool> {
         self.watch_with(handle, false)
     }
 
-    /// Takes a connection under watch that may be cancelled at any time.
+    /// Watches a connection that may be cancelled at any time.
     pub fn watch_always(&self, handle: CancelHandle) {
         self.watch_with(handle, true);
     }
@@ -104,8 +105,8 @@ impl<'a> Halt<'a> {
         busy
     }
 
-    /// Runs `work` while a thread watches the flags and cancels whatever is busy once one is set; where that does not help,
-    /// it closes the connections. When it returns, no cancel request is under way any more.
+    /// Runs `work` while a thread watches the flags. Once one is set, the thread cancels busy connections; if that
+    /// does not help, it closes them. When this returns, no cancel request is in progress.
     pub fn watched<T>(&self, work: impl FnOnce() -> T) -> T {
         struct Over<'a>(&'a AtomicBool);
         impl Drop for Over<'_> {
@@ -116,7 +117,7 @@ impl<'a> Halt<'a> {
         self.over.store(false, Ordering::Relaxed);
         std::thread::scope(|scope| {
             scope.spawn(|| self.watch());
-            // Also when `work` panics, or the scope would wait for ever.
+            // Also when `work` panics, or the scope would wait forever.
             let _over = Over(&self.over);
             work()
         })

@@ -1,4 +1,4 @@
-//! The servers that a connection string names.
+//! The servers of a connection string.
 
 use std::net::IpAddr;
 
@@ -8,21 +8,21 @@ use crate::{ConninfoError, Secret};
 /// libpq's default port.
 const DEFAULT_PORT: u16 = 5432;
 
-/// The directories that Debian's libpq and one from source look for a socket in.
+/// The socket directories of Debian's libpq and of one built from source.
 pub(crate) const DEFAULT_SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// Where a server is to be found.
+/// Location of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The default socket directories.
     DefaultSocket,
     /// A socket in this directory; a leading `@` is the abstract namespace.
     Socket(String),
-    /// Over TCP: the name, and the address if that is given too.
+    /// Over TCP: the name, and the address if given.
     Tcp { name: String, addr: Option<IpAddr> },
 }
 
-/// One server that may be tried.
+/// A server to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Host {
     pub(crate) place: Place,
@@ -30,7 +30,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// As libpq shows it: a socket directory, a name or an address.
+    /// Returns it as libpq shows it: a socket directory, a name or an address.
     pub(crate) fn name(&self) -> &str {
         match &self.place {
             Place::DefaultSocket => DEFAULT_SOCKET_DIRS[0],
@@ -39,7 +39,7 @@ impl Host {
         }
     }
 
-    /// What stands for it in the password file.
+    /// Returns its name in the password file.
     pub(crate) fn passfile_name(&self) -> &str {
         match &self.place {
             Place::DefaultSocket => "localhost",
@@ -49,7 +49,7 @@ impl Host {
         }
     }
 
-    /// For messages: `name:port`, or the socket.
+    /// Returns its name in messages: `name:port`, or the socket.
     pub(crate) fn describe(&self) -> String {
         match &self.place {
             Place::Tcp { name, .. } if name.contains(':') => format!("[{name}]:{}", self.port),
@@ -59,12 +59,12 @@ impl Host {
     }
 }
 
-/// The socket of a server on `port`.
+/// Returns the socket of a server on `port`.
 pub(crate) fn socket_path(dir: &str, port: u16) -> String {
     format!("{}/.s.PGSQL.{port}", dir.trim_end_matches('/'))
 }
 
-/// Reads `host`, `hostaddr` and `port`, which may be lists of the same length.
+/// Parses `host`, `hostaddr` and `port`, which may be lists of the same length.
 pub(crate) fn hosts(values: &Values) -> Result<Vec<Host>, ConninfoError> {
     let list = |key| -> Vec<&str> { values.non_empty(key).map_or_else(Vec::new, |v| v.split(',').collect()) };
     let (names, addrs, ports) = (list("host"), list("hostaddr"), list("port"));
@@ -116,7 +116,7 @@ pub(crate) fn port(text: &str) -> Result<u16, ConninfoError> {
     }
 }
 
-/// Whether a password is set for all hosts alike, or is looked up for each.
+/// Returns true if one password is set for all hosts; if not, it is looked up for each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Passwords {
     pub(crate) given: Option<Secret>,

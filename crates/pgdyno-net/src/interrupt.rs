@@ -1,4 +1,4 @@
-//! Ending waits for servers from another thread.
+//! Ends waits for servers from another thread.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rustix::net::Shutdown;
 
-/// How often what cannot be woken looks whether it is interrupted.
+/// Interval of looks at the flag, for waits that cannot be woken.
 pub(crate) const GLANCE: Duration = Duration::from_millis(50);
 
-/// Ends every wait for a server: connections that were opened under it are shut down, and no more are opened. For those
-/// who must end although a server, or the way to it, is silent. An [`crate::Admin`] that waited for a statement cancels it.
+/// Ends every wait for a server: closes connections that were opened under it, and opens no more. For programs that
+/// must end even if a server, or the network, is silent. An [`crate::Admin`] that waits for a statement cancels it.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupter(Arc<Inner>);
 
@@ -31,7 +31,7 @@ struct Sockets {
 }
 
 impl Interrupter {
-    /// One that has interrupted nothing yet.
+    /// Returns one that has not interrupted.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -42,23 +42,23 @@ impl Interrupter {
         let sockets = self.sockets();
         self.0.interrupted.store(true, Ordering::Release);
         for socket in sockets.open.values() {
-            // One that is not connected any more has nothing to wait for.
+            // A closed connection has nothing to wait for.
             let _ = rustix::net::shutdown(socket, Shutdown::Both);
         }
     }
 
-    /// Whether it has interrupted.
+    /// Returns true if it has interrupted.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.0.interrupted.load(Ordering::Acquire)
     }
 
     fn sockets(&self) -> MutexGuard<'_, Sockets> {
-        // The list is whole at every moment, whoever panicked while holding it.
+        // The list is consistent at every moment, even after a panic.
         self.0.sockets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a socket under watch, until what is returned is dropped.
+    /// Watches a socket until the returned value is dropped.
     pub(crate) fn watch(&self, socket: impl AsFd) -> io::Result<Watched> {
         let socket = socket.as_fd().try_clone_to_owned()?;
         let mut sockets = self.sockets();
@@ -70,7 +70,7 @@ impl Interrupter {
         Ok(Watched { id, interrupter: self.clone() })
     }
 
-    /// An error once it has interrupted.
+    /// Returns an error if it has interrupted.
     pub(crate) fn check(&self) -> io::Result<()> {
         match self.is_interrupted() {
             true => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "interrupted")),
@@ -78,7 +78,7 @@ impl Interrupter {
         }
     }
 
-    /// Does what the system lets nobody interrupt on a thread of its own, which is left behind when this interrupts.
+    /// Runs a task that cannot be interrupted on a thread of its own, which is abandoned when this interrupts.
     pub(crate) fn apart<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -96,7 +96,7 @@ impl Interrupter {
     }
 }
 
-/// A socket under the watch of an [`Interrupter`].
+/// A socket that an [`Interrupter`] watches.
 #[derive(Debug)]
 pub(crate) struct Watched {
     id: u64,
@@ -104,7 +104,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Whether the wait for it was ended.
+    /// Returns true if the wait for it was ended.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupter.is_interrupted()
     }

@@ -1,15 +1,14 @@
-//! Where and how to connect: libpq's connection strings, transports, TLS, and a small blocking client.
+//! Connections: libpq's connection strings, transports, TLS, and a small blocking client.
 //!
 //! This crate does not know what a workload is, and it does not poll: the load engine takes the
 //! [`Transport`] of an open [`Connection`] and drives it itself.
 //!
-//! - [`ConnectOptions`] is what a connection string, the environment, the service file and the password
-//!   file say together;
+//! - [`ConnectOptions`] merges a connection string, the environment, the service file and the password file;
 //! - [`Connection`] is opened from it: transport, TLS, authentication, choice of the host;
-//! - [`CancelHandle`] stops what a connection is doing, from any thread;
-//! - [`Interrupter`] ends all waiting for a server, from any thread;
-//! - [`Halt`] watches over connections, cancels what they do, and closes those that do not obey;
-//! - [`Admin`] runs SQL and COPY over a connection, for all that is not measured.
+//! - [`CancelHandle`] cancels a connection's statement, from any thread;
+//! - [`Interrupter`] ends all waits for a server, from any thread;
+//! - [`Halt`] watches connections, cancels their statements, and closes those that do not obey;
+//! - [`Admin`] runs SQL and COPY over a connection, for everything that is not measured.
 //!
 //! ```no_run
 //! use pgdyno_net::{Admin, ConnectOptions, Env};

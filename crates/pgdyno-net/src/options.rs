@@ -1,4 +1,4 @@
-//! A connection, resolved: everything that is needed to open it.
+//! Resolved options of a connection: everything that is needed to open it.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -12,13 +12,13 @@ use crate::host::{self, Host, Passwords, Place};
 use crate::tls::TlsSettings;
 use crate::{ConninfoError, Env, Interrupter, Secret, TargetSessionAttrs};
 
-/// The name that a server shows for our sessions, where none is given.
+/// The default `application_name`.
 const APPLICATION_NAME: &str = "pgdyno";
 
-/// How long a server may take to answer what takes it milliseconds, unless it has longer to let us in.
+/// Time limit of answers that take a server milliseconds, unless `connect_timeout` is longer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where and how to connect, after libpq's rules. `Debug` and `Display` hold no password.
+/// Options of a connection, by libpq's rules. `Debug` and `Display` hold no password.
 #[derive(Clone, Debug)]
 pub struct ConnectOptions {
     pub(crate) hosts: Vec<Host>,
@@ -27,9 +27,9 @@ pub struct ConnectOptions {
     pub(crate) user: String,
     dbname: String,
     passwords: Passwords,
-    /// Whether somebody asked for the encoding in which texts are exchanged.
+    /// Whether the client encoding was set.
     encoding_given: bool,
-    /// Run-time parameters of the startup message, `user` and `database` not among them.
+    /// Run-time parameters of the startup message, without `user` and `database`.
     pub(crate) parameters: Vec<(&'static str, String)>,
     pub(crate) connect_timeout: Option<Duration>,
     answer_timeout: Option<Duration>,
@@ -37,12 +37,12 @@ pub struct ConnectOptions {
     pub(crate) channel_binding: BindingPolicy,
     pub(crate) allowed_methods: Vec<Method>,
     pub(crate) tls: Arc<TlsSettings>,
-    /// Who may end what waits for the server.
+    /// Ends waits for the server.
     pub(crate) interrupter: Option<Interrupter>,
     warnings: Vec<String>,
 }
 
-/// TCP's own watch over a connection; `None` leaves a value to the system.
+/// TCP's keepalive settings; `None` leaves a value to the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Keepalive {
     pub(crate) enabled: bool,
@@ -57,13 +57,13 @@ impl ConnectOptions {
     /// password file of `env`, with libpq's precedence. An empty string leaves all to `env`.
     ///
     /// # Errors
-    /// When the string or a file that belongs to it makes no sense. No message holds a password.
+    /// When the string or a file that belongs to it cannot be parsed. No message holds a password.
     pub fn resolve(dsn: &str, env: &Env) -> Result<Self, ConninfoError> {
         Self::resolve_with(dsn, &[], env)
     }
 
-    /// The same with parameters that are given apart from the string, as options of a command line are: they
-    /// stand behind the string, and before all else. Empty ones are passed over.
+    /// Reads a string and parameters that are given apart from it, as options of a command line: they take precedence
+    /// over everything but the string. Skips empty ones.
     ///
     /// # Errors
     /// See [`ConnectOptions::resolve`].
@@ -111,7 +111,7 @@ impl ConnectOptions {
         })
     }
 
-    /// A server's socket in `directory`, without a password: the private server.
+    /// Returns options for a socket in `directory`, without a password: for the private server.
     #[must_use]
     pub fn for_socket(directory: &Path, port: u16, user: &str, dbname: &str) -> Self {
         Self {
@@ -134,8 +134,8 @@ impl ConnectOptions {
         }
     }
 
-    /// Whether `env` says where to connect: any of `PGHOST`, `PGHOSTADDR`, `PGPORT`, `PGSERVICE`,
-    /// `PGDATABASE` and `PGUSER` is set.
+    /// Returns true if `env` names a server: any of `PGHOST`, `PGHOSTADDR`, `PGPORT`, `PGSERVICE`, `PGDATABASE` and
+    /// `PGUSER` is set.
     #[must_use]
     pub fn names_a_server(env: &Env) -> bool {
         ["PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGUSER"]
@@ -143,28 +143,28 @@ impl ConnectOptions {
             .any(|name| env.var(name).is_some_and(|value| !value.is_empty()))
     }
 
-    /// The same for another database of the same server.
+    /// Replaces the database.
     #[must_use]
     pub fn with_database(&self, name: &str) -> Self {
         Self { dbname: name.to_owned(), ..self.clone() }
     }
 
-    /// The same for another server: user, database, password and TLS settings are kept, and the password file is asked
-    /// for this host. It is given up after `timeout`.
+    /// Replaces the server: keeps user, database, password and TLS settings, and looks up this host in the password
+    /// file. The host is given up after `timeout`.
     #[must_use]
     pub fn with_server(&self, host: &str, port: u16, timeout: Duration) -> Self {
         let place = Place::Tcp { name: host.to_owned(), addr: None };
         Self { hosts: vec![Host { place, port }], connect_timeout: Some(timeout), ..self.clone() }
     }
 
-    /// The same with this password for all hosts.
+    /// Sets the password for all hosts.
     #[must_use]
     pub fn with_password(&self, password: Secret) -> Self {
         let passwords = Passwords { given: Some(password), file: Arc::clone(&self.passwords.file) };
         Self { passwords, ..self.clone() }
     }
 
-    /// The same with texts in the server's encoding, unless another one is asked for: libpq's way.
+    /// Uses the server's encoding, unless one was set: libpq's default.
     #[must_use]
     pub fn with_servers_encoding(mut self) -> Self {
         if !self.encoding_given {
@@ -179,7 +179,7 @@ impl ConnectOptions {
         self.parameters.iter().find(|(key, _)| *key == "application_name").map(|(_, name)| name.as_str())
     }
 
-    /// The same with another name in `pg_stat_activity`.
+    /// Sets the name in `pg_stat_activity`.
     #[must_use]
     pub fn with_application_name(&self, name: &str) -> Self {
         let mut this = self.clone();
@@ -188,12 +188,12 @@ impl ConnectOptions {
         this
     }
 
-    /// The same with these settings in every session, beside those that are there already. They end with the session. A
-    /// server refuses sessions with settings that it does not know, or that the role may not set.
+    /// Adds settings to every session. They end with the session. A server refuses sessions with settings that it
+    /// does not know, or that the role may not set.
     #[must_use]
     pub fn with_settings<'a>(&self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut this = self.clone();
-        // In `options` a space ends an argument unless a backslash stands before it.
+        // In `options` a space ends an argument unless a backslash precedes it.
         let special = |c: char| c == '\\' || c.is_ascii_whitespace();
         let escaped = |value: &str| -> String {
             value.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
@@ -208,63 +208,63 @@ impl ConnectOptions {
         this
     }
 
-    /// The same, giving up on a host after `timeout`, unless the connection string says when.
+    /// Gives a host up after `timeout`, unless the connection string sets a timeout.
     #[must_use]
     pub fn with_default_connect_timeout(&self, timeout: Duration) -> Self {
         Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self.clone() }
     }
 
-    /// The same, giving up on a host after `timeout` at the latest, whatever the connection string says.
+    /// Gives a host up after `timeout` at the latest, whatever the connection string sets.
     #[must_use]
     pub fn with_connect_timeout_at_most(&self, timeout: Duration) -> Self {
         let at_most = self.connect_timeout.map_or(timeout, |given| given.min(timeout));
         Self { connect_timeout: Some(at_most), ..self.clone() }
     }
 
-    /// The same, giving a server up that does not answer a short question within `timeout`.
+    /// Gives a server up that does not answer a short query within `timeout`.
     #[must_use]
     pub fn with_answer_timeout(&self, timeout: Duration) -> Self {
         Self { answer_timeout: Some(timeout), ..self.clone() }
     }
 
-    /// How long the answer to a short question is waited for ([`crate::Admin::promptly`]): 60 s, or `connect_timeout` where
-    /// that is longer.
+    /// Returns the time limit of short queries ([`crate::Admin::promptly`]): 60 s, or `connect_timeout` if that is
+    /// longer.
     #[must_use]
     pub fn answer_timeout(&self) -> Duration {
         self.answer_timeout.unwrap_or_else(|| ANSWER_TIMEOUT.max(self.connect_timeout.unwrap_or_default()))
     }
 
-    /// The same, under `interrupter`, which can end all waiting for the server: while a connection is opened, and on it as
-    /// long as it is not taken apart.
+    /// Lets `interrupter` end all waits for the server: while a connection is opened, and on it until it is taken
+    /// apart.
     #[must_use]
     pub fn interrupted_by(&self, interrupter: &Interrupter) -> Self {
         Self { interrupter: Some(interrupter.clone()), ..self.clone() }
     }
 
-    /// The same, and nobody interrupts.
+    /// Removes the interrupter.
     #[must_use]
     pub fn uninterrupted(&self) -> Self {
         Self { interrupter: None, ..self.clone() }
     }
 
-    /// Whether its interrupter has ended all waiting.
+    /// Returns true if its interrupter has interrupted.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupter.as_ref().is_some_and(Interrupter::is_interrupted)
     }
 
-    /// The role to connect as.
+    /// Returns the role.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user
     }
 
-    /// The database.
+    /// Returns the database.
     #[must_use]
     pub fn dbname(&self) -> &str {
         &self.dbname
     }
 
-    /// Whether all hosts are sockets or loopback addresses: client and server share a machine.
+    /// Returns true if all hosts are sockets or loopback addresses: client and server share a machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.hosts.iter().all(|host| match &host.place {
@@ -276,8 +276,8 @@ impl ConnectOptions {
         })
     }
 
-    /// What identifies the target as libpq's programs take it from their environment: `PGHOST`, `PGPORT`, `PGDATABASE`
-    /// and `PGUSER`. Never the password.
+    /// Returns the variables that libpq's programs read: `PGHOST`, `PGPORT`, `PGDATABASE` and `PGUSER`. Never the
+    /// password.
     #[must_use]
     pub fn environment(&self) -> [(&'static str, String); 4] {
         let hosts: Vec<_> = self.hosts.iter().map(Host::name).collect();
@@ -291,13 +291,13 @@ impl ConnectOptions {
         ]
     }
 
-    /// What the user should know, such as a password file that is ignored.
+    /// Returns warnings for the user, such as an ignored password file.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The password for `host`: the given one, else that of the password file.
+    /// Returns the password for `host`: the given one, else that of the password file.
     pub(crate) fn password(&self, host: &Host) -> Option<&Secret> {
         self.passwords
             .given
@@ -322,7 +322,7 @@ fn passfile(values: &Values, env: &Env) -> (PassFile, Option<String>) {
     path.map_or_else(Default::default, |path| PassFile::read(&path))
 }
 
-/// What goes into the startup message. Texts are exchanged in UTF-8 unless another encoding is asked for.
+/// Returns the parameters of the startup message. The encoding is UTF-8 unless another one was set.
 fn parameters(values: &Values, env: &Env) -> Vec<(&'static str, String)> {
     let encoding = values.non_empty("client_encoding").filter(|encoding| *encoding != "auto").unwrap_or("UTF8");
     let application = values
@@ -339,7 +339,7 @@ fn parameters(values: &Values, env: &Env) -> Vec<(&'static str, String)> {
     parameters
 }
 
-/// libpq can do these and pgdyno cannot; to pass them over would weaken what the user asked for.
+/// Parameters of libpq that pgdyno does not support; ignoring them would weaken the user's security.
 fn refuse_what_cannot_be_honoured(values: &Values) -> Result<(), ConninfoError> {
     let refuse = |what: &str| Err(ConninfoError::Unsupported(what.to_owned()));
     match values.non_empty("gssencmode") {
@@ -374,7 +374,7 @@ fn refuse_what_cannot_be_honoured(values: &Values) -> Result<(), ConninfoError> 
     Ok(())
 }
 
-/// `require_auth`: a list of methods, or of methods that are excluded by a `!`.
+/// Parses `require_auth`: a list of methods, or of methods excluded by a `!`.
 fn allowed_methods(values: &Values) -> Result<Vec<Method>, ConninfoError> {
     let Some(text) = values.non_empty("require_auth") else {
         return Ok(Method::ALL.to_vec());
@@ -384,7 +384,7 @@ fn allowed_methods(values: &Values) -> Result<Vec<Method>, ConninfoError> {
     let mut listed = Vec::new();
     for word in &words {
         let name = if excluding { &word[1..] } else { word };
-        // Methods of libpq that pgdyno never uses may be listed: they change nothing here.
+        // Methods of libpq that pgdyno never uses may be listed without effect.
         if ["gss", "sspi", "oauth"].contains(&name) {
             continue;
         }
@@ -402,7 +402,7 @@ fn allowed_methods(values: &Values) -> Result<Vec<Method>, ConninfoError> {
     Ok(Method::ALL.into_iter().filter(|method| listed.contains(method) != excluding).collect())
 }
 
-/// A number, or `None` where the parameter is absent or empty.
+/// Returns a number; `None` if the parameter is absent or empty.
 pub(crate) fn number<T: FromStr>(values: &Values, key: &'static str) -> Result<Option<T>, ConninfoError> {
     match values.non_empty(key) {
         None => Ok(None),
@@ -414,7 +414,7 @@ pub(crate) fn number<T: FromStr>(values: &Values, key: &'static str) -> Result<O
     }
 }
 
-/// The index of the value in `words`; 0, the default, where the parameter is absent or empty.
+/// Returns the index of the value in `words`; 0, the default, if the parameter is absent or empty.
 pub(crate) fn choice(values: &Values, key: &'static str, words: &[&str]) -> Result<usize, ConninfoError> {
     match values.non_empty(key) {
         None => Ok(0),

@@ -1,4 +1,4 @@
-//! The name of a server in messages.
+//! Name of a server in messages.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use crate::address::Address;
 use crate::host::{Host, Place};
 
-/// The server that an attempt went to. Shown as `host:port` or as the socket's path.
+/// The server of an attempt. Shown as `host:port` or as the socket's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer(Arc<Inner>);
 
-// Shared: errors hold a peer, and are to stay small.
+// Shared, because errors contain a peer and should stay small.
 #[derive(Debug, PartialEq, Eq)]
 struct Inner {
     shown: String,
     host: String,
     port: u16,
-    /// The address that the name stood for; `None` for a socket and where the user gave the address.
+    /// Resolved address of the name; `None` for a socket, and if the user gave the address.
     looked_up: Option<IpAddr>,
     is_socket: bool,
 }
@@ -43,25 +43,25 @@ impl Peer {
         }))
     }
 
-    /// `host:port`, or the socket's path.
+    /// Returns `host:port`, or the socket's path.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0.shown
     }
 
-    /// The name or address, or the directory of the socket.
+    /// Returns the name or address, or the directory of the socket.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.0.host
     }
 
-    /// The port, a socket's too.
+    /// Returns the port, also of a socket.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.0.port
     }
 
-    /// As libpq's messages have it: `on socket "PATH"`, `at "HOST" (ADDRESS), port N`.
+    /// Returns it in the form of libpq's messages: `on socket "PATH"`, `at "HOST" (ADDRESS), port N`.
     #[must_use]
     pub fn in_libpq_words(&self) -> String {
         match (self.0.is_socket, self.0.looked_up) {

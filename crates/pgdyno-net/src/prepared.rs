@@ -26,10 +26,10 @@ impl Admin {
         self.exchange(out, name)
     }
 
-    /// Forgets the statement `name`. That there is none is no error.
+    /// Deallocates the statement `name`. A missing one is no error.
     ///
     /// # Errors
-    /// When the connection breaks.
+    /// When the connection is lost.
     pub fn close_prepared(&mut self, name: &str) -> Result<(), AdminError> {
         let mut out = Vec::new();
         frontend::message(&mut out, b'C', |out| {

@@ -1,12 +1,12 @@
-//! Text made safe to stand in SQL.
+//! Quotes text for SQL.
 
-/// `text` as a string literal, quotes included.
+/// Returns `text` as a string literal, with quotes.
 #[must_use]
 pub fn literal(text: &str) -> String {
     postgres_protocol::escape::escape_literal(text).trim_start().to_owned()
 }
 
-/// `name` as an identifier, quotes included.
+/// Returns `name` as an identifier, with quotes.
 #[must_use]
 pub fn identifier(name: &str) -> String {
     postgres_protocol::escape::escape_identifier(name)

@@ -1,4 +1,4 @@
-//! A value that never shows itself.
+//! A value that is never shown.
 
 /// A password or a key. Its `Debug` redacts, and it has no `Display` and no serialisation.
 #[derive(Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ impl<T> Secret<T> {
         Self(value)
     }
 
-    /// The value, for the one place that needs it.
+    /// Returns the value, for the one place that needs it.
     #[must_use]
     pub fn reveal(&self) -> &T {
         &self.0

@@ -1,11 +1,11 @@
-//! libpq's `target_session_attrs`: which of several servers will do.
+//! libpq's `target_session_attrs`: which of several servers are suitable.
 
 use crate::ConninfoError;
 
-/// What a server must be to be taken.
+/// Condition on a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TargetSessionAttrs {
-    /// Any will do.
+    /// Any server.
     #[default]
     Any,
     /// Sessions may write by default.
@@ -24,7 +24,7 @@ impl TargetSessionAttrs {
     const ALL: [Self; 6] =
         [Self::Any, Self::ReadWrite, Self::ReadOnly, Self::Primary, Self::Standby, Self::PreferStandby];
 
-    /// libpq's word.
+    /// Returns libpq's word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl TargetSessionAttrs {
         })
     }
 
-    /// What is asked of the servers in one round over all hosts, round after round.
+    /// Returns the conditions of each round over all hosts.
     pub(crate) fn rounds(self) -> &'static [Self] {
         match self {
             Self::Any => &[Self::Any],
@@ -57,7 +57,7 @@ impl TargetSessionAttrs {
         }
     }
 
-    /// Why a server in this state will not do.
+    /// Returns why a server in this state is not suitable.
     pub(crate) fn refuse(self, state: SessionState) -> Option<&'static str> {
         let SessionState { in_hot_standby, read_only } = state;
         match self {
@@ -71,7 +71,7 @@ impl TargetSessionAttrs {
     }
 }
 
-/// What a server says of itself.
+/// State of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionState {
     pub(crate) in_hot_standby: bool,

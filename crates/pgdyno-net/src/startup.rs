@@ -1,4 +1,4 @@
-//! From a fresh transport to the first ReadyForQuery.
+//! The startup, from a new transport to the first ReadyForQuery.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ use pgdyno_wire::frontend;
 use crate::channel::{Channel, ReceiveError};
 use crate::{ConnectError, ConnectOptions, Interrupter, Peer, Secret};
 
-/// What the server told during the start.
+/// Messages of the server during the startup.
 pub(crate) struct Started {
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) process_id: i32,
@@ -20,11 +20,11 @@ pub(crate) struct Started {
     pub(crate) notices: Vec<ServerMessage>,
 }
 
-/// The most notices that are kept of those that a server sends of its own accord.
+/// Limit of notices that are kept.
 pub(crate) const MAX_NOTICES: usize = 1_000;
 
-/// What a server may send from the start to the first ReadyForQuery. Each message is as long as libpq believes, and all of
-/// them together keep within a bound that libpq has not, so that a flood of notices or parameters ends.
+/// Limits on messages from the start to the first ReadyForQuery. Each message may be as long as in libpq; a limit on
+/// all together, which libpq lacks, ends a flood of notices or parameters.
 #[derive(Default)]
 pub(crate) struct Allowance {
     authenticated: bool,
@@ -32,18 +32,18 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// The longest authentication request, and the longest error before the server knows who we are; libpq's numbers.
+    /// Limits of the authentication request, and of an error before the server knows the user; libpq's numbers.
     const REQUEST_BYTES: usize = 2_000;
     const ERROR_BYTES: usize = 30_000;
-    /// All messages together: some thousand notices of a login trigger.
+    /// Limit of all messages together: some thousand notices of a login trigger.
     const ALL_BYTES: usize = 1 << 20;
 
-    /// For the questions that are asked of a server that has let us in.
+    /// Returns the limits for queries on an accepted connection.
     pub(crate) fn authenticated() -> Self {
         Self { authenticated: true, bytes: 0 }
     }
 
-    /// Whether a message of this type and length may come now.
+    /// Returns true if a message of this type and length is possible now.
     pub(crate) fn permits(&self, tag: u8, len: usize) -> bool {
         let single = match tag {
             _ if self.authenticated => true,
@@ -59,14 +59,14 @@ impl Allowance {
     }
 }
 
-/// A refusal, and whether it came before the server knew who we are: only then another way of
-/// encryption is worth a try.
+/// A refusal, and whether it came before the server knew the user: only then another way of encryption is worth a
+/// try.
 pub(crate) struct StartupError {
     pub(crate) error: ConnectError,
     pub(crate) before_auth: bool,
 }
 
-/// Names a peer, so that all errors of one attempt read alike.
+/// Names a peer, so that all errors of one attempt are alike.
 pub(crate) struct Attempt<'a> {
     pub(crate) options: &'a ConnectOptions,
     pub(crate) peer: &'a Peer,
@@ -74,7 +74,7 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Sends the startup message, authenticates, and reads on to ReadyForQuery.
+    /// Sends the startup message, authenticates, and reads until ReadyForQuery.
     pub(crate) fn start(&self, channel: &mut Channel, binding: Binding) -> Result<Started, StartupError> {
         let options = self.options;
         let mut out = Vec::new();
@@ -152,8 +152,8 @@ impl Attempt<'_> {
     }
 
     fn refusal(&self, message: ServerMessage, auth: &Authenticator) -> ConnectError {
-        // A server that offers SCRAM to a role without a password, and one that got a wrong one, say the
-        // same; the one case where we know better is that none was asked for.
+        // A server that offers SCRAM to a role without a password sends the same error as for a wrong one. Only the
+        // case without a request for a password is known.
         let error = ConnectError::from_server(self.peer, self.options.user(), self.options.dbname(), message);
         match error {
             ConnectError::WrongPassword { peer, source, .. } if !auth.used_password() => {
@@ -175,11 +175,11 @@ impl Attempt<'_> {
         ConnectError::NotPostgres { peer: self.peer.clone(), detail }
     }
 
-    /// What a failed read means. `heard` is whether a message came before.
+    /// Returns the error of a failed read. `heard` is whether a message came before.
     pub(crate) fn receive_error(&self, error: ReceiveError, unread: &[u8], heard: bool) -> ConnectError {
         match error {
             ReceiveError::Io(error) => self.transport_error(error),
-            // No answer to our first bytes: another protocol's server that gave up on us.
+            // No answer to the first bytes: a server with another protocol closed the connection.
             ReceiveError::Closed if !heard && unread.is_empty() => self.not_postgres(
                 "it closed the connection without an answer (a PostgreSQL server that crashes does \
                  so too: see its log)"
@@ -204,7 +204,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// What a failed read or write means.
+    /// Returns the error of a failed read or write.
     pub(crate) fn transport_error(&self, source: io::Error) -> ConnectError {
         let peer = self.peer.clone();
         match source.kind() {
@@ -226,7 +226,7 @@ fn has_time(deadline: Option<Instant>) -> bool {
     deadline.is_none_or(|deadline| Instant::now() < deadline)
 }
 
-/// The first line of what a foreign server said, made printable.
+/// Returns the first line of a foreign server's message, made printable.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let line = bytes.split(|b| *b == b'\r' || *b == b'\n').next();
     let line = line.unwrap_or_default();

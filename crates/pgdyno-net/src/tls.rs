@@ -1,4 +1,4 @@
-//! TLS as libpq's `ssl*` parameters want it.
+//! TLS by libpq's `ssl*` parameters.
 
 mod chain;
 mod config;

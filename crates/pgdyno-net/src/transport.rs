@@ -13,18 +13,18 @@ use crate::tls::TlsStream;
 
 /// A socket, or TLS over one.
 ///
-/// Without TLS, reading and writing cost one system call each. With TLS, a read returns what one record
-/// held, and more may wait in memory ([`Transport::has_buffered`]); a write may leave encrypted bytes
-/// behind when the socket is non-blocking and full ([`Transport::wants_write`]).
+/// Without TLS, a read or write costs one system call. With TLS, a read returns the content of one record, and more
+/// may be buffered ([`Transport::has_buffered`]); a write may leave encrypted bytes if the socket is non-blocking and
+/// full ([`Transport::wants_write`]).
 #[derive(Debug)]
 pub enum Transport {
-    /// A socket with nothing above it.
+    /// A plain socket.
     Plain(Socket),
     /// TLS over TCP.
     Tls(Box<TlsStream>),
 }
 
-/// A stream that the system carries.
+/// A socket.
 #[derive(Debug)]
 pub enum Socket {
     /// A unix socket.
@@ -34,7 +34,7 @@ pub enum Socket {
 }
 
 impl Transport {
-    /// Makes reads and writes return [`io::ErrorKind::WouldBlock`] instead of waiting, or wait again.
+    /// Makes reads and writes non-blocking ([`io::ErrorKind::WouldBlock`]), or blocking again.
     ///
     /// # Errors
     /// When the system refuses.
@@ -45,15 +45,15 @@ impl Transport {
         }
     }
 
-    /// Whether a layer above the socket may hold bytes back, so that only a read that would block shows
-    /// that there is no more.
+    /// Returns true if a layer above the socket may buffer bytes, so that only a read that would block shows that
+    /// there are no more.
     #[inline]
     #[must_use]
     pub fn is_tls(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
 
-    /// Whether bytes wait in memory, so that the socket need not become readable before the next read.
+    /// Returns true if bytes are buffered, so that the next read does not need a readable socket.
     #[inline]
     #[must_use]
     pub fn has_buffered(&self) -> bool {
@@ -63,8 +63,7 @@ impl Transport {
         }
     }
 
-    /// Whether bytes that were taken by a write still wait for room in the socket. Then await that it is
-    /// writable, and flush.
+    /// Returns true if written bytes still wait for room in the socket. Then wait until it is writable, and flush.
     #[inline]
     #[must_use]
     pub fn wants_write(&self) -> bool {
@@ -86,11 +85,11 @@ impl Socket {
 
 /// A blocking stream that is read with a deadline.
 pub(crate) trait Patient: Read {
-    /// How long a read waits; `None` is for ever.
+    /// Time limit of reads; `None` is forever.
     fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
 
-    /// Reads once, and waits for bytes no longer than until `deadline`. Signals do not end the wait: one that is handled,
-    /// or a stop and a continuation of the process.
+    /// Reads once, and waits for bytes until `deadline`. Signals do not end the wait: a handled one, or a stop and a
+    /// continuation of the process.
     fn read_by(&mut self, buf: &mut [u8], deadline: Option<Instant>) -> io::Result<usize> {
         loop {
             if let Some(left) = remaining(deadline)? {
@@ -98,7 +97,7 @@ pub(crate) trait Patient: Read {
             }
             match self.read(buf) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What a blocking socket says when its timeout is over.
+                // A blocking socket returns this after its timeout.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
                 other => return other,
             }
@@ -124,17 +123,17 @@ impl Patient for Transport {
     }
 }
 
-/// A peer that is gone is an error and never a signal. Apple has no such flag: there the socket is told when it is made.
+/// A closed peer is an error and never a signal. Apple lacks this flag: there it is set when the socket is created.
 #[cfg(not(target_vendor = "apple"))]
 const SEND: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(target_vendor = "apple")]
 const SEND: SendFlags = SendFlags::empty();
 
-/// The most pieces that one system call takes (`IOV_MAX`).
+/// Limit of pieces in one system call (`IOV_MAX`).
 const MAX_PIECES: usize = 1024;
 
-/// The system call and nothing else: what libc does around it, for threads that are cancelled, costs as many instructions
-/// again as the rest of the way. `recv` is what `read` comes to for a socket, without the way through the file system.
+/// Only the system call: libc's support for cancelled threads costs as many instructions again as the rest. `recv` is
+/// what `read` does for a socket, without the layer of the file system.
 impl Read for Socket {
     #[inline]
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {

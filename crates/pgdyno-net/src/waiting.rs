@@ -1,4 +1,4 @@
-//! How long an answer is waited for, and why nobody waits any longer.
+//! Time limits of waits, and why they ended.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -9,24 +9,24 @@ use crate::interrupt::Watched;
 use crate::transport::Patient as _;
 use crate::{AdminError, CancelHandle};
 
-/// How long the server may take to read a cancel request once nobody waits for it any more.
+/// Time for the server to read a cancel request after the wait for it has ended.
 const CANCELLING: Duration = Duration::from_millis(300);
 
-/// Bounds and ends the waits of one connection.
+/// Limits and ends the waits of one connection.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     /// `host:port` or the socket's path, for messages.
     pub(crate) peer: String,
     pub(crate) cancel: CancelHandle,
-    /// How long a single read waits.
+    /// Time limit of a single read.
     patience: Option<Duration>,
-    /// How long the answer to a short question may take.
+    /// Time limit of short queries.
     answer_timeout: Duration,
-    /// What is asked in words, as long as the questions are short ones.
+    /// The short queries in words, while they run.
     pub(crate) about: Option<&'static str>,
-    /// What the server did not answer in time, if it did not.
+    /// The query that the server did not answer in time, if there was one.
     unanswered: Option<&'static str>,
-    /// As long as it lives, an [`crate::Interrupter`] may end the wait.
+    /// While it exists, an [`crate::Interrupter`] may end the wait.
     pub(crate) watched: Option<Watched>,
 }
 
@@ -35,13 +35,13 @@ impl Waiting {
         Self { peer, cancel, patience: None, answer_timeout, about: None, unanswered: None, watched }
     }
 
-    /// Lets a single read wait for so long.
+    /// Sets the time limit of a single read.
     pub(crate) fn set_patience(&mut self, channel: &Channel, patience: Option<Duration>) -> io::Result<()> {
         self.patience = patience;
         channel.transport.set_read_timeout(patience)
     }
 
-    /// Sets the time in which the answer to the next question has to come. A server that was given up is asked nothing.
+    /// Sets the deadline of the next query's answer. A server that was given up is not queried.
     pub(crate) fn begin(&self, channel: &mut Channel) -> io::Result<()> {
         if self.unanswered.is_some() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -57,7 +57,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// The error of a connection over which nothing came. A server that did not answer a short question in time is given
+    /// Returns the error of a connection without input. A server that did not answer a short query in time is given
     /// up.
     pub(crate) fn failed(&mut self, sql: &str, error: &ReceiveError) -> AdminError {
         let timed_out = matches!(error, ReceiveError::Io(error) if error.kind() == io::ErrorKind::TimedOut);
@@ -67,13 +67,13 @@ impl Waiting {
         self.lost(sql, error.to_string())
     }
 
-    /// The error of a connection that is of no more use, for `reason` unless we ended the wait ourselves. What an
-    /// interrupted statement does is cancelled: a session that waits for a lock does not see that its client is gone, and
-    /// would go on once it has the lock.
+    /// Returns the error of an unusable connection, with `reason` unless this program ended the wait. Cancels the
+    /// statement after an interrupt: a session that waits for a lock does not notice that its client is gone, and
+    /// would continue with the lock.
     pub(crate) fn lost(&self, sql: &str, reason: String) -> AdminError {
         let peer = self.peer.clone();
         if self.watched.as_ref().is_some_and(Watched::is_interrupted) {
-            // Where the server does not read it there is nothing more to be done.
+            // If the server does not read it, nothing more can be done.
             let _ = self.cancel.cancel_by(Instant::now() + CANCELLING, None);
             return AdminError::Interrupted { peer, command: command(sql) };
         }
@@ -84,7 +84,7 @@ impl Waiting {
     }
 }
 
-/// The command of a statement, about as its command tag names it: `VACUUM`, `CREATE TABLE`.
+/// Returns the command of a statement, similar to its command tag: `VACUUM`, `CREATE TABLE`.
 fn command(sql: &str) -> String {
     let mut words = sql.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     let first = words.next().unwrap_or_default().to_ascii_uppercase();

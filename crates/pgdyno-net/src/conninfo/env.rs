@@ -1,4 +1,4 @@
-//! The surroundings that libpq looks at, as a value.
+//! The environment of libpq, as a value.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::Secret;
 /// Environment variables, the home directory and the name of the operating system's user.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
-    // Secret as a whole: PGPASSWORD is among them.
+    // Secret as a whole, because PGPASSWORD is part of it.
     vars: Secret<BTreeMap<String, String>>,
     home: Option<PathBuf>,
     user: Option<String>,
@@ -21,7 +21,7 @@ impl Default for Secret<BTreeMap<String, String>> {
 }
 
 impl Env {
-    /// These surroundings and no others.
+    /// Returns an environment with these values only.
     #[must_use]
     pub fn new<'a>(
         vars: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -35,7 +35,7 @@ impl Env {
         }
     }
 
-    /// Those of this process. Variables that are not UTF-8 are passed over.
+    /// Returns the environment of this process. Skips variables that are not UTF-8.
     #[must_use]
     pub fn from_process() -> Self {
         let vars: BTreeMap<String, String> =
@@ -50,26 +50,26 @@ impl Env {
         Self { vars: Secret::new(vars), home: std::env::home_dir().filter(|home| !home.as_os_str().is_empty()), user }
     }
 
-    /// The value of a variable; an empty one counts as set, as it does for libpq.
+    /// Returns the value of a variable; an empty one counts as set, as in libpq.
     #[must_use]
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars.reveal().get(name).map(String::as_str)
     }
 
-    /// The home directory.
+    /// Returns the home directory.
     #[must_use]
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// The name of the operating system's user.
+    /// Returns the name of the operating system's user.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 }
 
-/// The account name of `uid` in the text of a passwd file.
+/// Returns the account name of `uid` in the text of a passwd file.
 fn name_of(uid: u32, passwd: &str) -> Option<String> {
     passwd.lines().find_map(|line| {
         let mut fields = line.split(':');

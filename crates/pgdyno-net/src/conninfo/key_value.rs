@@ -2,8 +2,7 @@
 
 use super::{ConninfoError, Values, known, require_known};
 
-/// Reads `key = value` pairs: values may stand in single quotes, a backslash takes the next character
-/// as it is.
+/// Parses `key = value` pairs. Values may be in single quotes; a backslash escapes the next character.
 pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
     let mut values = Values::default();
     let mut chars = text.chars().peekable();
@@ -24,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
             return Err(ConninfoError::Syntax(format!(
                 "'=' is missing after {}; write key=value pairs such as \
                  \"host=db1 dbname=bench\", or postgresql://user@host:port/dbname",
-                // What follows a forgotten quote may be part of a password.
+                // The text after a missing quote may be part of a password.
                 known(&name).map_or_else(|| "one of its words".to_owned(), |name| format!("'{name}'"))
             )));
         }

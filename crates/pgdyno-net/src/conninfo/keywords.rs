@@ -1,4 +1,4 @@
-//! The parameters that libpq knows, their environment variables, and a set of their values.
+//! libpq's parameters, their environment variables, and a set of their values.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ const KEYWORDS: &[(&str, Option<&str>)] = &[
     ("user", Some("PGUSER")),
 ];
 
-/// Run-time parameters that libpq takes from the environment alone.
+/// Run-time parameters that libpq reads only from the environment.
 const STARTUP_VARIABLES: &[(&str, &str)] = &[("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
 
 /// Values by parameter. Holds passwords, so it has no `Debug`.
@@ -69,24 +69,24 @@ const STARTUP_VARIABLES: &[(&str, &str)] = &[("PGDATESTYLE", "datestyle"), ("PGT
 pub(crate) struct Values(BTreeMap<&'static str, String>);
 
 impl Values {
-    /// The value as it was written, an empty one included.
+    /// Returns the value as written, also if it is empty.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// The value, unless it is empty: libpq takes an empty value for "the default".
+    /// Returns the value unless it is empty: in libpq an empty value means the default.
     pub(crate) fn non_empty(&self, key: &str) -> Option<&str> {
         self.get(key).filter(|value| !value.is_empty())
     }
 
-    /// Whether a secret is among the values.
+    /// Returns true if a value is secret.
     pub(super) fn holds_a_secret(&self) -> bool {
         ["password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"]
             .iter()
             .any(|key| self.0.contains_key(key))
     }
 
-    /// The later one of two values of a parameter counts.
+    /// The later of two values of a parameter counts.
     pub(super) fn insert(&mut self, key: &'static str, value: String) {
         self.0.insert(key, value);
     }
@@ -100,13 +100,13 @@ impl Values {
     }
 }
 
-/// The parameter of this name.
+/// Returns the parameter of this name.
 pub(super) fn known(name: &str) -> Option<&'static str> {
     KEYWORDS.iter().map(|(known, _)| *known).find(|known| *known == name)
 }
 
-/// The same. Where there is none, `name` is shown only if it can be the name of a parameter and `may_show` says that it is
-/// no piece of a password that was not quoted.
+/// Returns the parameter of this name. The error shows `name` only if it could be the name of a parameter, and
+/// `may_show` says that it is no part of an unquoted password.
 pub(super) fn require_known(name: &str, may_show: bool) -> Result<&'static str, ConninfoError> {
     let is_name = name.len() <= 40 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     known(name).ok_or_else(|| match may_show && is_name {
@@ -128,7 +128,7 @@ pub(super) fn add_environment(values: &mut Values, env: &Env) {
     }
 }
 
-/// Run-time parameters from the environment.
+/// Returns run-time parameters from the environment.
 pub(crate) fn startup_variables(env: &Env) -> impl Iterator<Item = (&'static str, &str)> {
     STARTUP_VARIABLES
         .iter()
@@ -136,7 +136,7 @@ pub(crate) fn startup_variables(env: &Env) -> impl Iterator<Item = (&'static str
         .filter(|(_, value)| !value.is_empty())
 }
 
-/// The known name that takes the fewest edits, if these are few.
+/// Returns the known name with the fewest edits, if these are few.
 fn nearest(name: &str) -> Option<&'static str> {
     KEYWORDS
         .iter()
@@ -146,8 +146,8 @@ fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`
-/// (optimal string alignment).
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours from `a` to `b` (optimal string
+/// alignment).
 fn edits(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

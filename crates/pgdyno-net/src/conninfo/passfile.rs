@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::Secret;
 
-/// The lines of a password file. Looked into when a connection is opened, because the password depends
-/// on host, port, database and user.
+/// The lines of a password file. Searched when a connection is opened, because the password depends on host, port,
+/// database and user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PassFile {
     entries: Vec<Entry>,
@@ -19,8 +19,8 @@ struct Entry {
 }
 
 impl PassFile {
-    /// Reads the file, if there is one. The warning says why one that is there was ignored, in libpq's words where libpq
-    /// has any.
+    /// Reads the file, if there is one. Returns a warning if an existing file was ignored, in libpq's words if it has
+    /// any.
     pub(crate) fn read(path: &Path) -> (Self, Option<String>) {
         use std::os::unix::fs::PermissionsExt as _;
         let ignored = |why: &str| {
@@ -46,7 +46,7 @@ impl PassFile {
         Self { entries: text.lines().filter(|line| !line.starts_with('#')).filter_map(entry).collect() }
     }
 
-    /// The password of the first line that matches.
+    /// Returns the password of the first matching line.
     pub(crate) fn password(&self, host: &str, port: u16, dbname: &str, user: &str) -> Option<&Secret> {
         let port = port.to_string();
         let wanted = [host, &port, dbname, user];
@@ -59,7 +59,7 @@ impl PassFile {
     }
 }
 
-/// `host:port:dbname:user:password`; a backslash takes the next character as it is.
+/// Parses `host:port:dbname:user:password`; a backslash escapes the next character.
 fn entry(line: &str) -> Option<Entry> {
     let mut rest = line;
     let mut matches = [const { None }; 4];

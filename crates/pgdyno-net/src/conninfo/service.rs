@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ConninfoError, Env, Values, require_known};
 
-/// The values of service `name`: from the user's file, else from the system's.
+/// Returns the values of service `name`, from the user's file, else from the system's.
 pub(super) fn lookup(name: &str, explicit: Option<PathBuf>, env: &Env) -> Result<Values, ConninfoError> {
     let files = files(explicit, env);
     for file in &files {
@@ -17,8 +17,8 @@ pub(super) fn lookup(name: &str, explicit: Option<PathBuf>, env: &Env) -> Result
     Err(ConninfoError::NoService { name: name.to_owned(), looked_in: files })
 }
 
-/// Where libpq looks: `servicefile` or `PGSERVICEFILE`, else the home directory; then `PGSYSCONFDIR`,
-/// else the directories that Debian's libpq and one from source were built with.
+/// Returns libpq's files: `servicefile` or `PGSERVICEFILE`, else the home directory; then `PGSYSCONFDIR`, else the
+/// directories of Debian's libpq and of one built from source.
 fn files(explicit: Option<PathBuf>, env: &Env) -> Vec<PathBuf> {
     let user = explicit
         .or_else(|| env.var("PGSERVICEFILE").map(PathBuf::from))

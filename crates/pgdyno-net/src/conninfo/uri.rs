@@ -2,7 +2,7 @@
 
 use super::{ConninfoError, Values, known, require_known};
 
-/// The text after `postgresql://` or `postgres://`.
+/// Returns the text after `postgresql://` or `postgres://`.
 fn after_scheme(text: &str) -> Option<&str> {
     text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
 }
@@ -11,11 +11,11 @@ pub(super) fn is_uri(text: &str) -> bool {
     after_scheme(text).is_some()
 }
 
-/// Reads `postgresql://[user[:password]@][host[:port],…][/dbname][?key=value&…]`.
+/// Parses `postgresql://[user[:password]@][host[:port],…][/dbname][?key=value&…]`.
 pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
     let mut values = Values::default();
     let mut rest = after_scheme(text).unwrap_or_default();
-    // As libpq has it, the first '@' ends the credentials unless a '/' comes before it.
+    // As in libpq, the first '@' ends the credentials unless a '/' comes before it.
     if let Some(at) = rest.find(['@', '/']).filter(|at| rest[*at..].starts_with('@')) {
         let (user, password) = match rest[..at].split_once(':') {
             Some((user, password)) => (user, Some(password)),
@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
     let authority = &authority[..authority.len() - rest.len()];
     if let Some(after) = rest.strip_prefix('/') {
         let end = after.find('?').unwrap_or(after.len());
-        // Of "user:pass/word@host" or "user:p@ss/word@host", what is taken for the host is a piece of the password.
+        // In "user:pass/word@host" or "user:p@ss/word@host", the supposed host is part of the password.
         if after[..end].contains('@') && (authority.contains(':') || values.get("password").is_some()) {
             return Err(unencoded());
         }
@@ -49,7 +49,7 @@ pub(super) fn parse(text: &str) -> Result<Values, ConninfoError> {
     Ok(values)
 }
 
-/// A special character of the user's name or the password stands as it is. Nothing of the URI is shown.
+/// Returns the error for a special character that is not encoded. It shows nothing of the URI.
 fn unencoded() -> ConninfoError {
     ConninfoError::Syntax(
         "a '@' stands where none can be; percent-encode ':', '/', '@', '?' and '%' in a password (%3A, %2F, %40, %3F, %25)"
@@ -57,7 +57,7 @@ fn unencoded() -> ConninfoError {
     )
 }
 
-/// Reads the list of hosts and ports; what follows it is returned.
+/// Parses the list of hosts and ports. Returns the rest.
 fn hosts<'a>(mut rest: &'a str, values: &mut Values) -> Result<&'a str, ConninfoError> {
     let (mut hosts, mut ports) = (Vec::new(), Vec::new());
     loop {
@@ -86,7 +86,7 @@ fn hosts<'a>(mut rest: &'a str, values: &mut Values) -> Result<&'a str, Conninfo
         if let Some(after) = rest.strip_prefix(':') {
             let end = after.find(['/', '?', ',']).unwrap_or(after.len());
             let port = decode("a port", &after[..end])?;
-            // Before what follows is looked at: after an unencoded '/' in a password, this is its beginning.
+            // Checked before the rest: after an unencoded '/' in a password, this is its beginning.
             if !port.is_empty() {
                 crate::host::port(&port)?;
             }
@@ -111,7 +111,7 @@ fn hosts<'a>(mut rest: &'a str, values: &mut Values) -> Result<&'a str, Conninfo
 }
 
 fn parameters(query: &str, values: &mut Values) -> Result<(), ConninfoError> {
-    // A '@' may be that of the credentials, with all before it a password.
+    // A '@' may end the credentials, and everything before it may be a password.
     let may_show = !query.contains('@');
     let mut asked = Values::default();
     for pair in query.split('&') {
@@ -124,7 +124,7 @@ fn parameters(query: &str, values: &mut Values) -> Result<(), ConninfoError> {
             return Err(ConninfoError::Syntax(format!("the value of {name} holds a '='; write it as %3D")));
         }
         let value = decode("a parameter's value", value)?;
-        // JDBC's way to ask for TLS.
+        // JDBC's parameter for TLS.
         if name == "ssl" && value == "true" {
             values.insert("sslmode", "require".into());
         } else {

@@ -1,8 +1,8 @@
-//! From a server's certificate up to one that is trusted, and what may have been revoked on the way: OpenSSL's rules, as
-//! far as libpq sets them.
+//! Verifies the chain from a server's certificate to a trusted one, and revocation lists: OpenSSL's rules, with
+//! libpq's settings.
 //!
-//! Beyond what webpki verifies, OpenSSL holds the trusted certificate itself to its dates and its uses, and wants it to be
-//! self-signed; and it checks each certificate of the chain against a list of its issuer as soon as there is any list.
+//! Beyond webpki, OpenSSL checks the dates and uses of the trusted certificate itself, and requires it to be
+//! self-signed; it checks each certificate of the chain against a list of its issuer as soon as there is any list.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ use webpki::{
 
 use super::x509::{Certificate, list_dates};
 
-/// What a certificate must chain up to.
+/// Trusted certificates and revocation lists.
 #[derive(Debug)]
 pub(super) struct Chain {
     anchors: Vec<Anchor>,
-    /// Trusted certificates that are no roots: they may help to reach one.
+    /// Trusted certificates that are not self-signed: they may help to reach a root.
     others: Vec<CertificateDer<'static>>,
     /// The newest first.
     lists: Vec<List>,
@@ -37,14 +37,13 @@ struct Anchor {
 /// A revocation list.
 #[derive(Debug)]
 struct List {
-    /// Seconds since 1970: when it was made, and when the next one comes.
+    /// In seconds since 1970: date of issue, and date of the next list.
     valid: (u64, u64),
     webpki: CertRevocationList<'static>,
 }
 
 impl Chain {
-    /// Of the trusted certificates, those that cannot be read are passed over, as long as there are others; a list that
-    /// cannot be read is an error.
+    /// Skips unreadable trusted certificates if there are others; an unreadable list is an error.
     pub(super) fn new(
         trusted: Vec<CertificateDer<'static>>,
         lists: &[CertificateRevocationListDer<'static>],
@@ -68,7 +67,7 @@ impl Chain {
         Ok(Self { anchors, others, lists, algorithms })
     }
 
-    /// Whether the certificate, and all that vouch for it, will do now.
+    /// Checks the certificate and its chain at this time.
     pub(super) fn verify(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -81,7 +80,7 @@ impl Chain {
         }
         let parsed = EndEntityCert::try_from(end_entity).map_err(in_rustls_words);
         if self.anchors.iter().any(|anchor| anchor.der == *end_entity) {
-            // webpki reads version 3 only, and refuses what has unknown extensions that are critical.
+            // webpki reads only version 3, and refuses unknown critical extensions.
             return if certificate.version == 1 { Ok(()) } else { parsed.map(drop) }
                 .and_then(|()| self.verify_its_own_root(&certificate, now));
         }
@@ -123,8 +122,8 @@ impl Chain {
         }
     }
 
-    /// A self-signed certificate that is trusted as it is. It could only be revoked by a list of its own, so that with
-    /// lists of others its state is unknown; nobody keeps such a list, and one is not looked into.
+    /// A self-signed certificate that is trusted as it is. Only a list of its own could revoke it, so that its state
+    /// is unknown with lists of others; such lists do not exist, and are not searched.
     fn verify_its_own_root(&self, certificate: &Certificate<'_>, now: UnixTime) -> Result<(), CertificateError> {
         if certificate.valid.0 > now.as_secs() {
             Err(CertificateError::NotValidYet)
@@ -137,7 +136,8 @@ impl Chain {
         }
     }
 
-    /// The lists that have begun, the newest first. Those that are over come last: they say no more than that they are.
+    /// Returns the lists that are valid already, the newest first. Expired ones come last: they only show that they
+    /// are expired.
     fn lists_at(&self, now: UnixTime) -> Vec<&CertRevocationList<'static>> {
         let begun = self.lists.iter().filter(|list| list.valid.0 <= now.as_secs());
         let (current, over): (Vec<_>, Vec<_>) = begun.partition(|list| now.as_secs() < list.valid.1);
@@ -146,7 +146,7 @@ impl Chain {
 }
 
 impl Anchor {
-    /// Whether it may vouch for others now, and for the lists where there are any.
+    /// Returns true if it may sign others now, and lists if there are any.
     fn may_sign(&self, lists: &[&CertRevocationList<'_>], now: UnixTime) -> bool {
         Certificate::parse(&self.der).is_some_and(|root| {
             let revokes = |list: &&CertRevocationList<'_>| {
@@ -169,7 +169,7 @@ impl List {
     }
 }
 
-/// None of the roots may vouch for others.
+/// None of the roots may sign others.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "no CA that is trusted here signed it, or the CA has expired, is revoked, or may not sign; name the CA's certificate \

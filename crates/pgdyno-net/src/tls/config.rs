@@ -1,4 +1,4 @@
-//! From libpq's `ssl*` parameters to a configuration of rustls.
+//! Builds a configuration of rustls from libpq's `ssl*` parameters.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use super::chain::Chain;
 use super::settings::{FileSetting, Roots, SslMode, TlsSettings};
 use super::verify::Verifier;
 
-/// The name that PostgreSQL's protocol is registered under for ALPN.
+/// Registered name of PostgreSQL's protocol for ALPN.
 pub(crate) const ALPN: &[u8] = b"postgresql";
 
-/// Why the files that TLS needs cannot be used.
+/// The error when files of TLS cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TlsFileError {
     #[error(
@@ -32,7 +32,7 @@ pub(crate) enum TlsFileError {
     Rustls(String),
 }
 
-/// The configuration, and whether it verifies whom it talks to.
+/// The configuration, and whether it verifies the server.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsConfig {
     pub(crate) client: Arc<ClientConfig>,
@@ -67,8 +67,8 @@ impl TlsConfig {
     }
 }
 
-/// What the server's certificate must chain up to. As libpq has it, a root file that exists is used in
-/// every `sslmode`, and must exist for `verify-ca` and `verify-full`.
+/// Returns the trusted roots. As in libpq, an existing root file is used in every `sslmode`, and must exist for
+/// `verify-ca` and `verify-full`.
 fn chain(settings: &TlsSettings, algorithms: WebPkiSupportedAlgorithms) -> Result<Option<Chain>, TlsFileError> {
     let needs_roots = settings.mode >= SslMode::VerifyCa;
     let trusted = match &settings.roots {
@@ -95,8 +95,8 @@ fn system_roots() -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
     Ok(found.certs)
 }
 
-/// The revocation lists. With a file or a directory that has none, libpq refuses all servers or verifies nothing,
-/// depending on what is there instead; here that is an error in each case.
+/// Returns the revocation lists. With a file or a directory without any, libpq refuses all servers or verifies
+/// nothing, depending on its content; here that is an error.
 fn revocations(settings: &TlsSettings) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsFileError> {
     let none = |what, path: &Path| TlsFileError::File {
         what,
@@ -149,7 +149,7 @@ fn client_certificate(settings: &TlsSettings) -> Result<Option<Identity>, TlsFil
     Ok(Some((chain, pem)))
 }
 
-/// libpq's rule: a key of ours is for us alone; one of root's may be read by a group.
+/// libpq's rule: only its owner may read the user's key; a group may read one of root.
 fn check_permissions(path: &Path) -> Result<(), TlsFileError> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = std::fs::metadata(path).map_err(|e| unusable("sslkey", path, &e))?;

@@ -1,4 +1,4 @@
-//! Asking a server for TLS, and getting it.
+//! Negotiates TLS with a server.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -12,33 +12,33 @@ use super::config::ALPN;
 use super::{TlsConfig, TlsStream};
 use crate::transport::{Patient as _, Socket};
 
-/// How to get TLS from one server; kept for cancel requests, which go the same way.
+/// How to negotiate TLS with one server; kept for cancel requests, which do the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialer {
     pub(crate) config: TlsConfig,
     pub(crate) name: ServerName<'static>,
 }
 
-/// What the server made of it.
+/// Result of the negotiation.
 #[derive(Debug)]
 pub(crate) enum Dialed {
     Tls(Box<TlsStream>),
-    /// It does not do TLS; the connection can go on without.
+    /// The server does not support TLS; the connection can continue without.
     Plain(Socket),
 }
 
-/// Why there is neither.
+/// The error of the negotiation.
 #[derive(Debug)]
 pub(crate) enum DialError {
     Io(io::Error),
-    /// An answer that is none of PostgreSQL's.
+    /// An answer outside of PostgreSQL's protocol.
     Foreign(Vec<u8>),
-    /// An error message instead of an answer; it comes from whoever it is, so it is not shown.
+    /// An error message as the answer. Its sender is not authenticated, so it is not shown.
     ErrorMessage,
-    /// It closed the connection instead of an answer.
+    /// The connection was closed.
     Closed,
     Tls(rustls::Error),
-    /// With `sslnegotiation=direct`: it speaks TLS, and nobody knows what beneath it.
+    /// With `sslnegotiation=direct`: it speaks TLS, with an unknown protocol above it.
     NoAlpn,
 }
 
@@ -63,13 +63,13 @@ impl From<DialError> for io::Error {
 }
 
 impl Dialer {
-    /// Asks (unless negotiation is direct) and shakes hands, on a blocking socket.
+    /// Requests TLS (unless negotiation is direct) and does the handshake, on a blocking socket.
     pub(crate) fn dial(&self, mut socket: Socket, deadline: Option<Instant>) -> Result<Dialed, DialError> {
         if !self.config.direct {
             let mut out = Vec::new();
             frontend::ssl_request(&mut out);
             socket.write_all(&out)?;
-            // One byte and no more: what follows, if anything, must be TLS.
+            // One byte only: the next one must belong to TLS.
             let mut answer = [0];
             match (socket.read_by(&mut answer, deadline)?, answer[0]) {
                 (0, _) => return Err(DialError::Closed),

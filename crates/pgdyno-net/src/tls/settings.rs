@@ -42,37 +42,37 @@ impl SslMode {
     }
 }
 
-/// Which roots are trusted.
+/// The trusted roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// The operating system's.
     System,
-    /// Those of a file that was named, or of libpq's default one.
+    /// Those of a given file, or of libpq's default file.
     File(PathBuf),
-    /// There is no home directory to look into.
+    /// None: there is no home directory.
     None,
 }
 
-/// A file that may be libpq's default one, which need not exist.
+/// A file. libpq's default file need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileSetting {
     pub(crate) path: PathBuf,
     pub(crate) named: bool,
 }
 
-/// What the `ssl*` parameters say. Files are read when the first connection with TLS is opened.
+/// Values of the `ssl*` parameters. Files are read when the first connection with TLS is opened.
 #[derive(Debug)]
 pub(crate) struct TlsSettings {
     pub(crate) mode: SslMode,
     /// `sslnegotiation=direct`.
     pub(crate) direct: bool,
     pub(crate) roots: Roots,
-    /// `None` where `sslcertmode=disable` or there is no home directory to look into.
+    /// `None` with `sslcertmode=disable` or without a home directory.
     pub(crate) certificate: Option<FileSetting>,
     pub(crate) key: Option<FileSetting>,
     pub(crate) revocations: Option<FileSetting>,
     pub(crate) revocation_dir: Option<PathBuf>,
-    /// Whether the server's name is sent before the connection is encrypted.
+    /// Whether SNI is sent.
     pub(crate) sni: bool,
     pub(crate) tls12: bool,
     pub(crate) tls13: bool,
@@ -80,7 +80,7 @@ pub(crate) struct TlsSettings {
 }
 
 impl TlsSettings {
-    /// Without TLS: a unix socket.
+    /// Returns the settings without TLS: for a unix socket.
     pub(crate) fn disabled() -> Self {
         Self {
             mode: SslMode::Disable,
@@ -97,7 +97,7 @@ impl TlsSettings {
         }
     }
 
-    /// The configuration, made once for all connections.
+    /// Returns the configuration, built once for all connections.
     pub(crate) fn config(&self) -> Result<TlsConfig, TlsFileError> {
         self.loaded.get_or_init(|| TlsConfig::load(self)).clone()
     }
@@ -146,7 +146,7 @@ impl TlsSettings {
             roots,
             certificate: file("sslcert", "postgresql.crt").filter(|_| send_certificate),
             key: file("sslkey", "postgresql.key"),
-            // With a directory given, libpq does not look for the default file.
+            // With a directory, libpq does not search the default file.
             revocations: file("sslcrl", "root.crl").filter(|_| named_crl || revocation_dir.is_none()),
             revocation_dir,
             sni: choice(values, "sslsni", &["1", "0"])? == 0,
@@ -157,8 +157,8 @@ impl TlsSettings {
     }
 }
 
-/// `sslmode`; with the system's roots, which anybody's certificate may come from, nothing but the
-/// strongest makes sense, so that it is the default and the only choice then.
+/// Parses `sslmode`. With the system's roots only `verify-full` makes sense, because anybody can get a certificate
+/// from them: it is the default then, and the only value.
 fn mode(values: &Values, roots: &Roots) -> Result<SslMode, ConninfoError> {
     let given = values.non_empty("sslmode").map(SslMode::parse).transpose()?;
     match (given, roots) {
@@ -171,7 +171,7 @@ fn mode(values: &Values, roots: &Roots) -> Result<SslMode, ConninfoError> {
     }
 }
 
-/// Whether TLS 1.2 and 1.3 lie within the wanted range. Older versions are never spoken.
+/// Returns true if TLS 1.2 and 1.3 are in the given range. Older versions are not supported.
 fn versions(values: &Values) -> Result<(bool, bool), ConninfoError> {
     const WORDS: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
     let bound = |key: &'static str, default: usize| match values.non_empty(key) {

@@ -8,13 +8,12 @@ use rustls::ClientConnection;
 use crate::address::remaining;
 use crate::transport::{Patient as _, Socket};
 
-/// A TLS session and the connection beneath it. It works on a blocking socket and on a non-blocking
-/// one alike.
+/// A TLS session and its connection. Works on blocking and on non-blocking sockets.
 #[derive(Debug)]
 pub struct TlsStream {
     pub(crate) socket: Socket,
     session: ClientConnection,
-    /// Decrypted bytes that were not read yet.
+    /// Decrypted bytes that are unread.
     buffered: usize,
 }
 
@@ -27,19 +26,19 @@ impl TlsStream {
         &self.session
     }
 
-    /// Whether decrypted bytes wait to be read: the socket does not become readable for them.
+    /// Returns true if decrypted bytes are unread: the socket does not become readable for them.
     #[must_use]
     pub fn has_buffered(&self) -> bool {
         self.buffered > 0
     }
 
-    /// Whether encrypted bytes wait for room in the socket: await that it is writable, then flush.
+    /// Returns true if encrypted bytes wait for room in the socket: wait until it is writable, then flush.
     #[must_use]
     pub fn wants_write(&self) -> bool {
         self.session.wants_write()
     }
 
-    /// Shakes hands on a blocking socket.
+    /// Does the handshake on a blocking socket.
     pub(super) fn handshake(&mut self, deadline: Option<Instant>) -> io::Result<()> {
         while self.session.is_handshaking() || self.session.wants_write() {
             if self.session.wants_write() {
@@ -52,7 +51,7 @@ impl TlsStream {
             match self.receive() {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) => {}
-                // Around again, with the time that is left.
+                // Again, with the time left.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -60,7 +59,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Reads from the socket once and decrypts; how many bytes came.
+    /// Reads from the socket once and decrypts. Returns the number of bytes.
     fn receive(&mut self) -> io::Result<usize> {
         let count = self.session.read_tls(&mut self.socket)?;
         match self.session.process_new_packets() {
@@ -69,15 +68,15 @@ impl TlsStream {
                 Ok(count)
             }
             Err(error) => {
-                // The alert tells the peer why; the error is what matters here.
+                // The alert gives the peer the reason; the error is what matters here.
                 drop(self.session.write_tls(&mut self.socket));
                 Err(io::Error::new(io::ErrorKind::InvalidData, error))
             }
         }
     }
 
-    /// Sends what is encrypted, as far as the socket takes it. A signal does not end it: the caller's bytes are taken
-    /// already, and would be sent twice if it tried again.
+    /// Sends encrypted bytes, as far as the socket takes them. A signal does not end it: the caller's bytes are
+    /// consumed already, and would be sent twice if it tried again.
     fn send(&mut self) -> io::Result<()> {
         while self.session.wants_write() {
             match self.session.write_tls(&mut self.socket) {
@@ -99,7 +98,7 @@ impl Read for TlsStream {
                     return Ok(count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The end without a farewell is an end; PostgreSQL's messages carry their lengths.
+                // A missing close_notify is no error; PostgreSQL's messages have lengths.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
                 Err(error) => return Err(error),
             }
@@ -116,13 +115,13 @@ impl Read for TlsStream {
 }
 
 impl Write for TlsStream {
-    /// Encrypts what fits, and sends as much as the socket takes. What it does not take stays with
-    /// [`TlsStream::wants_write`].
+    /// Encrypts what fits, and sends as much as the socket takes. The rest stays until [`TlsStream::wants_write`] is
+    /// false.
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         let mut count = self.session.writer().write(buf)?;
         let sent = self.send();
         if count == 0 && !buf.is_empty() {
-            // There was no room; without progress it is for the caller to wait.
+            // There was no room; without progress the caller must wait.
             sent?;
             count = self.session.writer().write(buf)?;
             match self.send() {

@@ -1,4 +1,4 @@
-//! Whether a server's certificate will do, by libpq's rules.
+//! Verifies a server's certificate by libpq's rules.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
@@ -11,7 +11,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use super::chain::Chain;
 use super::x509::Certificate;
 
-/// libpq's `verify-ca` and `verify-full`, or, without a chain, an encrypted connection to whoever it is.
+/// libpq's `verify-ca` and `verify-full`; without a chain, an encrypted connection to an unverified server.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) chain: Option<Chain>,
@@ -31,7 +31,7 @@ impl ServerCertVerifier for Verifier {
         let Some(chain) = &self.chain else {
             return Ok(ServerCertVerified::assertion());
         };
-        // The chain is verified before the name, so that a wrong name means a good chain.
+        // The chain is verified before the name, so that a wrong name means a valid chain.
         chain.verify(end_entity, intermediates, now).map_err(Error::InvalidCertificate)?;
         if self.check_name {
             let parsed = ParsedCertificate::try_from(end_entity)?;
@@ -61,8 +61,8 @@ impl ServerCertVerifier for Verifier {
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         match Certificate::parse(cert) {
-            // webpki reads version 3 only; the manual's recipe for a certificate that a CA signs makes
-            // version 1. Unverified (sslmode=require) it must do, as it does for libpq.
+            // webpki reads only version 3; the manual's recipe for a certificate signed by a CA makes version 1.
+            // Without verification (sslmode=require) it is accepted, as in libpq.
             Some(fields) if fields.version == 1 => verify_tls13_signature_with_raw_key(
                 message,
                 &SubjectPublicKeyInfoDer::from(fields.public_key),
@@ -78,8 +78,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// libpq falls back to the common name where the certificate names no host otherwise; the manual's own
-/// recipe makes such certificates.
+/// As in libpq, the common name counts if the certificate has no other host name; the manual's recipe makes such
+/// certificates.
 fn matches_common_name(certificate: &Certificate<'_>, name: &ServerName<'_>) -> bool {
     let Some(common_name) = certificate.common_name.filter(|_| !certificate.has_alt_names) else {
         return false;

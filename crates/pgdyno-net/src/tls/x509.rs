@@ -1,4 +1,4 @@
-//! The few fields of a certificate that rustls does not tell.
+//! Fields of a certificate that rustls does not return.
 //!
 //! Source: RFC 5280 section 4.1; ITU-T X.690 (DER).
 
@@ -24,7 +24,7 @@ const OID_PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
 /// 1.2.840.10045.4: signatures with ECDSA.
 const OID_ECDSA: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04];
 
-/// What was found in a certificate; everything is borrowed from its DER form.
+/// Fields of a certificate, borrowed from its DER form.
 #[derive(Debug)]
 pub(crate) struct Certificate<'a> {
     /// 1 or 3.
@@ -36,19 +36,19 @@ pub(crate) struct Certificate<'a> {
     pub(super) valid: (u64, u64),
     /// The last common name of the subject.
     pub(crate) common_name: Option<&'a str>,
-    /// Whether a subjectAltName of type dNSName or iPAddress is there.
+    /// Whether it has a subjectAltName of type dNSName or iPAddress.
     pub(super) has_alt_names: bool,
     uses: Uses,
     signature_algorithm: &'a [u8],
-    /// The SubjectPublicKeyInfo as a whole.
+    /// The complete SubjectPublicKeyInfo.
     pub(crate) public_key: &'a [u8],
 }
 
-/// What the extensions allow; `None` where one is absent.
+/// Values of extensions; `None` if one is absent.
 #[derive(Debug, Default)]
 struct Uses {
     is_ca: Option<bool>,
-    /// CAs that may stand between this one and a server.
+    /// Number of CAs allowed between this one and a server.
     path_len: Option<u8>,
     key: Option<u8>,
     for_servers: Option<bool>,
@@ -92,13 +92,13 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// Whether it may be shown by a server that does TLS.
+    /// Returns true if a TLS server may use it.
     pub(super) fn may_be_a_server(&self) -> bool {
         self.uses.for_servers != Some(false) && self.uses.key.is_none_or(|bits| bits & KEY_FOR_TLS != 0)
     }
 
-    /// Whether it may vouch for a server, or for another CA. Of those that do not say that they are a CA, OpenSSL takes
-    /// version 1, and those that say that their key signs certificates.
+    /// Returns true if it may sign a server or another CA. Among those without the CA extension, OpenSSL accepts
+    /// version 1, and those whose key may sign certificates.
     pub(super) fn may_sign(&self) -> bool {
         let Uses { is_ca, key, for_servers, .. } = self.uses;
         key.is_none_or(|bits| bits & KEY_CERT_SIGN != 0)
@@ -106,12 +106,12 @@ impl<'a> Certificate<'a> {
             && for_servers != Some(false)
     }
 
-    /// Whether its revocation lists count.
+    /// Returns true if its revocation lists are valid.
     pub(super) fn may_sign_lists(&self) -> bool {
         self.uses.key.is_none_or(|bits| bits & KEY_CRL_SIGN != 0)
     }
 
-    /// Whether so many other CAs may stand between it and a server.
+    /// Returns true if so many other CAs may be between it and a server.
     pub(super) fn may_be_above(&self, cas: usize) -> bool {
         self.uses.path_len.is_none_or(|most| cas <= usize::from(most))
     }
@@ -121,9 +121,9 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// The data of the channel binding `tls-server-end-point`: the certificate's hash, by the algorithm of
-/// its signature, or SHA-256 instead of MD5 and SHA-1. `None` where the signature names no hash (Ed25519)
-/// or names it in its parameters (RSA-PSS), which servers before PostgreSQL 16 do not follow.
+/// Returns the data of the channel binding `tls-server-end-point`: the certificate's hash, by the algorithm of its
+/// signature, or SHA-256 instead of MD5 and SHA-1. Returns `None` if the signature has no hash (Ed25519), or names it
+/// in its parameters (RSA-PSS), which servers before PostgreSQL 16 do not support.
 ///
 /// Source: RFC 5929 section 4.1.
 pub(crate) fn end_point_hash(der: &[u8]) -> Option<Vec<u8>> {
@@ -164,7 +164,7 @@ fn common_name(subject: &[u8]) -> Option<&str> {
     found
 }
 
-/// Whether the extensions hold a dNSName or an iPAddress, and what they allow.
+/// Returns whether the extensions have a dNSName or an iPAddress, and their values.
 fn extensions(content: &[u8]) -> Option<(bool, Uses)> {
     let mut extensions = Reader(Reader(content).expect(SEQUENCE)?);
     let (mut has_alt_names, mut uses) = (false, Uses::default());
@@ -181,11 +181,11 @@ fn extensions(content: &[u8]) -> Option<(bool, Uses)> {
             OID_BASIC_CONSTRAINTS => {
                 let mut constraints = Reader(value.expect(SEQUENCE)?);
                 uses.is_ca = Some(constraints.optional(0x01).is_some_and(|value| value != [0]));
-                // More than 127 is as good as no limit.
+                // More than 127 means no limit.
                 uses.path_len =
                     constraints.optional(0x02).and_then(|len| <[u8; 1]>::try_from(len).ok()).map(|[len]| len);
             }
-            // The first byte counts the bits at the end that mean nothing.
+            // The first byte is the number of unused bits at the end.
             OID_KEY_USAGE => uses.key = Some(value.expect(0x03)?.get(1).copied().unwrap_or(0)),
             OID_EXTENDED_KEY_USAGE => {
                 let mut purposes = Reader(value.expect(SEQUENCE)?);
@@ -198,7 +198,7 @@ fn extensions(content: &[u8]) -> Option<(bool, Uses)> {
     Some((has_alt_names, uses))
 }
 
-/// When a revocation list was made, and when the next one comes, in seconds since 1970. `None` where it does not say.
+/// Returns the date of a revocation list, and that of the next one, in seconds since 1970; `None` if absent.
 pub(super) fn list_dates(der: &[u8]) -> Option<(u64, u64)> {
     let mut outer = Reader(Reader(der).expect(SEQUENCE)?);
     let mut tbs = Reader(outer.expect(SEQUENCE)?);
@@ -208,7 +208,7 @@ pub(super) fn list_dates(der: &[u8]) -> Option<(u64, u64)> {
     Some((time(tbs.next()?)?, time(tbs.next()?)?))
 }
 
-/// UTCTime `YYMMDDHHMMSSZ` or GeneralizedTime `YYYYMMDDHHMMSSZ` in seconds since 1970; 0 before that.
+/// Returns UTCTime `YYMMDDHHMMSSZ` or GeneralizedTime `YYYYMMDDHHMMSSZ` in seconds since 1970; 0 before that.
 fn time((tag, text): (u8, &[u8])) -> Option<u64> {
     let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<i64>().ok();
     let (year, rest) = match tag {
@@ -236,7 +236,7 @@ fn time((tag, text): (u8, &[u8])) -> Option<u64> {
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Tag and content of the next value.
+    /// Returns tag and content of the next value.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (&[tag, first], rest) = self.0.split_first_chunk::<2>()?;
         let (len, rest) = match first {
@@ -253,12 +253,12 @@ impl<'a> Reader<'a> {
         Some((tag, content))
     }
 
-    /// The content of the next value, which must have this tag.
+    /// Returns the content of the next value, which must have this tag.
     fn expect(&mut self, tag: u8) -> Option<&'a [u8]> {
         self.next().filter(|(t, _)| *t == tag).map(|(_, c)| c)
     }
 
-    /// The content of the next value, if it has this tag; else nothing is read.
+    /// Returns the content of the next value if it has this tag; else reads nothing.
     fn optional(&mut self, tag: u8) -> Option<&'a [u8]> {
         (self.0.first() == Some(&tag)).then(|| self.next())?.map(|(_, c)| c)
     }
