@@ -20,5 +20,6 @@ mod student;
 pub use change::{Change, Direction};
 pub use estimate::{Estimate, INTERVALS_MIN};
 pub use in_turns::Timed;
+pub(crate) use in_turns::runs_for;
 pub use latencies::Latencies;
 pub use limit::{Held, POWER, RUNS_MAX};

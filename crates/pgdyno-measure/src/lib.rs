@@ -6,6 +6,7 @@
 //!
 //! This crate reads no clock: times are arguments, in nanoseconds.
 
+pub mod ab;
 pub mod compare;
 mod counts;
 mod delays;

@@ -3,6 +3,7 @@
 //!
 //! A new format is a file with a `render` function and a row in [`FORMATS`].
 
+pub mod ab;
 pub mod compare;
 mod cost;
 mod csv;

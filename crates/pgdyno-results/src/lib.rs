@@ -5,12 +5,14 @@
 //!   end it adds a line to `results.csv` beside it;
 //! - [`SampleFiles`] writes samples of server and machines, [`Samples`] reads them back;
 //! - [`SearchRecord`] is a search for the highest load that keeps its [`Objective`]s; it consists of runs;
+//! - [`AbRecord`] is an A/B experiment; it consists of runs;
 //! - [`Metric`] is the table of metrics by which runs are compared;
 //! - [`table`] has runs as rows, for that list and for exports;
 //! - [`summarize`] computes the record's figures from the engine's counts.
 //!
 //! Records hold no secrets: targets are stored without their passwords.
 
+mod ab;
 mod cells;
 mod cost;
 mod csv;
@@ -39,6 +41,7 @@ pub mod table;
 mod timeline;
 mod trust;
 
+pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
 pub use interval::{IntervalLatency, IntervalRecord};

@@ -1,5 +1,6 @@
 //! The command line as clap sees it. These types end here: commands turn them into plans.
 
+mod ab;
 mod compare;
 mod cycle;
 mod export;
@@ -11,6 +12,7 @@ mod suite;
 mod target;
 mod watch;
 
+pub(crate) use ab::AbArgs;
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Show how a figure grows with clients, processors or nodes
     Scaling(ScalingArgs),
+    /// Tell which of two is faster: settings, servers, builds or scripts, measured in turns until it is decided
+    Ab(AbArgs),
     /// Find the highest load that keeps an objective
     Search(SearchArgs),
     /// Run a matrix of runs from one file

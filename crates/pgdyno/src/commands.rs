@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod ab;
 mod check;
 mod compare;
 mod drop;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Show(args) => show::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Scaling(args) => scaling::run(&args),
+        Command::Ab(args) => ab::run(args),
         Command::Search(args) => search::run(args),
         Command::Suite { action } => suite::run(&action),
         Command::Export(args) => export::run(&args),

@@ -1,5 +1,6 @@
 //! The command line of pgdyno. Only this crate prints and exits.
 
+mod ab;
 mod child;
 mod cli;
 mod commands;

@@ -74,7 +74,7 @@ impl Change {
     }
 
     /// Returns the change whose logarithm is `log`, with this variance and degrees of freedom.
-    pub(super) fn of(log: f64, variance: f64, dof: f64, confidence: f64, variance_of_one: f64) -> Self {
+    pub(crate) fn of(log: f64, variance: f64, dof: f64, confidence: f64, variance_of_one: f64) -> Self {
         let reach = student::quantile(0.5 + confidence / 2.0, dof) * variance.sqrt();
         Self { ratio: log.exp(), low: (log - reach).exp(), high: (log + reach).exp(), variance_of_one }
     }

@@ -85,7 +85,7 @@ fn centre(rows: &mut [Row]) {
 
 /// Returns runs of each side so that a difference of `distance` (of logarithms) is shown in `power` of all comparisons,
 /// where one run of each side has this variance of the ratio; absent above `most`.
-pub(super) fn runs_for(distance: f64, variance_of_one: f64, confidence: f64, power: f64, most: u32) -> Option<u32> {
+pub(crate) fn runs_for(distance: f64, variance_of_one: f64, confidence: f64, power: f64, most: u32) -> Option<u32> {
     let shows = |n: u32| {
         let dof = 2.0 * f64::from(n) - 2.0;
         let reach = student::quantile(0.5 + confidence / 2.0, dof) + student::quantile(power, dof);

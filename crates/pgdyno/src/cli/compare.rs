@@ -95,11 +95,11 @@ fn share(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().map(|percent| percent / 100.0)
 }
 
-fn loss(text: &str) -> Result<f64, String> {
+pub(super) fn loss(text: &str) -> Result<f64, String> {
     share(text).filter(|share| (0.0..1.0).contains(share)).ok_or_else(|| "write a percentage below 100: 3%".to_owned())
 }
 
-fn confidence(text: &str) -> Result<f64, String> {
+pub(super) fn confidence(text: &str) -> Result<f64, String> {
     let words = || "write a percentage from 50 to 99.99: 95".to_owned();
     share(text).filter(|share| (0.5..=0.9999).contains(share)).ok_or_else(words)
 }

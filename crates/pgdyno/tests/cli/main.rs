@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod ab;
 mod again;
 mod browser;
 mod builds;

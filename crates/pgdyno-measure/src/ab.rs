@@ -1,0 +1,183 @@
+//! A/B experiments that stop when they are decided: B against A in blocks of slices, looked at again and again.
+//!
+//! - A *block* is four slices of measuring in the order ABBA or BAAB, so that a drift over the block goes to both alike. Its figure is
+//!   the log-ratio of B to A.
+//! - A *unit* is what varies independently: all blocks between two restarts of the servers, or a block where they are not
+//!   restarted. What differs from start to start dwarfs what differs from slice to slice, so the units are what is drawn, and the
+//!   interval is Student's for their mean.
+//! - *Looks* are few, at numbers of units that grow by √2. Each spends a part of the error that is allowed, so that the chance
+//!   of a wrong verdict at any of them is at most 1 − confidence (Bonferroni over the looks, whatever their dependence), also
+//!   when an experiment is taken up again after its budget has ended.
+
+use crate::compare::{Change, Direction, POWER, RUNS_MAX, runs_for};
+
+/// Fewer units than this are not looked at: their variance is hardly known.
+const UNITS_MIN: usize = 5;
+
+/// The looks that share most of the error equally: they reach 113 units.
+const LOOKS: u32 = 10;
+
+/// Their share of the error. Further looks spend half of what is left each.
+const SHARE_OF_LOOKS: f64 = 0.9;
+
+/// What an experiment shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// B has more of the figure.
+    Up,
+    /// B has less of it.
+    Down,
+    /// No difference larger than the margin.
+    Same,
+    /// Not enough to tell.
+    Nothing,
+}
+
+/// What is known after a look.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// The change from A to B, with an interval that holds the truth at every look of the experiment together.
+    pub change: Change,
+    /// What that shows.
+    pub shown: Shown,
+    /// So many units would show the change that was measured, or that there is none, in four of five experiments; absent where
+    /// it takes more than a thousand.
+    pub units_for_power: Option<u32>,
+}
+
+/// An experiment: what it is to show, and how often it was looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experiment {
+    /// The ratio beyond 1 that is a difference: 0.02.
+    pub margin: f64,
+    /// The chance that no look shows what is not so: 0.95.
+    pub confidence: f64,
+    /// Looks so far.
+    pub looks: u32,
+}
+
+impl Experiment {
+    /// Returns the number of units at which the next look is due.
+    #[must_use]
+    pub fn next_look(&self) -> usize {
+        (UNITS_MIN as f64 * std::f64::consts::SQRT_2.powi(self.looks as i32)).round() as usize
+    }
+
+    /// The error that the next look may spend.
+    fn alpha(&self) -> f64 {
+        let all = 1.0 - self.confidence;
+        if self.looks < LOOKS {
+            all * SHARE_OF_LOOKS / f64::from(LOOKS)
+        } else {
+            all * (1.0 - SHARE_OF_LOOKS) / 2_f64.powi((self.looks - LOOKS + 1) as i32)
+        }
+    }
+
+    /// Looks at the log-ratios of all units. `None` for fewer than five; that is no look.
+    pub fn look(&mut self, units: &[f64]) -> Option<Look> {
+        if units.len() < UNITS_MIN {
+            return None;
+        }
+        let n = units.len() as f64;
+        let mean = units.iter().sum::<f64>() / n;
+        let variance = units.iter().map(|unit| (unit - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let confidence = 1.0 - self.alpha();
+        self.looks += 1;
+        let change = Change::of(mean, variance / n, n - 1.0, confidence, variance);
+        let shown = match change.direction() {
+            _ if change.low > 1.0 / (1.0 + self.margin) && change.high < 1.0 + self.margin => Shown::Same,
+            Direction::Up => Shown::Up,
+            Direction::Down => Shown::Down,
+            Direction::Unknown => Shown::Nothing,
+        };
+        // Beside a margin, a small change is to be told from the margin, and a large one from nothing.
+        let distance = mean.abs().max(self.margin.ln_1p() - mean.abs());
+        let units_for_power = runs_for(distance, variance, confidence, POWER, RUNS_MAX);
+        Some(Look { change, shown, units_for_power })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::simulation::{Noise, autoregression};
+
+    const ALL: [Shown; 4] = [Shown::Up, Shown::Down, Shown::Same, Shown::Nothing];
+
+    /// Slices of 2 s on a machine whose level swings slowly, blocks of four of them, each unit a restart with noise of its own.
+    fn unit(noise: &mut Noise, nth: usize, change: f64, of_slices: f64, of_restarts: f64) -> f64 {
+        let swing = autoregression(noise, 4, 0.8);
+        let order = if nth.is_multiple_of(2) { [0.0, 1.0, 1.0, 0.0] } else { [1.0, 0.0, 0.0, 1.0] };
+        let slices = order.iter().zip(swing);
+        let difference: f64 = slices.map(|(side, swing)| (2.0 * side - 1.0) * of_slices * swing / 2.0).sum();
+        (1.0 + change).ln() + difference + of_restarts * noise.normal()
+    }
+
+    /// Shares of experiments by what they show, and the mean of units that they took.
+    fn experiments(times: u32, change: f64, of_slices: f64, of_restarts: f64, budget: usize) -> ([f64; 4], f64) {
+        let mut noise = Noise::new(31);
+        let (mut counts, mut all_units) = ([0_u32; 4], 0);
+        for _ in 0..times {
+            let mut experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
+            let mut units = Vec::new();
+            let shown = loop {
+                let until = experiment.next_look().min(budget);
+                while units.len() < until {
+                    units.push(unit(&mut noise, units.len(), change, of_slices, of_restarts));
+                }
+                let look = experiment.look(&units).unwrap();
+                if look.shown != Shown::Nothing || units.len() == budget {
+                    break look.shown;
+                }
+            };
+            all_units += units.len();
+            counts[ALL.iter().position(|one| *one == shown).unwrap()] += 1;
+        }
+        (counts.map(|count| f64::from(count) / f64::from(times)), all_units as f64 / f64::from(times))
+    }
+
+    #[test]
+    fn the_same_server_twice_is_hardly_ever_different() {
+        for (of_slices, of_restarts) in [(0.02, 0.0), (0.05, 0.03), (0.1, 0.1)] {
+            let ([up, down, ..], _) = experiments(600, 0.0, of_slices, of_restarts, 60);
+            assert!(up + down <= 0.05, "{of_slices} {of_restarts}: {up} {down}");
+        }
+    }
+
+    #[test]
+    fn a_difference_at_the_margin_is_hardly_ever_none() {
+        let ([.., same, _], _) = experiments(600, 0.02, 0.02, 0.01, 60);
+        assert!(same <= 0.05, "{same}");
+    }
+
+    #[test]
+    fn a_difference_of_five_percent_is_found_and_none_is_shown() {
+        // 3 % between restarts and 4 % between slices; a unit takes about 15 s, so that 40 are ten minutes.
+        let ([up, down, ..], units) = experiments(300, 0.05, 0.04, 0.03, 40);
+        assert!(up > 0.95 && down == 0.0 && units < 20.0, "{up} {down} {units}");
+        let ([.., same, _], units) = experiments(300, 0.0, 0.01, 0.01, 40);
+        assert!(same > 0.9 && units < 25.0, "{same} {units}");
+    }
+
+    #[test]
+    fn all_looks_together_spend_no_more_than_is_allowed() {
+        let mut experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
+        let mut spent = 0.0;
+        let mut last = 0;
+        for _ in 0..40 {
+            spent += experiment.alpha();
+            assert!(experiment.next_look() > last, "looks are further and further apart");
+            last = experiment.next_look();
+            experiment.looks += 1;
+        }
+        assert!((0.0499..=0.05).contains(&spent), "{spent}");
+    }
+
+    #[test]
+    fn few_units_are_no_look_and_equal_ones_are_certain() {
+        let mut experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
+        assert_eq!((experiment.look(&[0.1; 4]), experiment.looks), (None, 0));
+        assert_eq!(experiment.look(&[0.1; 5]).unwrap().shown, Shown::Up);
+        assert_eq!(experiment.look(&[0.001; 5]).unwrap().shown, Shown::Same);
+    }
+}

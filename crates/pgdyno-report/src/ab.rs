@@ -1,0 +1,145 @@
+//! An A/B experiment, rendered: the verdict first, then what it rests on.
+
+use std::io::{self, Write};
+
+use pgdyno_results::{AbRecord, AbVerdict};
+
+use crate::compare::words::{share, signed};
+use crate::units::duration;
+
+/// Renders the record of an experiment.
+pub type Render = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
+
+/// All formats by name.
+pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("markdown", markdown)];
+
+/// The renderer of a format.
+#[must_use]
+pub fn format(name: &str) -> Option<Render> {
+    FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
+}
+
+/// `B is slower: TPS -5.2 %, 95 % interval -7.3 % to -3.1 %`.
+fn verdict(record: &AbRecord) -> String {
+    let ratio = |percent: f64| 1.0 + percent / 100.0;
+    let metric = record.metric.to_uppercase();
+    let measured = record.change_percent.zip(record.interval_percent).map(|(change, [low, high])| {
+        format!(
+            ": {metric} {}, {} interval {} to {}",
+            signed(ratio(change)),
+            share(record.confidence),
+            signed(ratio(low)),
+            signed(ratio(high))
+        )
+    });
+    let measured = measured.unwrap_or_default();
+    match record.verdict {
+        AbVerdict::Faster => format!("B is faster than A{measured}"),
+        AbVerdict::Slower => format!("B is slower than A{measured}"),
+        AbVerdict::NoDifference => format!("no difference larger than {}{measured}", share(record.margin)),
+        AbVerdict::CannotTell => format!("cannot tell{measured}"),
+    }
+}
+
+/// What the verdict rests on, and what more time would bring.
+fn lines(record: &AbRecord) -> Vec<String> {
+    let differs = |differs: &[String]| if differs.is_empty() { "as given".to_owned() } else { differs.join(", ") };
+    let mut lines = vec![
+        format!("A: {}", differs(&record.a.differs)),
+        format!("B: {}", differs(&record.b.differs)),
+        format!(
+            "{} units of four slices of {} in turns{}, {} in all",
+            record.units.len(),
+            duration(record.slice_s),
+            if record.restarts { ", both servers restarted before each" } else { "" },
+            duration(record.spent_s)
+        ),
+    ];
+    if let Some(noise) = record.noise_percent {
+        lines.push(format!("noise: {noise:.1} % from unit to unit (standard deviation)"));
+    }
+    if record.verdict == AbVerdict::CannotTell && !record.units.is_empty() {
+        let each_s = record.spent_s / record.units.len() as f64;
+        lines.push(match record.units_for_power {
+            Some(units) => format!(
+                "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured",
+                duration(each_s * f64::from(units))
+            ),
+            None => "even 1,000 units would hardly decide it".to_owned(),
+        });
+    }
+    if let Some(ended) = record.ended.as_deref().filter(|ended| *ended != "decided") {
+        lines.push(format!("ended by: {ended}"));
+    }
+    lines
+}
+
+fn text(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {}", record.workload, verdict(record))?;
+    lines(record).iter().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+fn markdown(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "### pgdyno ab {}: {}\n", record.workload, record.verdict.name())?;
+    writeln!(out, "**{}**\n", verdict(record))?;
+    lines(record).iter().try_for_each(|line| writeln!(out, "- {line}"))
+}
+
+fn json(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, record)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_results::{AbSide, AbUnit};
+
+    fn record() -> AbRecord {
+        AbRecord {
+            workload: "tpcb-like".to_owned(),
+            a: AbSide { differs: vec!["shared_buffers=1GB".to_owned()], ..AbSide::default() },
+            b: AbSide { differs: vec!["shared_buffers=8GB".to_owned()], ..AbSide::default() },
+            slice_s: 2.0,
+            spent_s: 300.0,
+            margin: 0.02,
+            confidence: 0.95,
+            restarts: true,
+            metric: "tps".to_owned(),
+            verdict: AbVerdict::Faster,
+            change_percent: Some(5.2),
+            interval_percent: Some([3.1, 7.3]),
+            noise_percent: Some(2.13),
+            units: vec![AbUnit::default(); 10],
+            ended: Some("decided".to_owned()),
+            ..AbRecord::default()
+        }
+    }
+
+    fn rendered(record: &AbRecord, name: &str) -> String {
+        let mut out = Vec::new();
+        format(name).unwrap()(record, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_verdict_comes_first_with_its_interval() {
+        assert_eq!(
+            rendered(&record(), "text"),
+            "tpcb-like: B is faster than A: TPS +5.2 %, 95 % interval +3.1 % to +7.3 %\n  \
+             A: shared_buffers=1GB\n  B: shared_buffers=8GB\n  \
+             10 units of four slices of 2.0 s in turns, both servers restarted before each, 5.0 min in all\n  \
+             noise: 2.1 % from unit to unit (standard deviation)\n"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_told_says_what_more_time_would_bring() {
+        let mut record = record();
+        (record.verdict, record.ended) = (AbVerdict::CannotTell, Some("budget".to_owned()));
+        record.units_for_power = Some(40);
+        let text = rendered(&record, "markdown");
+        assert!(text.contains("- about 40 units (20.0 min) decide in 4 of 5 cases"), "{text}");
+        assert!(text.contains("- ended by: budget"), "{text}");
+    }
+}

@@ -1,0 +1,45 @@
+//! An A/B experiment.
+
+use clap::Args;
+use pgdyno_plan::units;
+
+use super::RunArgs;
+use super::compare::{confidence, loss};
+
+const AB_HELP: &str = "A difference is NAME=VALUE: a setting of the server (shared_buffers=8GB), target=TARGET or just embedded:DIR, \
+script=FILE, mode=prepared, or param:NAME=VALUE for the workload. Each may be given several times.\n\
+\n\
+Examples:\n  \
+pgdyno ab tpcb-like -s 50 -c 16 --a shared_buffers=1GB --b shared_buffers=8GB\n  \
+pgdyno ab tproc-c -w 20 --a embedded:/opt/pg17/bin --b embedded:/opt/pg18/bin --budget 30min\n  \
+pgdyno ab ./my.sql --a target=db1 --b target=db2\n\
+\n\
+Exit codes: 0 not slower, 20 slower by more than the margin, 21 cannot tell. docs/ab.md has more.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AB_HELP)]
+pub(crate) struct AbArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// In what A differs
+    #[arg(long, value_name = "DIFFERENCE")]
+    pub(crate) a: Vec<String>,
+    /// In what B differs
+    #[arg(long, value_name = "DIFFERENCE")]
+    pub(crate) b: Vec<String>,
+    /// The time that it may take, loading apart
+    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = units::duration)]
+    pub(crate) budget: f64,
+    /// A change of so much is a difference: it ends, too, when a larger one is ruled out
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
+    pub(crate) margin: f64,
+    /// Length of a slice
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::duration)]
+    pub(crate) slice: f64,
+    /// How many of a hundred experiments show nothing that is not so
+    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    pub(crate) confidence: f64,
+    /// How the result is written
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown"])]
+    pub(crate) format: String,
+}

@@ -1,0 +1,62 @@
+//! Two sides measured in turns until it is decided.
+
+use serde_json::Value;
+
+use crate::given_server::{Place, TRUST};
+use crate::program::{Home, json};
+
+/// The record of the only experiment.
+fn record(home: &Home) -> Value {
+    let mut files = std::fs::read_dir(home.join("pgdyno-results/ab")).unwrap().map(|file| file.unwrap().path());
+    json(&files.find(|path| path.extension().is_some_and(|extension| extension == "json")).unwrap())
+}
+
+#[test]
+fn a_script_that_is_much_slower_is_found_slower_in_a_few_units() {
+    let Some(place) = Place::new("an experiment", "", TRUST) else { return };
+    std::fs::write(place.home.join("quick.sql"), "SELECT pg_sleep(0.002);\n").unwrap();
+    std::fs::write(place.home.join("slow.sql"), "SELECT pg_sleep(0.02);\n").unwrap();
+    let args = "ab ./quick.sql -c 2 --b script=./slow.sql --slice 500ms --budget 5min -q";
+    let ran = place.run(args).ended(20);
+    ran.prints(&[
+        "B is slower than A: TPS -",
+        "A: as given",
+        "B: script=./slow.sql",
+        "5 units of four slices of 0.5 s",
+    ]);
+    let record = record(&place.home);
+    assert_eq!((&record["verdict"], &record["ended"]), (&"slower".into(), &"decided".into()));
+    assert_eq!((&record["looks"], &record["restarts"]), (&1.into(), &false.into()));
+    let [low, high] = [0, 1].map(|end| record["interval_percent"][end].as_f64().unwrap());
+    assert!(low < high && high < -50.0, "{record}");
+    // Every slice is a run of its own.
+    assert_eq!(record["runs"]["a"].as_array().unwrap().len(), 10);
+    assert_eq!(place.home.runs().len(), 22, "ten slices of each side, and one run of each that warms up");
+}
+
+#[test]
+fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
+    let Some(place) = Place::new("an experiment's end", "", TRUST) else { return };
+    std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
+    let args = "ab ./one.sql -c 1 --a mode=simple --b mode=simple --slice 500ms --budget 1s --format json -q";
+    let ran = place.run(args).ended(21);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&told["verdict"], &told["ended"]), (&"cannot-tell".into(), &"budget".into()));
+    assert_eq!(told["units"].as_array().unwrap().len(), 1);
+    assert_eq!(record(&place.home), told);
+}
+
+#[test]
+fn what_cannot_be_an_experiment_is_refused_with_the_remedy() {
+    let home = Home::new();
+    for (args, words) in [
+        (&["ab", "select-only"][..], "A and B are the same"),
+        (&["ab", "select-only", "--a", "work_mem"], "is no difference"),
+        (&["ab", "select-only", "--b", "work_mem=8MB", "-T", "10"], "--slice and --budget"),
+        (&["ab", "select-only", "--b", "work_mem=8MB", "-R", "10"], "leave --rate out"),
+        (&["ab", "select-only", "--b", "work_mem=8MB", "--slice", "100ms"], "give --slice 2s"),
+        (&["ab", "select-only", "--b", "work_mem=8MB", "--margin", "200%"], "a percentage below 100"),
+    ] {
+        home.run(args).ended(1).says(&[words]);
+    }
+}
