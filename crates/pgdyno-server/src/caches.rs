@@ -1,4 +1,4 @@
-//! The operating system's file cache, and how it is made to forget.
+//! Drops the operating system's file cache.
 
 use std::fs::File;
 use std::io;
@@ -6,26 +6,25 @@ use std::path::Path;
 
 use rustix::fs::{Advice, OFlags, fadvise, fdatasync};
 
-/// Where Linux is told to drop its caches. Source: kernel documentation, `sysctl/vm`, `drop_caches`.
+/// The file by which Linux drops its caches. Source: kernel documentation, `sysctl/vm`, `drop_caches`.
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
-/// Has this machine forget all of its file cache, after everything was written. Only root may, and not in every
+/// Drops the whole file cache of this machine, after everything was written. Only root may, and not in every
 /// container.
 ///
 /// # Errors
 /// When the system refuses.
 pub fn drop_all() -> io::Result<()> {
     rustix::fs::sync();
-    // 3: pages, and what is known of directories and files.
+    // 3: pages, and entries of directories and files.
     File::options().write(true).open(SWITCH).and_then(|mut file| io::Write::write_all(&mut file, b"3\n"))
 }
 
-/// Has this machine forget the content of all files below `directory`, and returns how many bytes these hold. Each is
-/// written to its disk first: what is not cannot be forgotten. The server must be shut down, or has just written a
-/// checkpoint.
+/// Drops all files below `directory` from the cache of this machine, and returns their size in bytes. Writes each to
+/// its disk first: dirty pages cannot be dropped. The server must be shut down, or have just written a checkpoint.
 ///
 /// # Errors
-/// When a directory cannot be read, or a file not be opened.
+/// When a directory cannot be read, or a file cannot be opened.
 pub fn forget_files(directory: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(directory)? {
@@ -39,7 +38,7 @@ pub fn forget_files(directory: &Path) -> io::Result<u64> {
         };
         match forgotten {
             Ok(n) => bytes += n,
-            // A server that runs removes files at any time.
+            // A running server removes files at any time.
             Err(error) if gone(&error) => {}
             Err(error) => return Err(error),
         }
@@ -52,7 +51,7 @@ fn forget_file(path: &Path) -> io::Result<u64> {
     let no_surprises = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let file = File::options().read(true).custom_flags(no_surprises.bits() as i32).open(path)?;
     fdatasync(&file)?;
-    // Length 0 is to the end of the file.
+    // Length 0 means until the end of the file.
     fadvise(&file, 0, None, Advice::DontNeed)?;
     Ok(file.metadata()?.len())
 }

@@ -1,4 +1,4 @@
-//! What a live server is and has done, asked once or a few times; and the machine that pgdyno runs on.
+//! Facts of a running server, queried once or a few times; and the machine of pgdyno.
 
 pub(crate) mod ask;
 pub(crate) mod backend;

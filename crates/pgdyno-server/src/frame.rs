@@ -1,16 +1,16 @@
-//! What one look at one source of samples brought.
+//! Result of one look at a source of samples.
 
 use std::time::Instant;
 
-/// Rows of one source, all of one moment.
+/// Rows of one source, all of the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The source: the name of its file in the run directory's `samples/`.
+    /// The source: name of its file in the run directory's `samples/`.
     pub source: &'static str,
-    /// When.
+    /// The time.
     pub at: Instant,
-    /// The names of the columns; the same for every frame of a source in a run.
+    /// Names of the columns; the same for every frame of a source in a run.
     pub columns: &'static [&'static str],
-    /// A value for each column; none where it is not known.
+    /// A value for each column; `None` if unknown.
     pub rows: Vec<Vec<Option<String>>>,
 }

@@ -1,15 +1,14 @@
-//! The server under test: a private PostgreSQL that pgdyno starts by itself, or what is known of any other.
+//! The server under test: a private PostgreSQL that pgdyno starts, or the facts of any other.
 //!
 //! It measures nothing and prints nothing.
 //!
-//! - [`search`] finds the PostgreSQLs of this machine, [`portable`] fetches one where there is none;
-//! - [`Embedded`] is the private server of one run, [`kept`] the one that stays between runs. Both have a
-//!   supervisor, a process of this same program: its `main` calls [`supervise_main`] when its first argument
-//!   is [`SUPERVISE`];
-//! - [`sizing`] fits it to the [`Machine`]; [`caches`] has the operating system forget its files;
-//! - [`capabilities`] and [`facts()`] ask any live server what it is and over which nodes it spreads tables, a [`Sample`]
-//!   what it has done, [`DiskReads`] what its processes read from disks; [`stat`] looks at it again and again, and [`os`] at
-//!   the machines.
+//! - [`search`] finds the PostgreSQLs of this machine, [`portable`] downloads one if there is none;
+//! - [`Embedded`] is the private server of one run, [`kept`] the one that stays between runs. Both have a supervisor,
+//!   a process of this same program: its `main` calls [`supervise_main`] if its first argument is [`SUPERVISE`];
+//! - [`sizing`] fits it to the [`Machine`]; [`caches`] drops the operating system's file cache;
+//! - [`capabilities`] and [`facts()`] query any server for its facts and nodes; a [`Sample`] has its counters,
+//!   [`DiskReads`] the bytes that its processes read from disks. [`stat`] samples it continuously, and [`os`] the
+//!   machines.
 
 pub mod caches;
 mod facts;

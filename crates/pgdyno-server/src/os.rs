@@ -1,10 +1,10 @@
-//! The machine that a server, or the driver, runs on: CPU, memory, disks, network, and who uses the CPUs.
+//! The machine of a server, or of the driver: CPU, memory, disks, network, and the CPU usage of programs.
 //!
-//! Everything comes from the texts of Linux's `/proc` ([`proc`]): this machine's own, or those that a shell on another
-//! machine sends through ssh; or from a command of the user's that prints CSV. [`observer`] makes rows of them by difference,
-//! [`MachineWatch`] takes a look every second, each way of looking in a thread of its own.
+//! Everything comes from Linux's `/proc` ([`proc`]): of this machine, or of another one by a shell through ssh; or
+//! from a user's command that prints CSV. [`observer`] computes rows of differences. [`MachineWatch`] looks every
+//! second, each source in a thread of its own.
 //!
-//! CPU time is counted in CPUs: 1.5 is one and a half of them all the time. It is a share of the ticks that the kernel
+//! CPU usage is in CPUs: 1.5 means one and a half CPUs all the time. It is a share of the ticks that the kernel
 //! counted for all CPUs together, so that neither the length of a tick nor a late look matters.
 
 mod beat;
@@ -22,28 +22,28 @@ mod observer;
 mod os_metrics;
 mod proc;
 pub(crate) mod process;
+mod report;
 mod rows;
 mod server;
 mod ssh;
 mod tally;
-mod told;
 mod watch;
 
 use pgdyno_samples::{machine, processes};
 
 pub use kind::{DRIVER, ENDED, KERNEL, OTHER, POSTMASTER, STARTING};
 pub use os_metrics::OsMetrics;
+pub use report::MachineReport;
 pub use server::{ServerSession, is_here};
-pub use told::Told;
 pub use watch::{MachineWatch, Machines};
 
-/// What is known of the server's machine.
+/// Samples of the server's machine.
 pub const MACHINE: &str = machine::SOURCE.name;
-/// What is known of the driver's machine, where it is another one.
+/// Samples of the driver's machine, if it is another one.
 pub const DRIVER_MACHINE: &str = machine::OF_DRIVER.name;
-/// Who uses the CPUs of the server's machine.
+/// CPU usage of programs on the server's machine.
 pub const PROCESSES: &str = processes::SOURCE.name;
-/// Who uses the CPUs of the driver's machine, where it is another one.
+/// CPU usage of programs on the driver's machine, if it is another one.
 pub const DRIVER_PROCESSES: &str = processes::OF_DRIVER.name;
 
 /// The columns of [`MACHINE`] and [`DRIVER_MACHINE`].

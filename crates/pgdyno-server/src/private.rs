@@ -1,4 +1,5 @@
-//! The private server: found or fetched ([`programs`]), sized, started, and run by a supervisor process that ends it.
+//! The private server: its programs found or downloaded ([`programs`]), sized, started, and run by a supervisor
+//! process that ends it.
 
 pub(crate) mod account;
 pub(crate) mod embedded;

@@ -1,4 +1,4 @@
-//! Processes of a PostgreSQL that nobody waits for: which they are, and their end.
+//! Processes of a PostgreSQL without an owner: finds and ends them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use rustix::process::{Pid, Signal, kill_process};
 #[cfg(target_os = "linux")]
 use crate::os::process::{self, Process};
 
-/// What `postmaster.pid` tells. Source: PostgreSQL, `src/include/utils/pidfile.h`.
+/// Content of `postmaster.pid`. Source: PostgreSQL, `src/include/utils/pidfile.h`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PidFile {
     /// The postmaster's process id.
     pub(crate) pid: i32,
-    /// The id of the System V shared memory segment by which it guards its data directory.
+    /// The id of the System V shared memory segment that guards its data directory.
     pub(crate) shm_id: Option<i32>,
-    /// Whether connections are accepted.
+    /// Whether it accepts connections.
     pub(crate) ready: bool,
 }
 
 impl PidFile {
-    /// Reads it from a data directory. `None` while there is none, or only half of one.
+    /// Reads it from a data directory; `None` if it is missing or incomplete.
     pub(crate) fn read(data: &Path) -> Option<Self> {
         Self::parse(&std::fs::read_to_string(data.join("postmaster.pid")).ok()?)
     }
@@ -28,7 +28,7 @@ impl PidFile {
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let pid = lines.next()?.trim().parse().ok().filter(|pid| *pid > 1)?;
-        // Data directory, start time, port, socket directory and listen address stand between.
+        // Data directory, start time, port, socket directory and listen address are in between.
         let shm = lines.nth(5);
         Some(Self {
             pid,
@@ -38,17 +38,18 @@ impl PidFile {
     }
 }
 
-/// Sends a signal. One to a process that is gone is no error.
+/// Sends a signal. A missing process is no error.
 pub(crate) fn send(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
-        // The only other error is that the process is somebody else's: then it is not ours.
+        // The only other error is that the process belongs to another user: then it is not a server of pgdyno.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Whether this process is a living postmaster of this data directory, and not one that has its number now.
+/// Returns true if this process is a running postmaster of this data directory, and not another process with its
+/// number.
 pub(crate) fn is_postmaster_of(pid: i32, data: &Path) -> bool {
-    // A postmaster changes into its data directory. A zombie has no directory any more.
+    // A postmaster changes into its data directory. A zombie has no directory.
     #[cfg(target_os = "linux")]
     {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -66,7 +67,7 @@ pub(crate) fn is_postmaster_of(pid: i32, data: &Path) -> bool {
     }
 }
 
-/// The processes whose parent is `pid`.
+/// Returns the child processes of `pid`.
 pub(crate) fn children_of(pid: i32) -> Vec<i32> {
     #[cfg(target_os = "linux")]
     {
@@ -90,8 +91,8 @@ pub(crate) fn children_of(pid: i32) -> Vec<i32> {
     }
 }
 
-/// Kills a postmaster and its children at once. Its backends lead sessions of their own, so that no signal
-/// to a process group reaches them.
+/// Kills a postmaster and its children at once. Its backends lead sessions of their own, so that no signal to a
+/// process group reaches them.
 pub(crate) fn kill_with_children(postmaster: i32) {
     let children = children_of(postmaster);
     send(postmaster, Signal::KILL);
@@ -100,8 +101,7 @@ pub(crate) fn kill_with_children(postmaster: i32) {
     }
 }
 
-/// Ends the postmaster of a data directory whose keeper is dead, if it still runs, and removes what it
-/// would leave in the kernel.
+/// Ends the postmaster of a data directory without an owner, if it still runs, and removes its shared memory.
 pub(crate) fn end_stray(data: &Path) {
     let Some(file) = PidFile::read(data) else {
         return;
@@ -126,8 +126,8 @@ pub(crate) fn end_stray(data: &Path) {
     release_shared_memory(data);
 }
 
-/// Removes the shared memory segment of a postmaster that could not do it itself, as it was killed.
-/// One that ended properly has removed its `postmaster.pid` too.
+/// Removes the shared memory segment of a postmaster that was killed. One that ended properly has removed its
+/// `postmaster.pid`, too.
 pub(crate) fn release_shared_memory(data: &Path) {
     let Some(file) = PidFile::read(data) else {
         return;
@@ -139,13 +139,13 @@ pub(crate) fn release_shared_memory(data: &Path) {
         return;
     }
     let uid = std::os::unix::fs::MetadataExt::uid(&meta);
-    // Backends that were killed a moment ago may hold it still.
+    // Backends that were killed a moment ago may still use it.
     for _ in 0..100 {
         // SAFETY: `shmid_ds` is plain data, and both calls get a pointer to one that lives.
         unsafe {
             let mut about: libc::shmid_ds = std::mem::zeroed();
-            // Segments are numbered anew after a reboot: only one of the server's own account that
-            // nobody uses can be the one that was left.
+            // Segments are numbered anew after a reboot: only an unused one of the server's own account can belong to
+            // it.
             if libc::shmctl(id, libc::IPC_STAT, &mut about) != 0 || about.shm_perm.uid != uid {
                 return;
             }

@@ -1,9 +1,9 @@
-//! The server's statistics, looked at while a run goes on, over a session of its own.
+//! Samples of the server's statistics during a run, over a session of their own.
 //!
-//! A source is a module of the catalogue (`pgdyno-samples`), which has its columns with the expressions that ask for them by
-//! version, and a file here and a line in [`SOURCES`]: how often it is looked at, and where it is asked from. All that are due are sent as one text, which is one transaction and, before PostgreSQL 15, one
-//! look at the files of the statistics collector. What the server does not have, or does not let its role see, is left out
-//! with a word.
+//! A source is a module of the catalogue (`pgdyno-samples`), which has its columns with their expressions by version,
+//! and a file here and a line in [`SOURCES`]: its interval, and where it is queried from. All sources that are due
+//! are sent as one text: one transaction and, before PostgreSQL 15, one read of the statistics collector's files.
+//! Sources that the server lacks, or that its role may not see, are left out with a note.
 
 mod asked;
 mod bgwriter;
@@ -30,10 +30,10 @@ pub use sampled::{LeftOut, Notice, Sampled};
 pub use sampler::{Sampler, Wishes};
 use source::Source;
 
-/// Marks the sampler's own statements, which are none of the workload.
+/// Marks the sampler's own statements.
 pub(crate) const MARK: &str = "/* pgdyno sampler */";
 
-/// All that is asked again and again, but for what sessions wait for.
+/// Sources that are queried repeatedly, without the waits of sessions.
 const SOURCES: &[Source] = &[
     database::SOURCE,
     bgwriter::SOURCE,

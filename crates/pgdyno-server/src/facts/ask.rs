@@ -1,8 +1,8 @@
-//! Questions that a server may refuse to answer.
+//! Queries that a server may refuse.
 
 use pgdyno_net::{Admin, AdminError, Rows};
 
-/// Asks, and takes a refusal for "not known".
+/// Runs a query; a refusal means unknown.
 pub(crate) fn ask(admin: &mut Admin, sql: &str) -> Result<Option<Rows>, AdminError> {
     match admin.query(sql) {
         Ok(rows) => Ok(Some(rows)),
@@ -11,7 +11,7 @@ pub(crate) fn ask(admin: &mut Admin, sql: &str) -> Result<Option<Rows>, AdminErr
     }
 }
 
-/// The first value of the first row.
+/// Returns the first value of the first row.
 pub(crate) fn first(rows: Option<Rows>) -> Option<String> {
     rows?.rows.into_iter().next()?.into_iter().next()?
 }

@@ -1,34 +1,34 @@
-//! Whether a server spreads tables over nodes, and over which. Found out by its functions and catalogs, never by a name.
+//! The nodes of a server that distributes tables. Found by its functions and catalogs, never by a name.
 
 use pgdyno_net::{Admin, AdminError};
 use pgdyno_workload::{Cluster, Node};
 
 use crate::facts::ask::{ask, first};
 
-/// The version of the extension of this database that can distribute tables.
+/// Version of the extension that can distribute tables, in this database.
 const EXTENSION: &str = "SELECT e.extversion FROM pg_proc p \
      JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e' \
      JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid \
      WHERE p.proname = 'create_distributed_table' LIMIT 1";
 
-/// Answered by the library alone: where the server has not loaded it, there are functions that nobody can call.
+/// A function of the library: if the server has not loaded it, its functions exist and cannot be called.
 const VERSION: &str = "SELECT citus_version()";
 
-/// The questions in words.
+/// The queries in words.
 const ABOUT: &str = "whether it has Citus";
 
 const NODES: &str = "SELECT nodeid, nodename, nodeport, groupid = 0, \
      groupid = (SELECT groupid FROM pg_dist_local_group), shouldhaveshards, hasmetadata, metadatasynced \
      FROM pg_dist_node WHERE noderole = 'primary' AND isactive ORDER BY groupid, nodeid";
 
-/// Counts processors. A role needs the rights of `pg_read_server_files`, and the machine a Linux.
+/// Counts CPUs. Needs the rights of `pg_read_server_files`, and Linux.
 const CPUS: &str = "SELECT count(*) FROM regexp_matches(pg_read_file('/proc/cpuinfo'), '(?n)^processor', 'g')";
 
-/// The library is loaded, and this database does not have its functions.
+/// Whether the library is loaded, and this database lacks its functions.
 const UNUSED: &str = "SELECT current_database() WHERE current_setting('citus.shard_count', true) IS NOT NULL \
      AND NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 
-/// The nodes, where the server can distribute tables.
+/// Returns the nodes, if the server can distribute tables.
 ///
 /// # Errors
 /// Only when the connection is lost.
@@ -37,7 +37,7 @@ pub(crate) fn cluster(admin: &mut Admin) -> Result<Option<Cluster>, AdminError> 
     let rows = admin.promptly("its nodes", |admin| ask(admin, NODES))?.map(|rows| rows.rows).unwrap_or_default();
     let mut nodes: Vec<_> = rows.iter().filter_map(|row| node(row)).collect();
     if nodes.is_empty() {
-        // Before its first distributed table a server alone is no node yet.
+        // Before its first distributed table, a single server is no node yet.
         let port = first(ask(admin, "SELECT current_setting('port')")?).and_then(|port| port.parse().ok());
         let cpus = first(ask(admin, CPUS)?).and_then(|n| n.parse().ok());
         let alone = Node {
@@ -52,7 +52,7 @@ pub(crate) fn cluster(admin: &mut Admin) -> Result<Option<Cluster>, AdminError> 
         };
         nodes.push((String::new(), alone));
     } else {
-        // The other nodes may take their time.
+        // The other nodes may take long to answer.
         let cpus = format!("SELECT nodeid, result FROM run_command_on_all_nodes($pgdyno${CPUS}$pgdyno$) WHERE success");
         let told = ask(admin, &cpus)?.map(|rows| rows.rows).unwrap_or_default();
         for row in told {
@@ -66,13 +66,13 @@ pub(crate) fn cluster(admin: &mut Admin) -> Result<Option<Cluster>, AdminError> 
     Ok(Some(Cluster { version: version(&text).unwrap_or(extension), nodes }))
 }
 
-/// The extension's version and what the library says of itself, where both are there.
+/// Returns the extension's version and the library's own, if both exist.
 fn versions(admin: &mut Admin) -> Result<Option<(String, String)>, AdminError> {
     let Some(extension) = first(ask(admin, EXTENSION)?) else { return Ok(None) };
     Ok(first(ask(admin, VERSION)?).map(|text| (extension, text)))
 }
 
-/// What a user should know who has Citus and does not use it: it is loaded, and this database does not have it.
+/// Returns a warning for users who have Citus and do not use it: it is loaded, and this database lacks the extension.
 ///
 /// # Errors
 /// Only when the connection is lost.
@@ -85,7 +85,7 @@ pub fn unused_cluster(admin: &mut Admin) -> Result<Option<String>, AdminError> {
     }))
 }
 
-/// A row of [`NODES`], with the number that other answers name it by.
+/// A row of [`NODES`], with the number by which other results name it.
 fn node(row: &[Option<String>]) -> Option<(String, Node)> {
     let [id, host, port, flags @ ..] = row else { return None };
     let is = |nth: usize| flags.get(nth).is_some_and(|flag| flag.as_deref() == Some("t"));
@@ -102,7 +102,7 @@ fn node(row: &[Option<String>]) -> Option<(String, Node)> {
     Some((id.clone()?, node))
 }
 
-/// `13.2.2` of `Citus 13.2.2 on x86_64-pc-linux-gnu, …`.
+/// Returns `13.2.2` of `Citus 13.2.2 on x86_64-pc-linux-gnu, …`.
 fn version(text: &str) -> Option<String> {
     let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     Some(number.trim_end_matches(',').to_owned())

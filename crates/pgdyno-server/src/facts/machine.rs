@@ -6,31 +6,31 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-/// The machine that pgdyno runs on, and with the private server the server's too.
+/// The machine of pgdyno, and of the private server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The name that the machine gives itself.
+    /// Its host name.
     pub host_name: Option<String>,
-    /// The model name of the first processor.
+    /// Model name of the first CPU.
     pub cpu_model: Option<String>,
-    /// Processors that this process may run on.
+    /// CPUs that this process may use.
     pub cpus: u32,
     /// Memory of the machine, in bytes.
     pub ram_bytes: Option<u64>,
     /// Kernel and its release: `Linux 6.1.0`.
     pub kernel: String,
-    /// The processor's architecture: `x86_64`.
+    /// Architecture of the CPU: `x86_64`.
     pub architecture: String,
-    /// The operating system as it calls itself: `Debian GNU/Linux 12 (bookworm)`.
+    /// The operating system's own name: `Debian GNU/Linux 12 (bookworm)`.
     pub os: Option<String>,
-    /// Processors' worth of time that the container may use, where it is limited.
+    /// CPUs that the container may use, if it is limited.
     pub cpu_limit: Option<f64>,
-    /// Memory that the container may use, in bytes, where it is limited.
+    /// Memory that the container may use in bytes, if it is limited.
     pub memory_limit_bytes: Option<u64>,
 }
 
 impl Machine {
-    /// Looks at this machine. What cannot be found out stays empty.
+    /// Reads the facts of this machine. Unknown ones are empty.
     #[must_use]
     pub fn look() -> Self {
         let uname = rustix::system::uname();
@@ -49,7 +49,7 @@ impl Machine {
         }
     }
 
-    /// Memory that can really be used: the machine's, or less in a container.
+    /// Returns the usable memory: the machine's, or less in a container.
     #[must_use]
     pub fn usable_ram_bytes(&self) -> Option<u64> {
         match (self.ram_bytes, self.memory_limit_bytes) {
@@ -58,7 +58,7 @@ impl Machine {
         }
     }
 
-    /// Processors that can really be used: those that this process may run on, or less in a container.
+    /// Returns the usable CPUs: those of this process, or less in a container.
     #[must_use]
     pub fn usable_cpus(&self) -> u32 {
         match self.cpu_limit {
@@ -68,7 +68,7 @@ impl Machine {
     }
 }
 
-/// What a container may use of its machine.
+/// Limits of a container.
 #[derive(Debug, Default, PartialEq)]
 struct Limits {
     cpus: Option<f64>,
@@ -81,7 +81,7 @@ impl Limits {
         Self::of(&memberships, Path::new("/sys/fs/cgroup"))
     }
 
-    /// The tightest limits of the groups in `memberships` (the text of `/proc/self/cgroup`) and of those
+    /// Returns the tightest limits of the groups in `memberships` (the text of `/proc/self/cgroup`) and of those
     /// above them. Source: cgroups(7); the kernel's documentation of cgroup-v1 and cgroup-v2.
     fn of(memberships: &str, mount: &Path) -> Self {
         let mut limits = Self::default();
@@ -97,8 +97,8 @@ impl Limits {
                 some if some.contains(&"cpu") => mount.join("cpu"),
                 _ => continue,
             };
-            // In a container the group's path may be the host's, which is not there: then the mount
-            // itself is the group.
+            // In a container the group's path may be the host's, which does not exist there: then the mount itself is
+            // the group.
             let group = Path::new(group.trim_start_matches('/'));
             for above in group.ancestors() {
                 let dir = mount.join(above);
@@ -120,7 +120,7 @@ impl Limits {
                 .zip(number("cpu.cfs_period_us"))
                 .and_then(|(quota, period)| share(quota as f64, period as f64)),
         };
-        // Version 1 says "no limit" with a number next to the largest one.
+        // In version 1 a number next to the largest one means no limit.
         let memory_bytes = number("memory.max")
             .or_else(|| number("memory.limit_in_bytes"))
             .and_then(|bytes| u64::try_from(bytes).ok())
@@ -159,7 +159,7 @@ fn os_name() -> Option<String> {
     field(&text, "PRETTY_NAME", '=').map(|name| name.trim_matches('"').to_owned())
 }
 
-/// The value of the first line that is called `name`.
+/// Returns the value of the first line with this `name`.
 #[cfg(target_os = "linux")]
 fn field(text: &str, name: &str, separator: char) -> Option<String> {
     text.lines()
@@ -183,7 +183,7 @@ fn os_name() -> Option<String> {
     told("sw_vers", &["-productVersion"]).map(|version| format!("macOS {version}"))
 }
 
-/// What a command prints.
+/// Returns the output of a command.
 #[cfg(not(target_os = "linux"))]
 fn told(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;

@@ -1,8 +1,8 @@
-//! Whether a pooler such as PgBouncer stands before the server, and for how long it hands out a connection.
+//! Detects a pooler such as PgBouncer before the server, and its pooling mode.
 //!
-//! It is found out by what it does, for which no right is needed. A pooler gives each client a cancel key of its own, whose
-//! process is not the one that answers. Two clients that meet the same process while both are connected share it:
-//! transaction pooling. A pooler that keeps prepared statements knows one that another process has prepared.
+//! It is detected by its behaviour, which needs no rights. A pooler gives each client a cancel key of its own, whose
+//! process id is not that of the backend. If two connected clients meet the same backend, they share it: transaction
+//! pooling. A pooler supports prepared statements if it knows one that was prepared on another backend.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use pgdyno_workload::Pooling;
 
 use crate::facts::ask::{ask, first};
 
-/// A pooler that has no connection free for so long is not waited for.
+/// Time limit of waits for a pooler without a free connection.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Two clients may miss each other where others are at work, too; in so many rounds they meet.
+/// Rounds in which two clients try to meet on one backend: they may miss each other while others are active.
 const ROUNDS: u32 = 8;
 
-/// What the pooler between `admin`, which `options` have opened, and the server hands out; `None` where there is none. Takes
-/// two more connections where there is one.
+/// Returns the pooling mode between `admin`, which `options` have opened, and the server; `None` without a pooler.
+/// Opens two more connections if there is one.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -30,14 +30,14 @@ pub fn pooling(admin: &mut Admin, options: &ConnectOptions) -> Result<Option<Poo
         return Ok(Some(Pooling::Session));
     };
     for admin in [&mut one, &mut other] {
-        // Where the system refuses, the pooler's own limits are left.
+        // If the system refuses, the pooler's own limits remain.
         let _ = admin.wait_at_most(Some(PATIENCE));
     }
-    // Where each has a process for itself there may be no more of them: then the second one waits in vain.
+    // With session pooling no backend may be left: the second client waits in vain then.
     Ok(Some(tried(&mut one, &mut other).unwrap_or(Pooling::Session)))
 }
 
-/// The process that answers; `None` where it does not tell.
+/// Returns the backend's process id; `None` if unknown.
 fn process(admin: &mut Admin) -> Result<Option<i32>, AdminError> {
     let answer = admin.promptly("which process answers", |admin| ask(admin, "SELECT pg_backend_pid()"))?;
     Ok(first(answer).and_then(|pid| pid.parse().ok()))
@@ -54,7 +54,7 @@ fn tried(one: &mut Admin, other: &mut Admin) -> Result<Pooling, AdminError> {
         let after = process(one)?;
         other.execute("COMMIT")?;
         if held == before || after != before {
-            // Where it cannot be tried it is not counted on.
+            // If it cannot be tried, it counts as unsupported.
             let prepared = keeps_prepared(one, other).unwrap_or_default();
             return Ok(Pooling::Transaction { prepared });
         }
@@ -62,7 +62,7 @@ fn tried(one: &mut Admin, other: &mut Admin) -> Result<Pooling, AdminError> {
     Ok(Pooling::Session)
 }
 
-/// Whether a statement that a client has prepared is there when it meets another process.
+/// Returns true if a client's prepared statement exists when it meets another backend.
 fn keeps_prepared(one: &mut Admin, other: &mut Admin) -> Result<bool, AdminError> {
     for round in 0..ROUNDS {
         let name = format!("pgdyno_probe_{}_{round}", std::process::id());
@@ -78,7 +78,7 @@ fn keeps_prepared(one: &mut Admin, other: &mut Admin) -> Result<bool, AdminError
             other.execute("ROLLBACK")?;
             Ok(known)
         });
-        // Where the pooler knows nothing of it, it is left in the process that is held.
+        // If the pooler does not track it, it stays in the backend.
         one.close_prepared(&name)?;
         one.execute("COMMIT")?;
         other.close_prepared(&name)?;

@@ -1,4 +1,4 @@
-//! What a live server can do and how it is set up. Only reads; what a managed service forbids is left out.
+//! Abilities and configuration of a running server. Only reads; skips what a managed service forbids.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use crate::facts::ask::{ask, first};
 use crate::facts::cluster::cluster;
 use crate::facts::pooler::pooling;
 
-/// Facts of a server for the record of a run. What could not be found out is empty.
+/// Facts of a server for the record of a run. Unknown ones are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerFacts {
-    /// What `version()` says.
+    /// Result of `version()`.
     pub version: String,
     /// `server_version_num`: 150018.
     pub server_version_num: u32,
-    /// Which build it is, where it tells: only superusers may ask.
+    /// Its build, if known: only superusers may ask.
     pub build: Option<Build>,
-    /// The settings that matter for speed, and all that are not at their default. Such as could hold a
-    /// secret are not among them.
+    /// Settings that matter for speed, and all that differ from their default. Settings that could hold a secret are
+    /// not included.
     pub settings: BTreeMap<String, EffectiveSetting>,
     /// Whether it is a standby.
     pub in_recovery: Option<bool>,
-    /// Whether it is reached through a socket or a loopback address: client and server share a machine.
+    /// Whether it is reached by a socket or a loopback address: client and server share a machine.
     pub is_local: bool,
-    /// The encryption of this connection; `None` where there is none or it is not known.
+    /// Encryption of this connection; `None` without it, or if unknown.
     pub tls: Option<Tls>,
     /// Extensions of the database, with their versions.
     pub extensions: BTreeMap<String, String>,
-    /// Standbys that a commit waits for.
+    /// Number of standbys that a commit waits for.
     pub synchronous_standbys: Option<u32>,
     /// The database.
     pub database: Option<String>,
@@ -38,25 +38,25 @@ pub struct ServerFacts {
     pub database_bytes: Option<u64>,
     /// Its encoding.
     pub encoding: Option<String>,
-    /// Its collation, which decides what an index on text costs.
+    /// Its collation, which determines the cost of an index on text.
     pub collation: Option<String>,
 }
 
-/// Which build of PostgreSQL a server is.
+/// A build of PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// The directory of its programs.
     pub bindir: String,
-    /// The options that `configure` was given, as `pg_config --configure` prints them.
+    /// The options of `configure`, as `pg_config --configure` prints them.
     pub configure: String,
 }
 
-/// A setting as it is in effect for this connection.
+/// A setting in effect for this connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectiveSetting {
     /// Its value, with its unit.
     pub value: String,
-    /// Where it comes from: `default`, `configuration file`, `database`, `client` …
+    /// Its source: `default`, `configuration file`, `database`, `client` …
     pub source: String,
 }
 
@@ -81,10 +81,10 @@ const NOTABLE: &str = "'autovacuum', 'checkpoint_completion_target', 'checkpoint
 const SECRET_NAMES: [&str; 9] =
     ["conninfo", "command", "passphrase", "passwd", "password", "secret", "token", "credential", "key"];
 
-/// What must be known of the server that `admin` is connected to by `options`, and of the way to it.
+/// Returns the abilities of the server that `admin` is connected to by `options`, and of the connection.
 ///
 /// # Errors
-/// When the connection is lost, or the server does not tell its version.
+/// When the connection is lost, or the server does not return its version.
 pub fn capabilities(admin: &mut Admin, options: &ConnectOptions) -> Result<Capabilities, AdminError> {
     let server_version_num = server_version_num(admin)?;
     let cluster = cluster(admin)?;
@@ -93,7 +93,7 @@ pub fn capabilities(admin: &mut Admin, options: &ConnectOptions) -> Result<Capab
     Ok(Capabilities { server_version_num, distributed_tables: cluster.is_some(), cluster, standby, pooling })
 }
 
-/// Whether the server is a standby; `None` where it does not say.
+/// Returns true if the server is a standby; `None` if unknown.
 ///
 /// # Errors
 /// Only when the connection is lost.
@@ -119,13 +119,13 @@ fn server_version_num(admin: &mut Admin) -> Result<u32, AdminError> {
 pub fn facts(admin: &mut Admin, options: &ConnectOptions) -> Result<ServerFacts, AdminError> {
     let mut facts = admin.promptly("its version and settings", read)?;
     facts.is_local = options.is_local();
-    // Looks at every file of the database, which may take long.
+    // Reads every file of the database, which may take long.
     facts.database_bytes =
         first(ask(admin, "SELECT pg_database_size(current_database())")?).and_then(|n| n.parse().ok());
     Ok(facts)
 }
 
-/// Reads what takes the server no time.
+/// Reads the quick facts.
 fn read(admin: &mut Admin) -> Result<ServerFacts, AdminError> {
     let mut facts = ServerFacts { server_version_num: server_version_num(admin)?, ..ServerFacts::default() };
     facts.version = first(ask(admin, "SELECT version()")?).unwrap_or_default();
@@ -140,7 +140,7 @@ fn read(admin: &mut Admin) -> Result<ServerFacts, AdminError> {
     facts.extensions = ask(admin, "SELECT extname, extversion FROM pg_extension")?
         .map(|rows| rows.rows.into_iter().filter_map(pair).collect())
         .unwrap_or_default();
-    // Who may not see the state of replication sees NULL for it: then the number is not known.
+    // A role without the right sees NULL as the state of replication: then the number is unknown.
     facts.synchronous_standbys = first(ask(
         admin,
         "SELECT CASE WHEN count(*) = count(sync_state) \
@@ -161,7 +161,7 @@ fn read(admin: &mut Admin) -> Result<ServerFacts, AdminError> {
     Ok(facts)
 }
 
-/// Asks the server itself: the program `pg_config` may be missing, or be another installation's.
+/// Queries the server itself: the program `pg_config` may be missing, or belong to another installation.
 fn build(admin: &mut Admin) -> Result<Option<Build>, AdminError> {
     let sql = "SELECT name, setting FROM pg_config WHERE name IN ('BINDIR', 'CONFIGURE')";
     let Some(rows) = ask(admin, sql)? else { return Ok(None) };
@@ -191,13 +191,13 @@ fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, Adm
         .collect())
 }
 
-/// Whether a setting may hold what must not be in a record. `kind` is its `vartype` in `pg_settings`.
+/// Returns true if a setting may hold a secret. `kind` is its `vartype` in `pg_settings`.
 fn may_hold_secret(name: &str, value: &str, kind: &str) -> bool {
     if kind != "string" {
         return false;
     }
     let (name, value) = (name.to_ascii_lowercase(), value.to_ascii_lowercase());
-    // Applications keep anything in settings with a dot in their name.
+    // Applications store anything in settings with a dot in their name.
     name.contains('.')
         || SECRET_NAMES.iter().any(|part| name.contains(part))
         || value.contains("password")

@@ -1,8 +1,8 @@
-//! What the processes of a server on this machine have read from disks, by the kernel's count of each.
+//! Bytes that the processes of a server on this machine have read from disks, by the kernel's counters.
 //!
-//! Source: proc(5), `/proc/PID/io`, `read_bytes`: bytes that really came from storage, read-ahead among them. The kernel
-//! shows it to root and to whoever the process runs as. A process takes its count with it when it ends, so that of one
-//! that came and went between two looks nothing is known.
+//! Source: proc(5), `/proc/PID/io`, `read_bytes`: bytes that came from storage, read-ahead included. The kernel shows
+//! it to root and to the owner of the process. A process takes its counter with it when it ends, so nothing is known
+//! of a process that came and went between two looks.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,17 +13,17 @@ use crate::facts::ask::{ask, first};
 use crate::os::process::Process;
 use crate::process::{children_of, is_postmaster_of};
 
-/// The reads of all processes of one server since a moment.
+/// Reads of all processes of one server since a time.
 #[derive(Debug)]
 pub struct DiskReads {
     postmaster: i32,
-    /// Of each process, by its number and the time of its start: its count at the first and at the last look.
+    /// Counter of each process at the first and at the last look, by its number and the time of its start.
     seen: BTreeMap<(i32, u64), (u64, u64)>,
 }
 
 impl DiskReads {
-    /// Begins to count on the server that `admin` is connected to by `options`; `None` where its processes are not on
-    /// this machine, or do not show themselves.
+    /// Starts counting on the server that `admin` is connected to by `options`; `None` if its processes are not on
+    /// this machine, or are hidden.
     ///
     /// # Errors
     /// Only when the connection is lost.
@@ -34,7 +34,7 @@ impl DiskReads {
         let Some(data) = first(ask(admin, "SELECT current_setting('data_directory', true)")?) else { return Ok(None) };
         let pid = first(ask(admin, "SELECT pg_backend_pid()")?).and_then(|pid| pid.parse().ok());
         let Some(postmaster) = pid.and_then(parent_of) else { return Ok(None) };
-        // A tunnel ends on this machine, too, and a container counts its processes by itself.
+        // A tunnel ends on this machine, too, and a container has process ids of its own.
         if !is_postmaster_of(postmaster, Path::new(&data)) {
             return Ok(None);
         }
@@ -42,13 +42,13 @@ impl DiskReads {
         Ok(reads.look(true).map(|()| reads))
     }
 
-    /// Looks again: at the end, and now and then before it, for the sake of processes that do not last.
+    /// Looks again: at the end, and from time to time before it, because of short-lived processes.
     pub fn go_on(&mut self) {
-        // The server may be gone: then the counts before stand.
+        // The server may be gone: then the earlier counts stand.
         let _ = self.look(false);
     }
 
-    /// Bytes that were read from disks from the first look to the last.
+    /// Returns the bytes read from disks between the first look and the last.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.seen.values().map(|(first, last)| last.saturating_sub(*first)).sum()
@@ -58,7 +58,7 @@ impl DiskReads {
         let mut any = None;
         for pid in children_of(self.postmaster) {
             let (Some(started), Some(bytes)) = (started_of(pid), read_bytes_of(pid)) else { continue };
-            // One that came later has read all of it since.
+            // A process that started later has read all of it since.
             let first = if begins { bytes } else { 0 };
             self.seen.entry((pid, started)).or_insert((first, bytes)).1 = bytes;
             any = Some(());

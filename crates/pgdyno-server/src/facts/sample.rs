@@ -1,4 +1,4 @@
-//! The server's own counters of its work, read before and after, and the difference.
+//! The server's own counters, before and after, and their difference.
 
 use pgdyno_net::{Admin, AdminError};
 use pgdyno_samples::{Column, database, wal};
@@ -8,40 +8,40 @@ use crate::facts::reads::DiskReads;
 use crate::stat::source::{Row, select};
 use crate::stat::{MARK, database as source};
 
-/// A row of the source `database`, asked for as the sampler asks for it, and the position in the WAL.
+/// A row of the source `database`, queried as the sampler does, and the WAL position.
 ///
-/// Sessions report what they did at most once a second, and when they end; one that is idle may wait for
-/// longer (PostgreSQL documentation, "Viewing Statistics"). So the last sample of a run is taken after its
-/// clients have disconnected. A sample counts as up to two transactions itself.
+/// Sessions report their counters at most once a second, and when they end; an idle one may take longer (PostgreSQL
+/// documentation, "Viewing Statistics"). So the last sample of a run is taken after its clients have disconnected. A
+/// sample counts as up to two transactions itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     row: Row,
-    /// Bytes of WAL since the server was made; where a standby is asked, those it replayed.
+    /// Bytes of WAL since initdb; on a standby, those replayed.
     wal_position: Option<u64>,
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     block_bytes: u64,
 }
 
 /// Counters of `pg_stat_database`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Transactions that were committed.
+    /// Committed transactions.
     pub xact_commit: u64,
-    /// Transactions that were rolled back.
+    /// Rolled-back transactions.
     pub xact_rollback: u64,
     /// Blocks that were not in shared buffers.
     pub blks_read: u64,
-    /// Blocks that were.
+    /// Blocks that were in shared buffers.
     pub blks_hit: u64,
-    /// Rows that were read by scans.
+    /// Rows read by scans.
     pub tup_returned: u64,
-    /// Rows that were fetched by index scans.
+    /// Rows fetched by index scans.
     pub tup_fetched: u64,
-    /// Rows that were inserted.
+    /// Rows inserted.
     pub tup_inserted: u64,
-    /// Rows that were updated.
+    /// Rows updated.
     pub tup_updated: u64,
-    /// Rows that were deleted.
+    /// Rows deleted.
     pub tup_deleted: u64,
     /// Bytes of temporary files.
     pub temp_bytes: u64,
@@ -49,41 +49,41 @@ pub struct Counters {
     pub deadlocks: u64,
 }
 
-/// What the server did between two samples.
+/// The server's work between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The counters' differences.
+    /// Differences of the counters.
     pub counters: Counters,
-    /// Bytes of WAL that were written.
+    /// Bytes of WAL written.
     pub wal_bytes: Option<u64>,
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     pub block_bytes: u64,
 }
 
 impl Work {
-    /// Transactions as HammerDB counts them for its TPM: committed and rolled back.
+    /// Returns transactions as HammerDB counts them for its TPM: committed and rolled back.
     #[must_use]
     pub fn transactions(&self) -> u64 {
         self.counters.xact_commit + self.counters.xact_rollback
     }
 
-    /// The same without so many transactions of this program's own.
+    /// Returns the work without so many transactions of this program.
     #[must_use]
     pub fn without(mut self, own: u64) -> Self {
         self.counters.xact_commit = self.counters.xact_commit.saturating_sub(own);
         self
     }
 
-    /// The share of blocks that were found in shared buffers, 0 to 1; `None` if none was asked for.
+    /// Returns the share of blocks found in shared buffers, 0 to 1; `None` if none was requested.
     #[must_use]
     pub fn hit_ratio(&self) -> Option<f64> {
         let all = self.counters.blks_hit + self.counters.blks_read;
         (all > 0).then(|| self.counters.blks_hit as f64 / all as f64)
     }
 
-    /// The share of what was not found in shared buffers that came without a disk, 0 to 1, where the server's processes
-    /// have read this much from disks meanwhile; `None` where everything was found in shared buffers. Reads of other files
-    /// and the kernel's read-ahead make it smaller than it is, never larger.
+    /// Returns the share of other blocks that came without a disk, 0 to 1, if the server's processes read this much
+    /// from disks meanwhile; `None` if all were in shared buffers. Reads of other files and the kernel's read-ahead
+    /// make it smaller than it is, never larger.
     #[must_use]
     pub fn os_hit_ratio(&self, reads: &DiskReads) -> Option<f64> {
         let missed_bytes = self.counters.blks_read * self.block_bytes;
@@ -92,13 +92,13 @@ impl Work {
 }
 
 impl Sample {
-    /// Takes a sample; `None` where the server does not show its statistics.
+    /// Takes a sample; `None` if the server does not show its statistics.
     ///
     /// # Errors
     /// Only when the connection is lost.
     pub fn take(admin: &mut Admin) -> Result<Option<Self>, AdminError> {
         let version = admin.parameters().server_version_num().unwrap_or_default();
-        // Each statement is a transaction of its own, so no snapshot of the statistics is kept between them.
+        // Each statement is a transaction, so no snapshot of the statistics is kept between them.
         let rows = ask(admin, &select(database::SOURCE.columns, version, source::FROM))?;
         let Some(row) = rows.and_then(|rows| rows.rows.into_iter().next()) else {
             return Ok(None);
@@ -108,13 +108,12 @@ impl Sample {
         Ok(sample.count(database::XACT_COMMIT).is_some().then_some(sample))
     }
 
-    /// A counter of it.
+    /// Returns one of its counters.
     fn count(&self, column: Column) -> Option<u64> {
         self.row.get(database::SOURCE.place(column))?.as_ref()?.parse().ok()
     }
 
-    /// What was done since an earlier sample; `None` if the counters were reset in between, by hand or by
-    /// a crash.
+    /// Returns the work since an earlier sample; `None` if the counters were reset in between, by hand or by a crash.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Option<Work> {
         if source::SOURCE.was_reset(std::slice::from_ref(&earlier.row), std::slice::from_ref(&self.row)) {
@@ -141,7 +140,7 @@ impl Sample {
     }
 }
 
-/// The position in the WAL, where it may be asked for, and the size of a block.
+/// Returns the WAL position, if permitted, and the size of a block.
 fn position(admin: &mut Admin, version: u32) -> Result<(Option<u64>, u64), AdminError> {
     let block = "current_setting('block_size')";
     let position = wal::LSN_BYTES.sql(version).unwrap_or("NULL");

@@ -1,23 +1,23 @@
-//! When a machine is looked at, and what wakes one who waits for that.
+//! The times of looks at a machine, and events that wake the looking thread.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// The time between two looks.
+/// Interval between two looks.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// What wakes a thread that looks at a machine.
+/// An event that wakes a thread that looks at a machine.
 #[derive(Debug)]
 pub(crate) enum Wake {
-    /// The end.
+    /// The end of the watch.
     Stop,
     /// A line of a program's standard output.
     Line(String),
-    /// The end of that.
+    /// The end of the output.
     Ended,
 }
 
-/// The seconds of one who looks. A look that comes late puts off none of those after it, and makes no two of one.
+/// The seconds at which looks are due. A late look delays none of those after it, and replaces none.
 #[derive(Debug)]
 pub(crate) struct Beat {
     next: Instant,
@@ -28,7 +28,7 @@ impl Beat {
         Self { next: Instant::now() + PERIOD }
     }
 
-    /// Waits for the next second; what wakes it before that is returned.
+    /// Waits for the next second. Returns the event that ended the wait before that.
     pub(crate) fn wait(&mut self, wake: &Receiver<Wake>) -> Option<Wake> {
         match wake.recv_timeout(self.next.saturating_duration_since(Instant::now())) {
             Ok(woken) => Some(woken),

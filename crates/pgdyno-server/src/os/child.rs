@@ -1,4 +1,4 @@
-//! A program beside pgdyno that tells of a machine, line by line, and ends with pgdyno.
+//! A program beside pgdyno that reports on a machine, line by line, and ends with pgdyno.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -12,38 +12,38 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::beat::Wake;
 
-/// A line may be so long; what follows counts as the next one.
+/// Limit of a line; the rest counts as the next one.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// How long a program that has closed its output may take to end.
+/// Time for a program to end after it has closed its output.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What it says of its troubles is told up to this many characters.
+/// Limit of its error messages in characters.
 const TOLD_CHARS: usize = 200;
 
-/// The program. It has a process group of its own, so that a Ctrl-C at the terminal does not end it before the run ends.
+/// The program. It has its own process group, so that Ctrl-C at the terminal does not end it before the run.
 #[derive(Debug)]
 pub(crate) struct Teller {
     child: Child,
     stdin: Option<ChildStdin>,
     /// The last line of its standard error.
     trouble: Arc<Mutex<String>>,
-    /// Reads its standard error.
+    /// Thread that reads its standard error.
     listener: JoinHandle<()>,
 }
 
 impl Teller {
-    /// Starts it. Each line of its standard output comes as [`Wake::Line`], its end as [`Wake::Ended`]. It gets no password
-    /// from our environment.
+    /// Starts it. Sends each line of its standard output as [`Wake::Line`], and its end as [`Wake::Ended`]. Passes no
+    /// password from the environment.
     pub(crate) fn start(command: &mut Command, wake: &Sender<Wake>) -> io::Result<Self> {
         command.process_group(0).env_remove("PGPASSWORD");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let trouble = Arc::new(Mutex::new(String::new()));
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let (wake, last) = (wake.clone(), Arc::clone(&trouble));
-        // Both end with the last process that holds the pipe; nobody waits for that.
+        // Both threads end with the last process that holds the pipe; nothing waits for that.
         std::thread::Builder::new().name("os-metrics".to_owned()).spawn(move || {
-            // Whoever listened is gone: then the program goes, too.
+            // If nobody receives lines any more, the program is ended, too.
             let _ = each_line(out, |line| wake.send(Wake::Line(line)).is_ok());
             let _ = wake.send(Wake::Ended);
         })?;
@@ -65,11 +65,11 @@ impl Teller {
         self.stdin.as_mut().map_or(Ok(()), |stdin| writeln!(stdin, "{line}"))
     }
 
-    /// In words, how it ended: with what status, and what it said last of its troubles.
+    /// Returns how it ended: its status, and its last error message.
     pub(crate) fn epitaph(&mut self) -> String {
         let deadline = Instant::now() + GRACE;
         let mut status = None;
-        // Its last words may still be under way; what it has started may hold its standard error open.
+        // Its last message may still be in the pipe; a process that it started may hold its standard error open.
         while Instant::now() < deadline && (status.is_none() || !self.listener.is_finished()) {
             status = self.child.try_wait().ok().flatten();
             std::thread::sleep(Duration::from_millis(10));
@@ -81,15 +81,15 @@ impl Teller {
 }
 
 impl Drop for Teller {
-    /// Ends it with all that it has started.
+    /// Ends it with all processes that it has started.
     fn drop(&mut self) {
-        // The only error is that there is nobody left in the group.
+        // The only error is that the group has no process left.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.wait();
     }
 }
 
-/// Has `take` hear each line, until it does not want any more.
+/// Calls `take` with each line, until it returns false.
 fn each_line(from: Option<impl Read>, mut take: impl FnMut(String) -> bool) -> io::Result<()> {
     let Some(from) = from else { return Ok(()) };
     let mut reader = BufReader::new(from);

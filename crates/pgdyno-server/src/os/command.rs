@@ -1,4 +1,4 @@
-//! A machine by a command of the user's, such as one for a cloud's monitoring.
+//! A machine by a user's command, such as one for a cloud's monitoring.
 
 use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender};
@@ -6,20 +6,21 @@ use std::time::{Instant, SystemTime};
 
 use super::beat::Wake;
 use super::child::Teller;
+use super::report::{MachineReport, Sink};
 use super::rows::{Line, Rows};
-use super::told::{Sink, Told};
 use super::{MACHINE, MACHINE_COLUMNS};
 use crate::Frame;
 
-/// Runs `$1` and ends it, with all that it has started, as soon as the other end of standard input is closed: that happens
-/// also where pgdyno is killed.
+/// Runs `$1` and ends it, with all processes that it has started, as soon as the other end of standard input is
+/// closed: also if pgdyno is killed.
 const GUARDED: &str =
     "exec 3<&0 </dev/null; { read -r never; kill -KILL 0; } <&3 >/dev/null 2>&1 & exec sh -c \"$1\" 3<&-";
 
-/// Takes the rows that `command` prints of a machine of `cpus` CPUs, until it is told to stop.
+/// Takes rows that `command` prints of a machine with `cpus` CPUs, until it is told to stop.
 pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: &Receiver<Wake>, tell: &Sink) {
-    let left_out =
-        |why: String| tell(Told::LeftOut { source: MACHINE, why: format!("the command of --os-metrics: {why}") });
+    let left_out = |why: String| {
+        tell(MachineReport::LeftOut { source: MACHINE, why: format!("the command of --os-metrics: {why}") })
+    };
     let mut shell = Command::new("sh");
     shell.args(["-c", GUARDED, "sh", command]);
     let mut teller = match Teller::start(&mut shell, own) {
@@ -28,7 +29,7 @@ pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: 
     };
     let began = Instant::now();
     let (mut rows, mut count, mut garbage) = (Rows::of(cpus), 0_u64, 0_u64);
-    // Whoever would wake us is gone only together with us.
+    // The sender of events lives as long as this thread.
     for woken in wake {
         match woken {
             Wake::Stop if count == 0 && garbage == 0 => {
@@ -47,17 +48,22 @@ pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: 
                     }
                 }
                 Line::Row(moment, row) => {
-                    // One of before the machine's start cannot be told in its clock.
+                    // The run's clock does not have times before the machine's start.
                     let Some(at) = moment.map_or_else(|| Some(Instant::now()), instant) else { continue };
                     count += 1;
-                    tell(Told::Frame(Frame { source: MACHINE, at, columns: MACHINE_COLUMNS, rows: vec![row] }));
+                    tell(MachineReport::Frame(Frame {
+                        source: MACHINE,
+                        at,
+                        columns: MACHINE_COLUMNS,
+                        rows: vec![row],
+                    }));
                 }
             },
         }
     }
 }
 
-/// A moment of the time of day on the clock of the run.
+/// Converts a wall-clock time to the clock of the run.
 fn instant(moment: SystemTime) -> Option<Instant> {
     let (now, today) = (Instant::now(), SystemTime::now());
     match today.duration_since(moment) {

@@ -1,4 +1,4 @@
-//! CPU time of a machine, by what it went into.
+//! CPU time of a machine, by kind.
 
 use super::proc::Malformed;
 
@@ -7,30 +7,30 @@ use super::proc::Malformed;
 pub(crate) struct CpuTimes {
     /// CPUs that are online.
     pub(crate) cpus: u32,
-    /// In user mode, with low priority or not; guests of this machine among it.
+    /// User mode, niced included; with guests of this machine.
     user: u64,
-    /// In the kernel, for programs and by its own threads.
+    /// Kernel mode, for programs and kernel threads.
     system: u64,
-    /// In the kernel, for interrupts: no program is charged with it.
+    /// Kernel mode, for interrupts: no program is charged with it.
     interrupts: u64,
     idle: u64,
     iowait: u64,
     steal: u64,
 }
 
-/// Where the CPUs of a machine were between two looks, in CPUs.
+/// CPU usage of a machine between two looks, in CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CpuUse {
     pub(crate) cpus: f64,
     pub(crate) user: f64,
-    /// In the kernel, interrupts among it.
+    /// Kernel mode, interrupts included.
     pub(crate) system: f64,
     pub(crate) interrupts: f64,
-    /// Nothing ran, because of pending I/O.
+    /// Idle because of pending I/O.
     pub(crate) iowait: f64,
-    /// The hypervisor gave the time to others.
+    /// Time that the hypervisor gave to others.
     pub(crate) steal: f64,
-    /// CPUs that a tick of time between the two looks is.
+    /// CPUs that one tick between the two looks is.
     pub(crate) cpus_of_tick: f64,
 }
 
@@ -38,7 +38,7 @@ impl CpuTimes {
     /// Reads `/proc/stat`.
     ///
     /// # Errors
-    /// When it has no line `cpu` with the ten times of Linux 2.6.33 and later, at least the first eight of them.
+    /// When it has no line `cpu` with the ten values of Linux 2.6.33 and later, at least the first eight of them.
     pub(crate) fn parse(stat: &str) -> Result<Self, Malformed> {
         let malformed = || Malformed::new("stat", stat);
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).ok_or_else(malformed)?;
@@ -47,14 +47,14 @@ impl CpuTimes {
             return Err(malformed());
         };
         let cpus = stat.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu ")).count();
-        // Another machine's kernel says so: a sum that is too large is no reason to stop.
+        // Another machine reports these: a sum that is too large is no reason to panic.
         let (interrupts, user) = (irq.saturating_add(softirq), user.saturating_add(nice));
         Ok(Self { cpus: cpus.max(1) as u32, user, system, interrupts, idle, iowait, steal })
     }
 
-    /// Where the CPUs were since an earlier look; `None` where the kernel counted nothing, as some sandboxes do.
+    /// Returns the usage since an earlier look; `None` if the kernel counted nothing, as in some sandboxes.
     pub(crate) fn since(&self, earlier: &Self) -> Option<CpuUse> {
-        // The kernel's count of iowait, and of idle with it, may go back a little.
+        // The kernel's counts of iowait and idle may decrease a little.
         let grown = |of: fn(&Self) -> u64| of(self).saturating_sub(of(earlier));
         let times =
             [grown(|t| t.user), grown(|t| t.system), grown(|t| t.interrupts), grown(|t| t.iowait), grown(|t| t.steal)];
@@ -70,7 +70,7 @@ impl CpuTimes {
 }
 
 impl CpuUse {
-    /// CPUs on which something ran.
+    /// Returns the busy CPUs.
     pub(crate) fn busy(&self) -> f64 {
         self.user + self.system
     }

@@ -1,16 +1,16 @@
-//! What a machine's disks read and write.
+//! Reads and writes of a machine's disks.
 
 use std::collections::BTreeMap;
 
 use super::proc::Malformed;
 
-/// Bytes of a sector in `/proc/diskstats`, whatever the disk's own are.
+/// Bytes of a sector in `/proc/diskstats`, whatever the disk's own size is.
 const SECTOR: u64 = 512;
 
-/// Devices that are made of others, whose work would count twice, or of memory.
+/// Devices that consist of others, whose work would count twice, or of memory.
 const NOT_DISKS: [&str; 7] = ["loop", "ram", "zram", "dm-", "md", "sr", "fd"];
 
-/// The work of each disk since the machine's start. Source: the kernel's documentation, `admin-guide/iostats`.
+/// Work of each disk since the machine's start. Source: the kernel's documentation, `admin-guide/iostats`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Disks {
     disks: BTreeMap<String, Disk>,
@@ -23,13 +23,13 @@ struct Disk {
     busy_ms: u64,
 }
 
-/// What disks did between two looks.
+/// Work of the disks between two looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct DiskUse {
     pub(crate) read_bytes_per_s: f64,
     pub(crate) write_bytes_per_s: f64,
-    /// Share of the time that the busiest disk had something to do, 0 to 1. One that serves many requests side by side is
-    /// not at its end with 1.
+    /// Share of the time that the busiest disk was busy, 0 to 1. A disk that serves many requests at once is not
+    /// saturated at 1.
     pub(crate) busy: f64,
 }
 
@@ -37,7 +37,7 @@ impl Disks {
     /// Reads `/proc/diskstats`: whole disks, not their partitions.
     ///
     /// # Errors
-    /// When a line is too short, or has words in place of numbers. No line at all is no error: there are no disks then.
+    /// When a line is too short, or has words instead of numbers. An empty text is no error: there are no disks then.
     pub(crate) fn parse(diskstats: &str) -> Result<Self, Malformed> {
         let mut disks = BTreeMap::new();
         for line in diskstats.lines() {
@@ -56,11 +56,11 @@ impl Disks {
         Ok(Self { disks })
     }
 
-    /// What they did since an earlier look, `seconds` ago.
+    /// Returns the work since an earlier look, `seconds` ago.
     pub(crate) fn since(&self, earlier: &Self, seconds: f64) -> DiskUse {
         let mut used = DiskUse::default();
         for (name, now) in &self.disks {
-            // What is new was plugged in: what it did before is not known.
+            // A new disk was plugged in: its earlier work is unknown.
             let Some(then) = earlier.disks.get(name) else { continue };
             used.read_bytes_per_s += now.read_bytes.saturating_sub(then.read_bytes) as f64 / seconds;
             used.write_bytes_per_s += now.written_bytes.saturating_sub(then.written_bytes) as f64 / seconds;
@@ -70,7 +70,7 @@ impl Disks {
     }
 }
 
-/// Whether `name` is a partition of `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
+/// Returns true if `name` is a partition of `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
 fn is_partition(name: &str, whole: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     name.strip_prefix(whole).is_some_and(|rest| {

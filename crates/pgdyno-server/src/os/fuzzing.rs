@@ -1,4 +1,4 @@
-//! Readers of what machines say, private otherwise, for the fuzz targets. No part of the interface.
+//! Private readers of machines' output, for the fuzz targets. Not part of the interface.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::ssh::{Stream, digested};
 use super::tally::Tally;
 use crate::Frame;
 
-/// What the lines of a remote shell make, up to the first look that makes no sense, and what is said of that.
+/// Returns the rows of a remote shell's lines, up to the first invalid look, and its error.
 #[must_use]
 pub fn shell(lines: &str) -> (Vec<Frame>, Option<String>) {
     let mut observer = Observer::of_server(Tally::elsewhere(None));
@@ -27,17 +27,17 @@ pub fn shell(lines: &str) -> (Vec<Frame>, Option<String>) {
     (frames, None)
 }
 
-/// The rows of what a command of the user's prints, and what is said of its other lines.
+/// Returns the rows of a user's command, and messages about its other lines.
 #[must_use]
 pub fn command(lines: &str) -> (Vec<Vec<Option<String>>>, Vec<String>) {
-    let (mut reader, mut rows, mut told) = (Rows::of(Some(4.0)), Vec::new(), Vec::new());
+    let (mut reader, mut rows, mut messages) = (Rows::of(Some(4.0)), Vec::new(), Vec::new());
     for line in lines.lines() {
         match reader.take(line) {
             Line::Nothing => {}
-            Line::Header(complaints) => told.extend(complaints),
-            Line::Useless(why) | Line::Garbage(why) => told.push(why),
+            Line::Header(complaints) => messages.extend(complaints),
+            Line::Useless(why) | Line::Garbage(why) => messages.push(why),
             Line::Row(_, row) => rows.push(row),
         }
     }
-    (rows, told)
+    (rows, messages)
 }

@@ -1,26 +1,26 @@
-//! What kind of process it is: of the server by the titles that PostgreSQL gives its processes.
+//! Kinds of processes: those of the server by the titles that PostgreSQL gives its processes.
 
-/// pgdyno itself, with what it has started other than a server.
+/// pgdyno itself, with all processes that it has started except a server.
 pub const DRIVER: &str = "driver";
 /// The kernel's own threads, and interrupts.
 pub const KERNEL: &str = "kernel";
 /// All other programs.
 pub const OTHER: &str = "other";
-/// The server's first process, the parent of the others.
+/// The postmaster, the parent of the server's other processes.
 pub const POSTMASTER: &str = "postmaster";
 /// A process of the server that has no title yet.
 pub const STARTING: &str = "starting";
 /// Processes of the server that came and went between two looks.
 pub const ENDED: &str = "ended";
 
-/// The kind of those that serve connections of clients.
+/// The kind of processes that serve clients.
 const CLIENT: &str = "client backend";
 
 /// A background worker of an extension.
 const WORKER: &str = "background worker";
 
-/// How titles begin, and the kind as `pg_stat_activity.backend_type` calls it. Longer ones stand before their beginnings.
-/// Source: PostgreSQL 13 to 18, `init_ps_display` and its callers, `GetBackendTypeDesc`.
+/// Beginnings of titles, and the kind as in `pg_stat_activity.backend_type`. Longer ones come before their own
+/// beginnings. Source: PostgreSQL 13 to 18, `init_ps_display` and its callers, `GetBackendTypeDesc`.
 const TITLES: &[(&str, &str)] = &[
     ("archiver", "archiver"),
     ("autovacuum launcher", "autovacuum launcher"),
@@ -41,30 +41,30 @@ const TITLES: &[(&str, &str)] = &[
     ("walwriter", "walwriter"),
 ];
 
-/// How the titles of a server's processes begin.
+/// Beginning of the titles of a server's processes.
 const PREFIX: &str = "postgres: ";
 
-/// The title without what all processes of a server have in theirs: `postgres: ` and the setting `cluster_name`. `None`
-/// where it is none of a server's process.
-pub(crate) fn told<'a>(title: &'a str, cluster_name: &str) -> Option<&'a str> {
+/// Returns the title without the part that all processes of a server share: `postgres: ` and the setting
+/// `cluster_name`. Returns `None` if it is not the title of a server's process.
+pub(crate) fn server_title<'a>(title: &'a str, cluster_name: &str) -> Option<&'a str> {
     let rest = title.strip_prefix(PREFIX)?.trim_start();
     let named = rest.strip_prefix(cluster_name).and_then(|rest| rest.strip_prefix(": "));
     Some(named.filter(|_| !cluster_name.is_empty()).unwrap_or(rest).trim_end())
 }
 
-/// The kind of a child of the postmaster by its title; `None` while it has none of its own.
+/// Returns the kind of a child of the postmaster by its title; `None` while it has no title of its own.
 pub(crate) fn kind_of(title: &str, cluster_name: &str) -> Option<&'static str> {
-    let told = told(title, cluster_name)?;
-    let begins = |with: &str| told.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    let title = server_title(title, cluster_name)?;
+    let begins = |with: &str| title.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     if let Some((_, kind)) = TITLES.iter().find(|(title, _)| begins(title)) {
         return Some(kind);
     }
-    // `user database [local] idle`, `user database 10.0.0.7(40112) SELECT`. User and database may be of several words.
+    // `user database [local] idle`, `user database 10.0.0.7(40112) SELECT`. User and database may contain spaces.
     let is_place = |word: &str| {
         let port = word.strip_suffix(')').and_then(|word| word.rsplit_once('('));
         word == "[local]" || port.is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
     };
-    Some(if told.split(' ').skip(2).any(is_place) { CLIENT } else { WORKER })
+    Some(if title.split(' ').skip(2).any(is_place) { CLIENT } else { WORKER })
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(kind_of("postgres: 15/main: walwriter ", "15/main"), Some("walwriter"));
         assert_eq!(kind_of("postgres: 15/main: u d [local] idle", "15/main"), Some("client backend"));
         assert_eq!(kind_of("postgres: walwriter", "15/main"), Some("walwriter"));
-        assert_eq!(told("postgres: 15/main: u d [local] idle ", "15/main"), Some("u d [local] idle"));
+        assert_eq!(server_title("postgres: 15/main: u d [local] idle ", "15/main"), Some("u d [local] idle"));
     }
 
     #[test]

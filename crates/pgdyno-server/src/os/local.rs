@@ -12,20 +12,20 @@ use super::beat::{Beat, Wake};
 use super::observer::{Look, Observer};
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::{self, Process};
+use super::report::{MachineReport, Sink};
 use super::server::title_of;
 use super::tally::Tally;
-use super::told::{Sink, Told};
 use super::{MACHINE, PROCESSES};
 
-/// CPU time a second that looking at processes may take. Where a look takes more, looks are rarer.
+/// CPU time a second for looking at processes. If a look takes more, looks are less frequent.
 const BUDGET: Duration = Duration::from_millis(5);
 
-/// Looks at this machine every second until it is told to stop.
+/// Looks at this machine every second until it is stopped.
 pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) {
     let source = observer.machine();
     if !Path::new("/proc/stat").exists() {
         let why = "a machine is looked at through /proc, which only Linux has".to_owned();
-        return tell(Told::LeftOut { source, why });
+        return tell(MachineReport::LeftOut { source, why });
     }
     let seeks_server = observer.tally.seeks_server() && source == MACHINE;
     let (mut seconds_per_look, mut until_next) = (1, 0);
@@ -38,22 +38,22 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
         let frames = observer.digest(&look, Instant::now());
         let own_cost = thread_cpu().saturating_sub(began);
         match frames {
-            Ok(frames) => frames.into_iter().for_each(|frame| tell(Told::Frame(frame))),
-            Err(malformed) => return tell(Told::LeftOut { source, why: malformed.to_string() }),
+            Ok(frames) => frames.into_iter().for_each(|frame| tell(MachineReport::Frame(frame))),
+            Err(malformed) => return tell(MachineReport::LeftOut { source, why: malformed.to_string() }),
         }
         if with_processes {
-            // Not for one look that was dearer than the others, as the first one is.
+            // Not because of a single expensive look, such as the first one.
             let cost = own_cost.min(cost_before.unwrap_or_default());
             let wanted = cost.div_duration_f64(BUDGET).ceil().max(1.0) as u32;
             if wanted > seconds_per_look {
                 let count = look.processes.as_ref().map_or(0, Vec::len);
                 let ms = cost.as_secs_f64() * 1e3;
                 let why = format!("a look at {count} processes takes {ms:.0} ms of CPU: there is one every {wanted} s");
-                tell(Told::LeftOut { source: observer.processes(), why });
+                tell(MachineReport::LeftOut { source: observer.processes(), why });
                 seconds_per_look = wanted;
             }
             if seeks_server && cost_before.is_none() && !observer.tally.has_server() {
-                tell(Told::LeftOut {
+                tell(MachineReport::LeftOut {
                     source: PROCESSES,
                     why: "the server's processes are not among those of this machine, or hidden: a container or a tunnel may \
                           lie between; --os-metrics says how its machine can be looked at"
@@ -70,17 +70,17 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
     }
 }
 
-/// What tells this start of this machine from all others; empty where there is no `/proc`.
+/// Returns an id of this start of this machine; empty without `/proc`.
 pub(crate) fn boot() -> String {
     read(&format!("/proc/{BOOT}"))
 }
 
-/// The text of a file; empty where it cannot be read.
+/// Returns the text of a file; empty if it cannot be read.
 fn read(path: &str) -> String {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
-/// What `/proc` says now.
+/// Reads `/proc`.
 fn look(tally: &Tally, with_processes: bool) -> Look {
     let files = FILES.map(|file| read(&format!("/proc/{file}")));
     let mut look = Look { texts: ProcTexts { files, ..ProcTexts::default() }, ..Look::default() };

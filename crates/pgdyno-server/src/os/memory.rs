@@ -6,9 +6,9 @@ use super::proc::Malformed;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) total_bytes: u64,
-    /// What programs could have without swapping; Linux 3.14 and later.
+    /// Memory that programs could get without swapping; Linux 3.14 and later.
     pub(crate) available_bytes: Option<u64>,
-    /// What waits to be written to disks.
+    /// Memory to be written to disks.
     pub(crate) dirty_bytes: Option<u64>,
 }
 
@@ -16,7 +16,7 @@ impl Memory {
     /// Reads `/proc/meminfo`.
     ///
     /// # Errors
-    /// When it does not say how much memory there is.
+    /// When it does not have the total memory.
     pub(crate) fn parse(meminfo: &str) -> Result<Self, Malformed> {
         let bytes = |name: &str| -> Option<u64> {
             let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
@@ -27,8 +27,8 @@ impl Memory {
     }
 }
 
-/// The first number of a text such as `/proc/loadavg` (the load of the last minute) or `/proc/uptime` (seconds since the
-/// machine's start).
+/// Returns the first number of a text such as `/proc/loadavg` (the load of the last minute) or `/proc/uptime`
+/// (seconds since the machine's start).
 ///
 /// # Errors
 /// When it does not begin with a number.

@@ -1,10 +1,10 @@
-//! What a machine receives from others and sends to them.
+//! Network traffic of a machine.
 
 use std::collections::BTreeMap;
 
 use super::proc::Malformed;
 
-/// Interfaces that lead nowhere, or whose traffic goes through another one as well.
+/// Interfaces that lead nowhere, or whose traffic also goes through another one.
 const NOT_COUNTED: [&str; 14] =
     ["lo", "veth", "docker", "br-", "virbr", "ifb", "dummy", "bond", "team", "tun", "tap", "wg", "cni", "cali"];
 
@@ -18,17 +18,17 @@ impl Interfaces {
     /// Reads `/proc/net/dev`.
     ///
     /// # Errors
-    /// When a line below its head has no name, or too few numbers.
+    /// When a line below the header has no name, or too few numbers.
     pub(crate) fn parse(dev: &str) -> Result<Self, Malformed> {
         let mut interfaces = BTreeMap::new();
-        // Two lines of head.
+        // The header has two lines.
         for line in dev.lines().skip(2) {
             let malformed = || Malformed::new("net/dev", line);
             let (name, counts) = line.split_once(':').ok_or_else(malformed)?;
             let counts: Vec<u64> = counts.split_whitespace().map_while(|count| count.parse().ok()).collect();
             let [received, _, _, _, _, _, _, _, sent, ..] = counts[..] else { return Err(malformed()) };
             let name = name.trim();
-            // `eth0.5` is a part of `eth0`.
+            // `eth0.5` is part of `eth0`.
             if !NOT_COUNTED.iter().any(|prefix| name.starts_with(prefix)) && !name.contains('.') {
                 interfaces.insert(name.to_owned(), (received, sent));
             }
@@ -36,7 +36,7 @@ impl Interfaces {
         Ok(Self { interfaces })
     }
 
-    /// Bytes a second received and sent since an earlier look, `seconds` ago.
+    /// Returns bytes a second received and sent since an earlier look, `seconds` ago.
     pub(crate) fn since(&self, earlier: &Self, seconds: f64) -> (f64, f64) {
         let both = self.interfaces.iter().filter_map(|(name, now)| Some((now, earlier.interfaces.get(name)?)));
         let grown = both.map(|(now, then)| (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1)));
@@ -63,7 +63,7 @@ mod tests {
         };
         let (before, after) = (Interfaces::parse(&text(100, 10)).unwrap(), Interfaces::parse(&text(700, 30)).unwrap());
         assert_eq!(after.since(&before, 2.0), (300.0, 10.0));
-        // A counter that went back begins anew.
+        // A counter that decreased has started again.
         assert_eq!(before.since(&after, 2.0), (0.0, 0.0));
     }
 

@@ -1,4 +1,4 @@
-//! From what `/proc` said at two moments to the rows of samples between them.
+//! Computes rows of samples from two looks at `/proc`.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -20,26 +20,26 @@ use crate::Frame;
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     pub(crate) texts: ProcTexts,
-    /// All its processes, where they were looked at.
+    /// All its processes, if they were looked at.
     pub(crate) processes: Option<Vec<Process>>,
-    /// The titles of some of them.
+    /// Titles of some of them.
     pub(crate) titles: HashMap<i32, String>,
 }
 
-/// Makes rows of looks.
+/// Computes rows from looks.
 #[derive(Debug)]
 pub(crate) struct Observer {
     machine: &'static str,
     processes: &'static str,
     pub(crate) tally: Tally,
-    /// Whether what belongs to nobody known is other programs': not where a server is among them that could not be found.
+    /// Whether unknown processes are other programs: not if a server is among them that could not be found.
     knows_others: bool,
     before: Option<Reading>,
-    /// The CPU times when processes were last looked at.
+    /// CPU times when processes were last looked at.
     processes_before: Option<CpuTimes>,
 }
 
-/// What a look says of the machine itself.
+/// Figures of the machine itself in a look.
 #[derive(Debug)]
 struct Reading {
     cpu: CpuTimes,
@@ -96,18 +96,18 @@ impl Reading {
 }
 
 impl Observer {
-    /// Of the machine that the server runs on.
+    /// Returns an observer of the server's machine.
     pub(crate) fn of_server(tally: Tally) -> Self {
         Self::new(MACHINE, PROCESSES, tally, false)
     }
 
-    /// Of the driver's machine, where the server runs on another one, or may.
+    /// Returns an observer of the driver's machine, if the server may run on another one.
     pub(crate) fn of_driver(tally: Tally) -> Self {
         let knows_others = !tally.seeks_server();
         Self::new(DRIVER_MACHINE, DRIVER_PROCESSES, tally, knows_others)
     }
 
-    /// The source that rows of the machine itself go by.
+    /// Returns the source of rows about the machine.
     pub(crate) fn machine(&self) -> &'static str {
         self.machine
     }
@@ -116,15 +116,15 @@ impl Observer {
         Self { machine, processes, tally, knows_others, before: None, processes_before: None }
     }
 
-    /// The source that rows of its processes go by.
+    /// Returns the source of rows about its processes.
     pub(crate) fn processes(&self) -> &'static str {
         self.processes
     }
 
-    /// Rows of what happened since the look before; none at the first one.
+    /// Returns rows of the time since the look before; none for the first one.
     ///
     /// # Errors
-    /// When a text is not as Linux writes it.
+    /// When a text is not in Linux's format.
     pub(crate) fn digest(&mut self, look: &Look, at: Instant) -> Result<Vec<Frame>, Malformed> {
         let now = Reading::parse(&look.texts)?;
         let mut frames = Vec::new();
@@ -178,8 +178,8 @@ mod tests {
     use super::*;
     use crate::os::server::ServerSession;
 
-    /// A machine of two CPUs after so many seconds, on which `own` ticks were the driver's, `server` the server's, `interrupts`
-    /// nobody's and the rest up to a tick in two another program's.
+    /// Returns a machine with two CPUs after so many seconds, with `own` ticks of the driver, `server` of the server,
+    /// `interrupts` of nobody, and the rest up to a tick in two of another program.
     fn look(seconds: u64, own: u64, server: u64) -> Look {
         let ticks = seconds * 200;
         let stat =

@@ -1,22 +1,22 @@
 //! `--os-metrics`.
 
-/// How the server's machine is looked at, where that is not by this machine's `/proc`.
+/// Source of the server machine's samples, if that is not this machine's `/proc`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OsMetrics {
-    /// By a shell on that machine: the words after `ssh`.
+    /// A shell on that machine: the words after `ssh`.
     Ssh(Vec<String>),
     /// By a command for `sh -c` that prints CSV.
     Command {
-        /// It.
+        /// The command.
         command: String,
-        /// CPUs of the server's machine, where the user has said so.
+        /// CPUs of the server's machine, if the user gave them.
         cpus: Option<f64>,
     },
 }
 
 impl OsMetrics {
-    /// What the user wrote: `ssh` with the words that its command line takes, or a command. The words are parted by spaces;
-    /// no shell reads them.
+    /// Parses the user's text: `ssh` with its arguments, or a command. The words are separated by spaces; no shell
+    /// reads them.
     #[must_use]
     pub fn parse(text: &str, cpus: Option<f64>) -> Self {
         match text.trim().strip_prefix("ssh ") {
@@ -25,7 +25,7 @@ impl OsMetrics {
         }
     }
 
-    /// In reports: `ssh user@host` without its options, or `command`, whose text may hold a secret.
+    /// Returns its name in reports: `ssh user@host` without options, or `command`, whose text may hold a secret.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

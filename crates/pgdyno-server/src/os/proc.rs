@@ -1,29 +1,29 @@
-//! The texts of `/proc` that a look at a machine consists of.
+//! The texts of `/proc` in a look at a machine.
 
-/// The files below `/proc` that every look has, in their order in [`ProcTexts`].
+/// Files below `/proc` in every look, in their order in [`ProcTexts`].
 pub(crate) const FILES: [&str; 7] = ["stat", "meminfo", "diskstats", "net/dev", "loadavg", "uptime", BOOT];
 
-/// The file with a number that no other start of any machine has.
+/// The file with an id that no other start of any machine has.
 pub(crate) const BOOT: &str = "sys/kernel/random/boot_id";
 
-/// What `/proc` said at one moment. A file that could not be read is empty.
+/// Content of `/proc` at one time. An unreadable file is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcTexts {
     /// The content of each of [`FILES`].
     pub(crate) files: [String; FILES.len()],
-    /// The lines of `/proc/PID/stat` of all processes, where they were looked at.
+    /// Lines of `/proc/PID/stat` of all processes, if they were looked at.
     pub(crate) processes: Option<String>,
-    /// The titles of the processes that were asked for: number and title, a line each.
+    /// Titles of the requested processes: number and title, a line each.
     pub(crate) titles: String,
 }
 
 impl ProcTexts {
-    /// The content of one of [`FILES`].
+    /// Returns the content of one of [`FILES`].
     pub(crate) fn file(&self, name: &str) -> &str {
         FILES.iter().position(|file| *file == name).map_or("", |nth| &self.files[nth])
     }
 
-    /// The place of the text that goes by `name`: one of [`FILES`], `processes` or `titles`.
+    /// Returns the text with this `name`: one of [`FILES`], `processes` or `titles`.
     pub(crate) fn place(&mut self, name: &str) -> Option<&mut String> {
         match name {
             "processes" => Some(self.processes.get_or_insert_default()),
@@ -33,7 +33,7 @@ impl ProcTexts {
     }
 }
 
-/// A text that is not what proc(5) says of it.
+/// The error when a text is not in the format of proc(5).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("/proc/{file} is not as Linux writes it: {text:?}")]
 pub(crate) struct Malformed {
@@ -42,7 +42,7 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// `text` of `/proc/file`, shown by its begin.
+    /// Returns the error for `text` of `/proc/file`, with its beginning.
     pub(crate) fn new(file: &'static str, text: &str) -> Self {
         Self { file, text: text.trim().chars().take(60).collect() }
     }

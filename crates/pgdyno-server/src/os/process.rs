@@ -1,16 +1,16 @@
-//! One process, as `/proc/PID/stat` has it.
+//! One process in `/proc/PID/stat`.
 
 use std::fs::File;
 use std::io::Read;
 
-/// More than a line of `/proc/PID/stat` can have: 52 numbers and a name.
+/// Upper limit of a line of `/proc/PID/stat`: 52 numbers and a name.
 const LONGEST: usize = 2048;
 
-/// More CPU time than a process can have used, 300 years of it: the sum over all processes is a number still, whatever a
-/// machine says.
+/// Upper limit of a process's CPU time, 300 years: the sum over all processes does not overflow, whatever a machine
+/// reports.
 const TICKS_MAX: u64 = 1 << 40;
 
-/// What is known of a process. Source: proc_pid_stat(5).
+/// A process. Source: proc_pid_stat(5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
@@ -19,14 +19,14 @@ pub(crate) struct Process {
     pub(crate) own_ticks: u64,
     /// CPU time of its children that have ended and were waited for, and of theirs, in ticks.
     pub(crate) reaped_ticks: u64,
-    /// When it began, in ticks since the machine's start: with its number the name of a process for good.
+    /// Its start, in ticks since the machine's start: with its number it identifies a process.
     pub(crate) started: u64,
 }
 
 impl Process {
-    /// Reads the one line of `/proc/PID/stat`; `None` where that is not one.
+    /// Parses the line of `/proc/PID/stat`; `None` if it is invalid.
     pub(crate) fn parse(line: &str) -> Option<Self> {
-        // The name stands in parentheses and may hold anything, parentheses among it.
+        // The name is in parentheses and may contain anything, also parentheses.
         let (begin, rest) = line.rsplit_once(')')?;
         let (pid, _) = begin.split_once('(')?;
         // Counted from the state, the field after the name.
@@ -43,21 +43,21 @@ impl Process {
         })
     }
 
-    /// A process of this machine; `None` where there is none of this number, or it is hidden.
+    /// Reads a process of this machine; `None` if there is none with this number, or it is hidden.
     pub(crate) fn look(pid: i32) -> Option<Self> {
-        // The kernel makes the whole line for the first reading. There may be thousands of processes to look at.
+        // The kernel formats the whole line for the first read. There may be thousands of processes.
         let mut line = [0; LONGEST];
         let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&String::from_utf8_lossy(&line[..length]))
     }
 
-    /// All CPU time that went into it and into those of its children that are gone.
+    /// Returns the CPU time of it and of its children that have ended.
     pub(crate) fn ticks(&self) -> u64 {
         self.own_ticks + self.reaped_ticks
     }
 }
 
-/// The numbers of the processes of this machine; none elsewhere than on Linux.
+/// Returns the numbers of the processes of this machine; none on other systems than Linux.
 pub(crate) fn all() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())

@@ -1,4 +1,4 @@
-//! The CSV that a command of the user's prints of a machine.
+//! Parses the CSV that a user's command prints of a machine.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,16 +6,16 @@ use pgdyno_samples::machine::{BUSY_CPUS, CPU_PERCENT, CPUS, SOURCE};
 
 use super::MACHINE_COLUMNS;
 
-/// The column with the moment of a row: RFC 3339, or seconds since 1970.
+/// The column with the time of a row: RFC 3339, or seconds since 1970.
 const AT: &str = "at";
 
-/// Reads lines: a header, which names columns among [`MACHINE_COLUMNS`] in any order and maybe `at`, then rows as they come.
+/// Parser of lines: a header with some of [`MACHINE_COLUMNS`] in any order and maybe `at`, then rows.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    /// What each column of the header is; none before it has come.
+    /// Meaning of each column of the header; empty before it.
     columns: Option<Vec<Column>>,
     lines: u64,
-    /// CPUs of the machine, where the rows do not say.
+    /// CPUs of the machine, if the rows do not have them.
     cpus: Option<f64>,
 }
 
@@ -27,28 +27,28 @@ enum Column {
     Unknown,
 }
 
-/// What a line was.
+/// Kind of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Empty, or a remark.
+    /// Empty, or a comment.
     Nothing,
-    /// The header, with what is wrong with it.
+    /// The header, with its mistakes.
     Header(Vec<String>),
-    /// A header without a single column that is known.
+    /// A header without a known column.
     Useless(String),
-    /// A row, and its own moment if it has one.
+    /// A row, and its own time if it has one.
     Row(Option<SystemTime>, Vec<Option<String>>),
-    /// No row, and why.
+    /// An invalid row, and the reason.
     Garbage(String),
 }
 
 impl Rows {
-    /// Of a machine that has so many CPUs, where that is known.
+    /// Returns the parser for a machine with so many CPUs, if known.
     pub(crate) fn of(cpus: Option<f64>) -> Self {
         Self { cpus, ..Self::default() }
     }
 
-    /// Takes the next line.
+    /// Parses the next line.
     pub(crate) fn take(&mut self, line: &str) -> Line {
         self.lines += 1;
         let line = line.trim();
@@ -84,10 +84,10 @@ impl Rows {
     }
 }
 
-/// What there is to say of a column that is not known.
+/// Returns the message about an unknown column.
 fn complaint(name: &str) -> String {
     let shown: String = name.chars().take(40).collect();
-    // A line of garbage is a long name, and like none.
+    // A line of garbage is a long name, similar to none.
     if shown.len() < name.len() {
         return format!("column {shown:?} is not known");
     }
@@ -99,7 +99,7 @@ fn complaint(name: &str) -> String {
     }
 }
 
-/// A row of [`MACHINE_COLUMNS`] with its moment.
+/// A row of [`MACHINE_COLUMNS`] with its time.
 fn row(
     columns: &[Column],
     cells: &[&str],
@@ -120,7 +120,7 @@ fn row(
             Column::Unknown => {}
         }
     }
-    // CPU in percent and in CPUs say the same.
+    // CPU in percent and in CPUs are equivalent.
     let [all, busy, percent] = [CPUS, BUSY_CPUS, CPU_PERCENT].map(|column| SOURCE.place(column));
     values[all] = values[all].or(cpus);
     if let Some(cpus) = values[all].filter(|cpus| *cpus > 0.0) {
@@ -130,7 +130,7 @@ fn row(
     Ok((at, values.into_iter().map(|value| value.map(|number| number.to_string())).collect()))
 }
 
-/// A moment as the command has it.
+/// Parses a time of the command.
 fn moment(cell: &str) -> Option<SystemTime> {
     if let Ok(timestamp) = cell.parse::<jiff::Timestamp>() {
         return Some(SystemTime::from(timestamp));

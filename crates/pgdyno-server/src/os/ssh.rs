@@ -1,7 +1,7 @@
-//! Another machine, by a shell there that prints its `/proc` whenever it is asked to.
+//! Another machine, by a shell there that prints its `/proc` on request.
 //!
-//! One `ssh` lasts for the whole run. The shell waits for a line, so it ends with the connection, and that with pgdyno, however
-//! that ends; and its looks are of the same moments as those at this machine.
+//! One `ssh` lasts for the whole run. The shell waits for a line, so it ends with the connection, which ends with
+//! pgdyno; and its looks have the same times as those at this machine.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -14,10 +14,10 @@ use super::observer::{Look, Observer};
 use super::os_metrics::OsMetrics;
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::Process;
-use super::told::{Sink, Told};
+use super::report::{MachineReport, Sink};
 use super::{MACHINE, PROCESSES};
 
-/// Options before the user's own: never ask anybody anything, notice a host that is gone, and hold no terminal.
+/// Options before the user's: never prompt, notice a host that is gone, and use no terminal.
 const OPTIONS: [&str; 11] = [
     "-T",
     "-o",
@@ -32,21 +32,21 @@ const OPTIONS: [&str; 11] = [
     "ServerAliveCountMax=3",
 ];
 
-/// How the line that names a text begins.
+/// Beginning of the line that names a text.
 const NAMES: &str = "== ";
 
-/// The name of the line after the last text of a look.
+/// Name of the line after the last text of a look.
 const END: &str = "end";
 
-/// Looks at processes are rarer by one for so many of them: a shell takes longer than we do.
+/// Looks at processes are less frequent by one for so many of them: a shell is slower than this program.
 const PROCESSES_PER_SECOND: usize = 500;
 
-/// So many looks may pass until the server's processes are found.
+/// Looks after which the server's processes count as not found.
 const SEARCH: u64 = 3;
 
-/// What the shell there does, in one line and without a single quote, so that any login shell can be handed it. It takes a
-/// line for each look: `processes` in it asks for all processes, numbers for the titles of some. Reading is the shell's
-/// own, so that a look at a thousand processes starts none.
+/// Commands of the shell there, in one line and without a single quote, so that any login shell can run it. It reads
+/// a line for each look: `processes` in it requests all processes, numbers request the titles of some. The shell
+/// itself reads the files, so that a look at a thousand processes starts none.
 fn script() -> String {
     let files = FILES.join(" ");
     format!(
@@ -60,7 +60,7 @@ fn script() -> String {
     )
 }
 
-/// Looks at the machine that `words` lead `ssh` to, every second until it is told to stop, or `ssh` ends.
+/// Looks at the machine that `words` lead `ssh` to, every second until it is stopped, or `ssh` ends.
 pub(crate) fn watch(
     mut ssh: Command,
     words: &[String],
@@ -70,7 +70,7 @@ pub(crate) fn watch(
     tell: &Sink,
 ) {
     let name = OsMetrics::Ssh(words.to_vec()).name();
-    let left_out = |why: String| tell(Told::LeftOut { source: MACHINE, why: format!("{name}: {why}") });
+    let left_out = |why: String| tell(MachineReport::LeftOut { source: MACHINE, why: format!("{name}: {why}") });
     ssh.args(OPTIONS).args(words).arg(format!("exec sh -c '{}'", script()));
     let mut teller = match Teller::start(&mut ssh, own) {
         Ok(teller) => teller,
@@ -85,12 +85,12 @@ pub(crate) fn watch(
         if asked.is_none() {
             let processes = if seconds.is_multiple_of(1 + count / PROCESSES_PER_SECOND) { "processes" } else { "" };
             let titles: String = wanted.iter().map(|pid| format!(" {pid}")).collect();
-            // Should it be gone, its output ends as well.
+            // If it has ended, its output ends as well.
             let _ = teller.ask(&format!("{processes}{titles}"));
             asked = Some(Instant::now());
         }
         seconds += 1;
-        // Until the next second: what comes in is taken.
+        // Takes input until the next second.
         while let Some(woken) = beat.wait(wake) {
             match woken {
                 Wake::Stop if looks == 0 => {
@@ -107,7 +107,7 @@ pub(crate) fn watch(
                     }
                     let look = digested(texts);
                     match observer.digest(&look, moment) {
-                        Ok(frames) => frames.into_iter().for_each(|frame| tell(Told::Frame(frame))),
+                        Ok(frames) => frames.into_iter().for_each(|frame| tell(MachineReport::Frame(frame))),
                         Err(malformed) => return left_out(format!("{malformed}; is Linux what it leads to?")),
                     }
                     looks += 1;
@@ -117,7 +117,7 @@ pub(crate) fn watch(
                     }
                     if looks == SEARCH && observer.tally.seeks_server() && !observer.tally.has_server() {
                         let why = "the server's processes are not among those of that machine, or hidden".to_owned();
-                        tell(Told::LeftOut { source: PROCESSES, why: format!("{name}: {why}") });
+                        tell(MachineReport::LeftOut { source: PROCESSES, why: format!("{name}: {why}") });
                     }
                 }
             }
@@ -125,7 +125,7 @@ pub(crate) fn watch(
     }
 }
 
-/// A look from its texts.
+/// Parses a look from its texts.
 pub(super) fn digested(texts: ProcTexts) -> Look {
     let processes = texts.processes.as_ref().map(|lines| lines.lines().filter_map(Process::parse).collect());
     let title = |line: &str| {
@@ -136,16 +136,16 @@ pub(super) fn digested(texts: ProcTexts) -> Look {
     Look { texts, processes, titles }
 }
 
-/// The lines of the shell, put together to looks.
+/// Assembles looks from the lines of the shell.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     texts: ProcTexts,
-    /// The text that lines belong to; none before the first look, where a host may have greeted us.
+    /// The text that lines belong to; `None` before the first look, while a host may send a banner.
     name: Option<String>,
 }
 
 impl Stream {
-    /// Takes a line; the last one of a look completes it.
+    /// Takes a line. The last line of a look completes it.
     pub(super) fn take(&mut self, line: &str) -> Option<ProcTexts> {
         match (line.strip_prefix(NAMES), &self.name) {
             (Some(END), _) => {
@@ -153,7 +153,7 @@ impl Stream {
                 return Some(std::mem::take(&mut self.texts));
             }
             (Some(name), _) => {
-                // An empty text is one that was looked at, too.
+                // An empty text was read, too.
                 self.texts.place(name);
                 self.name = Some(name.to_owned());
             }

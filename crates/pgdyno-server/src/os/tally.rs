@@ -1,8 +1,8 @@
-//! Who used the CPUs: the processes of a machine by their kind.
+//! CPU usage by kind of process.
 //!
-//! A process takes its CPU time with it when it ends, and leaves it to its parent, which waited for it. So the time of a whole
-//! tree, with what its processes have inherited, never goes back, and what it grew by between two looks misses nothing, not
-//! even of processes that came and went in between.
+//! A process takes its CPU time with it when it ends, and leaves it to its parent, which waits for it. So the time of
+//! a whole tree, including inherited time, never decreases, and its growth between two looks misses nothing, not even
+//! of processes that came and went in between.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,14 +10,14 @@ use super::kind::{DRIVER, ENDED, KERNEL, POSTMASTER, STARTING, kind_of};
 use super::process::Process;
 use super::server::ServerSession;
 
-/// The parent of the kernel's own threads.
+/// Parent of the kernel's own threads.
 const KERNEL_THREADS: i32 = 2;
 
-/// What a kind of process did between two looks.
+/// Usage of a kind of process between two looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) ticks: u64,
-    /// How many there are at the second look.
+    /// Number at the second look.
     pub(crate) count: usize,
 }
 
@@ -29,11 +29,11 @@ pub(crate) struct Tally {
     here: bool,
     driver: Option<i32>,
     postmaster: Option<i32>,
-    /// Of each process of the server's at the last look, by its number and its start.
+    /// The server's processes at the last look, by number and start.
     seen: HashMap<(i32, u64), Seen>,
-    /// The greatest CPU time of each tree so far.
+    /// Largest CPU time of each tree so far.
     trees: HashMap<Tree, u64>,
-    /// Every kind that was there, so that none is missing where it did nothing.
+    /// Every kind seen so far, so that none is missing while it is idle.
     kinds: BTreeMap<&'static str, ()>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Tally {
 struct Seen {
     kind: &'static str,
     ticks: u64,
-    /// It was not there at the last look: it has ended, or was passed over while others came and went.
+    /// It was missing at the last look: it has ended, or was skipped while others came and went.
     missed: bool,
 }
 
@@ -53,33 +53,33 @@ enum Tree {
 }
 
 impl Tally {
-    /// The processes of this machine, where pgdyno runs, and the server that `session` is of where it is given.
+    /// Returns a tally of this machine, with pgdyno, and the server of `session` if given.
     pub(crate) fn here(session: Option<ServerSession>) -> Self {
         let postmaster = session.as_ref().and_then(ServerSession::postmaster_here);
         Self { session, here: true, driver: Some(std::process::id() as i32), postmaster, ..Self::default() }
     }
 
-    /// The processes of another machine, which the server that `session` is of runs on.
+    /// Returns a tally of another machine, with the server of `session`.
     pub(crate) fn elsewhere(session: Option<ServerSession>) -> Self {
         Self { session, ..Self::default() }
     }
 
-    /// The machine has turned out to be this one.
+    /// Notes that the machine is this one.
     pub(crate) fn is_here(&mut self) {
         self.driver = Some(std::process::id() as i32);
     }
 
-    /// Whether there is a server to be found.
+    /// Returns true if there is a server to find.
     pub(crate) fn seeks_server(&self) -> bool {
         self.session.is_some()
     }
 
-    /// Whether the processes of the server were found.
+    /// Returns true if the processes of the server were found.
     pub(crate) fn has_server(&self) -> bool {
         self.postmaster.is_some()
     }
 
-    /// The processes whose titles are wanted before [`Tally::look`], which does without where there is none.
+    /// Returns the processes whose titles [`Tally::look`] wants; it works without missing ones.
     pub(crate) fn wanted(&self, processes: &[Process]) -> Vec<i32> {
         let Some(postmaster) = self.postmaster else {
             return self.session.iter().filter(|_| !self.here).map(|session| session.pid).collect();
@@ -91,7 +91,7 @@ impl Tally {
         processes.iter().filter(untitled).map(|process| process.pid).collect()
     }
 
-    /// What each kind did since the last look; nothing at the first one.
+    /// Returns the usage of each kind since the last look; nothing for the first one.
     pub(crate) fn look(
         &mut self,
         processes: &[Process],
@@ -116,7 +116,7 @@ impl Tally {
             let share = shares.entry(kind).or_default();
             share.count += 1;
             if tree == Tree::Server {
-                // What the postmaster has inherited is a matter of those that ended.
+                // The postmaster's inherited time belongs to processes that ended.
                 let ticks = if kind == POSTMASTER { process.own_ticks } else { process.ticks() };
                 let key = (process.pid, process.started);
                 let before = self.seen.get(&key).map_or(0, |seen| seen.ticks);
@@ -142,12 +142,12 @@ impl Tally {
         }
         match grown(Tree::Server) {
             Some(all) => self.inherit(all, |key| !alive.contains_key(key), &mut shares),
-            // What processes did before the first look is not known to belong anywhere.
+            // Work of processes before the first look is not assigned.
             None => {
                 shares.iter_mut().filter(|(kind, _)| ![DRIVER, KERNEL].contains(kind)).for_each(|(_, s)| s.ticks = 0)
             }
         }
-        // For one more look, should it have been passed over.
+        // Keeps it for one more look, in case it was skipped.
         let missed =
             self.seen.iter().filter(|(_, seen)| !seen.missed).map(|(key, seen)| (*key, Seen { missed: true, ..*seen }));
         let missed: Vec<_> = missed.filter(|(key, _)| !alive.contains_key(key)).collect();
@@ -164,10 +164,10 @@ impl Tally {
         self.postmaster = process.filter(|_| is_its).map(|process| process.parent);
     }
 
-    /// The tree that a process belongs to, with the one below the root that it descends from; none for other programs.
+    /// Returns the tree of a process, with its ancestor below the root; `None` for other programs.
     fn tree_of(&self, pid: i32, by_pid: &HashMap<i32, &Process>) -> Option<(Tree, i32)> {
         let (mut top, mut at) = (pid, pid);
-        // A chain of parents may be of several moments, and never end.
+        // A chain of parents may mix several times, and may be a loop.
         for _ in 0..64 {
             if Some(at) == self.postmaster {
                 return Some((Tree::Server, top));
@@ -184,16 +184,16 @@ impl Tally {
         None
     }
 
-    /// The kind of a child of the postmaster.
+    /// Returns the kind of a child of the postmaster.
     fn kind(&self, child: Option<&Process>, titles: &HashMap<i32, String>) -> &'static str {
         let Some(child) = child else { return STARTING };
         let cluster_name = self.session.as_ref().map_or("", |session| &session.cluster_name);
-        let told = titles.get(&child.pid).and_then(|title| kind_of(title, cluster_name));
-        told.or_else(|| Some(self.seen.get(&(child.pid, child.started))?.kind)).unwrap_or(STARTING)
+        let kind = titles.get(&child.pid).and_then(|title| kind_of(title, cluster_name));
+        kind.or_else(|| Some(self.seen.get(&(child.pid, child.started))?.kind)).unwrap_or(STARTING)
     }
 
-    /// What the server's tree grew by beyond what the living did is of those that ended: of their kind, where all that were
-    /// seen before are of one.
+    /// Assigns the growth of the server's tree beyond that of living processes to those that ended: to their kind, if
+    /// all that were seen before have the same.
     fn inherit(&mut self, all: u64, is_gone: impl Fn(&(i32, u64)) -> bool, shares: &mut BTreeMap<&'static str, Share>) {
         let of_living: u64 =
             shares.iter().filter(|(kind, _)| ![DRIVER, KERNEL].contains(kind)).map(|(_, s)| s.ticks).sum();
@@ -268,7 +268,7 @@ mod tests {
         let mut tally = tally();
         let base = vec![process(POSTGRES, 1, 0, 0), process(101, POSTGRES, 5, 0), process(102, POSTGRES, 10, 0)];
         tally.look(&base, &titles());
-        // One came, did something and was seen.
+        // A process came, worked and was seen.
         let mut more = base.clone();
         more.push(process(103, POSTGRES, 4, 0));
         assert_eq!(ticks(&tally.look(&more, &titles())), [("client backend", 4)]);
@@ -281,7 +281,7 @@ mod tests {
         less[0].reaped_ticks = 30;
         assert_eq!(ticks(&tally.look(&less, &HashMap::new())), [(ENDED, 20)]);
         assert_eq!(ticks(&tally.look(&less, &HashMap::new())), []);
-        // Two of different kinds: whose it was is not known.
+        // Two of different kinds: the owner is unknown.
         let last = [process(POSTGRES, 1, 0, 30 + 5 + 10 + 8)];
         assert_eq!(ticks(&tally.look(&last, &HashMap::new())), [(ENDED, 8)]);
     }

@@ -1,4 +1,4 @@
-//! Who looks at which machine, and where what is seen goes.
+//! Watches machines: which source for which machine, and where samples go.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -8,44 +8,44 @@ use std::thread::JoinHandle;
 use super::beat::Wake;
 use super::observer::Observer;
 use super::os_metrics::OsMetrics;
+use super::report::{MachineReport, Sink};
 use super::server::ServerSession;
 use super::tally::Tally;
-use super::told::{Sink, Told};
 use super::{command, local, ssh};
 
 /// The machines of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Machines {
-    /// Whether the server is on this machine, as far as its address tells.
+    /// Whether the server is on this machine, according to its address.
     pub local: bool,
     /// A session on the server, by which its processes are found.
     pub session: Option<ServerSession>,
-    /// How the server's machine is looked at, where the user says.
+    /// Source of the server machine's samples, if the user gave one.
     pub os_metrics: Option<OsMetrics>,
 }
 
-/// The threads that look at the machines, until it is dropped.
+/// Threads that look at the machines; dropping it ends them.
 #[derive(Debug)]
 pub struct MachineWatch {
     threads: Vec<(Sender<Wake>, JoinHandle<()>)>,
 }
 
 impl MachineWatch {
-    /// Begins to look. What cannot be looked at is told, and never an error.
+    /// Starts looking. Reports sources that cannot be read; they are no error.
     #[must_use]
-    pub fn begin(machines: Machines, told: Sender<Told>) -> Self {
-        // Who does not want to hear any more ends the watch.
-        let sink: &Sink = &(Arc::new(move |what| drop(told.send(what))) as Sink);
+    pub fn begin(machines: Machines, reports: Sender<MachineReport>) -> Self {
+        // A receiver that refuses a report ends the watch.
+        let sink: &Sink = &(Arc::new(move |what| drop(reports.send(what))) as Sink);
         let mut watch = Self { threads: Vec::new() };
         let Machines { local, session, os_metrics } = machines;
-        // A server that seems to be here, and is looked at elsewhere, may be at the end of a tunnel.
+        // A server that seems to be here, and is sampled elsewhere, may be behind a tunnel.
         let watch_driver = (!local || os_metrics.is_some()).then(|| session.clone().filter(|_| local));
         match os_metrics {
             None if local => {
                 let observer = Observer::of_server(Tally::here(session));
                 watch.start(sink, super::MACHINE, move |wake, _, tell| local::watch(observer, &wake, &tell));
             }
-            None => sink(Told::LeftOut {
+            None => sink(MachineReport::LeftOut {
                 source: super::MACHINE,
                 why: "the server is on another machine; --os-metrics \"ssh user@host\", or a command that prints CSV, \
                       would show that machine"
@@ -81,7 +81,9 @@ impl MachineWatch {
         let thread = std::thread::Builder::new().name(source.to_owned()).spawn(move || work(wake, own, tell));
         match thread {
             Ok(thread) => self.threads.push((sender, thread)),
-            Err(error) => sink(Told::LeftOut { source, why: format!("no thread could be started for it: {error}") }),
+            Err(error) => {
+                sink(MachineReport::LeftOut { source, why: format!("no thread could be started for it: {error}") })
+            }
         }
     }
 }
@@ -93,14 +95,14 @@ impl Drop for MachineWatch {
 }
 
 impl MachineWatch {
-    /// Ends the looking. When this returns the last word is said.
+    /// Ends the watch. No report follows after it returns.
     pub fn end(&mut self) {
         for (wake, _) in &self.threads {
-            // One that has given up is gone already.
+            // A failed thread has ended already.
             let _ = wake.send(Wake::Stop);
         }
         for (_, thread) in self.threads.drain(..) {
-            // A panic there has been told of.
+            // Its panic was reported.
             let _ = thread.join();
         }
     }
@@ -113,14 +115,14 @@ mod tests {
     use super::*;
     use crate::Frame;
 
-    /// Frames of a source, one after the other.
+    /// Returns frames of a source, one after the other.
     #[cfg(target_os = "linux")]
-    fn next(heard: &Receiver<Told>, source: &str) -> Frame {
+    fn next(reports: &Receiver<MachineReport>, source: &str) -> Frame {
         loop {
-            match heard.recv_timeout(Duration::from_secs(60)).unwrap() {
-                Told::Frame(frame) if frame.source == source => return frame,
-                Told::Frame(_) => {}
-                left_out @ Told::LeftOut { .. } => panic!("{left_out:?}"),
+            match reports.recv_timeout(Duration::from_secs(60)).unwrap() {
+                MachineReport::Frame(frame) if frame.source == source => return frame,
+                MachineReport::Frame(_) => {}
+                left_out @ MachineReport::LeftOut { .. } => panic!("{left_out:?}"),
             }
         }
     }
@@ -131,14 +133,16 @@ mod tests {
         let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
         let pid = busy.id() as i32;
         let ticks = || crate::os::process::Process::look(pid).unwrap().ticks();
-        let (told, heard) = channel();
-        let watch = MachineWatch::begin(Machines::default(), told);
-        let Ok(Told::LeftOut { source: "machine", why }) = heard.recv() else { panic!("nothing is left out") };
+        let (sender, reports) = channel();
+        let watch = MachineWatch::begin(Machines::default(), sender);
+        let Ok(MachineReport::LeftOut { source: "machine", why }) = reports.recv() else {
+            panic!("nothing is left out")
+        };
         assert!(why.contains("--os-metrics \"ssh user@host\""), "{why}");
-        // Between two looks: what this process and its child used is the driver's, and no more than all.
-        let first = next(&heard, "driver_processes");
+        // Between two looks: the usage of this process and its child is the driver's, and no more than all.
+        let first = next(&reports, "driver_processes");
         let begun = ticks();
-        let second = next(&heard, "driver_processes");
+        let second = next(&reports, "driver_processes");
         let grown = ticks() - begun;
         drop(watch);
         busy.kill().unwrap();
@@ -148,13 +152,13 @@ mod tests {
             row[1].as_ref().unwrap().parse().unwrap()
         };
         let seconds = second.at.duration_since(first.at).as_secs_f64();
-        // The looks and ours are not of the same moments, and tests beside this one are the driver, too.
+        // The looks have other times than this test, and tests beside this one belong to the driver, too.
         let child = grown as f64 / 100.0 / seconds;
         assert!(cpus("driver") > 0.4 * child, "{} of {child}: {:?}", cpus("driver"), second.rows);
         let all = std::thread::available_parallelism().unwrap().get() as f64;
         assert!(cpus("driver") + cpus("other") + cpus("kernel") < 1.2 * all.max(child), "{:?}", second.rows);
         // The watch has ended, and its threads with it.
-        while heard.try_recv().is_ok() {}
-        assert_eq!(heard.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
+        while reports.try_recv().is_ok() {}
+        assert_eq!(reports.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
     }
 }

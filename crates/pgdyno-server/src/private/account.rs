@@ -1,4 +1,4 @@
-//! Accounts of the operating system, and which of them the server runs as.
+//! Accounts of the operating system, and the one that the server runs as.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -19,16 +19,16 @@ pub struct Account {
     pub home: PathBuf,
 }
 
-/// Why no account for the server was found.
+/// The error when there is no account for the server.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// PostgreSQL refuses to run as root, and there is nobody else.
+    /// PostgreSQL refuses to run as root, and there is no other account.
     #[error(
         "PostgreSQL refuses to run as root, and there is neither an account 'postgres' nor 'nobody' \
          to run it as; add one of them, or start pgdyno as an ordinary user"
     )]
     NobodyToRunAs,
-    /// initdb and peer authentication both ask for the name of the account.
+    /// initdb and peer authentication need the name of the account.
     #[error(
         "user id {0} has no entry in the password database, which PostgreSQL needs to start; \
          add one, or start pgdyno as another user"
@@ -37,17 +37,17 @@ pub enum AccountError {
 }
 
 impl Account {
-    /// The account with this name.
+    /// Returns the account with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = CString::new(name).ok()?;
         look_up(|entry, buffer, found| {
-            // SAFETY: all pointers are to live values, and the buffer's length is its own.
+            // SAFETY: all pointers are to live values, and the buffer has this length.
             unsafe { libc::getpwnam_r(name.as_ptr(), entry, buffer.as_mut_ptr(), buffer.len(), found) }
         })
     }
 
-    /// The account with this user id.
+    /// Returns the account with this user id.
     #[must_use]
     pub fn with_uid(uid: u32) -> Option<Self> {
         look_up(|entry, buffer, found| {
@@ -56,7 +56,7 @@ impl Account {
         })
     }
 
-    /// The account that this process runs as.
+    /// Returns the account of this process.
     ///
     /// # Errors
     /// When it has no name.
@@ -65,8 +65,7 @@ impl Account {
         Self::with_uid(uid).ok_or(AccountError::Nameless(uid))
     }
 
-    /// The account that a server of this process must run as, where that is not the process's own:
-    /// for root `postgres`, else `nobody`.
+    /// Returns the account for servers of this process, if it is another one: for root `postgres`, else `nobody`.
     ///
     /// # Errors
     /// When root has neither.

@@ -1,4 +1,4 @@
-//! The private server of one run: started, and gone with its owner.
+//! The private server of one run: it ends with its owner.
 
 use pgdyno_net::Secret;
 
@@ -11,23 +11,23 @@ use crate::private::progress::Progress;
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
 
-/// A private server that ends with this value or with this process, however that ends.
+/// A private server that ends with this value, or with this process, however that ends.
 #[derive(Debug)]
 pub struct Embedded {
     handle: Handle,
     server: PrivateServer,
-    /// The settings that it has where nothing else is said.
+    /// Its settings without those of restarts.
     sized: Vec<Setting>,
     password: Option<Secret>,
     warnings: Vec<Warning>,
 }
 
 impl Embedded {
-    /// Starts one and waits until it accepts connections. Takes a second or two, and more where
-    /// PostgreSQL must be downloaded first. `progress` is told each step as it begins.
+    /// Starts one and waits until it accepts connections. Takes a second or two, and more if PostgreSQL must be
+    /// downloaded. Calls `progress` at the start of each step.
     ///
     /// # Errors
-    /// When PostgreSQL cannot be had or does not start; then nothing is left of it.
+    /// When PostgreSQL is not available or does not start; nothing is left of it then.
     pub fn start(
         want: &Want,
         options: &EmbeddedOptions,
@@ -43,34 +43,34 @@ impl Embedded {
         Ok(Self { handle, server, sized, password, warnings })
     }
 
-    /// What it is and how it is reached.
+    /// Returns what it is and how to connect.
     #[must_use]
     pub fn server(&self) -> &PrivateServer {
         &self.server
     }
 
-    /// The superuser's password for TCP, if that was asked for.
+    /// Returns the superuser's password for TCP, if TCP was asked for.
     #[must_use]
     pub fn password(&self) -> Option<&Secret> {
         self.password.as_ref()
     }
 
-    /// What should be known before its numbers are believed.
+    /// Returns warnings about its figures.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// The last lines of its log.
+    /// Returns the last lines of its log.
     #[must_use]
     pub fn log_tail(&self) -> Vec<String> {
         self.handle.log_tail()
     }
 
-    /// Whether it is still there. Does not wait and asks no server: to be called when connections fail.
+    /// Checks that it is running. Does not wait or query: call it when connections fail.
     ///
     /// # Errors
-    /// When it died, with the end of its log.
+    /// When it has ended, with the end of its log.
     pub fn check(&mut self) -> Result<(), EmbeddedError> {
         match self.handle.death() {
             None => Ok(()),
@@ -78,8 +78,8 @@ impl Embedded {
         }
     }
 
-    /// Kills it with all of its backends (SIGKILL), and starts it again on the data that they leave. Returns when it
-    /// has recovered and accepts connections; how it is reached may have changed.
+    /// Kills it with all of its backends (SIGKILL), and starts it again on the remaining data. Returns when it has
+    /// recovered and accepts connections; its address may have changed.
     ///
     /// # Errors
     /// When it does not start again, with the end of its log.
@@ -87,12 +87,13 @@ impl Embedded {
         self.carry_out(&Order::Crash)
     }
 
-    /// Shuts it down cleanly and starts it again on its data, with these settings beside and instead of the sized ones;
-    /// those of an earlier start count no more. Returns when it accepts connections, where it did before.
+    /// Shuts it down cleanly and starts it again on its data, with these settings added to the sized ones or
+    /// replacing them; those of an earlier restart no longer apply. Returns when it accepts connections, at the same
+    /// address.
     ///
     /// # Errors
-    /// For a setting that cannot be given. When it does not start with them, with the end of its log: then it runs on
-    /// with the settings that it had, unless that fails, too.
+    /// For an invalid setting. When it does not start with them, with the end of its log: then it runs again with its
+    /// earlier settings, unless that fails, too.
     pub fn restart(&mut self, settings: &[(String, String)]) -> Result<(), EmbeddedError> {
         let settings = merge(self.sized.clone(), extra_settings(settings)?);
         self.carry_out(&Order::Restart(Some(settings)))?;
@@ -102,7 +103,7 @@ impl Embedded {
         }
     }
 
-    /// Has the supervisor do something after which the server runs again.
+    /// Sends an order to the supervisor, after which the server runs again.
     fn carry_out(&mut self, order: &Order) -> Result<(), EmbeddedError> {
         let ordered = self.handle.order(order);
         ordered.map_err(|source| self.failed(format!("its supervisor is gone: {source}"), Vec::new()))?;

@@ -1,4 +1,4 @@
-//! Why there is no private server.
+//! Errors of starting a private server.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,32 +8,32 @@ use crate::private::programs::build::BuildError;
 use crate::private::programs::portable::PortableError;
 use crate::private::server::PasswordError;
 
-/// Why there is no private server.
+/// The error when there is no private server.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
-    /// There is nobody whom it could run as.
+    /// There is no account that it could run as.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// None is installed, and the portable one cannot be had.
+    /// None is installed, and the portable one is not available.
     #[error(transparent)]
     Portable(#[from] PortableError),
-    /// The one that was named cannot be started.
+    /// The given one cannot be started.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Its place cannot be used.
+    /// Its directory is unusable.
     #[error("cannot use {} for the private server; set XDG_CACHE_HOME to a place on a disk that you may write", .path.display())]
     Place {
-        /// The place.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// A setting that cannot be given.
+    /// An invalid setting.
     #[error("cannot set '{name}' for the private server: {reason}")]
     Setting {
         /// Its name.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// The supervisor does not start.
@@ -41,20 +41,20 @@ pub enum EmbeddedError {
     Supervisor {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// It has no password, so that TCP is of no use.
+    /// It has no password, which TCP needs.
     #[error(transparent)]
     Password(#[from] PasswordError),
-    /// PostgreSQL does not start, or does not stay.
+    /// PostgreSQL does not start, or ends.
     #[error("the private PostgreSQL {version} ({}) failed: {what}{}", .bindir.display(), log_text(.log))]
     Start {
         /// Its version.
         version: String,
         /// Its programs.
         bindir: PathBuf,
-        /// What happened.
+        /// The cause.
         what: String,
         /// The last lines of its log.
         log: Vec<String>,

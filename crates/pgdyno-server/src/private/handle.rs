@@ -1,4 +1,4 @@
-//! pgdyno's side of the pipe to a supervisor.
+//! pgdyno's end of the pipes to a supervisor.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -13,8 +13,8 @@ use crate::private::programs::find::Installation;
 use crate::private::progress::Progress;
 use crate::private::server::PrivateServer;
 
-/// What of the environment a server may need: where to find its libraries, an allocator under test, the
-/// time zone files. Nothing else, since it may hold secrets, and PostgreSQL reads `PG*`.
+/// Environment variables that a server may need: for its libraries, an allocator under test, the time zone files. No
+/// others, because they may hold secrets, and PostgreSQL reads `PG*`.
 const ENVIRONMENT: [&str; 7] = [
     "PATH",
     "LD_LIBRARY_PATH",
@@ -25,14 +25,14 @@ const ENVIRONMENT: [&str; 7] = [
     "TZDIR",
 ];
 
-/// A supervisor that has more work than this left does not do it any more.
+/// Time limit of a supervisor's work; it has failed if it takes longer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A supervisor that was started by this process.
+/// A supervisor that this process started.
 #[derive(Debug)]
 pub(crate) struct Handle {
     child: Child,
-    /// Open for as long as the server is wanted. Closed on exec, so that no other child keeps it open.
+    /// Open while the server is needed. Closed on exec, so that no other child keeps it open.
     lifeline: Option<ChildStdin>,
     events: BufReader<ChildStdout>,
     dir: Option<PathBuf>,
@@ -51,7 +51,7 @@ impl Handle {
             .envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // It stays when pgdyno has gone, and must not keep anybody waiting for the end of its output.
+            // It survives pgdyno, and must not block a reader of pgdyno's output.
             .stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed)?;
         let (Some(mut lifeline), Some(events)) = (child.stdin.take(), child.stdout.take()) else {
@@ -98,7 +98,7 @@ impl Handle {
         }
     }
 
-    /// Gives an order; [`Handle::await_ready`] waits for what comes of it.
+    /// Sends an order; [`Handle::await_ready`] waits for the result.
     pub(crate) fn order(&mut self, order: &Order) -> std::io::Result<()> {
         let line = serde_json::to_string(order)?;
         match &mut self.lifeline {
@@ -107,7 +107,7 @@ impl Handle {
         }
     }
 
-    /// What became of the server, if it is not there any more, and the end of its log. Does not wait.
+    /// Returns how the server ended, and the end of its log, if it did. Does not wait.
     pub(crate) fn death(&mut self) -> Option<(String, Vec<String>)> {
         while self.death.is_none() && self.has_event() {
             self.death = match self.next_event() {
@@ -121,7 +121,7 @@ impl Handle {
         self.death.clone()
     }
 
-    /// Whether [`Handle::next_event`] would return at once.
+    /// Returns true if [`Handle::next_event`] would return at once.
     fn has_event(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -129,18 +129,17 @@ impl Handle {
         !self.events.buffer().is_empty() || poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|n| n > 0)
     }
 
-    /// Lets the supervisor live on. Nobody waits for it: it is the init process's child once this process
-    /// has ended.
+    /// Detaches from the supervisor, which lives on: the init process adopts it after this process has ended.
     pub(crate) fn detach(mut self) {
         self.is_detached = true;
     }
 
-    /// Leaves the directory as it is, also if the supervisor does not see to it.
+    /// Leaves the directory as it is, even if the supervisor does not remove it.
     pub(crate) fn forget_directory(&mut self) {
         self.dir = None;
     }
 
-    /// The last lines of the server's log.
+    /// Returns the last lines of the server's log.
     pub(crate) fn log_tail(&self) -> Vec<String> {
         self.dir.as_ref().map(|dir| instance::log_tail(&dir.join("server.log"))).unwrap_or_default()
     }
@@ -164,14 +163,14 @@ impl Drop for Handle {
         let deadline = Instant::now() + PATIENCE;
         while matches!(self.child.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
-                // Linux ends the postmaster with it; what is left is ended below.
+                // Linux ends the postmaster with it; the rest is ended below.
                 let _ = self.child.kill();
                 let _ = self.child.wait();
                 break;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        // Left over only if the supervisor was killed.
+        // Only there if the supervisor was killed.
         if let Some(dir) = self.dir.take().filter(|dir| dir.exists()) {
             instance::remove(&dir);
         }

@@ -1,4 +1,4 @@
-//! The directory of one private server: made, guarded by a lock, and removed.
+//! The directory of one private server: created, locked, and removed.
 //!
 //! ```text
 //! instances/<id>/lock              held by the living supervisor; can it be taken, the server is dead
@@ -18,7 +18,7 @@ use crate::private::account::Account;
 use crate::private::places::{Places, make_dir};
 use crate::process;
 
-/// The longest path of a socket, in bytes: `sun_path` without its last 0.
+/// Limit of a socket's path in bytes: `sun_path` without its last 0.
 const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 };
 
 /// A directory whose lock this process holds.
@@ -29,11 +29,11 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// A new directory for a server that is gone after the run. Removes what dead ones left.
+    /// Creates a directory for a server that ends with the run. Removes those of dead servers.
     pub(crate) fn temporary(places: &Places) -> io::Result<Self> {
         let instances = places.instances();
         places.make(&instances)?;
-        // Nobody sweeps while a directory is there that nobody has locked yet.
+        // No other process cleans up while a directory exists that is not locked yet.
         let _guard = guard(&instances)?;
         sweep(&instances);
         let dir = tempfile::Builder::new().prefix("pg-").tempdir_in(&instances)?;
@@ -44,11 +44,11 @@ impl Instance {
         Ok(Self { dir, _lock: lock })
     }
 
-    /// The directory of the server that is kept between runs; `None` if one runs there.
+    /// Returns the directory of the kept server; `None` if it is running.
     pub(crate) fn kept(places: &Places) -> io::Result<Option<Self>> {
         let dir = places.kept();
         places.make(&dir)?;
-        // Who looks at the status holds the lock for a moment: tried again for a while.
+        // A status query holds the lock for a moment: retry for a while.
         let mut attempts = 100;
         let lock = loop {
             attempts -= 1;
@@ -75,7 +75,7 @@ impl Instance {
         self.dir.join("server.log")
     }
 
-    /// Makes an empty directory that only the server (and root) may enter.
+    /// Creates an empty directory that only the server (and root) may enter.
     pub(crate) fn make_private(&self, name: &str, account: Option<&Account>) -> io::Result<PathBuf> {
         let path = self.dir.join(name);
         make_dir(&path, 0o700)?;
@@ -83,8 +83,8 @@ impl Instance {
         Ok(path)
     }
 
-    /// The directory for the socket, new and empty. Where the path of a socket in it would be too long
-    /// for the system, it is in `/tmp`, and `run` is a link to it so that it is found and removed.
+    /// Creates the empty directory for the socket. If the socket's path would be too long for the system, it is in
+    /// `/tmp`, and `run` is a link to it so that it is found and removed.
     pub(crate) fn make_socket_dir(&self, account: Option<&Account>) -> io::Result<PathBuf> {
         let run = self.dir.join("run");
         remove_socket_dir(&run);
@@ -98,15 +98,15 @@ impl Instance {
         Ok(dir.keep())
     }
 
-    /// Removes it all. The server must be gone.
+    /// Removes everything. The server must have ended.
     pub(crate) fn remove(self) {
         remove(&self.dir);
     }
 }
 
-/// Takes the lock of the kept server; `None` if its supervisor lives.
+/// Takes the lock of the kept server; `None` if its supervisor is running.
 pub(crate) fn try_lock_kept(places: &Places) -> io::Result<Option<File>> {
-    // Beside the directory, so that who holds it can remove the directory.
+    // Beside the directory, so that the holder can remove the directory.
     let lock = lock_file(&places.root().join("kept.lock"))?;
     match lock.try_lock() {
         Ok(()) => Ok(Some(lock)),
@@ -115,8 +115,7 @@ pub(crate) fn try_lock_kept(places: &Places) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes the directories of servers that are dead, and ends what still runs of them. The caller holds the
-/// guard.
+/// Removes the directories of dead servers, and ends their remaining processes. The caller holds the guard.
 fn sweep(instances: &Path) {
     let Ok(entries) = std::fs::read_dir(instances) else {
         return;
@@ -131,7 +130,7 @@ fn sweep(instances: &Path) {
 fn is_dead(dir: &Path) -> bool {
     match File::open(dir.join("lock")) {
         Ok(lock) => lock.try_lock().is_ok(),
-        // Directories get their lock while nobody sweeps: one without it was half removed.
+        // Directories are locked while no process cleans up: one without a lock was half removed.
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
@@ -142,17 +141,17 @@ fn guard(instances: &Path) -> io::Result<File> {
     Ok(guard)
 }
 
-/// A file to lock. Nobody else can open it, since whoever can open it can hold its lock.
+/// Opens a file to lock. No other user can open it, because opening it is enough to lock it.
 pub(crate) fn lock_file(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-/// Removes an instance's directory, after the end of what still runs in it. What cannot be removed now is
-/// removed by the next sweep.
+/// Removes a server's directory, after ending the processes in it. The next cleanup removes what cannot be removed
+/// now.
 pub(crate) fn remove(dir: &Path) {
     process::end_stray(&dir.join("data"));
     remove_socket_dir(&dir.join("run"));
-    // A backend whose postmaster was killed may write a last file while its directory goes.
+    // A backend whose postmaster was killed may write a last file while its directory is removed.
     for _ in 0..50 {
         match std::fs::remove_dir_all(dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -167,7 +166,7 @@ fn remove_socket_dir(run: &Path) {
     let Ok(meta) = run.symlink_metadata() else {
         return;
     };
-    // Errors are left to whoever removes or makes the directory around it.
+    // Errors are reported for the directory around it.
     if meta.is_symlink() {
         if let Ok(target) = run.read_link() {
             let _ = std::fs::remove_dir_all(target);
@@ -178,7 +177,7 @@ fn remove_socket_dir(run: &Path) {
     }
 }
 
-/// Root's server runs as somebody else, who must pass through but need not see what is there.
+/// Root's server runs as another account, which must pass through this directory and need not list it.
 fn set_mode(dir: &Path) -> io::Result<()> {
     let mode = if rustix::process::geteuid().is_root() { 0o711 } else { 0o700 };
     std::fs::set_permissions(dir, Permissions::from_mode(mode))
@@ -191,7 +190,7 @@ fn own(path: &Path, account: Option<&Account>) -> io::Result<()> {
     }
 }
 
-/// Bytes of all files below `dir`; what cannot be read counts nothing.
+/// Returns the bytes of all files below `dir`, without unreadable ones.
 pub(crate) fn size_of_tree(dir: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return 0;
@@ -206,7 +205,7 @@ pub(crate) fn size_of_tree(dir: &Path) -> u64 {
         .sum()
 }
 
-/// The last lines of a server's log.
+/// Returns the last lines of a server's log.
 pub(crate) fn log_tail(log: &Path) -> Vec<String> {
     use std::io::{Read, Seek, SeekFrom};
     const BYTES: u64 = 8192;

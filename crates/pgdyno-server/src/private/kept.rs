@@ -1,8 +1,8 @@
 //! The private server that is kept between runs: `pgdyno server start`, `stop` and `status`.
 //!
-//! The same server under the same supervisor, which does not end with pgdyno. It is told to end by SIGTERM,
-//! as when the machine goes down, and then leaves its data; `stop` removes them unless they are to be kept.
-//! A lock says whether it runs, a file says how it is reached; a file without the lock is stale.
+//! The same server under the same supervisor, which does not end with pgdyno. SIGTERM ends it, as when the machine
+//! shuts down, and it keeps its data; `stop` removes the data unless asked to keep them. A lock shows whether it
+//! runs, a file has its address; a file without the lock is stale.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -25,13 +25,13 @@ use crate::process;
 
 const STATE: &str = "state.json";
 
-/// How long a shutdown with its checkpoint and the start after it may take.
+/// Time limit of a shutdown with its checkpoint and the start after it.
 const RESTART_PATIENCE: Duration = Duration::from_secs(300);
 
-/// Why something could not be done to the kept server.
+/// Errors of commands for the kept server.
 #[derive(Debug, thiserror::Error)]
 pub enum KeptError {
-    /// There is one.
+    /// It is running.
     #[error(
         "a private server runs already (PostgreSQL {version}, process {pid}); \
          use it, or end it with 'pgdyno server stop'"
@@ -45,7 +45,7 @@ pub enum KeptError {
     /// Another pgdyno is starting or stopping it.
     #[error("the private server is just being started or stopped; try again in a moment")]
     Busy,
-    /// There is none.
+    /// It is not running.
     #[error("no private server runs; 'pgdyno server start' starts one")]
     NotRunning,
     /// It does not end.
@@ -53,18 +53,18 @@ pub enum KeptError {
     StaysUp {
         /// The process id of its supervisor.
         pid: i32,
-        /// How long was waited, in seconds.
+        /// How long it waited, in seconds.
         waited_s: u64,
     },
-    /// It did not start with what it was to start with, and runs as before.
+    /// It did not start with its new settings, and runs with the old ones.
     #[error("the private server did not start again with the settings that it has now, and goes on with those before: {what}{}", log_text(.log))]
     Refused {
-        /// What happened.
+        /// The cause.
         what: String,
-        /// The end of its log then.
+        /// The end of its log at that time.
         log: Vec<String>,
     },
-    /// It did not come back.
+    /// It did not start again.
     #[error("the private server ended when it was to be restarted; its log is {}", .log.display())]
     Lost {
         /// Its log.
@@ -76,24 +76,24 @@ pub enum KeptError {
     /// Its files cannot be read or removed.
     #[error("cannot use {}", .path.display())]
     Files {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
 
-/// What is known of the kept server.
+/// State of the kept server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// None runs, and no data of one are there.
+    /// It is not running, and has no data.
     Absent,
-    /// None runs, but data are there, of this size in bytes: kept by `stop`, or left by a machine that
-    /// went down. `start` goes on with them.
+    /// It is not running, and has data of this size in bytes: kept by `stop`, or left by a machine that shut down.
+    /// `start` continues with them.
     Stopped {
         /// The size of its data directory.
         data_bytes: u64,
-        /// Whether it ended without having been told to.
+        /// Whether it ended without a request.
         crashed: bool,
     },
     /// It is starting or stopping.
@@ -102,18 +102,18 @@ pub enum Status {
     Running(PrivateServer),
 }
 
-/// The kept server, just started.
+/// The kept server after its start.
 #[derive(Debug)]
 pub struct Started {
-    /// What it is and how it is reached.
+    /// What it is and how to connect.
     pub server: PrivateServer,
-    /// The superuser's password for TCP, if that was asked for. It is stored nowhere.
+    /// The superuser's password for TCP, if TCP was asked for. It is stored nowhere.
     pub password: Option<Secret>,
-    /// What should be known before its numbers are believed.
+    /// Warnings about its figures.
     pub warnings: Vec<Warning>,
 }
 
-/// Looks whether the kept server runs. Asks no server.
+/// Returns the state of the kept server. Does not query it.
 ///
 /// # Errors
 /// When its files cannot be read.
@@ -123,7 +123,7 @@ pub fn status(places: &Places) -> Result<Status, KeptError> {
         return Ok(Status::Absent);
     }
     let state = read_state(&dir);
-    // Held for a moment only; whoever starts one right now is told that it is busy.
+    // Held only for a moment; a concurrent start sees that it is busy.
     let lock = instance::try_lock_kept(places).map_err(|source| KeptError::Files { path: dir.clone(), source })?;
     Ok(match (lock, state) {
         (None, Some(server)) => Status::Running(server),
@@ -139,11 +139,10 @@ pub fn status(places: &Places) -> Result<Status, KeptError> {
     })
 }
 
-/// Starts it, and waits until it accepts connections. It goes on with the data of the last one, if they
-/// were kept.
+/// Starts it, and waits until it accepts connections. Continues with kept data.
 ///
 /// # Errors
-/// When one runs already, and all that [`Embedded::start`](crate::Embedded::start) has.
+/// When it is running already, and all errors of [`Embedded::start`](crate::Embedded::start).
 pub fn start(want: &Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Progress)) -> Result<Started, KeptError> {
     match status(&options.places)? {
         Status::Running(server) => {
@@ -160,7 +159,7 @@ pub fn start(want: &Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Pr
     let server = match handle.await_ready(&spec.installation, progress) {
         Ok(server) => server,
         Err(error) => {
-            // What is there may be the data of earlier runs.
+            // The directory may have the data of earlier runs.
             handle.forget_directory();
             return Err(error.into());
         }
@@ -177,11 +176,12 @@ pub fn start(want: &Want, options: &EmbeddedOptions, progress: &mut dyn FnMut(Pr
     Ok(Started { server, password, warnings })
 }
 
-/// Shuts it down cleanly and starts it again on its data, and waits until it accepts connections where it did before.
-/// What ALTER SYSTEM has written counts then.
+/// Shuts it down cleanly and starts it again on its data, and waits until it accepts connections at the same address.
+/// Settings of ALTER SYSTEM take effect then.
 ///
 /// # Errors
-/// When it does not run, does not start with its settings (then it runs on as before), or does not come back.
+/// When it is not running, does not start with its settings (then it runs with the old ones), or does not start
+/// again.
 pub fn restart(places: &Places) -> Result<PrivateServer, KeptError> {
     let Status::Running(before) = status(places)? else { return Err(KeptError::NotRunning) };
     process::send(before.supervisor_pid, Signal::USR1);
@@ -208,10 +208,10 @@ pub fn restart(places: &Places) -> Result<PrivateServer, KeptError> {
     }
 }
 
-/// Ends it, and waits until it is gone. Its data go too, unless `keep_data`.
+/// Ends it, and waits until it has ended. Removes its data unless `keep_data`.
 ///
 /// # Errors
-/// When it does not run and there are no data to remove either, or when it does not end.
+/// When it is not running and has no data to remove, or when it does not end.
 pub fn stop(places: &Places, keep_data: bool) -> Result<(), KeptError> {
     let pid = match status(places)? {
         Status::Running(server) => {
@@ -244,7 +244,7 @@ pub fn stop(places: &Places, keep_data: bool) -> Result<(), KeptError> {
     Ok(())
 }
 
-/// Writes how the server is reached; whole or not at all, and for its owner only.
+/// Writes the server's address as a whole or not at all, and for its owner only.
 pub(crate) fn write_state(dir: &Path, server: &PrivateServer) -> io::Result<()> {
     let unfinished = dir.join("state.new");
     let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
@@ -253,9 +253,9 @@ pub(crate) fn write_state(dir: &Path, server: &PrivateServer) -> io::Result<()> 
     std::fs::rename(unfinished, dir.join(STATE))
 }
 
-/// Says that the server ended as it was told.
+/// Notes that the server ended on request.
 pub(crate) fn remove_state(dir: &Path) {
-    // One that stays is known to be stale by the lock that nobody holds.
+    // If the file stays, the missing lock shows that it is stale.
     let _ = std::fs::remove_file(dir.join(STATE));
 }
 

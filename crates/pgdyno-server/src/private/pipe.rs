@@ -1,5 +1,5 @@
-//! What goes over the pipes between pgdyno and the supervisor of its server, a line of JSON each: first the [`Spec`], then
-//! each [`Order`], to its standard input; an [`Event`] from its standard output.
+//! Messages between pgdyno and the supervisor of its server, a line of JSON each: first the [`Spec`], then each
+//! [`Order`], to its standard input; an [`Event`] from its standard output.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ use crate::private::programs::find::Installation;
 use crate::private::server::PrivateServer;
 use crate::private::sizing::Setting;
 
-/// The argument with which a program becomes a supervisor: its `main` then calls [`supervise_main`](crate::supervise_main).
+/// The argument that makes a program a supervisor: its `main` then calls [`supervise_main`](crate::supervise_main).
 pub const SUPERVISE: &str = "__supervise";
 
-/// What the supervisor is to start.
+/// The server to start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) places_root: PathBuf,
-    /// Whether the server outlives who asked for it.
+    /// Whether the server outlives the process that starts it.
     pub(crate) kept: bool,
     pub(crate) installation: Installation,
-    /// Whom the server runs as, where that is somebody else.
+    /// Account of the server, if it is another one.
     pub(crate) account: Option<Account>,
     /// The account that may connect through the socket.
     pub(crate) caller: String,
@@ -29,33 +29,33 @@ pub(crate) struct Spec {
     pub(crate) settings: Vec<Setting>,
 }
 
-/// What may be asked of a supervisor whose server runs.
+/// An order to a supervisor whose server runs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Kill the server, and start it again on what it leaves.
+    /// Kill the server, and start it again on the remaining data.
     Crash,
-    /// Shut it down, and start it again: with these settings, or with those that it has.
+    /// Shut it down, and start it again: with these settings, or with the present ones.
     Restart(Option<Vec<Setting>>),
 }
 
-/// What became of it.
+/// An event of the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Event {
-    /// The server has this directory now.
+    /// The server has this directory.
     Directory(PathBuf),
-    /// The data directory is being made.
+    /// The data directory is being created.
     Initialising,
     /// The postmaster is starting.
     Starting,
     /// It accepts connections.
     Ready(PrivateServer),
-    /// It did not start; its log ends so.
+    /// It did not start; the end of its log.
     Failed { what: String, log: Vec<String> },
-    /// It ended although nobody asked it to; its log ends so.
+    /// It ended without a request; the end of its log.
     Died { what: String, log: Vec<String> },
 }
 
-/// Tells whoever listens; the starter of a kept server is long gone.
+/// Sends an event, if anybody listens; the starter of a kept server may have ended.
 pub(crate) fn tell(event: &Event) {
     if let Ok(line) = serde_json::to_string(event) {
         let mut out = io::stdout().lock();

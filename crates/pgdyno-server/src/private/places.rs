@@ -1,4 +1,4 @@
-//! Where pgdyno keeps what it may lose: downloaded PostgreSQLs and private servers.
+//! Directories of pgdyno's cache: downloaded PostgreSQLs and private servers.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, Permissions};
@@ -8,30 +8,28 @@ use std::path::{Path, PathBuf};
 
 use crate::private::account::Account;
 
-/// The directory under which everything is kept.
+/// The directory of everything.
 ///
-/// For root it can be read by all, since the server runs as somebody else; for anybody else it is
-/// theirs alone.
+/// For root it is readable by all, because the server runs as another account; for any other user it is private.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     root: PathBuf,
 }
 
-/// Why there is no place.
+/// The error when there is no directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no place for the private server: neither XDG_CACHE_HOME nor HOME is set to an absolute path")]
 pub struct NoPlace;
 
 impl Places {
-    /// Everything under `root`, an absolute path.
+    /// Returns the directories under `root`, an absolute path.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The place of the user whom this process runs as, where `env` is the environment:
-    /// `/var/cache/pgdyno` for root, else `pgdyno` in `XDG_CACHE_HOME`, `~/Library/Caches` (macOS) or
-    /// `~/.cache`.
+    /// Returns the directories of this process's user, with `env` as the environment: `/var/cache/pgdyno` for root,
+    /// else `pgdyno` in `XDG_CACHE_HOME`, `~/Library/Caches` (macOS) or `~/.cache`.
     ///
     /// # Errors
     /// When the user has no home.
@@ -41,7 +39,7 @@ impl Places {
         }
         let home = || env("HOME").map(PathBuf::from).or_else(|| Account::own().ok().map(|own| own.home));
         let cache = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-        // The XDG base directory specification has relative paths ignored.
+        // The XDG base directory specification says to ignore relative paths.
         env("XDG_CACHE_HOME")
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
@@ -50,29 +48,29 @@ impl Places {
             .ok_or(NoPlace)
     }
 
-    /// The directory of it all.
+    /// Returns the directory of everything.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The portable PostgreSQLs, a directory per version.
+    /// Returns the directory of portable PostgreSQLs, one for each version.
     #[must_use]
     pub fn portable(&self) -> PathBuf {
         self.root.join("postgres")
     }
 
-    /// The temporary servers, a directory each.
+    /// Returns the directory of temporary servers.
     pub(crate) fn instances(&self) -> PathBuf {
         self.root.join("instances")
     }
 
-    /// The server that is kept between runs.
+    /// Returns the directory of the kept server.
     pub(crate) fn kept(&self) -> PathBuf {
         self.root.join("kept")
     }
 
-    /// Makes sure that `path`, which is one of the above, is there and can be entered by whom it concerns.
+    /// Creates `path`, one of the above, if necessary, with the right permissions.
     pub(crate) fn make(&self, path: &Path) -> io::Result<()> {
         let mode = if rustix::process::geteuid().is_root() { 0o755 } else { 0o700 };
         if let Some(above) = self.root.parent() {
@@ -83,7 +81,7 @@ impl Places {
     }
 }
 
-/// Makes one directory with exactly this mode, whatever the umask; one that is there stays as it is.
+/// Creates one directory with exactly this mode, whatever the umask. An existing one stays as it is.
 pub(crate) fn make_dir(path: &Path, mode: u32) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => std::fs::set_permissions(path, Permissions::from_mode(mode)),

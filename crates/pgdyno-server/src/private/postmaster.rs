@@ -14,25 +14,25 @@ use crate::private::account::Account;
 use crate::private::sizing::Setting;
 use crate::process::{self, PidFile};
 
-/// How a postmaster is told to end. Source: PostgreSQL documentation, "Shutting Down the Server".
+/// Shutdown modes of a postmaster. Source: PostgreSQL documentation, "Shutting Down the Server".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Sessions end, and a checkpoint is written: for data that will be used again.
+    /// Fast: sessions end, and a checkpoint is written, for data that will be used again.
     Fast,
-    /// At once, without a checkpoint: for data that are removed next. A checkpoint would only write
-    /// gigabytes for nothing, and disturb what is measured next.
+    /// Immediate: without a checkpoint, for data that will be removed. A checkpoint would only write gigabytes, and
+    /// disturb the next measurement.
     Immediate,
 }
 
-/// How long initdb or a postmaster is watched while it starts.
+/// Interval between two looks at initdb or a postmaster while it starts.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 
-/// A program of PostgreSQL, to run as `account`, which gets `end` when the supervisor is gone.
+/// Returns a program of PostgreSQL, to run as `account`; it gets `end` when the supervisor has ended.
 pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: File) -> io::Result<Command> {
     let mut command = Command::new(path);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0);
     if let Some(account) = account {
-        // With the user id, the standard library drops root's supplementary groups; the server needs none.
+        // With the user id, the standard library drops root's supplementary groups, which the server does not need.
         command.uid(account.uid).gid(account.gid);
     }
     #[cfg(target_os = "linux")]
@@ -40,10 +40,10 @@ pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: 
         let supervisor = rustix::process::getpid();
         // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
         unsafe {
-            // Runs after the user was changed, which would undo it.
+            // After the change of the user, which would undo it.
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(end))?;
-                // The supervisor may have gone before that.
+                // The supervisor may have ended before.
                 if rustix::process::getppid() == Some(supervisor) {
                     Ok(())
                 } else {
@@ -57,10 +57,10 @@ pub(crate) fn program(path: &Path, account: Option<&Account>, end: Signal, log: 
     Ok(command)
 }
 
-/// initdb for an empty directory `data`, which belongs to `account`.
+/// Returns initdb for an empty directory `data`, which belongs to `account`.
 ///
-/// Locale C, so that the same data has the same order on every system; the superuser is `postgres`. Access
-/// is decided by files of the supervisor, so what initdb would write for it lets nobody in.
+/// Locale C, so that the same data has the same order on every system; the superuser is `postgres`. The supervisor
+/// writes the files for access, so initdb's own admit nobody.
 pub(crate) fn initdb(
     bindir: &Path,
     data: &Path,
@@ -75,7 +75,7 @@ pub(crate) fn initdb(
         .args(["--username=postgres", "--encoding=UTF8", "--locale=C"])
         .args(["--auth-local=reject", "--auth-host=reject"]);
     if !synced {
-        // Data that do not outlive the server need not survive a power cut of this moment.
+        // Data that end with the server need not survive a power failure during initdb.
         command.arg("--no-sync");
     }
     command.current_dir(data);
@@ -85,11 +85,11 @@ pub(crate) fn initdb(
 /// Writes a file of the supervisor that the server reads. It holds no secret.
 pub(crate) fn write_config(path: &Path, text: &str) -> io::Result<()> {
     std::fs::write(path, text)?;
-    // Root's server runs as somebody else; the directory is closed to all who do not know the name.
+    // Root's server runs as another account; the directory is closed to everybody who does not know the name.
     std::fs::set_permissions(path, Permissions::from_mode(0o644))
 }
 
-/// The text of `postgresql.conf`. The last one of a name counts.
+/// Returns the text of `postgresql.conf`. The last value of a name counts.
 pub(crate) fn config_text<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> String {
     settings
         .into_iter()
@@ -108,8 +108,8 @@ pub(crate) struct Postmaster {
 }
 
 impl Postmaster {
-    /// Starts it on `data` with this `postgresql.conf`. To be called on the main thread: Linux counts a
-    /// process as orphaned when the *thread* that started it ends.
+    /// Starts it on `data` with this `postgresql.conf`. Call it on the main thread: for Linux a process is orphaned
+    /// when the *thread* that started it ends.
     pub(crate) fn start(
         bindir: &Path,
         data: &Path,
@@ -127,28 +127,28 @@ impl Postmaster {
         self.child.id() as i32
     }
 
-    /// Whether it accepts connections.
+    /// Returns true if it accepts connections.
     pub(crate) fn is_ready(&self) -> bool {
         PidFile::read(&self.data).is_some_and(|file| file.pid == self.pid() && file.ready)
     }
 
-    /// How it ended, if it did.
+    /// Returns how it ended, if it did.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Kills it and its backends at once, as a machine that fails would. Its data stay as they are on disk.
+    /// Kills it and its backends at once, as a crash of the machine would. Its data stay on disk as they are.
     pub(crate) fn crash(&mut self) {
-        // Stopped, it starts no backend that would not be found.
+        // While it is stopped, it starts no backend that would be missed.
         process::send(self.pid(), Signal::STOP);
         process::kill_with_children(self.pid());
         let _ = self.child.wait();
         process::release_shared_memory(&self.data);
     }
 
-    /// Ends it, harder and harder, and returns when it is gone.
+    /// Ends it with stronger and stronger requests, and returns when it has ended.
     pub(crate) fn stop(&mut self, how: Stop) {
-        // Told to end immediately, a postmaster kills its children after 5 s by itself.
+        // After an immediate shutdown request, a postmaster kills its children after 5 s by itself.
         let steps: &[(Signal, u64)] = match how {
             Stop::Fast => &[(Signal::INT, 120), (Signal::QUIT, 6)],
             Stop::Immediate => &[(Signal::QUIT, 6)],

@@ -1,4 +1,4 @@
-//! What a private server will be: which programs, as whom, with which settings.
+//! Preparation of a private server: programs, account, settings.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,41 +16,40 @@ use crate::private::programs::want::Want;
 use crate::private::progress::Progress;
 use crate::private::sizing::{self, Facts, Setting};
 
-/// How a private server is to be started.
+/// Options of a private server.
 #[derive(Clone, Debug)]
 pub struct EmbeddedOptions {
-    /// The program that becomes the supervisor when it is started with
-    /// [`SUPERVISE`](crate::SUPERVISE): pgdyno itself. On Linux `/proc/self/exe` is right even while the
-    /// program is being replaced.
+    /// The program that becomes the supervisor when it is started with [`SUPERVISE`](crate::SUPERVISE): pgdyno
+    /// itself. On Linux `/proc/self/exe` is right even while the program is being replaced.
     pub supervisor: PathBuf,
-    /// Where everything is kept.
+    /// Directories of everything.
     pub places: Places,
-    /// The `PATH`, which is searched for installed servers.
+    /// The `PATH`, in which installed servers are searched.
     pub path: Option<OsString>,
-    /// Connections that will be open at the same time.
+    /// Number of concurrent connections.
     pub connections: u32,
     /// Whether it also listens on 127.0.0.1, with SCRAM and a random password.
     pub tcp: bool,
-    /// Settings beside and instead of the sized ones, as names and values.
+    /// Settings added to the sized ones or replacing them, as names and values.
     pub settings: Vec<(String, String)>,
 }
 
 impl EmbeddedOptions {
-    /// A server for a few connections through its socket.
+    /// Returns options for a few connections through the socket.
     #[must_use]
     pub fn new(supervisor: impl Into<PathBuf>, places: Places) -> Self {
         Self { supervisor: supervisor.into(), places, path: None, connections: 16, tcp: false, settings: Vec::new() }
     }
 }
 
-/// What a user should know of a private server before believing its numbers.
+/// A warning about the figures of a private server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// The data are in memory, so that `fsync` costs nothing.
     DataInMemory(PathBuf),
-    /// There is little room for data, in bytes.
+    /// Little space is left for data, in bytes.
     LittleSpace(PathBuf, u64),
-    /// A newer or preferred installation cannot be used, and why.
+    /// A newer or preferred installation is unusable, and why.
     PassedOver(PathBuf, String),
 }
 
@@ -72,7 +71,7 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// Settings that are the supervisor's to decide.
+/// Settings that only the supervisor sets.
 const RESERVED: [&str; 15] = [
     "config_file",
     "data_directory",
@@ -91,18 +90,18 @@ const RESERVED: [&str; 15] = [
     "unix_socket_permissions",
 ];
 
-/// Less free space than this is worth a warning.
+/// Less free space than this gives a warning.
 const LITTLE_SPACE_BYTES: u64 = 4 << 30;
 
-/// What is known of a server before it is started.
+/// A server before it is started.
 pub(crate) struct Prepared {
     pub(crate) spec: Spec,
-    /// The settings that fit the machine, without those that were given.
+    /// The settings that fit the machine, without given ones.
     pub(crate) sized: Vec<Setting>,
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// Finds or fetches the programs and decides the settings. Nothing is started.
+/// Finds or downloads the programs and decides the settings. Starts nothing.
 pub(crate) fn prepare(
     want: &Want,
     options: &EmbeddedOptions,
@@ -144,7 +143,7 @@ pub(crate) fn prepare(
     Ok(Prepared { spec, sized, warnings })
 }
 
-/// The settings of which those in `extra` count.
+/// Merges settings; those in `extra` take precedence.
 pub(crate) fn merge(mut settings: Vec<Setting>, extra: Vec<Setting>) -> Vec<Setting> {
     for setting in extra {
         match settings.iter_mut().find(|s| s.name == setting.name) {
@@ -178,7 +177,7 @@ fn choose(
     Ok(portable::obtain(&options.places, major, account, fetching)?)
 }
 
-/// The settings that somebody gave, where they may.
+/// Returns the given settings, if they are allowed.
 pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>, EmbeddedError> {
     given
         .iter()
@@ -200,7 +199,7 @@ pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>,
         .collect()
 }
 
-/// Free bytes for this user where `path` is, and whether it is in memory.
+/// Returns the free bytes for this user at `path`, and whether it is in memory.
 fn space(path: &Path) -> (u64, bool) {
     let free = rustix::fs::statvfs(path).map_or(u64::MAX, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
     #[cfg(target_os = "linux")]
@@ -214,7 +213,7 @@ fn space(path: &Path) -> (u64, bool) {
     (free, in_memory)
 }
 
-/// Whether the server in `bindir` has a loadable library of this name.
+/// Returns true if the server in `bindir` has a loadable library of this name.
 fn has_library(bindir: &Path, name: &str) -> bool {
     let told = Command::new(bindir.join("pg_config"))
         .arg("--pkglibdir")
@@ -222,7 +221,7 @@ fn has_library(bindir: &Path, name: &str) -> bool {
         .ok()
         .and_then(|output| String::from_utf8(output.stdout).ok())
         .map(|dir| PathBuf::from(dir.trim_end()));
-    // Where the programs were moved to, what pg_config tells may be elsewhere; the server looks beside itself.
+    // If the programs were moved, the path of pg_config may be wrong; the server searches relative to itself.
     told.into_iter()
         .chain(["../lib", "../lib/postgresql"].map(|dir| bindir.join(dir)))
         .any(|dir| ["so", "dylib"].iter().any(|suffix| dir.join(format!("{name}.{suffix}")).is_file()))

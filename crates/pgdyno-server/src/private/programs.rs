@@ -1,4 +1,4 @@
-//! The programs of PostgreSQL: those of this machine, those in a directory that the user names, and those that are fetched.
+//! PostgreSQL's programs: installed on this machine, in a user's directory, or downloaded.
 
 pub(crate) mod build;
 pub(crate) mod find;

@@ -1,8 +1,8 @@
-//! What a start tells of itself.
+//! Progress of a start.
 
 use crate::private::programs::version::PgVersion;
 
-/// What a start is busy with.
+/// A step of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// The portable PostgreSQL is being downloaded and unpacked, about 15 MB.

@@ -1,4 +1,4 @@
-//! A server that is shut down and started again on its data, perhaps with other settings: in its supervisor.
+//! Restarts a server on its data, perhaps with other settings: in its supervisor.
 
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
@@ -11,7 +11,7 @@ use crate::private::sizing::Setting;
 use crate::private::startup::{self, Refusal};
 use crate::private::wake::Wake;
 
-/// What ALTER SYSTEM had written when a server was started: with it the server is known to start.
+/// Settings of ALTER SYSTEM at a successful start: the server is known to start with them.
 pub(crate) struct Proven(Option<Vec<u8>>);
 
 /// The file that ALTER SYSTEM writes.
@@ -19,14 +19,14 @@ fn auto_conf(instance: &Instance) -> PathBuf {
     instance.data().join("postgresql.auto.conf")
 }
 
-/// What a server that has just started was started with.
+/// Settings of a server's last successful start.
 pub(crate) fn proven(instance: &Instance) -> Proven {
     Proven(std::fs::read(auto_conf(instance)).ok())
 }
 
-/// Starts a server again that was shut down. Where it does not start with these settings, or with what ALTER SYSTEM has
-/// written meanwhile, it is started as it was before, and says so of itself: a setting that is too large must not cost
-/// the data of a kept server.
+/// Starts a server again after a shutdown. If it does not start with these settings, or with those of ALTER SYSTEM,
+/// it is started with the earlier ones, and reports that: a setting that is too large must not cost the data of a
+/// kept server.
 pub(crate) fn restart(
     spec: &mut Spec,
     settings: Option<Vec<Setting>>,
@@ -44,7 +44,7 @@ pub(crate) fn restart(
     let log = instance::log_tail(&instance.log());
     spec.settings = before;
     if let Proven(Some(text)) = proven {
-        // Without it the next start tells the same.
+        // Without it the next start fails in the same way.
         let _ = std::fs::write(auto_conf(instance), text);
     }
     let (server, mut running) = startup::start(spec, instance, woken, Some(last))?;

@@ -1,4 +1,4 @@
-//! A private server that accepts connections: what it is and how it is reached.
+//! A private server that accepts connections: what it is and how to connect.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,14 +10,14 @@ use crate::private::instance;
 use crate::private::programs::find::Installation;
 use crate::private::sizing::Setting;
 
-/// The superuser of a private server, whom its owner becomes through the socket.
+/// The superuser of a private server; its owner connects as this role through the socket.
 pub const SUPERUSER: &str = "postgres";
 
-/// Why a server did not start with what it was to start with.
+/// Why a server did not start with its new settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Refused {
     pub(crate) what: String,
-    /// The end of its log then.
+    /// The end of its log at that time.
     pub(crate) log: Vec<String>,
 }
 
@@ -34,67 +34,67 @@ pub struct PrivateServer {
     pub(crate) port: u16,
     pub(crate) tcp: bool,
     pub(crate) started_unix_s: u64,
-    /// At its last restart: it runs as before.
+    /// Set if its last restart failed: it runs with the earlier settings.
     #[serde(default)]
     pub(crate) refused: Option<Box<Refused>>,
 }
 
 impl PrivateServer {
-    /// How it is reached through its socket, which needs no password.
+    /// Returns how to connect through its socket, which needs no password.
     #[must_use]
     pub fn connect_options(&self, dbname: &str) -> ConnectOptions {
         ConnectOptions::for_socket(&self.socket_dir, self.port, SUPERUSER, dbname)
     }
 
-    /// The programs it runs, their version and how they were found.
+    /// Returns its programs, their version and how they were found.
     #[must_use]
     pub fn installation(&self) -> &Installation {
         &self.installation
     }
 
-    /// The settings that pgdyno chose or was given, each with its reason.
+    /// Returns the settings that pgdyno chose or was given, each with its reason.
     #[must_use]
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// The directory of its socket.
+    /// Returns the directory of its socket.
     #[must_use]
     pub fn socket_dir(&self) -> &Path {
         &self.socket_dir
     }
 
-    /// Its port, which is also in the name of its socket.
+    /// Returns its port, which is also part of its socket's name.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Whether it also listens on 127.0.0.1.
+    /// Returns true if it also listens on 127.0.0.1.
     #[must_use]
     pub fn has_tcp(&self) -> bool {
         self.tcp
     }
 
-    /// Its data directory. Only its account and root may enter.
+    /// Returns its data directory. Only its account and root may enter.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// The process id of its postmaster.
+    /// Returns the process id of its postmaster.
     #[must_use]
     pub fn postmaster_pid(&self) -> i32 {
         self.postmaster_pid
     }
 
-    /// The process id of its supervisor.
+    /// Returns the process id of its supervisor.
     #[must_use]
     pub fn supervisor_pid(&self) -> i32 {
         self.supervisor_pid
     }
 
-    /// How long it has been running.
+    /// Returns how long it has been running.
     #[must_use]
     pub fn uptime(&self) -> Duration {
         SystemTime::now()
@@ -103,19 +103,19 @@ impl PrivateServer {
             .saturating_sub(Duration::from_secs(self.started_unix_s))
     }
 
-    /// The size of its data directory in bytes, WAL included.
+    /// Returns the size of its data directory in bytes, WAL included.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
         instance::size_of_tree(&self.data_dir)
     }
 
-    /// The last lines of its log.
+    /// Returns the last lines of its log.
     #[must_use]
     pub fn log_tail(&self) -> Vec<String> {
         instance::log_tail(&self.dir.join("server.log"))
     }
 
-    /// The command that reaches it, for a shell.
+    /// Returns a shell command that connects to it.
     #[must_use]
     pub fn psql_command(&self) -> String {
         let dir = self.socket_dir.display().to_string();
@@ -124,7 +124,7 @@ impl PrivateServer {
         format!("psql -h {dir} -p {} -U {SUPERUSER}", self.port)
     }
 
-    /// The connection string for its TCP port, without the password; `None` if it has no TCP.
+    /// Returns the connection string for its TCP port, without the password; `None` without TCP.
     #[must_use]
     pub fn tcp_dsn(&self, dbname: &str) -> Option<String> {
         self.tcp.then(|| {
@@ -133,8 +133,8 @@ impl PrivateServer {
         })
     }
 
-    /// Gives the superuser a random password, for TCP, and returns it: it is stored nowhere else, and what
-    /// the server is sent is only its SCRAM verifier.
+    /// Sets a random password of the superuser, for TCP, and returns it. It is stored nowhere else, and the server
+    /// receives only its SCRAM verifier.
     pub(crate) fn set_password(&self) -> Result<Secret, PasswordError> {
         use std::io::Read;
         let mut random = [0; 16];
@@ -149,16 +149,16 @@ impl PrivateServer {
     }
 }
 
-/// Why the superuser of a private server got no password.
+/// The error when the superuser of a private server got no password.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordError {
-    /// No random number.
+    /// There is no random number.
     #[error("cannot read /dev/urandom for the password of the private server")]
     Random(#[source] std::io::Error),
-    /// It does not let us in.
+    /// The connection failed.
     #[error("cannot connect to the private server to set its password")]
     Connect(#[from] pgdyno_net::ConnectError),
-    /// It refuses.
+    /// The server refused.
     #[error("cannot set the password of the private server")]
     Refused(#[from] pgdyno_net::AdminError),
 }

@@ -10,51 +10,51 @@ const GIB: u64 = 1 << 30;
 pub struct Setting {
     /// Its name.
     pub name: String,
-    /// Its value, as `postgresql.conf` takes it, without quotes.
+    /// Its value, as in `postgresql.conf`, without quotes.
     pub value: String,
-    /// Why it is so, in a few words.
+    /// The reason, in a few words.
     pub why: String,
 }
 
 impl Setting {
-    /// A setting and its reason.
+    /// Returns a setting with its reason.
     #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>, why: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into(), why: why.into() }
     }
 }
 
-/// What the settings depend on.
+/// Facts on which the settings depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Memory that may be used, in bytes.
+    /// Usable memory in bytes.
     pub ram_bytes: u64,
-    /// Processors that may be used.
+    /// Usable CPUs.
     pub cpus: u32,
-    /// Free space where the data will be, in bytes.
+    /// Free space for the data in bytes.
     pub disk_free_bytes: u64,
-    /// Size of the file system that shared memory between processes comes from (`/dev/shm`), in bytes,
-    /// where there is one. Containers often have 64 MB.
+    /// Size of the file system for shared memory between processes (`/dev/shm`) in bytes, if there is one. Containers
+    /// often have 64 MB.
     pub shm_bytes: Option<u64>,
-    /// Connections that the caller will open at the same time.
+    /// Number of concurrent connections.
     pub connections: u32,
-    /// Whether the library of `pg_stat_statements` is there.
+    /// Whether the library of `pg_stat_statements` exists.
     pub has_pg_stat_statements: bool,
 }
 
-/// The settings for a server with these facts.
+/// Returns the settings for a server with these facts.
 ///
-/// What makes data safe (`fsync`, `full_page_writes`, `synchronous_commit`) stays as PostgreSQL has it,
-/// and is listed so that it is seen. Source: PostgreSQL documentation, "Server Configuration" and
-/// "Populating a Database".
+/// The settings for durability (`fsync`, `full_page_writes`, `synchronous_commit`) keep PostgreSQL's defaults, and
+/// are listed so that users see them. Source: PostgreSQL documentation, "Server Configuration" and "Populating a
+/// Database".
 #[must_use]
 pub fn settings(facts: &Facts) -> Vec<Setting> {
     let ram = facts.ram_bytes.max(256 * MIB);
     let shared_buffers = (ram / 4).clamp(64 * MIB, 16 * GIB);
     let maintenance_work_mem = (ram / 16).clamp(64 * MIB, 2 * GIB);
-    // Half of what is free may go to WAL at the worst moment: max_wal_size is no hard limit.
+    // WAL may take half of the free space at worst: max_wal_size is no hard limit.
     let max_wal_size = (facts.disk_free_bytes / 8).clamp(512 * MIB, 16 * GIB);
-    // 3 for superusers, which PostgreSQL sets aside, and some for what is not measured: the admin
+    // 3 for superusers, which PostgreSQL reserves, and some for connections that are not measured: the admin
     // connection, samplers, a psql.
     let max_connections = facts.connections.saturating_add(20).max(100);
     let work_mem = (ram / 4 / u64::from(max_connections)).clamp(4 * MIB, 64 * MIB);
@@ -93,7 +93,7 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     settings
 }
 
-/// A size as PostgreSQL writes it, rounded down to a megabyte.
+/// Formats a size as PostgreSQL does, rounded down to a megabyte.
 fn size(bytes: u64) -> String {
     if bytes.is_multiple_of(GIB) { format!("{}GB", bytes / GIB) } else { format!("{}MB", bytes / MIB) }
 }

@@ -1,4 +1,4 @@
-//! What a supervisor does until its server accepts connections.
+//! The work of a supervisor until its server accepts connections.
 
 use std::fs::File;
 use std::io;
@@ -15,16 +15,16 @@ use crate::private::sizing::Setting;
 use crate::private::wake::Wake;
 use crate::process;
 
-/// Why the server did not start. `None` means that it is not wanted any more.
+/// Why the server did not start; `None` if it is not needed any more.
 pub(crate) type Refusal = Option<String>;
 
-/// Whether somebody wants the server gone before it is there.
+/// Returns true if a request to end came before the server started.
 fn is_unwanted(woken: &Receiver<Wake>) -> bool {
-    matches!(woken.try_recv(), Ok(Wake::ParentGone | Wake::Told(_)))
+    matches!(woken.try_recv(), Ok(Wake::ParentGone | Wake::Signal(_)))
 }
 
-/// Makes the data directory if there is none, and starts the server on it; at the place of `last`, where that was the
-/// same server before a shutdown. The main thread calls this.
+/// Creates the data directory if necessary, and starts the server on it; at the address of `last`, if that was the
+/// same server before a shutdown. Call it on the main thread.
 pub(crate) fn start(
     spec: &Spec,
     instance: &Instance,
@@ -34,7 +34,7 @@ pub(crate) fn start(
     let account = spec.account.as_ref();
     let because = |what: &'static str| move |error: io::Error| Some(format!("{what}: {error}"));
     let log_path = instance.log();
-    // Truncated, then appended to by all who write it.
+    // Truncated, then appended to by all writers.
     let log = File::create(&log_path)
         .and_then(|_| File::options().append(true).open(&log_path))
         .map_err(because("cannot write the server's log"))?;
@@ -52,7 +52,7 @@ pub(crate) fn start(
     } else {
         tell(&Event::Initialising);
         initialise(spec, instance, new_log()?, woken)?;
-        // What initdb said matters no more: the log's end is to tell why postgres does not start.
+        // Removes initdb's output: the log's end should show why postgres does not start.
         log.set_len(0).map_err(because("cannot write the server's log"))?;
     }
     let socket_dir = match last.filter(|last| last.socket_dir.is_dir()) {
@@ -94,7 +94,7 @@ pub(crate) fn start(
                 if refusal.is_none() || !port_was_taken {
                     return Err(refusal);
                 }
-                // The next attempt's log must not show this one's complaint.
+                // The next attempt's log must not contain this one's error.
                 log.set_len(0).map_err(because("cannot write the server's log"))?;
             }
         }
@@ -102,7 +102,7 @@ pub(crate) fn start(
     Err(Some("no port stays free for the server".to_owned()))
 }
 
-/// Makes the data directory, which gets its name when it is complete.
+/// Creates the data directory, which gets its name when it is complete.
 fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake>) -> Result<(), Refusal> {
     let account = spec.account.as_ref();
     let unfinished = instance.dir().join("data.new");
@@ -122,7 +122,7 @@ fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake
             )),
             _ => Some(format!("cannot run initdb: {error}")),
         })?;
-    // Killed, its postgres would leave shared memory in the kernel; it is nearly done anyway.
+    // If killed, its postgres would leave shared memory in the kernel; it is nearly finished anyway.
     let mut unwanted_since: Option<Instant> = None;
     loop {
         match initdb.try_wait() {
@@ -149,12 +149,12 @@ fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Writes the three files that the server is configured by.
+/// Writes the server's three configuration files.
 fn configure(spec: &Spec, instance: &Instance, socket_dir: &Path, port: u16) -> io::Result<PathBuf> {
     let file = |name: &str| instance.dir().join(name);
     let (hba, ident, config) = (file("pg_hba.conf"), file("pg_ident.conf"), file("postgresql.conf"));
-    // The socket's directory keeps everybody out but the server's account and root; of those only
-    // whoever started it becomes the superuser.
+    // Only the server's account and root may enter the socket's directory; of those only the account that started the
+    // server becomes the superuser.
     let mut access = "local all all peer map=pgdyno\n".to_owned();
     if spec.tcp {
         access.push_str("host all all 127.0.0.1/32 scram-sha-256\n");
@@ -162,7 +162,7 @@ fn configure(spec: &Spec, instance: &Instance, socket_dir: &Path, port: u16) -> 
     postmaster::write_config(&hba, &access)?;
     postmaster::write_config(&ident, &format!("pgdyno \"{}\" postgres\n", spec.caller))?;
     let path = |path: &Path| path.display().to_string();
-    // The last one counts: whoever gave a setting gets it. Those that must be as they are here are refused before.
+    // The last value counts: given settings take precedence. Those that must not be changed are refused before.
     let own = [
         ("hba_file", path(&hba)),
         ("ident_file", path(&ident)),
@@ -185,7 +185,7 @@ fn configure(spec: &Spec, instance: &Instance, socket_dir: &Path, port: u16) -> 
 }
 
 fn await_ready(spec: &Spec, server: &mut Postmaster, woken: &Receiver<Wake>) -> Result<(), Refusal> {
-    // Data that were kept may have to be recovered first.
+    // Kept data may need recovery.
     let patience = Duration::from_secs(if spec.kept { 600 } else { 60 });
     let deadline = Instant::now() + patience;
     while !server.is_ready() {

@@ -1,10 +1,10 @@
-//! The supervisor: a process between pgdyno and its private server, which outlives pgdyno by just as long
-//! as it takes to end the server and to remove its directories.
+//! The supervisor: a process between pgdyno and its private server, which outlives pgdyno only to end the server and
+//! to remove its directories.
 //!
-//! It is the same program, started with [`SUPERVISE`](crate::SUPERVISE). The end of its standard input means that pgdyno is
-//! gone, however it went: only pgdyno has the other end of that pipe. It leads a
-//! session of its own, so that Ctrl-C does not reach the server before pgdyno has ended the run. Should the
-//! supervisor itself be killed, Linux ends the postmaster, and whoever comes next removes the directories.
+//! It is the same program, started with [`SUPERVISE`](crate::SUPERVISE). The end of its standard input means that
+//! pgdyno has ended, in whatever way: only pgdyno has the other end of that pipe. It leads a session of its own, so
+//! that Ctrl-C does not reach the server before pgdyno has ended the run. If the supervisor itself is killed, Linux
+//! ends the postmaster, and the next pgdyno removes the directories.
 
 use std::io::{self, BufRead};
 use std::process::ExitCode;
@@ -19,11 +19,11 @@ use crate::private::server::PrivateServer;
 use crate::private::wake::{Wake, listen, watch};
 use crate::private::{restart, startup};
 
-/// The whole life of a supervisor. To be called on the main thread of a process that was started with
-/// [`SUPERVISE`], before anything else; its standard input and output belong to it.
+/// Runs a supervisor. Call it on the main thread of a process that was started with [`SUPERVISE`], before anything
+/// else; its standard input and output belong to it.
 #[must_use]
 pub fn supervise_main() -> ExitCode {
-    // Fails only for who leads a group already, such as a user who types the hidden word.
+    // Fails only for the leader of a group, such as a user who types the hidden argument.
     let _ = rustix::process::setsid();
     let _ = std::env::set_current_dir("/");
     let mut line = String::new();
@@ -34,7 +34,7 @@ pub fn supervise_main() -> ExitCode {
         .and_then(|_| serde_json::from_str(&line))
     {
         Ok(spec) => spec,
-        // Whoever started it has gone, or is no pgdyno.
+        // The starter has ended, or is not pgdyno.
         Err(_) => return ExitCode::FAILURE,
     };
     let (wake, woken) = mpsc::channel();
@@ -72,7 +72,7 @@ fn fail(what: String, log: Vec<String>) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Waits until the server is not wanted any more, or dies.
+/// Waits until the server is not needed any more, or ends.
 fn serve(
     spec: &mut Spec,
     instance: Instance,
@@ -90,7 +90,7 @@ fn serve(
     let mut died = false;
     loop {
         let stop = match woken.recv() {
-            Ok(Wake::Told(stop)) => stop,
+            Ok(Wake::Signal(stop)) => stop,
             // `wake` lives in this process, so the channel cannot close.
             Ok(Wake::ParentGone) | Err(_) => Stop::Immediate,
             Ok(Wake::Asked(order)) => {
@@ -112,7 +112,7 @@ fn serve(
                         if announce(spec, &instance, &running).is_ok() {
                             continue;
                         }
-                        // Nobody could find it any more.
+                        // No process could find it any more.
                         Stop::Fast
                     }
                     Err(Some(what)) => {
@@ -124,14 +124,14 @@ fn serve(
                 }
             }
             Ok(Wake::Ended) => {
-                // The word of one that was made to crash comes when another runs.
+                // The end of a killed server is reported after the next one runs.
                 let Some(status) = server.ended().filter(|_| !died) else { continue };
                 tell(&Event::Died { what: status.to_string(), log: instance::log_tail(&instance.log()) });
                 died = true;
                 if spec.kept {
                     Stop::Fast
                 } else {
-                    // Its directory stays for as long as pgdyno may want to read the log.
+                    // Keeps its directory as long as pgdyno may want to read the log.
                     continue;
                 }
             }
@@ -147,7 +147,7 @@ fn serve(
     if died { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Tells how the server is reached: whoever listens, and whoever looks at the state of a kept one.
+/// Reports the server's address to the listener, and writes it for status queries of a kept one.
 fn announce(spec: &Spec, instance: &Instance, running: &PrivateServer) -> io::Result<()> {
     if spec.kept {
         kept::write_state(instance.dir(), running)?;

@@ -1,4 +1,4 @@
-//! What a supervisor waits for: orders, the end of its pgdyno, signals and the end of its server.
+//! Events of a supervisor: orders, the end of its pgdyno, signals and the end of its server.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -10,15 +10,15 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use crate::private::pipe::{Order, Spec};
 use crate::private::postmaster::Stop;
 
-/// What wakes the supervisor.
+/// An event that wakes the supervisor.
 pub(crate) enum Wake {
     ParentGone,
     Asked(Order),
-    Told(Stop),
+    Signal(Stop),
     Ended,
 }
 
-/// Turns the end of the input and signals into messages.
+/// Sends the end of the input and signals as events.
 pub(crate) fn listen(spec: &Spec, wake: &Sender<Wake>) -> io::Result<()> {
     if !spec.kept {
         let wake = wake.clone();
@@ -33,16 +33,16 @@ pub(crate) fn listen(spec: &Spec, wake: &Sender<Wake>) -> io::Result<()> {
             wake.send(Wake::ParentGone)
         });
     }
-    // SIGTERM is also what a machine sends that goes down: a kept server's data must survive it.
+    // A machine that shuts down sends SIGTERM, too: a kept server's data must survive it.
     let usual = if spec.kept { Stop::Fast } else { Stop::Immediate };
     for (signal, stop) in [(SIGTERM, usual), (SIGINT, usual), (SIGHUP, usual), (SIGQUIT, Stop::Immediate)] {
-        on_signal(signal, wake, move || Wake::Told(stop))?;
+        on_signal(signal, wake, move || Wake::Signal(stop))?;
     }
-    // Nobody has the input of a kept server's supervisor any more: its one order is a signal.
+    // The input of a kept server's supervisor is closed: its only order is a signal.
     on_signal(SIGUSR1, wake, || Wake::Asked(Order::Restart(None)))
 }
 
-/// Turns a signal into messages.
+/// Sends a signal as an event.
 fn on_signal(signal: i32, wake: &Sender<Wake>, message: impl Fn() -> Wake + Send + 'static) -> io::Result<()> {
     let (mut reader, writer) = UnixStream::pair()?;
     signal_hook::low_level::pipe::register(signal, writer)?;
@@ -57,7 +57,7 @@ fn on_signal(signal: i32, wake: &Sender<Wake>, message: impl Fn() -> Wake + Send
     Ok(())
 }
 
-/// Sends [`Wake::Ended`] when this child has ended. It is not reaped, so that its number stays its own.
+/// Sends [`Wake::Ended`] when this child has ended. Does not reap it, so that its process id is not reused.
 pub(crate) fn watch(child: i32, wake: Sender<Wake>) {
     std::thread::spawn(move || {
         if let Some(pid) = Pid::from_raw(child) {

@@ -1,4 +1,4 @@
-//! What is asked at each look, prepared for one session, and what the answers show.
+//! Prepared queries of a session, and the frames of their results.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -15,10 +15,10 @@ use crate::Frame;
 /// The last look at each source.
 pub(super) type Last = BTreeMap<&'static str, Vec<Row>>;
 
-/// A source and the text that asks it.
+/// A source and the text that queries it.
 type Ask = (&'static Source, String);
 
-/// All that can be asked of a server.
+/// All sources of a server.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) scene: Scene,
@@ -28,7 +28,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Prepares all sources in a session, and tries each of them: what is refused is left out from now on.
+    /// Prepares all sources in a session, and tries each of them. A refused source is left out from then on.
     pub(super) fn prepare(
         session: &mut Session,
         scene: Scene,
@@ -64,12 +64,12 @@ impl Asked {
         Ok(Self { scene, sources, waits, last })
     }
 
-    /// What the sources showed last, for the next session.
+    /// Returns the last results of the sources, for the next session.
     pub(super) fn into_last(self) -> Last {
         self.last
     }
 
-    /// Looks at what sessions wait for.
+    /// Looks at the waits of sessions.
     pub(super) fn look_at_waits(&self, session: &mut Session, looks: &mut waits::Looks) -> Result<(), AdminError> {
         if let Some(text) = &self.waits
             && let Some(rows) = session.ask(text)?
@@ -79,7 +79,7 @@ impl Asked {
         Ok(())
     }
 
-    /// Looks at all that is due, in one text; where that fails, one by one, so that the others are seen all the same.
+    /// Looks at all sources that are due, in one text; if that fails, one by one, so that the others succeed.
     pub(super) fn look(
         &mut self,
         session: &mut Session,
@@ -136,7 +136,7 @@ impl Asked {
         Ok(frames)
     }
 
-    /// What one source has shown, and whether its counters have been reset since.
+    /// Returns the frame of one source, and whether its counters have been reset.
     fn frame(&mut self, source: &'static Source, at: Instant, rows: Rows, notes: &mut Notes) -> Frame {
         let last = self.last.insert(source.of.name, rows.rows.clone());
         if last.is_some_and(|last| source.was_reset(&last, &rows.rows)) {
@@ -148,7 +148,7 @@ impl Asked {
     }
 }
 
-/// Prepares a statement and runs it once: the text that asks it from now on, or why it cannot be asked.
+/// Prepares a statement and runs it once. Returns the text that queries it from then on, or why it cannot be queried.
 fn try_out(session: &mut Session, name: &str, sql: &str) -> Result<Result<String, String>, AdminError> {
     let refused = |error: AdminError| match error.is_lost() {
         true => Err(error),
@@ -165,17 +165,17 @@ fn try_out(session: &mut Session, name: &str, sql: &str) -> Result<Result<String
     }
 }
 
-/// Whether it may go better next time: a limit of the session was reached, or somebody cancelled it.
+/// Returns true if it may succeed next time: a time limit of the session was reached, or it was cancelled.
 fn may_pass(error: &AdminError) -> bool {
     error.code().is_some_and(|code| matches!(code.as_str(), "57014" | "55P03" | "40001" | "40P01"))
 }
 
-/// Whether what was prepared is not there.
+/// Returns true if the prepared statement is missing.
 fn is_forgotten(error: &AdminError) -> bool {
     error.code().is_some_and(|code| code.as_str() == "26000")
 }
 
-/// What the server said.
+/// Returns the server's message.
 fn refusal(error: &AdminError) -> String {
     match error {
         AdminError::Server { message, .. } if message.code.as_str() == "42501" => {

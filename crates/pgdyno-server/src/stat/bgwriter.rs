@@ -1,4 +1,4 @@
-//! `pg_stat_bgwriter`, but for what it tells of checkpoints before PostgreSQL 17.
+//! `pg_stat_bgwriter`, without its columns for checkpoints before PostgreSQL 17.
 
 use super::source::{Every, From, Source};
 

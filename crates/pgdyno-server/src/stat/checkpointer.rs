@@ -1,7 +1,7 @@
-//! `pg_stat_checkpointer`; before PostgreSQL 17 what `pg_stat_bgwriter` tells of checkpoints.
+//! `pg_stat_checkpointer`; before PostgreSQL 17 the columns of `pg_stat_bgwriter` for checkpoints.
 //!
-//! A checkpoint counts there when it begins or, from PostgreSQL 18 on, when it is done. That it is done is seen on all versions
-//! by its position in the WAL, which the control file then has.
+//! A checkpoint counts there when it begins or, since PostgreSQL 18, when it is complete. In all versions its WAL
+//! position in the control file shows that it is complete.
 
 use super::source::{Every, From, Source};
 

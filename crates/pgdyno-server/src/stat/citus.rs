@@ -1,4 +1,5 @@
-//! What Citus counts on the node that is asked, its databases added up. Citus 13.1 and newer, with `citus.enable_stat_counters`.
+//! Counters of Citus on the queried node, summed over databases. Citus 13.1 and newer, with
+//! `citus.enable_stat_counters`.
 
 use super::source::{Every, From, Source};
 

@@ -1,11 +1,11 @@
-//! Whether somebody has set the clock.
+//! Detects that the clock was set.
 
 use std::time::{Duration, Instant, SystemTime};
 
-/// A clock that is kept by small corrections goes wrong by less.
+/// Small corrections of a synchronised clock are below this.
 const STEP: f64 = 0.5;
 
-/// The clock of the day against one that nobody sets.
+/// The wall clock compared with one that cannot be set.
 #[derive(Debug)]
 pub(super) struct Clock {
     steady: Instant,
@@ -17,7 +17,7 @@ impl Clock {
         Self { steady, day }
     }
 
-    /// By how many seconds the clock of the day was set since the last look, if it was.
+    /// Returns by how many seconds the wall clock was set since the last look, if it was.
     pub(super) fn step(&mut self, steady: Instant, day: SystemTime) -> Option<f64> {
         let real = steady.saturating_duration_since(self.steady);
         let seconds = |d: Duration| d.as_secs_f64();

@@ -1,8 +1,8 @@
-//! `pg_stat_database` of the database that is measured.
+//! `pg_stat_database` of the measured database.
 
 use super::source::{Every, From, Source};
 
-/// The row of the database that the session is in.
+/// The row of the session's database.
 pub(crate) const FROM: &str = "pg_stat_database WHERE datname = current_database()";
 
 pub(crate) const SOURCE: Source =

@@ -1,4 +1,4 @@
-//! `pg_stat_io`: who has read and written what, for what purpose. PostgreSQL 16 and newer.
+//! `pg_stat_io`: reads and writes by kind of process and purpose. PostgreSQL 16 and newer.
 
 use super::source::{Every, From, Source};
 
@@ -7,7 +7,7 @@ pub(super) const SOURCE: Source = Source {
     every: Every::Second,
     loses_rows: false,
     from: |scene| match scene.is_at_least(16) {
-        // What a row cannot count is NULL in it.
+        // A counter that does not apply to a row is NULL.
         true => From::Sql(
             "pg_stat_io WHERE coalesce(nullif(reads, 0), nullif(writes, 0), nullif(writebacks, 0), nullif(extends, 0), \
              nullif(hits, 0), nullif(evictions, 0), nullif(reuses, 0), nullif(fsyncs, 0)) IS NOT NULL",

@@ -1,4 +1,5 @@
-//! Who waits for locks. One look at `pg_locks` holds all partitions of the lock table, so it is left out while nobody waits.
+//! Waits for locks. A query of `pg_locks` locks all partitions of the lock table, so it is skipped while no session
+//! waits.
 
 use super::source::{Every, From, Source};
 

@@ -1,14 +1,14 @@
-//! The plans of the weightiest statements, as the server would make them now.
+//! Plans of the most expensive statements, as the server would make them now.
 
 use pgdyno_net::AdminError;
 
 use super::scene::Scene;
 use super::session::Session;
 
-/// What can be explained begins so.
+/// First words of statements that can be explained.
 const EXPLAINED: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES"];
 
-/// The plan of each of `statements` as text, one after the other, or why there is none of it.
+/// Returns the plan of each of `statements` as text, one after the other, or why there is none.
 pub(super) fn explain(session: &mut Session, scene: &Scene, statements: &[String]) -> Result<String, AdminError> {
     let mut text = String::new();
     for statement in statements {
@@ -30,7 +30,7 @@ fn lines(results: Vec<pgdyno_net::Rows>) -> String {
     cells.collect::<Vec<_>>().join("\n")
 }
 
-/// What asks for the plan of a statement as `pg_stat_statements` has it, with `$1` for each of its constants.
+/// Returns the query for the plan of a statement of `pg_stat_statements`, with `$1` for each of its constants.
 fn order(statement: &str, scene: &Scene) -> Result<String, &'static str> {
     let first = statement.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     if !EXPLAINED.contains(&first.as_str()) {
@@ -39,7 +39,7 @@ fn order(statement: &str, scene: &Scene) -> Result<String, &'static str> {
     let has_parameters = statement.split('$').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     match (has_parameters, scene.is_at_least(16)) {
         (true, false) => Err("before PostgreSQL 16 only statements without parameters can be explained"),
-        // The parameters of a statement that has none are no harm.
+        // Harmless for a statement without parameters.
         (_, true) => Ok(format!("EXPLAIN (GENERIC_PLAN) {statement}")),
         (false, false) => Ok(format!("EXPLAIN {statement}")),
     }

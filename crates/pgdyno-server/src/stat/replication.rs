@@ -1,5 +1,5 @@
-//! What `pg_stat_replication` shows. A standby may come at any time, so it is always asked; the view itself looks at every
-//! session, what is asked here only at those that send WAL.
+//! `pg_stat_replication`. A standby may connect at any time, so it is always queried; the view itself reads every
+//! session, this query only those that send WAL.
 
 use super::source::{Every, From, Source};
 

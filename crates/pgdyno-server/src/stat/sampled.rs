@@ -1,49 +1,49 @@
-//! What there is to know of the sampling itself.
+//! Report on the sampling itself.
 
 use std::time::{Duration, Instant};
 
-/// A source that could not be looked at, or not whole.
+/// A source that could not be sampled, or only partly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Which.
+    /// The source.
     pub source: &'static str,
-    /// Why, and what would help.
+    /// The reason and a remedy.
     pub why: String,
 }
 
-/// Something that a reader of the samples must know.
+/// An event that readers of the samples must know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// When it was noticed, or began.
+    /// Time when it began, or was noticed.
     pub at: Instant,
-    /// When it was over; none for a moment.
+    /// Time when it was over; `None` without a length.
     pub until: Option<Instant>,
-    /// `reset`, `restart`, `outage` or `clock`.
+    /// Kind: `reset`, `restart`, `outage` or `clock`.
     pub kind: &'static str,
-    /// What has happened.
+    /// Description.
     pub text: String,
 }
 
-/// How a server was sampled.
+/// Report on a server's sampling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampled {
-    /// What could not be looked at.
+    /// Missing sources.
     pub left_out: Vec<LeftOut>,
-    /// What has happened meanwhile.
+    /// Events.
     pub notices: Vec<Notice>,
-    /// The plans that were asked for, as text.
+    /// The requested plans, as text.
     pub plans: Option<String>,
-    /// Queries that were sent.
+    /// Number of queries.
     pub queries: u64,
-    /// Transactions that the server has counted for them, the beginning of each session included.
+    /// Transactions that the server has counted for them, including the start of each session.
     pub transactions: u64,
-    /// How long the answers took.
+    /// Total time of the answers.
     pub waited: Duration,
-    /// CPU time of the sampling sessions, where the server is on this machine and shows it.
+    /// CPU time of the sampling sessions, if the server is on this machine and visible.
     pub cpu: Option<Duration>,
 }
 
-/// Keeps what is noticed.
+/// Collects the report.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) left_out: Vec<LeftOut>,
@@ -51,7 +51,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// Something is left out; the first reason stands.
+    /// Notes a missing source; the first reason stands.
     pub(super) fn leave_out(&mut self, source: &'static str, why: String) {
         if !self.has_left_out(source) {
             self.left_out.push(LeftOut { source, why });
@@ -62,12 +62,12 @@ impl Notes {
         self.left_out.iter().any(|out| out.source == source)
     }
 
-    /// Something happened at a moment.
+    /// Notes an event without a length.
     pub(super) fn note(&mut self, at: Instant, kind: &'static str, text: String) {
         self.notices.push(Notice { at, until: None, kind, text });
     }
 
-    /// Something began then, and is over now.
+    /// Notes an event that began then, and is over now.
     pub(super) fn note_since(&mut self, at: Instant, kind: &'static str, text: String) {
         self.notices.push(Notice { at, until: Some(Instant::now()), kind, text });
     }

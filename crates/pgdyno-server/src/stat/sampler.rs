@@ -1,4 +1,4 @@
-//! A sampler of one server: its session, which is lost and found again, and its looks.
+//! The sampler of one server: its session, which is replaced when it is lost, and its looks.
 
 use std::time::{Instant, SystemTime};
 
@@ -13,17 +13,17 @@ use super::statements::{self, Snapshot};
 use super::{plans, waits};
 use crate::Frame;
 
-/// Sources that are looked at once in ten seconds are due every so many seconds.
+/// Interval in seconds of sources with a look every ten seconds.
 const SLOW: u64 = 10;
 
-/// What is wanted beyond the usual.
+/// Options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// The plans of so many statements.
+    /// Number of statements whose plans are wanted.
     pub plans: usize,
-    /// Whether the database is pgdyno's own, so that an extension may be made in it.
+    /// Whether the database belongs to pgdyno, so that an extension may be created in it.
     pub owns_database: bool,
-    /// Whether a pooler hands out the server's connections transaction by transaction: then nothing is prepared.
+    /// Whether a pooler assigns server connections transaction by transaction: then nothing is prepared.
     pub is_pooled: bool,
 }
 
@@ -32,9 +32,9 @@ pub struct Wishes {
 pub struct Sampler {
     options: ConnectOptions,
     wishes: Wishes,
-    /// The session and what is asked of it; none while the server cannot be reached.
+    /// The session and its queries; `None` while the server is unreachable.
     within: Option<(Session, Asked)>,
-    /// What is kept from one session to the next.
+    /// State that survives a session.
     spent: Cost,
     last: Last,
     started: Option<String>,
@@ -48,8 +48,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler of the server that `options` lead to. It has a session of its own from now on; where none can be had,
-    /// [`Sampler::end`] tells.
+    /// Returns a sampler of the server of `options`, and opens its session. If that fails, [`Sampler::end`] returns
+    /// the reason.
     #[must_use]
     pub fn begin(options: &ConnectOptions, wishes: Wishes) -> Self {
         let mut sampler = Self {
@@ -73,7 +73,7 @@ impl Sampler {
         sampler
     }
 
-    /// Opens a session, gets to know the server, and prepares what is asked of it; why not, in words.
+    /// Opens a session, reads the server's properties, and prepares the queries. Returns the reason if it fails.
     fn enter(&mut self) -> Result<(), String> {
         let mut session = Session::open(&self.options, self.spent).map_err(|error| error.to_string())?;
         if self.wishes.is_pooled {
@@ -105,7 +105,7 @@ impl Sampler {
         Asked::prepare(session, scene, std::mem::take(&mut self.last), &mut self.notes).map(Some)
     }
 
-    /// There is a session again, where there was one before.
+    /// Notes that there is a session again, after one was lost.
     fn note_return(&mut self, scene: &Scene) {
         let Some(lost_at) = self.lost_at.take() else { return };
         let away = lost_at.elapsed().as_secs_f64();
@@ -118,7 +118,7 @@ impl Sampler {
         self.notes.note_since(lost_at, kind, text);
     }
 
-    /// What `ask` brings; none where there is no session. One that is lost meanwhile is looked for at the next look.
+    /// Returns the result of `ask`; `None` without a session. A lost session is replaced at the next look.
     fn within<T>(
         &mut self,
         ask: impl FnOnce(&mut Self, &mut Session, &mut Asked) -> Result<T, AdminError>,
@@ -138,16 +138,16 @@ impl Sampler {
         }
     }
 
-    /// One of the looks within a second: at what sessions wait for.
+    /// Looks at the waits of sessions, several times within a second.
     pub fn look_at_waits(&mut self) {
         self.within(|sampler, session, asked| asked.look_at_waits(session, &mut sampler.looks));
     }
 
-    /// The look that ends a second: at all that is due.
+    /// Looks at all sources that are due, at the end of a second.
     pub fn look(&mut self) -> Vec<Frame> {
         self.look_at_clock();
         if self.within.is_none() && self.lost_at.is_some() {
-            // A server that comes back lets one in when it is ready; until then it is tried each second.
+            // A server that restarts accepts connections when it is ready; until then every second is an attempt.
             let _ = self.enter();
         }
         let with_slow = self.seconds.is_multiple_of(SLOW);
@@ -170,7 +170,7 @@ impl Sampler {
         }
     }
 
-    /// The measured window opens.
+    /// Handles the start of the measured window.
     pub fn window_opens(&mut self) {
         self.at_opening = self.count_statements();
     }
@@ -183,7 +183,7 @@ impl Sampler {
         counted.flatten()
     }
 
-    /// The measured window closes: the statements of it, where they were counted.
+    /// Handles the end of the measured window: returns its statements, if they were counted.
     pub fn window_closes(&mut self) -> Option<Frame> {
         let after = self.count_statements();
         let (Some(before), Some(after)) = (self.at_opening.take(), after) else {

@@ -1,28 +1,28 @@
-//! What decides how a server's statistics are asked for.
+//! Properties of a server that determine the queries of its statistics.
 
 use pgdyno_net::AdminError;
 
 use super::session::Session;
 
-/// What is known of the server and of the role that looks.
+/// Properties of the server and of the sampling role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scene {
     /// `server_version_num`.
     pub(super) version: u32,
     pub(super) role: String,
-    /// Whether the role sees the sessions of others.
+    /// Whether the role sees other sessions.
     pub(super) sees_all: bool,
-    /// Settings that measure how long reading and writing takes, and are off.
+    /// Settings for the timing of I/O that are off.
     pub(super) untimed: Vec<&'static str>,
     /// Whether Citus counts there.
     pub(super) has_citus_counters: bool,
-    /// Tables of users in the database.
+    /// Number of users' tables in the database.
     pub(super) tables: u64,
-    /// Which statements its library counts, where it has that loaded: `top`, `all` or `none`.
+    /// Statements that pg_stat_statements counts, if it is loaded: `top`, `all` or `none`.
     pub(super) statements_tracked: Option<String>,
-    /// The schema in which the database has the views of that, as SQL has it.
+    /// The schema of its views in the database, as in SQL.
     pub(super) statements_schema: Option<String>,
-    /// When it was started, as it writes it.
+    /// Time of its start, in its own format.
     pub(super) started: String,
 }
 
@@ -45,7 +45,7 @@ impl Scene {
         let number = |cell: Option<String>| cell.and_then(|cell| cell.parse().ok()).unwrap_or_default();
         let version = next().and_then(|version| version.parse().ok()).unwrap_or_default();
         let (role, sees_all) = (text(next()), is_true(next()));
-        // PostgreSQL 13 does not have the second one.
+        // PostgreSQL 13 lacks the second one.
         let timed = [("track_io_timing", next()), ("track_wal_io_timing", next())];
         let off = |(name, value): (&'static str, Option<String>)| value.filter(|value| value == "off").map(|_| name);
         Ok(Some(Self {
@@ -61,7 +61,7 @@ impl Scene {
         }))
     }
 
-    /// Whether it is this major version or a newer one.
+    /// Returns true if it is this major version or a newer one.
     pub(super) fn is_at_least(&self, major: u32) -> bool {
         self.version >= major * 10_000
     }

@@ -1,4 +1,4 @@
-//! The session that samples are taken over, and what it costs.
+//! The session of the sampler, and its cost.
 
 use std::time::{Duration, Instant};
 
@@ -6,37 +6,36 @@ use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions, Rows};
 
 use crate::facts::backend::LocalBackend;
 
-/// The name that the server shows for it.
+/// Its application_name.
 const APPLICATION_NAME: &str = "pgdyno sampler";
 
-/// Settings that keep a look cheap and short, whatever happens to the server: it waits for nobody's lock, and is given up
-/// where the server has no time for it.
+/// Settings that keep a look cheap and short, whatever happens to the server: it waits for no lock, and is given up
+/// if the server is too busy.
 const SETTINGS: [(&str, &str); 3] = [("statement_timeout", "5s"), ("lock_timeout", "100ms"), ("jit", "off")];
 
-/// A server that does not say a word for so long is not waited for: the settings above do not help where the network is
-/// gone.
+/// Time limit for a silent server: the settings above do not help if the network is down.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What sampling has cost.
+/// Cost of sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
-    /// Texts that were sent; each is a transaction, and so is the beginning of each session.
+    /// Texts sent; each is a transaction, and so is the start of each session.
     pub(super) queries: u64,
     pub(super) sessions: u64,
-    /// How long the answers took.
+    /// Total time of the answers.
     pub(super) waited: Duration,
-    /// CPU time of the sessions, where it can be seen.
+    /// CPU time of the sessions, if visible.
     pub(super) cpu: Option<Duration>,
 }
 
-/// A connection of the sampler's own.
+/// A connection of the sampler.
 #[derive(Debug)]
 pub(super) struct Session {
     admin: Admin,
     backend: Option<LocalBackend>,
     /// The `application_name` of the clients' sessions.
     clients: Option<String>,
-    /// Whether what is prepared stays prepared. Behind a pooler the next statement may meet another session.
+    /// Whether prepared statements stay. Behind a pooler the next statement may run in another session.
     keeps: bool,
     cost: Cost,
 }
@@ -45,11 +44,11 @@ impl Session {
     pub(super) fn open(options: &ConnectOptions, before: Cost) -> Result<Self, ConnectError> {
         let named = options.with_application_name(APPLICATION_NAME).with_connect_timeout_at_most(PATIENCE);
         let mut admin = match Admin::connect(&named.with_settings(SETTINGS)) {
-            // Poolers refuse settings, and to set them later would set them for whoever has the session next.
+            // Poolers refuse settings, and a later SET would apply to the next client of the session.
             Err(ConnectError::Refused { .. } | ConnectError::Server { .. }) => Admin::connect(&named)?,
             connected => connected?,
         };
-        // Where the system refuses, the server's own limits are left.
+        // If the system refuses, the server's own limits remain.
         let _ = admin.wait_at_most(Some(PATIENCE));
         let cost = Cost { sessions: before.sessions + 1, ..before };
         let clients = options.application_name().map(str::to_owned);
@@ -69,12 +68,12 @@ impl Session {
         }
     }
 
-    /// The `application_name` of the clients' sessions, which is the one that this session was to have.
+    /// Returns the `application_name` of the clients' sessions, which is the default of this session's.
     pub(super) fn clients(&self) -> Option<&str> {
         self.clients.as_deref()
     }
 
-    /// Runs statements that are one transaction.
+    /// Runs statements as one transaction.
     pub(super) fn run(&mut self, sql: &str) -> Result<Vec<Rows>, AdminError> {
         let began = Instant::now();
         let answer = self.admin.query_all(sql);
@@ -83,7 +82,7 @@ impl Session {
         answer
     }
 
-    /// The rows of one statement; none where it is refused.
+    /// Returns the rows of one statement; `None` if it is refused.
     pub(super) fn ask(&mut self, sql: &str) -> Result<Option<Vec<Vec<Option<String>>>>, AdminError> {
         match self.run(sql) {
             Ok(mut results) => Ok(results.pop().map(|rows| rows.rows)),
@@ -92,7 +91,7 @@ impl Session {
         }
     }
 
-    /// Prepares `sql`, so that nothing is planned anew at each look, and returns what is to be sent then.
+    /// Prepares `sql`, so that looks need no planning, and returns the text that executes it.
     pub(super) fn prepare(&mut self, name: &str, sql: &str) -> Result<String, AdminError> {
         if !self.keeps {
             return Ok(sql.to_owned());
@@ -101,12 +100,12 @@ impl Session {
         Ok(format!("EXECUTE pgdyno_{name}"))
     }
 
-    /// What was prepared is not there any more: from now on nothing is.
+    /// Notes that prepared statements are gone: from now on nothing is prepared.
     pub(super) fn forgets(&mut self) {
         self.keeps = false;
     }
 
-    /// What it has cost so far, together with the sessions before it.
+    /// Returns its cost so far, including earlier sessions.
     pub(super) fn cost(&self) -> Cost {
         let own = self.backend.as_ref().and_then(LocalBackend::cpu);
         let cpu = own.map_or(self.cost.cpu, |own| Some(own + self.cost.cpu.unwrap_or_default()));

@@ -1,48 +1,48 @@
-//! How a source of the catalogue is asked: how often, and where its columns are asked from.
+//! Query of a source in the catalogue: how often, and from where.
 
 use pgdyno_samples::{Column, Kind, Source as Catalogued};
 
 use super::scene::Scene;
 
-/// How often a source is looked at.
+/// Frequency of looks at a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Every {
     /// Once a second.
     Second,
-    /// Once a second, where anybody was seen waiting for a lock: its look stops whoever takes or gives back one.
+    /// Once a second, while a session waits for a lock: a look stops all sessions that take or release one.
     SecondWithLocks,
-    /// Once in ten seconds: its look costs more the more tables there are.
+    /// Every ten seconds: a look costs more with more tables.
     TenSeconds,
 }
 
-/// A row as the server sends it.
+/// A row from the server.
 pub(crate) type Row = Vec<Option<String>>;
 
-/// Where a source is asked from.
+/// Origin of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum From {
-    /// What follows `FROM`.
+    /// The text after `FROM`.
     Sql(&'static str),
-    /// There is no such thing on this server, and nobody misses it.
+    /// It does not exist on this server, and is not missed.
     Nothing,
     /// It is left out, and why.
     LeftOut(String),
 }
 
-/// A source of samples: one statement, asked for again and again.
+/// A source of samples: one statement that is queried repeatedly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     /// Its name and its columns.
     pub(super) of: Catalogued,
     pub(super) every: Every,
-    /// Whether its rows go with what they are about, so that a sum of counters which shrinks is no reset.
+    /// Whether its rows disappear with their objects, so that a decreasing sum of counters is no reset.
     pub(super) loses_rows: bool,
-    /// What follows `FROM`, or why there is nothing to look at.
+    /// The text after `FROM`, or why there is none.
     pub(super) from: fn(&Scene) -> From,
 }
 
 impl Source {
-    /// The statement for the server of `scene`, or why it is left out; none where the server has no such thing.
+    /// Returns the statement for the server of `scene`, or why it is left out; `None` if the server lacks the source.
     pub(super) fn sql(&self, scene: &Scene) -> Option<Result<String, String>> {
         let from = match (self.from)(scene) {
             From::Sql(from) => from,
@@ -52,8 +52,8 @@ impl Source {
         Some(Ok(select(self.of.columns, scene.version, from)))
     }
 
-    /// Whether its counters were reset between two looks: the server tells another moment of the last reset, or what only
-    /// grows has shrunk, all rows together.
+    /// Returns true if its counters were reset between two looks: the time of the last reset differs, or an
+    /// increasing counter has decreased, summed over all rows.
     pub(crate) fn was_reset(&self, before: &[Row], now: &[Row]) -> bool {
         let cells = |rows: &[Row], nth: usize| -> Vec<Option<String>> {
             rows.iter().map(|row| row.get(nth).cloned().flatten()).collect()
@@ -62,7 +62,8 @@ impl Source {
             cells.iter().flatten().filter_map(|cell| cell.parse::<f64>().ok()).reduce(|a, b| a + b)
         };
         let grows = |column: &Column| column.is_counter() && !self.loses_rows;
-        // Before PostgreSQL 15 a database has no counters until something was done in it, and then a moment of a reset.
+        // Before PostgreSQL 15 a database has no counters until something was done in it, and then gets a time of
+        // reset.
         let is_first = self.of.columns.iter().enumerate().all(|(nth, column)| match column.kind {
             Kind::Reset => cells(before, nth).iter().all(Option::is_none),
             _ => !grows(column) || sum(&cells(before, nth)).is_none_or(|sum| sum == 0.0),
@@ -77,7 +78,7 @@ impl Source {
     }
 }
 
-/// The statement that asks a server of this version for columns; NULL for those that it does not have.
+/// Returns the statement for columns on a server of this version; NULL for those that it lacks.
 pub(crate) fn select(columns: &[Column], version: u32, from: &str) -> String {
     let columns: Vec<_> = columns.iter().map(|column| column.sql(version).unwrap_or("NULL::text")).collect();
     format!("SELECT {} {} FROM {from}", super::MARK, columns.join(", "))

@@ -1,4 +1,4 @@
-//! `pg_stat_statements`: what the statements of the database cost the server within the measured window.
+//! `pg_stat_statements`: the cost of the database's statements within the measured window.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::Frame;
 
 pub(super) const NAME: &str = SOURCE.name;
 
-/// How many statements are kept.
+/// Number of statements that are kept.
 const MOST: usize = 100;
 
 /// Places in [`COUNTERS`].
@@ -21,7 +21,7 @@ const TIME: usize = 1;
 
 type Counted = [f64; COUNTERS.len()];
 
-/// Where the statements are counted, or why they are not.
+/// Origin of the statements' counters, or why there is none.
 pub(super) fn place(scene: &Scene) -> Result<String, String> {
     match (scene.statements_tracked.as_deref(), &scene.statements_schema) {
         (None, there) => Err(format!(
@@ -36,7 +36,7 @@ pub(super) fn place(scene: &Scene) -> Result<String, String> {
     }
 }
 
-/// The counters of all statements at one moment, and when they were last set to zero.
+/// Counters of all statements at one time, and the time of their last reset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Snapshot {
     by_query: BTreeMap<String, Counted>,
@@ -44,7 +44,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes one. The texts stay where they are: to read them costs most.
+    /// Takes a snapshot without texts, which are expensive to read.
     pub(super) fn take(session: &mut Session, place: &str, scene: &Scene) -> Result<Option<Self>, AdminError> {
         let sums: Vec<_> =
             COUNTERS.iter().filter_map(|counter| Some(format!("sum({})", counter.sql(scene.version)?))).collect();
@@ -71,12 +71,12 @@ impl Snapshot {
         }))
     }
 
-    /// What was counted since `before`, the weightiest first; none where the counters were reset in between.
+    /// Returns the difference since `before`, the most expensive first; `None` if the counters were reset in between.
     fn since(&self, before: &Self) -> Option<Vec<(&str, Counted)>> {
         if self.reset != before.reset {
             return None;
         }
-        // PostgreSQL 13 does not tell of a reset: statements that are gone do.
+        // PostgreSQL 13 does not report a reset; missing statements show it.
         if self.reset.is_none() && before.by_query.keys().any(|query| !self.by_query.contains_key(query)) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Snapshot {
     }
 }
 
-/// The statements of the window between two snapshots as a frame, without the sampler's own; none where the counters were
+/// Returns the statements between two snapshots as a frame, without the sampler's own; `None` if the counters were
 /// reset in between.
 pub(super) fn frame(
     session: &mut Session,
@@ -108,7 +108,7 @@ pub(super) fn frame(
 ) -> Result<Option<Frame>, AdminError> {
     let at = Instant::now();
     let Some(grown) = after.since(before) else { return Ok(None) };
-    // The sampler's own are few.
+    // The sampler has few statements.
     let ids: Vec<_> = grown.iter().take(MOST + MOST / 5).map(|(query, _)| *query).collect();
     let sql = format!(
         "SELECT {} queryid, min(query) FROM {place} WHERE queryid IN ({}) AND query NOT LIKE '%pgdyno sampler%' GROUP BY queryid",
@@ -166,7 +166,7 @@ mod tests {
     fn across_a_reset_nothing_is_known() {
         let before = snapshot(&[("1", 10.0, 100.0)], "x");
         assert_eq!(snapshot(&[("1", 11.0, 101.0)], "y").since(&before), None);
-        // PostgreSQL 13 does not tell of a reset, and its counters do.
+        // PostgreSQL 13 does not report a reset, and its counters show it.
         assert_eq!(snapshot(&[("1", 9.0, 90.0)], "x").since(&before), None);
         let silent = |entries: &[_]| Snapshot { reset: None, ..snapshot(entries, "") };
         assert_eq!(silent(&[("2", 1.0, 1.0)]).since(&silent(&[("1", 10.0, 100.0)])), None);

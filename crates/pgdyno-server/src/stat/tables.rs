@@ -1,8 +1,8 @@
-//! `pg_stat_user_tables`, and how large tables and their indexes are.
+//! `pg_stat_user_tables`, and the sizes of tables and their indexes.
 
 use super::source::{Every, From, Source};
 
-/// A look at one table takes some tens of microseconds.
+/// A look at one table takes tens of microseconds.
 const MOST: u64 = 500;
 
 pub(super) const SOURCE: Source = Source {

@@ -1,4 +1,4 @@
-//! `pg_stat_progress_vacuum`: the vacuums of this database that are under way.
+//! `pg_stat_progress_vacuum`: running vacuums of this database.
 
 use super::source::{Every, From, Source};
 

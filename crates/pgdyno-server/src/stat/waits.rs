@@ -1,5 +1,5 @@
-//! What sessions wait for, by looking at them several times a second: an active session that is seen waiting in a tenth of
-//! the looks waits a tenth of its time, about.
+//! Waits of sessions, sampled several times a second: an active session that waits in a tenth of the looks waits
+//! about a tenth of its time.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,25 +11,25 @@ use crate::Frame;
 
 pub(super) const NAME: &str = SOURCE.name;
 
-/// The kind of sessions that clients have.
+/// The kind of clients' sessions.
 const CLIENT: &str = "client backend";
-/// What a session does that waits for nothing.
+/// Name for an active session that waits for nothing.
 const NO_WAIT: &str = "CPU";
 
 /// The kind of sessions that serve none of the run's clients.
 const OTHER: &str = "other session";
-/// What stands for a session that is idle in a transaction: no wait event of PostgreSQL has this type.
+/// Name for a session that is idle in a transaction: no wait event of PostgreSQL has this type.
 const IDLE: &str = "Idle";
 
-/// Names longer than this are cut by the server.
+/// The server truncates longer names.
 const NAME_MAX: usize = 63;
 
 /// Returns one look at the sessions; those of the clients have the `application_name` `clients`.
 ///
-/// The function is what `pg_stat_activity` asks, without the names of roles and databases that it adds. Background
-/// processes sleep in `Activity`, WAL senders in `Client`. Sessions that Citus opens to its own nodes work for the clients.
+/// The function is the one of `pg_stat_activity`, without the names of roles and databases. Background processes
+/// sleep in `Activity`, WAL senders in `Client`. Sessions that Citus opens to its own nodes work for the clients.
 pub(super) fn sql(clients: Option<&str>) -> String {
-    // A name that the server may show in another form tells nobody apart.
+    // A name that the server may change identifies nothing.
     let is_plain = |name: &&str| name.len() <= NAME_MAX && name.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
     let is_other = clients.filter(is_plain).map_or_else(
         || "false".to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn sql(clients: Option<&str>) -> String {
     )
 }
 
-/// What a role that does not see the sessions of others should know.
+/// Warning for a role that does not see other sessions.
 pub(super) fn caveat(scene: &Scene) -> Option<String> {
     (!scene.sees_all).then(|| {
         format!(
@@ -75,7 +75,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// Takes the rows of one look.
+    /// Adds the rows of one look.
     pub(super) fn add(&mut self, rows: Vec<Vec<Option<String>>>) {
         self.looks += 1;
         for row in rows {
@@ -90,12 +90,12 @@ impl Looks {
         }
     }
 
-    /// Whether anybody was seen waiting for a lock.
+    /// Returns true if any session was waiting for a lock.
     pub(super) fn have_locks(&self) -> bool {
         self.seen.keys().any(|[_, kind, _]| kind == "Lock")
     }
 
-    /// All looks so far as a frame; none where nobody could look. Where nobody was active there is a row that says so.
+    /// Returns all looks so far as a frame; `None` without a look. If no session was active, it has a row for that.
     pub(super) fn take(&mut self, at: Instant) -> Option<Frame> {
         let Self { looks, mut seen, in_transaction } = std::mem::take(self);
         if looks == 0 {

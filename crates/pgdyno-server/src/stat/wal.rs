@@ -1,6 +1,6 @@
-//! `pg_stat_wal`, which PostgreSQL has since 14, and the position in the WAL, which all have.
+//! `pg_stat_wal`, since PostgreSQL 14, and the WAL position.
 //!
-//! How often WAL was written and synced, and how long that took, stands in `pg_stat_io` from PostgreSQL 18 on.
+//! Since PostgreSQL 18, `pg_stat_io` has the number and times of writes and syncs of WAL.
 
 use super::source::{Every, From, Source};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pgdyno_results::{LeftOutRecord, MachineRecord};
 use pgdyno_server::os::{
-    DRIVER_MACHINE, DRIVER_PROCESSES, MACHINE, MachineWatch, Machines, OsMetrics, PROCESSES, Told,
+    DRIVER_MACHINE, DRIVER_PROCESSES, MACHINE, MachineReport, MachineWatch, Machines, OsMetrics, PROCESSES,
 };
 use pgdyno_server::{Frame, Machine};
 
@@ -20,7 +20,7 @@ const POLL: Duration = Duration::from_millis(100);
 /// Looks at the machines.
 pub(super) struct Watcher {
     machines: MachineWatch,
-    told: Receiver<Told>,
+    reports: Receiver<MachineReport>,
     window: (Option<Instant>, Option<Instant>),
     server: Means,
     driver: Means,
@@ -40,11 +40,11 @@ impl Watcher {
     pub(super) fn begin(machines: Machines) -> Self {
         let how = machines.os_metrics.as_ref();
         let (here, seen_by) = (how.is_none(), how.map_or_else(|| "local".to_owned(), OsMetrics::name));
-        let (sender, told) = channel();
+        let (sender, reports) = channel();
         let usable_cpus = usable_cpus();
         Self {
             machines: MachineWatch::begin(machines, sender),
-            told,
+            reports,
             window: (None, None),
             server: Means::of(seen_by, usable_cpus.filter(|_| here)),
             driver: Means::of("local".to_owned(), usable_cpus),
@@ -61,19 +61,19 @@ impl Watcher {
                 Ok(Signal::End) | Err(RecvTimeoutError::Disconnected) => return self.end(sink),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            while let Ok(told) = self.told.try_recv() {
-                self.take(told, sink);
+            while let Ok(report) = self.reports.try_recv() {
+                self.take(report, sink);
             }
         }
     }
 
-    fn take(&mut self, told: Told, sink: &Sink<'_>) {
-        match told {
-            Told::Frame(frame) => {
+    fn take(&mut self, report: MachineReport, sink: &Sink<'_>) {
+        match report {
+            MachineReport::Frame(frame) => {
                 self.count(&frame);
                 sink.take(frame);
             }
-            Told::LeftOut { source, why } => {
+            MachineReport::LeftOut { source, why } => {
                 self.left_out.push(LeftOutRecord { source: source.to_owned(), why });
             }
         }
@@ -97,8 +97,8 @@ impl Watcher {
     fn end(mut self, sink: &Sink<'_>) -> Seen {
         // Whoever tells of something has ended after this.
         self.machines.end();
-        while let Ok(told) = self.told.try_recv() {
-            self.take(told, sink);
+        while let Ok(report) = self.reports.try_recv() {
+            self.take(report, sink);
         }
         Seen { server: self.server.record(), driver: self.driver.record(), left_out: self.left_out }
     }

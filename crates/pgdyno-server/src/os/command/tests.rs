@@ -1,4 +1,4 @@
-//! Commands as users write them, good and bad, by a real shell.
+//! Commands as users write them, good and bad, run by a real shell.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::*;
 
-/// What is told of this command until `enough`, and after it was told to stop.
-fn told(command: &str, enough: impl Fn(&[Told]) -> bool) -> Vec<Told> {
+/// Returns the reports of this command until `enough`, and after it was stopped.
+fn told(command: &str, enough: impl Fn(&[MachineReport]) -> bool) -> Vec<MachineReport> {
     let (own, wake) = channel();
     let (told, heard) = channel();
     let stop = own.clone();
@@ -18,21 +18,21 @@ fn told(command: &str, enough: impl Fn(&[Told]) -> bool) -> Vec<Told> {
     while !enough(&all) {
         all.push(heard.recv_timeout(Duration::from_secs(60)).unwrap());
     }
-    // One that has given up hears nothing.
+    // After a failure there are no more reports.
     let _ = stop.send(Wake::Stop);
     thread.join().unwrap();
     all.extend(heard.try_iter());
     all
 }
 
-fn left_out(told: &[Told]) -> Vec<&str> {
+fn left_out(told: &[MachineReport]) -> Vec<&str> {
     told.iter()
-        .filter_map(|told| if let Told::LeftOut { why, .. } = told { Some(why.as_str()) } else { None })
+        .filter_map(|told| if let MachineReport::LeftOut { why, .. } = told { Some(why.as_str()) } else { None })
         .collect()
 }
 
-fn frames(told: &[Told]) -> Vec<&Frame> {
-    told.iter().filter_map(|told| if let Told::Frame(frame) = told { Some(frame) } else { None }).collect()
+fn frames(told: &[MachineReport]) -> Vec<&Frame> {
+    told.iter().filter_map(|told| if let MachineReport::Frame(frame) = told { Some(frame) } else { None }).collect()
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_wrong_is_told_and_the_rest_is_taken() {
 
 #[test]
 fn one_that_ends_early_prints_garbage_or_nothing_is_told() {
-    let any = |told: &[Told]| !left_out(told).is_empty();
+    let any = |told: &[MachineReport]| !left_out(told).is_empty();
     let all = told("echo busy_cpus; echo 1; echo token expired >&2; exit 3", any);
     let why = "the command of --os-metrics: it ended after 1 rows: exit status: 3; it said: token expired";
     assert_eq!(left_out(&all), [why]);
@@ -73,7 +73,7 @@ fn one_that_ends_early_prints_garbage_or_nothing_is_told() {
     assert!(left_out(&all)[0].contains("it printed no row within"), "{all:?}");
 }
 
-/// Whether a process is gone, or waits for its parent only.
+/// Returns true if a process is gone, or a zombie.
 #[cfg(target_os = "linux")]
 fn is_gone(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -111,7 +111,7 @@ fn it_ends_where_we_are_killed() {
     let mut pid = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(shell.stdout.take().unwrap()), &mut pid).unwrap();
     assert!(!is_gone(pid.trim()));
-    // As the kernel does it for a process that was killed.
+    // As the kernel does for a process that was killed.
     drop(shell.stdin.take());
     assert!(!shell.wait().unwrap().success());
     wait_for_end(pid.trim());

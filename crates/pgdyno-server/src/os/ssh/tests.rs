@@ -1,4 +1,4 @@
-//! The shell's part by a real shell, and `ssh` by a script that does what it does with its last argument.
+//! The shell's part by a real shell, and `ssh` by a script that runs its last argument.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ fn fake(directory: &Path, script: &str) -> Command {
     command
 }
 
-/// What is told by a watch over this program, and what stops it.
-fn watched(program: Command) -> (Receiver<Told>, Sender<Wake>, std::thread::JoinHandle<()>) {
+/// Returns the reports of a watch over this program, and its stop.
+fn watched(program: Command) -> (Receiver<MachineReport>, Sender<Wake>, std::thread::JoinHandle<()>) {
     let (told, heard) = channel();
     let (own, wake) = channel();
     let stop = own.clone();
@@ -51,16 +51,16 @@ fn watched(program: Command) -> (Receiver<Told>, Sender<Wake>, std::thread::Join
     (heard, stop, thread)
 }
 
-fn left_out(heard: &Receiver<Told>) -> String {
+fn left_out(heard: &Receiver<MachineReport>) -> String {
     loop {
         match heard.recv_timeout(Duration::from_secs(60)).unwrap() {
-            Told::LeftOut { source: MACHINE, why } => return why,
-            Told::LeftOut { .. } | Told::Frame(_) => {}
+            MachineReport::LeftOut { source: MACHINE, why } => return why,
+            MachineReport::LeftOut { .. } | MachineReport::Frame(_) => {}
         }
     }
 }
 
-/// What a login shell there would do: all options, the host, and what it is to run.
+/// Does what a login shell there would do: all options, the host, and the command.
 const LOGIN: &str =
     "case \"$*\" in *BatchMode=yes*\" me@db1 \"*) ;; *) exit 9;; esac; for last; do :; done; eval \"$last\"";
 
@@ -72,9 +72,11 @@ fn a_shell_at_the_other_end_shows_its_machine() {
     let (mut machine, mut driver) = (None, None);
     while machine.is_none() || driver.is_none() {
         match heard.recv_timeout(Duration::from_secs(60)).unwrap() {
-            Told::Frame(frame) if frame.source == MACHINE => machine = Some(frame.rows[0].clone()),
-            // It is this machine, which shows by the number of its start.
-            Told::Frame(frame) => driver = frame.rows.into_iter().find(|row| row[0].as_deref() == Some("driver")),
+            MachineReport::Frame(frame) if frame.source == MACHINE => machine = Some(frame.rows[0].clone()),
+            // It is this machine, recognised by the id of its start.
+            MachineReport::Frame(frame) => {
+                driver = frame.rows.into_iter().find(|row| row[0].as_deref() == Some("driver"))
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -96,7 +98,7 @@ fn what_does_not_work_is_told() {
     );
     let (heard, _stop, _) = watched(Command::new("/nonexistent/ssh"));
     assert!(left_out(&heard).starts_with("ssh me@db1: it could not be started: No such file"));
-    // Another system, which has no /proc.
+    // Another system, without /proc.
     let (heard, _stop, _) =
         watched(fake(directory.path(), "read -r asked; echo \"== stat\"; echo \"== end\"; read -r asked"));
     let why = left_out(&heard);
@@ -111,14 +113,14 @@ fn what_does_not_work_is_told() {
 #[cfg(target_os = "linux")]
 fn one_that_dies_in_the_middle_leaves_what_it_showed() {
     let directory = tempfile::tempdir().unwrap();
-    // It passes on two requests.
+    // It forwards two requests.
     let script =
         format!("{{ read -r a; echo \"$a\"; read -r a; echo \"$a\"; }} | {{ {LOGIN}; }}; echo lost >&2; exit 255");
     let (heard, _stop, thread) = watched(fake(directory.path(), &script));
     thread.join().unwrap();
-    let told: Vec<Told> = heard.try_iter().collect();
-    assert!(told.iter().any(|told| matches!(told, Told::Frame(frame) if frame.source == MACHINE)), "{told:?}");
-    let last = Told::LeftOut {
+    let told: Vec<MachineReport> = heard.try_iter().collect();
+    assert!(told.iter().any(|told| matches!(told, MachineReport::Frame(frame) if frame.source == MACHINE)), "{told:?}");
+    let last = MachineReport::LeftOut {
         source: MACHINE,
         why: "ssh me@db1: it ended after 2 looks: exit status: 255; it said: lost".to_owned(),
     };

@@ -1,4 +1,4 @@
-//! A PostgreSQL in a directory that the user names: looked at before it is started, so that a mistake is told as one.
+//! A PostgreSQL in a user's directory: checked before it is started, so that the error names the mistake.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::private::account::Account;
 use crate::private::programs::find::{self, Installation, OLDEST_MAJOR, Origin};
 
-/// Why the PostgreSQL of a directory cannot be started.
+/// The error when the PostgreSQL of a directory cannot be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// There is no such directory.
@@ -20,28 +20,28 @@ pub enum BuildError {
     /// It has no `initdb`.
     #[error("{} has postgres, but not initdb beside it, which makes the data directory; install PostgreSQL as a whole (make install)", .0.display())]
     NoInitdb(PathBuf),
-    /// A program may not be executed.
+    /// A program is not executable.
     #[error("{} is not executable; chmod +x it", .0.display())]
     NotExecutable(PathBuf),
-    /// The account that the server runs as is kept out.
+    /// The server's account has no access.
     #[error(
         "user {account}, whom the server runs as because PostgreSQL refuses to run as root, has no access to {}; let it \
          pass with 'chmod o+rx {}', or copy the whole installation to where it can, such as /opt", .path.display(), .path.display()
     )]
     NoAccess {
-        /// Whom the server would run as.
+        /// The server's account.
         account: String,
-        /// What it may not enter or read.
+        /// The path that it may not enter or read.
         path: PathBuf,
     },
-    /// It is a program for other processors.
+    /// It is a program for another architecture.
     #[error("{} is built for {theirs}, and this machine has {ours}; name a PostgreSQL that is built for this machine", .path.display())]
     Architecture {
         /// The program.
         path: PathBuf,
-        /// What it is built for.
+        /// Its architecture.
         theirs: String,
-        /// What pgdyno is built for.
+        /// The architecture of pgdyno.
         ours: String,
     },
     /// It does not run, or is no PostgreSQL.
@@ -49,7 +49,7 @@ pub enum BuildError {
     DoesNotRun {
         /// The program.
         path: PathBuf,
-        /// What happened.
+        /// The cause.
         reason: String,
     },
     /// It is too old.
@@ -62,8 +62,8 @@ pub enum BuildError {
     },
 }
 
-/// The PostgreSQL in `dir`, or in `bin` below it. `account` is whom the server will run as, where that is not this process's
-/// own account.
+/// Returns the PostgreSQL in `dir`, or in `bin` below it. `account` is the server's account, if it is not this
+/// process's own.
 ///
 /// # Errors
 /// When it cannot be started, with the remedy.
@@ -73,7 +73,7 @@ pub fn in_directory(dir: &Path, account: Option<&Account>) -> Result<Installatio
     }
     let named = [dir.to_owned(), dir.join("bin")].into_iter().find(|dir| dir.join("postgres").is_file());
     let named = named.ok_or_else(|| BuildError::NoPostgres(dir.to_owned()))?;
-    // A link to the program counts as the directory that it leads to, where initdb is too.
+    // A link to the program stands for the directory of its target, where initdb is, too.
     let linked = named.join("postgres").canonicalize().ok();
     let linked = linked.as_deref().and_then(Path::parent).filter(|dir| dir.join("initdb").is_file());
     let bindir = match named.join("initdb").is_file() {
@@ -103,8 +103,8 @@ pub fn in_directory(dir: &Path, account: Option<&Account>) -> Result<Installatio
     Ok(Installation { bindir, version, origin: Origin::Named })
 }
 
-/// The first directory above a program that `account` may not enter, or the program where it may not run it. Looks at the
-/// permission bits; what access lists say shows when the program is run.
+/// Returns the first directory above a program that `account` may not enter, or the program if it may not run it.
+/// Checks only permission bits; access lists matter when the program is run.
 fn closed_to(account: &Account, program: &Path) -> Option<PathBuf> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let mut way: Vec<_> = program.ancestors().chain(real.ancestors()).collect();
@@ -112,7 +112,7 @@ fn closed_to(account: &Account, program: &Path) -> Option<PathBuf> {
     way.into_iter().find(|path| !path.metadata().is_ok_and(|meta| is_open_to(account, &meta))).map(Path::to_owned)
 }
 
-/// Whether `account` may enter a directory, or run a program. Its supplementary groups do not count: the server has none.
+/// Returns true if `account` may enter a directory, or run a program. The server has no supplementary groups.
 fn is_open_to(account: &Account, meta: &std::fs::Metadata) -> bool {
     let bit = match () {
         () if meta.uid() == account.uid => 0o100,
@@ -122,7 +122,7 @@ fn is_open_to(account: &Account, meta: &std::fs::Metadata) -> bool {
     meta.mode() & bit != 0
 }
 
-/// What a program of Linux is built for. Source: elf.h.
+/// Returns the architecture of a Linux program. Source: elf.h.
 fn architecture(program: &Path) -> Option<String> {
     let mut header = [0; 20];
     File::open(program).and_then(|mut file| file.read_exact(&mut header)).ok()?;
@@ -196,7 +196,7 @@ mod tests {
     fn a_program_for_other_processors_is_told_as_one() {
         let root = tempfile::tempdir().unwrap();
         let dir = fake(root.path(), "foreign", "16.3", &["postgres", "initdb"]);
-        // This test's own program, said to be for a machine that runs nothing of ours.
+        // This test's own program, changed to another architecture.
         let mut program = std::fs::read("/proc/self/exe").unwrap()[..4096].to_vec();
         program[18..20].copy_from_slice(&22_u16.to_be_bytes());
         program[5] = 2;

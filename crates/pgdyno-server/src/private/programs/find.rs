@@ -1,4 +1,4 @@
-//! PostgreSQL installations: those of this machine, and which one is wanted.
+//! Finds PostgreSQL installations of this machine, and selects one.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -18,48 +18,48 @@ use crate::private::programs::want::Want;
 pub enum Origin {
     /// `postgres` is on the `PATH`.
     Path,
-    /// `pg_config --bindir` says so.
+    /// `pg_config --bindir` names it.
     PgConfig,
-    /// It is where a package of this system puts it.
+    /// It is in a directory of this system's packages.
     Packaged,
     /// It was downloaded.
     Portable,
-    /// The user named its directory.
+    /// The user gave its directory.
     Named,
 }
 
 /// The programs of one PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installation {
-    /// The directory that holds `postgres` and `initdb`.
+    /// Directory of `postgres` and `initdb`.
     pub bindir: PathBuf,
-    /// The version that `postgres --version` tells.
+    /// Version from `postgres --version`.
     pub version: PgVersion,
     /// How it was found.
     pub origin: Origin,
 }
 
-/// What a search came to.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// What can be used; the newest first, and of the same version the one found first.
+    /// Usable installations; the newest first, and of the same version the one found first.
     pub usable: Vec<Installation>,
-    /// Directories that have a `postgres` which cannot be used, and why.
+    /// Directories with an unusable `postgres`, and why.
     pub passed_over: Vec<(PathBuf, String)>,
 }
 
 impl Search {
-    /// The newest installation that is wanted.
+    /// Returns the newest installation that is wanted.
     #[must_use]
     pub fn newest(&self, want: &Want) -> Option<&Installation> {
         self.usable.iter().find(|installation| want.is(installation))
     }
 }
 
-/// The oldest major version that a private server can be.
+/// The oldest major version of a private server.
 pub(crate) const OLDEST_MAJOR: u32 = 13;
 
-/// Where packages put the programs; a `*` stands for any part of one name.
+/// Directories of packages; a `*` stands for any part of one name.
 ///
 /// Source: the file lists of the packages of Debian, PGDG (apt, yum), SUSE, Alpine, Homebrew, MacPorts,
 /// Postgres.app and EDB.
@@ -79,14 +79,14 @@ const PACKAGED: [&str; 13] = [
     "/Library/PostgreSQL/*/bin",
 ];
 
-/// Searches this machine. `path` is the `PATH`, `account` whom the server will run as: what that account
-/// cannot reach is passed over.
+/// Searches this machine. `path` is the `PATH`, `account` the server's account: installations that it cannot reach
+/// are skipped.
 #[must_use]
 pub fn search(path: Option<&OsStr>, account: Option<&Account>) -> Search {
     let mut search = Search::default();
     let mut seen = HashSet::new();
     for (dir, origin) in candidates(path) {
-        // A link to the program counts as the directory that it leads to, where initdb is too.
+        // A link to the program stands for the directory of its target, where initdb is, too.
         let Ok(program) = dir.join("postgres").canonicalize() else {
             continue;
         };
@@ -106,12 +106,12 @@ pub fn search(path: Option<&OsStr>, account: Option<&Account>) -> Search {
             Err(reason) => search.passed_over.push((bindir, reason)),
         }
     }
-    // Stable, so that of equal versions the one that was found first stays first.
+    // Stable, so that of equal versions the one found first stays first.
     search.usable.sort_by_key(|found| std::cmp::Reverse((found.version.major, found.version.minor)));
     search
 }
 
-/// Directories that may hold a PostgreSQL, in the order of preference.
+/// Returns directories that may have a PostgreSQL, in the order of preference.
 fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
     let on_path: Vec<PathBuf> = path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
     let told = on_path
@@ -124,7 +124,7 @@ fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
     let packaged = PACKAGED.iter().flat_map(|pattern| expand(pattern));
     on_path
         .iter()
-        // An empty or relative entry means the working directory, where nobody keeps a server.
+        // An empty or relative entry means the working directory, where no server is installed.
         .filter(|dir| dir.is_absolute())
         .map(|dir| (dir.clone(), Origin::Path))
         .chain(told.map(|dir| (dir, Origin::PgConfig)))
@@ -132,7 +132,7 @@ fn candidates(path: Option<&OsStr>) -> Vec<(PathBuf, Origin)> {
         .collect()
 }
 
-/// The directories that `pattern` stands for, of which one name may hold one `*`.
+/// Returns the directories that match `pattern`, in which one name may have one `*`.
 fn expand(pattern: &str) -> Vec<PathBuf> {
     let Some((before, after)) = pattern.split_once('*') else {
         return vec![PathBuf::from(pattern)];
@@ -155,7 +155,7 @@ fn expand(pattern: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The version of the PostgreSQL in `bindir`, told by itself to `account`; or why it cannot be used.
+/// Returns the version of the PostgreSQL in `bindir`, as `account` sees it; or why it is unusable.
 pub(crate) fn inspect(bindir: &Path, account: Option<&Account>) -> Result<PgVersion, String> {
     if !bindir.join("initdb").is_file() {
         return Err("initdb is missing beside postgres".to_owned());
@@ -180,7 +180,7 @@ pub(crate) fn inspect(bindir: &Path, account: Option<&Account>) -> Result<PgVers
 pub(crate) mod tests {
     use super::*;
 
-    /// A directory with programs that tell this version.
+    /// Returns a directory with programs that print this version.
     pub(crate) fn fake(root: &Path, name: &str, version: &str, programs: &[&str]) -> PathBuf {
         let bindir = root.join(name);
         std::fs::create_dir_all(&bindir).unwrap();

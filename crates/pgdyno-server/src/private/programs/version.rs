@@ -1,4 +1,4 @@
-//! Versions of PostgreSQL, as its programs tell them.
+//! Versions of PostgreSQL, as its programs print them.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 pub struct PgVersion {
     /// The major version: 15, 18.
     pub major: u32,
-    /// The minor version; for one that is not released yet `None`, which is older than any minor one.
+    /// The minor version; `None` for an unreleased one, which is older than any minor one.
     pub minor: Option<u32>,
-    /// As it was told: `15.14`, `19devel`.
+    /// The text: `15.14`, `19devel`.
     pub text: String,
 }
 
 impl PgVersion {
-    /// Reads what `postgres --version` prints, such as `postgres (PostgreSQL) 15.14 (Debian …)`.
+    /// Parses the output of `postgres --version`, such as `postgres (PostgreSQL) 15.14 (Debian …)`.
     #[must_use]
     pub fn from_output(output: &str) -> Option<Self> {
         let (_, rest) = output.split_once("(PostgreSQL) ")?;
         Self::parse(rest.split_whitespace().next()?)
     }
 
-    /// Reads `15.14`, `18.6.0` (of which the last number is the packager's), `18beta1` or `19devel`.
+    /// Parses `15.14`, `18.6.0` (whose last number is the packager's), `18beta1` or `19devel`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits = |s: &str| s.len() - s.trim_start_matches(|c: char| c.is_ascii_digit()).len();

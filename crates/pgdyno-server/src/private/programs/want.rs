@@ -1,4 +1,4 @@
-//! Which PostgreSQL the private server is to be, as a target says it.
+//! The PostgreSQL of a private server, as a target names it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::str::FromStr;
 
 use crate::private::programs::find::{Installation, OLDEST_MAJOR};
 
-/// What a target that is a private server begins with.
+/// Prefix of a target that is a private server.
 const WORD: &str = "embedded";
 
-/// Which PostgreSQL the private server is to be: `embedded`, `embedded:18` or `embedded:/path/to/bin`.
+/// The PostgreSQL of a private server: `embedded`, `embedded:18` or `embedded:/path/to/bin`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Want {
-    /// The newest one that is installed here, else the portable one.
+    /// The newest installed one, else the portable one.
     #[default]
     Any,
-    /// This major version, installed here or portable.
+    /// This major version, installed or portable.
     Major(u32),
     /// The one in this directory, or in `bin` below it.
     Directory(PathBuf),
 }
 
-/// Why a word names no PostgreSQL.
+/// The error when a word names no PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WantError {
     /// Neither a version nor a directory.
@@ -41,7 +41,7 @@ pub enum WantError {
 impl FromStr for Want {
     type Err = WantError;
 
-    /// Reads `embedded`, `embedded:18` or `embedded:DIRECTORY`. A directory has a `/` in it, or is `.`, `..` or `~`.
+    /// Parses `embedded`, `embedded:18` or `embedded:DIRECTORY`. A directory contains a `/`, or is `.`, `..` or `~`.
     fn from_str(text: &str) -> Result<Self, WantError> {
         let unknown = || WantError::Unknown(text.to_owned());
         let rest = text.strip_prefix(WORD).ok_or_else(unknown)?;
@@ -74,11 +74,11 @@ impl Want {
             Some(first) if first.starts_with('~') => return Err(WantError::HomeOfAnother(name())),
             _ => base.join(path),
         };
-        // Drops "." and doubled slashes; ".." stays, since it may follow a link.
+        // Removes "." and doubled slashes; ".." stays, because it may follow a link.
         Ok(Self::Directory(path.components().collect()))
     }
 
-    /// Whether an installation is what is wanted.
+    /// Returns true if an installation is the wanted one.
     #[must_use]
     pub fn is(&self, installation: &Installation) -> bool {
         match self {
