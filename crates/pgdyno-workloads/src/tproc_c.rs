@@ -1,8 +1,8 @@
 //! `tproc-c`: the nine tables and five transactions of TPC-C, derived from the standard and unaudited.
 //!
-//! Clause numbers are those of the TPC Benchmark C Standard Specification, revision 5.11. Columns and
-//! types are HammerDB's, so that a database looks the same and plans are alike; rows and transactions
-//! follow the clauses. `docs/workloads/tproc-c.md` holds every difference from both.
+//! Clause numbers refer to the TPC Benchmark C Standard Specification, revision 5.11. Columns and types are
+//! HammerDB's, so that databases and plans are alike; rows and transactions follow the clauses.
+//! `docs/workloads/tproc-c.md` lists every difference from both.
 
 mod advice;
 mod call;
@@ -42,19 +42,19 @@ const ITEMS: u32 = 100_000;
 const DISTRICTS: u32 = 10;
 const CUSTOMERS: u32 = 3_000;
 const ORDERS: u32 = 3_000;
-/// The first order of a district that is not delivered yet.
+/// First undelivered order of a district.
 const FIRST_NEW_ORDER: u32 = 2_101;
 
-/// So many connections are enough for any number of terminals that wait most of their time: 64 terminals' work at once,
-/// and a server's default limit of 100 still has room.
+/// Connections for any number of terminals that wait most of their time: enough for 64 concurrent transactions, and
+/// below a server's default limit of 100.
 const WAITING_CONNECTIONS: u32 = 64;
 
-/// The largest number of warehouses whose stock fits one table of PostgreSQL: 2^32 - 2 blocks of 8 KiB,
-/// 23 rows in each. `w_id` is an integer and would allow 2,147,483,647.
+/// The largest number of warehouses whose stock fits one table of PostgreSQL: 2^32 - 2 blocks of 8 KiB, 23 rows in
+/// each. `w_id` is an integer and would allow 2,147,483,647.
 const MAX_WAREHOUSES: i64 = 987_842;
 
-/// Committed New-Orders a minute (clause 5.4.1 counts the same; the name tpmC is the TPC's). The next order number of a
-/// district grows by one with each.
+/// Committed New-Orders a minute (clause 5.4.1 counts the same; the name tpmC is the TPC's). Each increases the next
+/// order number of a district by one.
 const NOPM: Metric = Metric {
     name: "nopm",
     title: "NOPM",
@@ -64,7 +64,7 @@ const NOPM: Metric = Metric {
     server_count: Some("select sum(d_next_o_id) from district"),
 };
 
-/// The schema of procedures and functions for tables that another program has made.
+/// The schema of procedures and functions for tables of another program.
 const ROUTINE_SCHEMA: &str = "pgdyno";
 
 pub(crate) static META: Meta = Meta {
@@ -151,7 +151,7 @@ pub(crate) static META: Meta = Meta {
 pub(crate) fn build(params: &Params) -> Workload {
     let tproc_c = Arc::new(TprocC {
         params: params.clone(),
-        // Both ranges hold no negative number; the first ends at MAX_WAREHOUSES.
+        // Both ranges are non-negative; the first ends at MAX_WAREHOUSES.
         warehouses: params.integer("warehouses") as u32,
         seed: Seed(params.integer("seed").unsigned_abs()),
         profile: Profile::of(params.text("profile")),
@@ -184,7 +184,7 @@ struct TprocC {
 }
 
 impl TprocC {
-    /// Keying and think times: the profile's, unless the user has the last word.
+    /// Returns keying and think times: the profile's, unless the user overrides them.
     fn waits(&self) -> Waits {
         let is_spec = self.profile == Profile::Spec;
         match self.params.text("think") {
@@ -199,13 +199,13 @@ impl TprocC {
         (self.params.text(Maker::ROUTINE_SCHEMA) == ROUTINE_SCHEMA).then_some(ROUTINE_SCHEMA)
     }
 
-    /// What the run is to do, for those who judge it or advise on it.
+    /// Returns the rules of the run, for judgements and advice.
     fn rules(&self) -> Rules {
         Rules { profile: self.profile, waits: self.waits() != Waits::Off, warehouses: self.warehouses }
     }
 }
 
-/// How the tables are laid out; the rows are the same.
+/// Layout of the tables; the rows are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Layout {
     /// Hash partitions of order_line; 0 for none.

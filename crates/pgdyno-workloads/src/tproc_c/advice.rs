@@ -1,11 +1,11 @@
-//! What a user should know before a run: who will wait for whom.
+//! Warnings before a run: which clients will wait for each other.
 
 use super::{
     judge::{Rules, TERMINALS},
     profile::Profile,
 };
 
-/// What there is to say of so many clients, each with a home warehouse.
+/// Returns the warnings for so many clients with a home warehouse each.
 pub(super) fn advice(rules: Rules, clients: u32) -> Vec<String> {
     let mut all = Vec::new();
     let (per_warehouse, rule) = match rules.waits {
@@ -30,7 +30,7 @@ pub(super) fn advice(rules: Rules, clients: u32) -> Vec<String> {
     all
 }
 
-/// Whether two of the clients draw the same home at least every second time.
+/// Returns true if two of the clients draw the same home at least every second time.
 fn is_meeting_likely(clients: u32, warehouses: u32) -> bool {
     let warehouses = f64::from(warehouses);
     let mut apart = 1.0;

@@ -1,8 +1,8 @@
-//! Who does a transaction: a procedure, a function, or the client by SQL of its own.
+//! The form of transactions: a procedure, a function, or SQL of the client.
 //!
-//! Whoever does it locks rows in one order, whatever the inputs: new_order or district, then stock by (warehouse,
-//! item), or customer, then district, then warehouse. So transactions wait for each other but never in a circle. The
-//! rows that are read and written are the same, too.
+//! All forms lock rows in the same order, whatever the inputs: new_order or district, then stock by (warehouse,
+//! item), or customer, then district, then warehouse. So transactions wait for each other but never deadlock. They
+//! read and write the same rows, too.
 
 mod client;
 mod routines;
@@ -26,7 +26,7 @@ pub(super) enum Call {
 }
 
 impl Call {
-    /// The parameter's value; it holds one of the three words.
+    /// Returns the form of the parameter's value, which is one of the three words.
     pub(super) fn of(word: &str) -> Self {
         match word {
             "function" => Self::Function,
@@ -35,13 +35,13 @@ impl Call {
         }
     }
 
-    /// What the database must hold. Procedures and functions come together, so that a run by the one may follow a run
-    /// by the other.
+    /// Returns the routines in the database. Procedures and functions come together, so that runs may switch between
+    /// them.
     pub(super) fn routines(self, schema: Option<&str>, caps: &Capabilities) -> Vec<Routine> {
         let stock_level = usize::from(Kind::StockLevel.id().0);
         let called = match self {
             Self::Procedure => stock_level,
-            // Functions come after the procedures, in the same order.
+            // Functions follow the procedures, in the same order.
             Self::Function => Kind::ALL.len() + stock_level,
             Self::Client => return Vec::new(),
         };
@@ -52,7 +52,7 @@ impl Call {
         routines
     }
 
-    /// In the order of their ids. `schema` is that of the routines, where it must be named.
+    /// Returns the statements in the order of their ids. `schema` is that of the routines, if it must be named.
     pub(super) fn statements(self, schema: Option<&str>) -> Vec<Statement> {
         match self {
             Self::Procedure => routines::calls(schema),
@@ -61,7 +61,7 @@ impl Call {
         }
     }
 
-    /// Whose statement it is; `None` where several kinds have it, or it is none.
+    /// Returns the transaction of a statement; `None` if several kinds have it, or it is none.
     pub(super) fn kind_of(self, statement: usize) -> Option<Kind> {
         match self {
             Self::Procedure | Self::Function => Kind::ALL.get(statement).copied(),
@@ -69,13 +69,14 @@ impl Call {
         }
     }
 
-    /// Whether it is counted when it is executed, because not every transaction of its kind executes it.
+    /// Returns true if its executions are counted, because not every transaction of its kind executes it.
     pub(super) fn is_counted(self, statement: usize) -> bool {
         self == Self::Client && client::is_counted(statement)
     }
 
-    /// SELECT, INSERT, UPDATE and DELETE in one transaction, each counted once however many rows it touches. A routine
-    /// needs one more for a customer by name (0.6 on average, so 1); the client counts these one by one.
+    /// Returns the number of SELECT, INSERT, UPDATE and DELETE in one transaction, each counted once however many
+    /// rows it touches. A routine needs one more for a customer by name (0.6 on average, so 1); the client's are
+    /// counted one by one.
     pub(super) fn queries(self, kind: Kind) -> u32 {
         let by_name = u32::from(self != Self::Client);
         match kind {
@@ -101,7 +102,7 @@ impl Call {
     }
 }
 
-/// Number and last name; the one that is NULL is not known.
+/// Number and last name of a customer; the unknown one is NULL.
 fn customer(customer: &Customer) -> (Value<'static>, Value<'_>) {
     match customer {
         Customer::Id(c_id) => (Value::Int4(*c_id), Value::Null),
@@ -109,7 +110,7 @@ fn customer(customer: &Customer) -> (Value<'static>, Value<'_>) {
     }
 }
 
-/// `1234.56` of 123456, without an allocation. Four digits before the point at most.
+/// Formats 123456 as `1234.56`, without an allocation. At most four digits before the point.
 fn amount_text(cents: i32, buffer: &mut [u8; 7]) -> &str {
     debug_assert!((0..1_000_000).contains(&cents), "{cents}");
     let mut rest = cents;

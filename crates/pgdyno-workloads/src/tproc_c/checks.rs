@@ -1,14 +1,14 @@
-//! The twelve consistency conditions of clause 3.3.2 and three more, each as a query for the rows that break it.
+//! The twelve consistency conditions of clause 3.3.2 and three more, each as a query for the rows that violate it.
 //!
-//! All are set-based: each large table is read at most twice and joined by hash or merge, so the cost grows
-//! with the data and no faster. What reads large tables can be asked for some warehouses at a time: they are found by
-//! the primary keys. The history has no index and is read whole by each part, so there the parts are larger.
+//! All are set-based: each large table is read at most twice and joined by hash or merge, so the cost is linear in
+//! the data. Queries of large tables can run for some warehouses at a time, by the primary keys. The history has no
+//! index and each part reads it whole, so its parts are larger.
 
 use pgdyno_workload::{Check, CheckCost, Expect, Parts};
 
-/// Warehouses that one part of a check takes.
+/// Warehouses in a part of a check.
 const PART: u64 = 50;
-/// The same where each part reads the whole history.
+/// Warehouses in a part that reads the whole history.
 const PART_WITH_HISTORY: u64 = 250;
 
 struct Condition {
@@ -34,8 +34,7 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
     CONDITIONS.iter().map(check).collect()
 }
 
-/// Districts without any undelivered order have no row in new_order; the clauses say that conditions 2
-/// and 3 do not concern them.
+/// Districts without undelivered orders have no row in new_order; conditions 2 and 3 do not apply to them.
 const CONDITIONS: [Condition; 15] = [
     Condition {
         clause: "3.3.2.1",
@@ -147,8 +146,8 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
               GROUP BY h_c_w_id, h_c_d_id, h_c_id) AS paid USING (w_id, d_id, c_id)
  WHERE c_balance IS DISTINCT FROM coalesce(delivered.amount, 0) - coalesce(paid.amount, 0)",
     },
-    // The clause gives the number right after the load, 2100. Each delivery adds one, and one to the
-    // customer's c_delivery_cnt, a smallint that starts again at 0 after 32767.
+    // The clause gives the number right after the load, 2100. Each delivery adds one, and one to the customer's
+    // c_delivery_cnt, a smallint that wraps to 0 after 32767.
     Condition {
         clause: "3.3.2.11",
         holds: "rows in orders - rows in new_order of the district = 2100 + sum(c_delivery_cnt)",
@@ -176,7 +175,7 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
               GROUP BY o_w_id, o_d_id, o_c_id) AS delivered USING (w_id, d_id, c_id)
  WHERE balance_and_paid IS DISTINCT FROM coalesce(amount, 0)",
     },
-    // Not of the clauses, but what follows from them and from the rows of clause 4.3.3.1.
+    // Beyond the clauses: follows from them and from the rows of clause 4.3.3.1.
     Condition {
         clause: "orders",
         holds: "rows in orders of the district = d_next_o_id - 1",
@@ -194,7 +193,7 @@ HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)",
         cost: CheckCost::Heavy,
         sql: "SELECT s_w_id, s_i_id, s_quantity FROM stock WHERE s_quantity NOT BETWEEN 1 AND 100",
     },
-    // Of the orders that were loaded the stock knows nothing. s_order_cnt starts again at 0 after 32767.
+    // Loaded orders are not in the stock. s_order_cnt wraps to 0 after 32767.
     Condition {
         clause: "stock-sold",
         holds: "sum(s_ytd) and sum(s_order_cnt) of the warehouse are those of its lines in orders after 3000",

@@ -1,4 +1,4 @@
-//! The deck of cards that a terminal draws its transactions from (clause 5.2.4.2).
+//! The deck of cards from which a terminal draws its transactions (clause 5.2.4.2).
 
 use pgdyno_workload::Rng;
 
@@ -6,8 +6,8 @@ use super::txns::Kind;
 
 const CARDS: usize = 100;
 
-/// A hundred cards in a random order, put into a new one when all are drawn: so each hundred transactions
-/// of a terminal hold the mix exactly.
+/// A hundred cards in a random order, shuffled again after all are drawn: so each hundred transactions of a terminal
+/// have the exact mix.
 #[derive(Clone, Debug)]
 pub(super) struct Deck {
     cards: [Kind; CARDS],
@@ -15,7 +15,7 @@ pub(super) struct Deck {
 }
 
 impl Deck {
-    /// `share` says how many cards are of a kind: a hundred in all.
+    /// Returns a deck with `share` cards of each kind: a hundred in all.
     pub(super) fn new(share: impl Fn(Kind) -> u8) -> Self {
         let mut cards = [Kind::NewOrder; CARDS];
         let kinds = Kind::ALL.into_iter().flat_map(|kind| std::iter::repeat_n(kind, usize::from(share(kind))));

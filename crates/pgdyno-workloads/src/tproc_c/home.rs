@@ -1,10 +1,10 @@
-//! Which warehouses a client works on.
+//! Home warehouses of a client.
 
 use pgdyno_workload::Rng;
 
 use super::DISTRICTS;
 
-/// The warehouses of one client.
+/// The home warehouses of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     /// One warehouse, and one district of it for Stock-Level (clause 2.8.1.1), for the whole run.
@@ -14,17 +14,17 @@ pub(super) enum Home {
 }
 
 impl Home {
-    /// Client `client` (from 0) has a warehouse of its own while there are enough of them, then a district of its own.
-    /// Ten clients for each warehouse are the terminals of the standard: one for each district.
+    /// Assigns client `client` (from 0) a warehouse of its own while there are enough, then a district of its own.
+    /// Ten clients per warehouse are the terminals of the standard: one for each district.
     pub(super) fn dealt(client: u32, warehouses: u32) -> Self {
         Self::Fixed {
-            // Below the number of warehouses, which an integer of 32 bits holds.
+            // Below the number of warehouses, which a 32-bit integer holds.
             w_id: (client % warehouses + 1) as i32,
             d_id: (client / warehouses % DISTRICTS + 1) as i32,
         }
     }
 
-    /// Any warehouse and district, as HammerDB has it: two clients may get the same.
+    /// Draws any warehouse and district, as HammerDB does: two clients may get the same.
     pub(super) fn drawn(rng: &mut Rng, warehouses: u32) -> Self {
         Self::Fixed {
             w_id: rng.up_to(u64::from(warehouses - 1)) as i32 + 1,
@@ -32,14 +32,14 @@ impl Home {
         }
     }
 
-    /// All warehouses are dealt out among the clients, as HammerDB does it ("use all warehouses"): with
-    /// fewer clients than warehouses no two clients meet, except at remote warehouses.
+    /// Divides all warehouses among the clients, as HammerDB does ("use all warehouses"): with fewer clients than
+    /// warehouses, clients meet only at remote warehouses.
     pub(super) fn share(client: u32, clients: u32, warehouses: u32) -> Self {
         let clients = clients.max(1);
         Self::Share { first: client % warehouses, step: clients, count: warehouses.div_ceil(clients), warehouses }
     }
 
-    /// Warehouse, and the district for Stock-Level where it is fixed.
+    /// Returns the warehouse, and the district for Stock-Level if it is fixed.
     #[inline]
     pub(super) fn draw(self, rng: &mut Rng) -> (i32, Option<i32>) {
         match self {
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(worked_on(3, 4, 8), BTreeSet::from([4, 8]));
         let all: BTreeSet<i32> = (0..4).flat_map(|c| worked_on(c, 4, 8)).collect();
         assert_eq!(all, (1..=8).collect());
-        // Where they do not divide, the last share turns round at the end.
+        // If they do not divide evenly, the last share wraps around.
         let all: BTreeSet<i32> = (0..3).flat_map(|c| worked_on(c, 3, 10)).collect();
         assert_eq!(all, (1..=10).collect());
         // More clients than warehouses.

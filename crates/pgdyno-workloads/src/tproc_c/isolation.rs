@@ -1,8 +1,8 @@
 //! The isolation tests of clause 3.4.2 and the durability test of clause 3.5.
 //!
-//! What meets are the stored procedures that runs call, inside transactions that can be stopped before their end. Where
-//! a clause stops a transaction in its middle, a lock of another session stops the procedure there. Warehouse,
-//! district, customer and items are drawn by the server.
+//! The tests run the stored procedures of runs inside transactions that can be stopped before their end. Where a
+//! clause stops a transaction in its middle, a lock of another session blocks the procedure there. The server draws
+//! warehouse, district, customer and items.
 
 mod conflicts;
 mod dirty;
@@ -18,7 +18,7 @@ impl Audit for Acid {
         dirty::scenarios().into_iter().chain(conflicts::scenarios()).chain(repeatable::scenarios(level)).collect()
     }
 
-    /// Each client enters orders in a district of its own, so that the number of an order is its own too.
+    /// Each client enters orders in a district of its own, so that its order numbers are unique.
     fn durability(&self) -> Durability {
         Durability {
             clause: "3.5",
@@ -37,10 +37,10 @@ impl Audit for Acid {
     }
 }
 
-/// What is drawn, kept as `at`: a district and a customer of it, another district of the warehouse, and three orders of
-/// five lines. In the first two, item `x` comes twice and `y` once, and the second has an unused item; the third, for the
-/// other district, shares only the last stock that they need. The items lie so far apart that serializable transactions
-/// do not take the index pages of one for those of another.
+/// Random inputs, kept as `at`: a district and a customer of it, another district of the warehouse, and three orders
+/// of five lines. In the first two, item `x` comes twice and `y` once, and the second has an unused item; the third,
+/// for the other district, shares only the last stock. The items are so far apart that serializable transactions do
+/// not share index pages.
 fn draw() -> Step {
     Step::look(
         "at",

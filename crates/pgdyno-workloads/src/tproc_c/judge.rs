@@ -1,7 +1,6 @@
-//! What the figures of a run mean by the clauses: mix, response times, pace, inputs.
+//! Judges the figures of a run by the clauses: mix, response times, pace, inputs.
 //!
-//! In the profile `hammerdb` the shares are told without a verdict, except where they are so far off that something must
-//! be wrong.
+//! In the profile `hammerdb` the shares are only reported, unless they are so far off that something must be wrong.
 
 mod share;
 
@@ -14,8 +13,8 @@ use super::{
 };
 use share::{Range, at_least, percent};
 
-/// The most and the least New-Orders a minute for each warehouse (clause 4.2): what keying and think times allow, and
-/// what the standard asks for.
+/// The highest and the lowest number of New-Orders a minute per warehouse (clause 4.2): limited by keying and think
+/// times, and required by the standard.
 const CEILING: f64 = 12.86;
 const FLOOR: f64 = 9.0;
 
@@ -25,7 +24,7 @@ const INTERVAL_MINUTES: f64 = 120.0;
 /// Terminals of a warehouse (clause 4.2).
 pub(super) const TERMINALS: u32 = 10;
 
-/// What a run was to do.
+/// Rules of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) profile: Profile,
@@ -34,7 +33,7 @@ pub(super) struct Rules {
     pub(super) warehouses: u32,
 }
 
-/// Every judgement on these figures.
+/// Returns all judgements of these figures.
 pub(super) fn judge(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     let mut all = mix(rules, figures);
     if rules.profile == Profile::Spec {
@@ -49,7 +48,7 @@ fn of(figures: &Figures<'_>, kind: Kind) -> TxnFigures {
     figures.txns.get(usize::from(kind.id().0)).copied().unwrap_or_default()
 }
 
-/// The shares of the completed transactions, against the minima of clause 5.2.3.
+/// Judges the shares of completed transactions by the minima of clause 5.2.3.
 fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     let total: u64 = Kind::ALL.into_iter().map(|kind| of(figures, kind).completed()).sum();
     Kind::ALL
@@ -72,8 +71,8 @@ fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
         .collect()
 }
 
-/// 90th percentiles (clause 5.2.5.3). Without waits Delivery is awaited like the others, else it is deferred, and its
-/// execution has the limit of clause 2.7.2.
+/// Judges 90th percentiles (clause 5.2.5.3). Without waits Delivery is awaited like the others; otherwise it is
+/// deferred, and its execution has the limit of clause 2.7.2.
 fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     Kind::ALL
         .into_iter()
@@ -98,7 +97,7 @@ fn response_times(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
         .collect()
 }
 
-/// How long, how many terminals, how fast.
+/// Judges duration, number of terminals, and pace.
 fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     let minutes = figures.seconds / 60.0;
     let terminals = rules.warehouses.saturating_mul(TERMINALS);
@@ -123,7 +122,7 @@ fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
         },
     ];
     if minutes > 0.0 {
-        // Clause 5.4.2 counts what has completed, and the waits bound that: the orders rolled back by design, too.
+        // Clause 5.4.2 counts completed orders, which the waits limit: also those rolled back on purpose.
         let completed = of(figures, Kind::NewOrder).completed() as f64 / minutes / f64::from(rules.warehouses);
         let found = format!("{completed:.2}");
         all.push(Judgement {
@@ -142,7 +141,7 @@ fn pace(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     all
 }
 
-/// The shares of the drawn inputs (clause 9.2.2.5).
+/// Judges the shares of random inputs (clause 9.2.2.5).
 fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     if figures.tallies.len() < tally::NAMES.len() {
         return Vec::new();
@@ -153,7 +152,7 @@ fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     let lines = counted(Tally::OrderLines);
     let strict = rules.profile == Profile::Spec;
     let range = |name, what, low, drawn, high| Range { name, what, low, drawn, high, strict };
-    // Nothing is remote where there is one warehouse.
+    // With one warehouse nothing is remote.
     let remote = |range: Range, count, total| match rules.warehouses {
         1 => told(range.name, format!("{}: none with one warehouse", range.what), percent(count, total)),
         _ => range.share(count, total),
@@ -177,7 +176,7 @@ fn inputs(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
     ]
 }
 
-/// Something without a verdict.
+/// Returns a value without a verdict.
 fn told(name: &'static str, rule: String, found: String) -> Judgement {
     Judgement { name, rule, found, holds: None }
 }

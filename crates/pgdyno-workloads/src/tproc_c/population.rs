@@ -1,16 +1,16 @@
-//! What the rows and the drawn inputs have in common: the seed, its streams and the NURand constants.
+//! Properties that rows and random inputs share: the seed, its streams and the NURand constants.
 
 use pgdyno_workload::Rng;
 
 use super::strings::LastName;
 
-/// What a loaded database is derived from.
+/// Seed of a loaded database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seed(pub(super) u64);
 
 /// The constants C of NURand during a run (clause 2.1.6).
 ///
-/// Without one a number is drawn uniformly.
+/// Without a constant, numbers are drawn uniformly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RunConstants {
     /// For C_LAST: C-Run.
@@ -22,21 +22,20 @@ pub(super) struct RunConstants {
 }
 
 impl Seed {
-    /// The stream for one table and what numbers its chunk.
+    /// Returns the stream of one table and the numbers of its chunk.
     pub(super) fn rng(self, purpose: &str, numbers: &[u64]) -> Rng {
         Rng::derive(self.0, purpose, numbers)
     }
 
-    /// C-Load: the constant for C_LAST with which the customers are loaded.
+    /// Returns C-Load: the constant for C_LAST with which the customers are loaded.
     pub(super) fn c_load(self) -> u32 {
         self.rng("c-load", &[]).up_to(255) as u32
     }
 
-    /// The constants of every run on this database, as the clauses want them.
+    /// Returns the constants of every run on this database, by the clauses.
     ///
-    /// They come from the load's seed, because all clients (and all driver machines) of a run must
-    /// agree on them and C-Run depends on C-Load: their difference must lie in 65..=119 and be neither
-    /// 96 nor 112 (clause 2.1.6.1).
+    /// They come from the load's seed, because all clients (and all driver machines) of a run must use the same, and
+    /// C-Run depends on C-Load: their difference must be in 65..=119 and neither 96 nor 112 (clause 2.1.6.1).
     pub(super) fn run_constants(self) -> RunConstants {
         let mut rng = self.rng("c-run", &[]);
         let c_load = self.c_load();
@@ -52,14 +51,14 @@ impl Seed {
     }
 }
 
-/// NURand(A, x, y) with the constant `c` (clause 2.1.6).
+/// Returns NURand(A, x, y) with the constant `c` (clause 2.1.6).
 #[inline]
 pub(super) fn nurand(rng: &mut Rng, a: u32, x: u32, y: u32, c: u32) -> u32 {
     let wide = rng.up_to(u64::from(a)) | (u64::from(x) + rng.up_to(u64::from(y - x)));
     ((wide + u64::from(c)) % u64::from(y - x + 1)) as u32 + x
 }
 
-/// NURand(A, 1, y) where there is a constant, else uniform over 1..=y.
+/// Returns NURand(A, 1, y) if there is a constant, else a uniform number in 1..=y.
 #[inline]
 pub(super) fn number(rng: &mut Rng, a: u32, y: u32, c: Option<u32>) -> i32 {
     // `y` is far below 2^31.
@@ -70,7 +69,7 @@ pub(super) fn number(rng: &mut Rng, a: u32, y: u32, c: Option<u32>) -> i32 {
     drawn as i32
 }
 
-/// A last name as runs and the load draw it: NURand(255, 0, 999) (clause 4.3.2.3).
+/// Draws a last name, as runs and the load do: NURand(255, 0, 999) (clause 4.3.2.3).
 #[inline]
 pub(super) fn last_name(rng: &mut Rng, c: u32) -> LastName {
     LastName::new(nurand(rng, 255, 0, 999, c))
@@ -96,8 +95,8 @@ mod tests {
         assert_eq!(loads.len(), 256);
     }
 
-    /// The bitwise OR makes numbers with many set bits likelier: the hottest item comes up about 190
-    /// times as often as one in 100,000.
+    /// The bitwise OR makes numbers with many set bits more likely: the most frequent item comes up about 190 times
+    /// as often as one in 100,000.
     #[test]
     fn nurand_is_as_uneven_as_the_clause_wants() {
         let mut rng = Rng::new(1);

@@ -1,4 +1,4 @@
-//! The two ways to drive the same tables: as HammerDB does, and as the clauses say.
+//! Two ways to drive the same tables: HammerDB's, and the clauses'.
 
 use pgdyno_workload::{Rng, Txn};
 
@@ -9,23 +9,23 @@ use super::{
     txns::Kind,
 };
 
-/// Which rules the clients follow.
+/// Rules that the clients follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Profile {
-    /// Mix, choice of warehouses and inputs as HammerDB has them.
+    /// Mix, warehouses and inputs of HammerDB.
     HammerDb,
-    /// As clauses 2.4 to 2.8 and 5.2 have them.
+    /// Those of clauses 2.4 to 2.8 and 5.2.
     Spec,
 }
 
 impl Profile {
-    /// The parameter's value; it holds one of the two words.
+    /// Returns the profile of the parameter's value, which is one of the two words.
     pub(super) fn of(word: &str) -> Self {
         if word == "spec" { Self::Spec } else { Self::HammerDb }
     }
 
-    /// The share of a kind: cards of a deck of a hundred (clause 5.2.4.2: the minima of clause 5.2.3, and what is
-    /// left for New-Order), or numbers out of twenty-three.
+    /// Returns the share of a kind: cards of a deck of a hundred (clause 5.2.4.2: the minima of clause 5.2.3, and the
+    /// rest for New-Order), or numbers out of twenty-three.
     pub(super) fn share(self, kind: Kind) -> u8 {
         match (self, kind) {
             (Self::Spec, Kind::NewOrder) => 45,
@@ -36,7 +36,7 @@ impl Profile {
         }
     }
 
-    /// The transactions in the order of their ids.
+    /// Returns the transactions in the order of their ids.
     pub(super) fn txns(self, call: Call) -> Vec<Txn> {
         Kind::ALL
             .into_iter()
@@ -44,8 +44,8 @@ impl Profile {
             .collect()
     }
 
-    /// What all clients agree on. HammerDB draws last names with the constant of the load, and customers and items
-    /// alike.
+    /// Returns the constants that all clients share. HammerDB draws last names with the constant of the load, and
+    /// customers and items uniformly.
     pub(super) fn constants(self, seed: Seed) -> RunConstants {
         match self {
             Self::Spec => seed.run_constants(),
@@ -53,7 +53,7 @@ impl Profile {
         }
     }
 
-    /// How one client draws its transactions.
+    /// Returns how one client draws its transactions.
     pub(super) fn mix(self) -> Mix {
         match self {
             Self::Spec => Mix::Deck(Deck::new(|kind| self.share(kind))),
@@ -62,12 +62,12 @@ impl Profile {
     }
 }
 
-/// Where the kinds of a client's transactions come from.
+/// Source of the kinds of a client's transactions.
 #[derive(Clone, Debug)]
 pub(super) enum Mix {
     /// A deck of its own.
     Deck(Deck),
-    /// Each is drawn without regard to the others, so the shares hold on average only.
+    /// Independent draws, so the shares hold only on average.
     Independent,
 }
 
@@ -102,7 +102,7 @@ mod tests {
             let error = 4.0 * (N as f64 * share * (1.0 - share)).sqrt();
             assert!((found - share * N as f64).abs() < error, "{kind:?}: {found}");
         }
-        // A deck would hold each hundred to one mix.
+        // A deck would give each hundred the exact mix.
         let hundreds: std::collections::BTreeSet<usize> =
             drawn.chunks(100).map(|h| h.iter().filter(|k| **k == Kind::NewOrder).count()).collect();
         assert!(hundreds.len() > 10, "{hundreds:?}");

@@ -1,7 +1,7 @@
 //! The initial rows of clause 4.3.3.1, each chunk a pure function of the seed and its number.
 //!
-//! The large tables have ten chunks for each warehouse (a district, or a tenth of the stock), so that a
-//! chunk is a few megabytes and a single warehouse can be loaded over several connections.
+//! The large tables have ten chunks per warehouse (a district, or a tenth of the stock), so that a chunk has a few
+//! megabytes and a single warehouse can be loaded over several connections.
 
 mod customer;
 mod district;
@@ -21,11 +21,11 @@ pub(super) use order::{NewOrders, OrderLines, Orders, order_line_count};
 pub(super) use stock::Stocks;
 pub(super) use warehouse::Warehouses;
 
-/// The date and time of the load in every row. A constant, because rows depend on nothing but the seed;
-/// the zone is written out, because the session's must not matter.
+/// The date and time of the load in every row. A constant, because rows depend only on the seed; with the zone,
+/// because the session's must not matter.
 const LOADED_AT: Timestamp = Timestamp { text: "2026-01-01 00:00:00+00", unix_s: 1_767_225_600 };
 
-/// Warehouse and district, both from 1, of a chunk of a table with a chunk for each district.
+/// Returns warehouse and district, both from 1, of a chunk of a table with a chunk for each district.
 fn place(chunk: u64) -> (i64, i64) {
     let districts = u64::from(DISTRICTS);
     ((chunk / districts + 1) as i64, (chunk % districts + 1) as i64)

@@ -1,7 +1,7 @@
-//! The nine tables: columns and types as HammerDB has them, in its order.
+//! The nine tables: columns and types of HammerDB, in its order.
 //!
-//! Unlike there, primary keys come after the rows. What HammerDB's routines may leave NULL may be NULL here, too, so that
-//! they work on these tables.
+//! Unlike HammerDB's, primary keys are created after the rows. Columns that HammerDB's routines may leave NULL are
+//! nullable, so that they work on these tables.
 
 use pgdyno_workload::{Capabilities, ColumnType, Distribution, Maker, Partitions, RowCount, RowSource, Table};
 
@@ -28,7 +28,7 @@ pub(super) static HAMMERDB: Maker = Maker {
 /// Average number of lines of an order, for estimates.
 const LINES: u64 = 10;
 
-/// Bytes of heap and of indexes for a row right after the load, measured on PostgreSQL 15.
+/// Bytes of heap and of indexes per row right after the load, measured on PostgreSQL 15.
 const ITEM: u64 = 130;
 const WAREHOUSE: u64 = 160;
 const DISTRICT: u64 = 140;
@@ -39,7 +39,7 @@ const ORDER: u64 = 124;
 const NEW_ORDER: u64 = 77;
 const ORDER_LINE: u64 = 125;
 
-/// The nine tables as `layout` wants them, with those of its foreign keys that the server can hold.
+/// Returns the nine tables of `layout`, with the foreign keys that the server supports.
 pub(super) fn tables(warehouses: u32, seed: Seed, layout: Layout, caps: &Capabilities) -> Vec<Table> {
     let mut tables = plain(warehouses, seed);
     for table in &mut tables {
@@ -57,8 +57,8 @@ pub(super) fn tables(warehouses: u32, seed: Seed, layout: Layout, caps: &Capabil
     tables
 }
 
-/// The column that says which warehouse a row belongs to. A row of the history belongs to the warehouse that was
-/// paid, which is not always the customer's.
+/// Returns the column with the warehouse of a row. A row of the history belongs to the warehouse that was paid, which
+/// is not always the customer's.
 fn warehouse_column(table: &str) -> &'static str {
     match table {
         "warehouse" => "w_id",
@@ -72,7 +72,7 @@ fn warehouse_column(table: &str) -> &'static str {
     }
 }
 
-/// Hash partitions by warehouse, `order_line_1` and so on.
+/// Returns hash partitions by warehouse, `order_line_1` and so on.
 fn partition(table: &mut Table, partitions: u32) {
     let name = table.name;
     table.ddl += &format!(" PARTITION BY HASH ({})", warehouse_column(name));
@@ -85,8 +85,8 @@ fn partition(table: &mut Table, partitions: u32) {
     table.partitions = Partitions::Routed;
 }
 
-/// A foreign key of clause 1.3: table, columns, what they refer to, and whether both rows always belong to the same
-/// warehouse or the other one is everywhere, so that a server which distributes tables can hold it.
+/// A foreign key of clause 1.3: table, columns, their target, and whether both rows always belong to the same
+/// warehouse or the target is on every node, so that a server which distributes tables supports it.
 type ForeignKey = (&'static str, &'static str, &'static str, &'static str, bool);
 
 const FOREIGN_KEYS: [ForeignKey; 10] = [
@@ -103,7 +103,7 @@ const FOREIGN_KEYS: [ForeignKey; 10] = [
     ("stock", "s_i_id", "item", "i_id", true),
 ];
 
-/// The statements that add those of one table. Named, because Citus has not always named them itself.
+/// Returns the statements that add those of one table. With names, because Citus has not always generated them.
 fn foreign_keys(table: &str, caps: &Capabilities) -> Vec<String> {
     let of_table = FOREIGN_KEYS.iter().filter(|key| key.0 == table && (key.4 || !caps.distributed_tables));
     let sql = |(table, columns, parent, keys, _): &ForeignKey| {
@@ -261,12 +261,12 @@ fn table(
     }
 }
 
-/// The type of a column, after its name.
+/// Returns the type of a column, which follows its name.
 fn column_type(column: &str) -> Option<ColumnType> {
     ColumnType::of_sql(column.split_whitespace().nth(1)?)
 }
 
-/// Tables and indexes right after the load. Partitions add up to a few blocks each, which is not counted.
+/// Returns the bytes of tables and indexes right after the load, without the few blocks that each partition adds.
 pub(super) fn data_bytes(warehouses: u32) -> u64 {
     let districts = u64::from(DISTRICTS);
     let customers = districts * u64::from(CUSTOMERS);
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(keys(layout, false).len(), 10);
         let distributed = keys(layout, true);
         assert_eq!(distributed.len(), 8);
-        // Both lead to another warehouse now and then.
+        // Both may refer to another warehouse.
         assert!(distributed.iter().all(|sql| !sql.contains("ol_supply_w_id") && !sql.contains("h_c_w_id")));
     }
 

@@ -6,7 +6,7 @@ use pgdyno_workload::Rng;
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const PAIRS: usize = 62 * 62;
 
-/// Every pair of characters, so that one division gives two of them.
+/// All pairs of characters, so that one division gives two of them.
 static PAIR: [[u8; 2]; PAIRS] = {
     let mut table = [[0; 2]; PAIRS];
     let mut i = 0;
@@ -17,8 +17,8 @@ static PAIR: [[u8; 2]; PAIRS] = {
     table
 };
 
-/// Four characters from 32 random bits: a number below 62^4, by multiplication. No combination of four
-/// is more than 1/290 likelier than another.
+/// Returns four characters from 32 random bits: a number below 62^4, by multiplication. No combination of four is
+/// more than 1/290 likelier than another.
 #[inline]
 fn four(bits: u64) -> [u8; 4] {
     let number = (((bits & 0xffff_ffff) * (PAIRS * PAIRS) as u64) >> 32) as usize;
@@ -48,8 +48,8 @@ pub(super) fn push(rng: &mut Rng, low: usize, high: usize, out: &mut Vec<u8>) {
     fill(rng, &mut out[start..]);
 }
 
-/// Appends an a-string of `low..=high` characters that holds `ORIGINAL` at a random place where `original`
-/// says so (clause 4.3.3.1, `I_DATA` and `S_DATA`); its length is drawn alike either way.
+/// Appends an a-string of `low..=high` characters, with `ORIGINAL` at a random place if `original` is true (clause
+/// 4.3.3.1, `I_DATA` and `S_DATA`); its length does not depend on that.
 #[inline]
 pub(super) fn push_data(rng: &mut Rng, low: usize, high: usize, original: bool, out: &mut Vec<u8>) {
     const MARK: &[u8] = b"ORIGINAL";
@@ -93,7 +93,7 @@ pub(super) struct LastName {
 }
 
 impl LastName {
-    /// The name of a number below 1000.
+    /// Returns the name of a number below 1000.
     #[inline]
     pub(super) fn new(number: u32) -> Self {
         const SYLLABLES: [&[u8]; 10] =
@@ -120,7 +120,7 @@ impl LastName {
     }
 }
 
-/// Picks exactly one row in ten, every choice of rows being equally likely.
+/// Selects exactly one row in ten; every selection is equally likely.
 ///
 /// Source: Knuth, The Art of Computer Programming 3.4.2, algorithm S (selection sampling).
 #[derive(Debug)]
@@ -130,12 +130,12 @@ pub(super) struct OneInTen {
 }
 
 impl OneInTen {
-    /// For so many rows.
+    /// Returns a selection for so many rows.
     pub(super) fn of(rows: u32) -> Self {
         Self { rows: u64::from(rows), wanted: u64::from(rows) / 10 }
     }
 
-    /// Whether the next row is picked.
+    /// Returns true if the next row is selected.
     #[inline]
     pub(super) fn pick(&mut self, rng: &mut Rng) -> bool {
         let picked = rng.up_to(self.rows - 1) < self.wanted;

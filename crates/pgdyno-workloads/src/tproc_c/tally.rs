@@ -1,4 +1,4 @@
-//! What the clients count beside transactions: the inputs that the clauses give shares for.
+//! Counts of the clients beside transactions: inputs whose shares the clauses define.
 
 use super::txns::{Customer, NewOrder, OrderStatus, Payment};
 
@@ -12,7 +12,7 @@ pub(super) enum Tally {
     OrderStatusByName,
 }
 
-/// Of the transactions that ended without an error; those that were rolled back on purpose count too.
+/// Counts of transactions that ended without an error, including those rolled back on purpose.
 pub(super) const NAMES: &[&str] =
     &["order lines", "remote order lines", "remote payments", "payments by last name", "order-status by last name"];
 

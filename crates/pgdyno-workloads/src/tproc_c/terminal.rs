@@ -1,4 +1,4 @@
-//! One terminal, or virtual user: draws a transaction, draws its inputs, calls the server.
+//! One terminal, or virtual user: draws a transaction and its inputs, and calls the server.
 
 use pgdyno_workload::{Batch, Begin, ClientScript, Failure, Next, Note, OnFailure, Reply, Rng, Verdict};
 
@@ -12,7 +12,7 @@ use super::{
     waits::Waits,
 };
 
-/// What makes a terminal.
+/// Input of a terminal.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) home: Home,
@@ -27,10 +27,10 @@ pub(super) struct Setup {
 pub(super) struct Terminal {
     setup: Setup,
     rng: Rng,
-    /// The kind of the transaction at hand, or of the one before it.
+    /// Kind of the present transaction, or of the last one.
     kind: Option<Kind>,
     inputs: Inputs,
-    /// Steps of it that are done.
+    /// Number of its steps that are done.
     step: u8,
 }
 
@@ -153,7 +153,7 @@ mod tests {
         ] {
             assert!((count / total - share).abs() < slack, "{counts:?} {kinds:?}");
         }
-        // Too short a slice of counts is no reason to panic.
+        // A slice of counts that is too short is ignored.
         terminal.tally(Verdict::Committed, &mut []);
     }
 

@@ -1,4 +1,4 @@
-//! The five transactions: what each draws. How it reaches the server is the business of [`super::call`].
+//! Random inputs of the five transactions. [`super::call`] sends them to the server.
 
 mod customer;
 mod delivery;
@@ -18,7 +18,7 @@ pub(super) use order_status::OrderStatus;
 pub(super) use payment::Payment;
 pub(super) use stock_level::StockLevel;
 
-/// Which transaction.
+/// Kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     NewOrder,
@@ -58,7 +58,7 @@ pub(super) enum Inputs {
 }
 
 impl Inputs {
-    /// `d_id` is the terminal's district for Stock-Level, where it has one.
+    /// `d_id` is the terminal's district for Stock-Level, if it has one.
     pub(super) fn draw(kind: Kind, w_id: i32, d_id: Option<i32>, draw: &mut Draw<'_>) -> Self {
         match kind {
             Kind::NewOrder => Self::NewOrder(NewOrder::draw(w_id, draw)),
@@ -81,7 +81,7 @@ impl Inputs {
     }
 }
 
-/// What every transaction draws from: the terminal's stream, and what the run agrees on.
+/// Source of random inputs: the terminal's stream, and the run's constants.
 pub(super) struct Draw<'a> {
     pub(super) rng: &'a mut Rng,
     pub(super) constants: RunConstants,
@@ -89,20 +89,20 @@ pub(super) struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Uniform over a range of small numbers.
+    /// Draws a uniform number from a range of small numbers.
     #[inline]
     fn uniform(&mut self, low: i32, high: i32) -> i32 {
-        // The result lies between two integers of 32 bits.
+        // The result is between two 32-bit integers.
         self.rng.uniform(i64::from(low), i64::from(high)) as i32
     }
 
-    /// True so many times in a hundred.
+    /// Returns true with this probability in percent.
     #[inline]
     fn percent(&mut self, share: i32) -> bool {
         self.uniform(1, 100) <= share
     }
 
-    /// A warehouse other than `home`; `home` where there is no other (clauses 2.4.1.5 and 2.5.1.2).
+    /// Returns a warehouse other than `home`; `home` if there is no other (clauses 2.4.1.5 and 2.5.1.2).
     #[inline]
     fn remote_warehouse(&mut self, home: i32) -> i32 {
         let warehouses = self.warehouses as i32;

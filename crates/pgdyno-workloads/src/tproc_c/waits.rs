@@ -1,4 +1,4 @@
-//! What an emulated user takes its time for: keying a transaction in, and thinking about its result (clause 5.2.5).
+//! Keying and think times of an emulated user (clause 5.2.5).
 
 use pgdyno_workload::{Rng, Since};
 
@@ -6,24 +6,24 @@ use super::txns::Kind;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The mean time from one start to the next with the mix of clause 5.2.4.2, by keying and think times alone.
+/// Mean time between two starts with the mix of clause 5.2.4.2, by keying and think times alone.
 const CYCLE_NS: u64 = 2_099 * SECOND / 100;
 
-/// How a client waits between two transactions.
+/// Waits of a client between two transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// Not at all.
+    /// None.
     Off,
     /// Keying and think times.
     On {
-        /// Whether nobody waits for the end of a Delivery (clause 2.7.1.2): its think time counts from its start.
+        /// Whether Delivery is deferred (clause 2.7.1.2): its think time counts from its start.
         deferred: bool,
     },
 }
 
 impl Waits {
-    /// The time before a transaction of this kind, and from when on it counts. The first wait of a client is drawn
-    /// over a whole cycle, so that clients do not start in step.
+    /// Returns the time before a transaction of this kind, and the start of that time. The first wait of a client is
+    /// drawn over a whole cycle, so that clients do not start in step.
     #[inline]
     pub(super) fn draw(self, last: Option<Kind>, next: Kind, rng: &mut Rng) -> (u64, Since) {
         let Self::On { deferred } = self else {
@@ -37,7 +37,7 @@ impl Waits {
     }
 }
 
-/// The minimum of clause 5.2.5.7.
+/// Returns the minimum of clause 5.2.5.7.
 fn keying_ns(kind: Kind) -> u64 {
     SECOND
         * match kind {
@@ -47,7 +47,7 @@ fn keying_ns(kind: Kind) -> u64 {
         }
 }
 
-/// The mean of clause 5.2.5.7.
+/// Returns the mean of clause 5.2.5.7.
 fn mean_think_ns(kind: Kind) -> u64 {
     SECOND
         * match kind {
@@ -57,10 +57,10 @@ fn mean_think_ns(kind: Kind) -> u64 {
         }
 }
 
-/// Negative exponential, cut at ten times its mean (clause 5.2.5.4).
+/// Draws from a negative exponential distribution, truncated at ten times its mean (clause 5.2.5.4).
 fn think_ns(kind: Kind, rng: &mut Rng) -> u64 {
     let mean = mean_think_ns(kind) as f64;
-    // Between 0 and 120 s: a whole number of 64 bits.
+    // Between 0 and 120 s, which 64 bits hold.
     rng.exponential(mean).min(10.0 * mean) as u64
 }
 

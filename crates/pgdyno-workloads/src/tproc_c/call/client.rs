@@ -1,7 +1,8 @@
 //! The transactions as SQL of the client: statements in one or two pipelines, each one round trip.
 //!
-//! Locks that many transactions want are taken in the last pipeline, which ends with COMMIT, so that nobody waits for a
-//! row as long as a network takes; of New-Order, which must know the order's number first, in the first.
+//! Locks that many transactions need are taken in the last pipeline, which ends with COMMIT, so that other clients
+//! wait for a row no longer than a network round trip; New-Order, which needs the order's number first, takes them in
+//! the first pipeline.
 
 mod new_order;
 mod payment;
@@ -19,7 +20,7 @@ use sql::Sql;
 
 pub(super) use sql::{is_counted, kind_of, statements};
 
-/// The next pipeline of a transaction.
+/// Adds the next pipeline of a transaction.
 #[inline]
 pub(super) fn step(inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     match inputs {
@@ -35,7 +36,7 @@ pub(super) fn step(inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batc
     }
 }
 
-/// One statement; before it another for the number of a customer by name.
+/// Adds one statement; before it another for the number of a customer by name.
 fn order_status(inputs: &OrderStatus, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     let [w_id, d_id] = [inputs.w_id, inputs.d_id].map(Value::Int4);
     match (&inputs.customer, step) {
@@ -61,7 +62,7 @@ fn order_status(inputs: &OrderStatus, step: u8, reply: Reply<'_>, batch: &mut Ba
     }
 }
 
-/// First the oldest order of each district, locked, then all that is to be done with them.
+/// Adds the oldest order of each district, locked, then everything that follows from them.
 fn delivery(inputs: &Delivery, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     let w_id = Value::Int4(inputs.w_id);
     if step == 0 {
@@ -85,7 +86,7 @@ fn delivery(inputs: &Delivery, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>
     Next::Finish(Verdict::Committed)
 }
 
-/// The number at n/2, rounded up, of n (clauses 2.5.2.2 and 2.6.2.2).
+/// Returns the number at n/2, rounded up, of n (clauses 2.5.2.2 and 2.6.2.2).
 fn middle(reply: Reply<'_>) -> Option<i32> {
     let rows = reply.row_count() as usize;
     let row = reply.rows().nth(rows.checked_sub(1)? / 2)?;
@@ -96,12 +97,12 @@ fn first_int(row: &DataRow<'_>) -> Option<i32> {
     next_int(&mut row.columns())
 }
 
-/// The next column, where it is a whole number.
+/// Returns the next column, if it is a whole number.
 fn next_int<'a>(columns: &mut impl Iterator<Item = Option<&'a [u8]>>) -> Option<i32> {
     std::str::from_utf8(columns.next()??).ok()?.parse().ok()
 }
 
-/// Nothing is said to have succeeded that found no row.
+/// Aborts if a row was not found: the transaction did not succeed.
 fn missing(batch: &mut Batch<'_>, what: &str, w_id: i32) -> Next {
     batch.note(Note::Error(format!(
         "a {what} of warehouse {w_id} is not in the database: its data is not whole; `pgdyno check tproc-c` says more"

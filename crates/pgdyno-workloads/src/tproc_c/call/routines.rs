@@ -1,10 +1,10 @@
 //! The transactions as procedures and as functions: one statement, one round trip.
 //!
-//! Everything random is drawn by the client and passed in, so that the server does the transaction's own
-//! work only. Outputs are INOUT parameters with defaults, so that a call names the inputs alone.
+//! The client draws all random inputs, so that the server does only the transaction's own work. Outputs are INOUT
+//! parameters with defaults, so that a call has only the inputs.
 //!
-//! A function is its procedure with another head and another way back: a procedure may say ROLLBACK, a function may
-//! only fail, with an SQLSTATE of its own.
+//! A function is its procedure with another head and another rollback: a procedure may ROLLBACK, a function may only
+//! fail, with an SQLSTATE of its own.
 
 use pgdyno_wire::{ParamType, Statement, StmtId, Value};
 use pgdyno_workload::{Batch, Capabilities, Next, Reply, Routine, Verdict};
@@ -15,7 +15,7 @@ use crate::tproc_c::txns::{Inputs, NewOrder, Payment};
 /// The SQLSTATE of an order that a function rolls back because of its unused item.
 pub(in crate::tproc_c) const ROLLED_BACK: &str = "PD001";
 
-/// Its signature as a procedure and as a function, and its text.
+/// Its signature as a procedure and as a function, and its body.
 macro_rules! routine {
     ($name:literal, $arguments:literal) => {
         (
@@ -26,7 +26,7 @@ macro_rules! routine {
     };
 }
 
-/// In the order of the kinds.
+/// Routines in the order of the kinds.
 const ROUTINES: [(&str, &str, &str); 5] = [
     routine!(
         "new_order",
@@ -50,8 +50,8 @@ const ROUTINES: [(&str, &str, &str); 5] = [
 /// New-Order for tables that are distributed by warehouse.
 const NEW_ORDER_DISTRIBUTED: &str = include_str!("routines/new_order_distributed.sql");
 
-/// Five procedures and five functions. Where tables are distributed, each may run where its warehouse lives: that is
-/// its first argument.
+/// Returns five procedures and five functions. If tables are distributed, each may run on the node of its warehouse,
+/// which is its first argument.
 pub(super) fn routines(caps: &Capabilities) -> Vec<Routine> {
     let mut texts = ROUTINES;
     if caps.distributed_tables {
@@ -64,7 +64,7 @@ pub(super) fn routines(caps: &Capabilities) -> Vec<Routine> {
     procedures.into_iter().chain(functions).collect()
 }
 
-/// The function of a procedure.
+/// Returns the function of a procedure.
 fn function(procedure: &str) -> String {
     let (before, head) = procedure.split_once("CREATE OR REPLACE PROCEDURE ").unwrap_or((procedure, ""));
     let (name, rest) = head.split_once('(').unwrap_or((head, ""));
@@ -83,12 +83,12 @@ pub(super) fn selects(schema: Option<&str>) -> Vec<Statement> {
     statements(|name, inputs| format!("SELECT * FROM {place}pgdyno_{name}_fn({inputs})"))
 }
 
-/// What stands before the name of a routine.
+/// Returns the prefix of a routine's name.
 fn place(schema: Option<&str>) -> String {
     schema.map_or_else(String::new, |schema| format!("{schema}."))
 }
 
-/// In the order of the kinds.
+/// Returns the statements in the order of the kinds.
 fn statements(text: impl Fn(&str, &str) -> String) -> Vec<Statement> {
     let (int, array) = (ParamType::Int4, ParamType::Int4Array);
     let (name, numeric) = (ParamType::Text, ParamType::Numeric);
@@ -108,7 +108,7 @@ fn statements(text: impl Fn(&str, &str) -> String) -> Vec<Statement> {
         .collect()
 }
 
-/// The one statement; of New-Order the answer is read, too.
+/// Adds the one statement; the reply to New-Order is read, too.
 #[inline]
 pub(super) fn step(inputs: &Inputs, step: u8, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     let id = StmtId(u32::from(inputs.kind().id().0));

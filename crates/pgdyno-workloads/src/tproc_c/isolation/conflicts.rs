@@ -1,5 +1,5 @@
-//! Tests 3 to 6: of two transactions that write the same rows, the second waits for the first and goes on from what that
-//! has left.
+//! Tests 3 to 6: of two transactions that write the same rows, the second waits for the first and continues from its
+//! result.
 
 use pgdyno_workload::{Scenario, Step};
 
@@ -39,7 +39,7 @@ fn two_orders() -> Scenario {
     }
 }
 
-/// T3 holds the stock that T1 needs, so that T1 has drawn its number and does not know yet that an item is unused.
+/// T3 holds the stock that T1 needs: T1 has its number, and does not know yet that an item is unused.
 fn order_after_rollback() -> Scenario {
     Scenario {
         clause: "3.4.2.4",
@@ -66,7 +66,7 @@ fn order_after_rollback() -> Scenario {
     }
 }
 
-/// The district's oldest order that is not delivered, its customer and its sum.
+/// The district's oldest undelivered order, its customer and its sum.
 const NEXT_DELIVERY: &str = "SELECT o_id, o_c_id AS c, c_balance AS balance,
        (SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id) AS amount
   FROM orders JOIN customer ON c_w_id = o_w_id AND c_d_id = o_d_id AND c_id = o_c_id
@@ -110,7 +110,7 @@ fn payment_after_delivery(commits: bool) -> Scenario {
     }
 }
 
-/// A query whether the balance is what it must be.
+/// Returns a query that checks the balance.
 fn balance(delivered: bool) -> String {
     let due = if delivered { ":next.amount::numeric" } else { "0" };
     let carried = if delivered { "o_carrier_id = 7" } else { "o_carrier_id IS NULL" };

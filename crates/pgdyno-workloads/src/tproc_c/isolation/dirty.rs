@@ -1,4 +1,4 @@
-//! Tests 1 and 2: Order-Status does not see an order before it is committed.
+//! Tests 1 and 2: Order-Status does not see an uncommitted order.
 
 use pgdyno_workload::{Scenario, Step};
 
@@ -43,7 +43,7 @@ fn steps(end: [Step; 3]) -> Vec<Step> {
         Step::fetch("T0", ORDER_STATUS, "t0"),
         Step::Begin("T1"),
         Step::fetch("T1", NEW_ORDER, "t1"),
-        // It is not blocked, which the clause allows with what follows.
+        // It is not blocked, which the clause allows.
         Step::fetch("T2", ORDER_STATUS, "t2"),
         Step::holds(
             "before the end of T1, Order-Status finds the order from before T1",

@@ -1,8 +1,8 @@
-//! Tests 7 to 9: what a transaction has read stays so to its end, and no row appears in it.
+//! Tests 7 to 9: rows that a transaction has read do not change until its end, and no new rows appear.
 //!
-//! The clauses have the transaction read a second time. Ours read each thing once, in one statement, which sees one
-//! moment at every level. So at read committed the tests stop it inside that statement, or after it; from repeatable
-//! read on, where the transaction sees one moment as a whole, it reads a second time as the clauses have it.
+//! In the clauses the transaction reads a second time. These transactions read each row once, in one statement, with
+//! one snapshot at every level. So at read committed the tests stop it inside or after that statement; from
+//! repeatable read on, where the transaction has one snapshot, it reads a second time as in the clauses.
 
 use pgdyno_workload::{IsolationLevel, Scenario, Step};
 
@@ -13,8 +13,8 @@ pub(super) fn scenarios(level: IsolationLevel) -> [Scenario; 3] {
     [prices(), delivery(one_moment), order_status(one_moment)]
 }
 
-/// T3 holds the stock that T2 needs, when T2 has read its prices. T2 goes on from the stock that T3 has left; from
-/// repeatable read on it is undone by that, and sent again: then it has the new prices.
+/// T3 holds the stock that T2 needs, after T2 has read its prices. T2 continues from the stock that T3 leaves; from
+/// repeatable read on it fails and is sent again, with the new prices.
 fn prices() -> Scenario {
     let price =
         "SELECT x.i_price AS x, y.i_price AS y FROM item AS x, item AS y WHERE x.i_id = :at.x AND y.i_id = :at.y";
@@ -59,7 +59,7 @@ fn prices() -> Scenario {
     }
 }
 
-/// T3 holds the customer to whom the other district's order goes, when the Delivery has read which orders are new.
+/// T3 holds the customer of the other district's order, after the Delivery has read the new orders.
 fn delivery(one_moment: bool) -> Scenario {
     let count = "SELECT count(*) AS rows FROM new_order WHERE no_w_id = :at.w AND no_d_id = :at.d";
     let mut steps = vec![
@@ -156,7 +156,7 @@ fn order_status(one_moment: bool) -> Scenario {
     Scenario { clause: "3.4.2.9", title, remark, steps: steps.into_iter().chain([same]).collect(), restore: Vec::new() }
 }
 
-/// The two numbers of the advisory lock at which an Order-Status is stopped.
+/// The two numbers of the advisory lock at which an Order-Status stops.
 const STOP: &str = "3426, 9";
 
 /// The second read depends on the lock, which depends on the first.

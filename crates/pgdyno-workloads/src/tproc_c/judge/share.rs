@@ -1,14 +1,14 @@
-//! Shares that were drawn, and what may be said of them: no more than so many draws allow.
+//! Judges shares of random draws within their statistical error.
 
 use pgdyno_workload::Judgement;
 
-/// Standard errors beyond which chance is no explanation.
+/// Standard errors beyond which chance is ruled out.
 const ERRORS: f64 = 3.0;
 
 /// Cards of a deck; see [`at_least`].
 const CARDS: u64 = 100;
 
-/// `43.21 % of 1000`.
+/// Formats `43.21 % of 1000`.
 pub(super) fn percent(count: u64, total: u64) -> String {
     if total == 0 {
         return "there was none".to_owned();
@@ -16,10 +16,10 @@ pub(super) fn percent(count: u64, total: u64) -> String {
     format!("{:.2} % of {total}", 100.0 * count as f64 / total as f64)
 }
 
-/// A share of the mix that must not be less than `cards` in a hundred (clause 5.2.3).
+/// Judges a share of the mix that must be at least `cards` in a hundred (clause 5.2.3).
 ///
-/// The deck holds just the minimum, so a window that cuts a deck in two may show a little less. As much as that may be
-/// is let pass: the standard error of one deck for each client.
+/// The deck has exactly the minimum, so a window that cuts a deck may show a little less. That much is tolerated: the
+/// standard error of one deck per client.
 pub(super) fn at_least(what: String, cards: u8, count: u64, total: u64, clients: u32) -> Judgement {
     let minimum = f64::from(cards) / 100.0;
     let cut = total.min(CARDS * u64::from(clients)) as f64;
@@ -32,7 +32,7 @@ pub(super) fn at_least(what: String, cards: u8, count: u64, total: u64, clients:
     }
 }
 
-/// What is drawn, and between what it should lie.
+/// A random input, and the range of its share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub(super) name: &'static str,
@@ -40,12 +40,12 @@ pub(super) struct Range {
     pub(super) low: f64,
     pub(super) drawn: f64,
     pub(super) high: f64,
-    /// Whether the range is a rule; else it is told, and only what chance cannot explain is wrong.
+    /// Whether the range is a rule; if not, only a value that chance cannot explain is wrong.
     pub(super) strict: bool,
 }
 
 impl Range {
-    /// A share of `total`.
+    /// Judges a share of `total`.
     pub(super) fn share(self, count: u64, total: u64) -> Judgement {
         let shown = |share: f64| format!("{:.4}", 100.0 * share).trim_end_matches('0').trim_end_matches('.').to_owned();
         let rule = match self.strict {
@@ -56,7 +56,7 @@ impl Range {
         self.judge(rule, found, count as f64, total, (self.drawn * (1.0 - self.drawn)).sqrt())
     }
 
-    /// The mean number of lines, 5 to 15 of them, all numbers alike.
+    /// Judges the mean number of lines, 5 to 15 with equal probability.
     pub(super) fn lines(self, lines: u64, orders: u64) -> Judgement {
         let rule = match self.strict {
             true => format!("{}: {} to {} on average", self.what, self.low, self.high),

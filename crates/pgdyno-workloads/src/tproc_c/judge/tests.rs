@@ -12,7 +12,7 @@ fn txns(committed: [u64; 5], rolled_back: u64) -> [TxnFigures; 5] {
     txns
 }
 
-/// Two hours of a hundred terminals, all as it should be.
+/// Two hours of a hundred terminals that meet all rules.
 fn good() -> ([TxnFigures; 5], [u64; 5]) {
     (txns([148_500, 143_333, 13_333, 13_333, 13_333], 1_500), [1_500_000, 15_000, 21_500, 86_000, 8_000])
 }
@@ -92,7 +92,7 @@ fn each_rule_can_be_broken() {
     assert_eq!(broken(&all), ["at least 9 New-Orders a minute for each warehouse"]);
 }
 
-/// The deck holds the minimum and no more; a window seldom ends with a deck.
+/// The deck has exactly the minimum; a window seldom ends with a deck.
 #[test]
 fn decks_that_the_window_cuts_do_not_break_the_mix() {
     let txns = txns([4_504, 4_296, 400, 400, 400], 0);

@@ -25,7 +25,7 @@ impl RowSource for Customers {
         let mut bad_credit = OneInTen::of(CUSTOMERS);
         let mut phone = [0; 16];
         for c_id in 1..=CUSTOMERS {
-            // The first thousand have every name once, so that each name finds somebody.
+            // The first thousand have every name once, so that each name exists.
             let name = if c_id <= 1000 { LastName::new(c_id - 1) } else { last_name(&mut rng, c_load) };
             let credit: &[u8] = if bad_credit.pick(&mut rng) { b"BC" } else { b"GC" };
             digits(rng.next_u64(), &mut phone);
@@ -53,7 +53,7 @@ impl RowSource for Customers {
     }
 }
 
-/// Sixteen digits from 64 bits: 10^16 is below 2^54, so no digit is noticeably favoured.
+/// Draws sixteen digits from 64 bits: 10^16 is below 2^54, so the bias is negligible.
 #[inline]
 fn digits(bits: u64, out: &mut [u8; 16]) {
     let mut number = bits % 10_000_000_000_000_000;

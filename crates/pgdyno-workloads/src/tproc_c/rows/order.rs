@@ -1,20 +1,20 @@
 //! Orders, the last 900 of each district as new orders, and their lines.
 //!
-//! Three tables that may be loaded by three connections at once agree because what they share, the
-//! number of lines of each order, comes from a stream of its own.
+//! Three tables that may be loaded by three connections at once are consistent, because the number of lines of each
+//! order comes from a stream of its own.
 
 use pgdyno_workload::{CopyBuf, Rng, RowSource};
 
 use super::{LOADED_AT, place};
 use crate::tproc_c::{CUSTOMERS, DISTRICTS, FIRST_NEW_ORDER, ITEMS, ORDERS, population::Seed, strings};
 
-/// O_OL_CNT of the orders of one district, in the order of their numbers: 5 to 15 (clause 4.3.3.1).
+/// Returns O_OL_CNT of the orders of one district, in the order of their numbers: 5 to 15 (clause 4.3.3.1).
 fn line_counts(seed: Seed, chunk: u64) -> impl Iterator<Item = (u32, i64)> {
     let mut rng = seed.rng("o_ol_cnt", &[chunk]);
     (1..=ORDERS).map(move |o_id| (o_id, rng.uniform(5, 15)))
 }
 
-/// Rows of `order_line` right after the load. About 0.1 ms of work for each warehouse.
+/// Returns the rows of `order_line` right after the load. Takes about 0.1 ms per warehouse.
 pub(in crate::tproc_c) fn order_line_count(seed: Seed, warehouses: u32) -> u64 {
     (0..u64::from(warehouses) * u64::from(DISTRICTS))
         .flat_map(|chunk| line_counts(seed, chunk))

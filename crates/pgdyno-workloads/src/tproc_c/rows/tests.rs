@@ -43,7 +43,7 @@ fn fingerprint(source: &dyn RowSource) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// When this fails because rows were meant to change, raise `META.version` with the new numbers.
+/// If this fails because rows were changed on purpose, increase `META.version` and update the numbers.
 #[test]
 fn the_rows_of_one_warehouse_are_what_they_were() {
     let found: Vec<(&str, u64)> =
@@ -83,7 +83,7 @@ fn a_chunk_depends_on_nothing_but_the_seed_and_its_number() {
             assert!(bytes(other[name].as_ref(), last) != alone, "{name}: seed");
         }
     }
-    // The small tables have more than one warehouse in a chunk; the first is the same in both.
+    // The small tables have several warehouses in a chunk; the first is the same in both.
     for name in ["warehouse", "district"] {
         let (one, three) = (bytes(small[name].as_ref(), 0), bytes(large[name].as_ref(), 0));
         assert!(three.starts_with(&one) && three.len() > one.len(), "{name}");
@@ -175,7 +175,7 @@ fn customers_follow_the_clause() {
     }
     assert_eq!(rows.iter().filter(|r| r[15] == "BC").count(), 300);
     assert_eq!(rows.iter().filter(|r| r[15] == "GC").count(), 2_700);
-    // NURand(255, …): numbers whose low eight bits, less the constant, are all set come up most.
+    // NURand(255, …): the most frequent numbers have all of their low eight bits, less the constant, set.
     let hot =
         (0..4).map(|k| crate::tproc_c::strings::LastName::new((k * 256 + 255 + c_load) % 1000)).collect::<Vec<_>>();
     let drawn = rows[1000..].iter();

@@ -27,13 +27,13 @@ impl RowSource for Warehouses {
     }
 }
 
-/// Name, two streets, city, state and zip code, as warehouses and districts have them.
+/// Appends name, two streets, city, state and zip code of a warehouse or district.
 pub(super) fn name_and_address(rng: &mut Rng, out: &mut CopyBuf) {
     out.plain_with(|out| strings::push(rng, 6, 10, out));
     address(rng, out);
 }
 
-/// Two streets, city, state and zip code.
+/// Appends two streets, city, state and zip code.
 #[inline]
 pub(super) fn address(rng: &mut Rng, out: &mut CopyBuf) {
     out.plain_with(|out| strings::push(rng, 10, 20, out))

@@ -5,7 +5,7 @@ use crate::tproc_c::{
     strings::LastName,
 };
 
-/// How a transaction names a customer: 60 % by last name, 40 % by number (clauses 2.5.1.2, 2.6.1.2).
+/// Selection of a customer: 60 % by last name, 40 % by number (clauses 2.5.1.2, 2.6.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tproc_c) enum Customer {
     Id(i32),
@@ -22,7 +22,7 @@ impl Customer {
     }
 }
 
-/// NURand(1023, 1, 3000), or uniform.
+/// Draws NURand(1023, 1, 3000), or a uniform number.
 pub(super) fn customer_id(draw: &mut Draw<'_>) -> i32 {
     number(draw.rng, 1023, CUSTOMERS, draw.constants.c_id)
 }

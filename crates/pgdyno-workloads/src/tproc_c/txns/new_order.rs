@@ -1,7 +1,7 @@
 use super::{Draw, customer::customer_id};
 use crate::tproc_c::{ITEMS, population::number};
 
-/// The most lines that an order has (clause 2.4.1.3).
+/// Largest number of lines of an order (clause 2.4.1.3).
 pub(in crate::tproc_c) const MAX_LINES: usize = 15;
 
 /// An item number that no item has (clause 2.4.1.5).
@@ -36,8 +36,7 @@ impl NewOrder {
             this.supply_warehouses[line] = if draw.percent(1) { draw.remote_warehouse(w_id) } else { w_id };
             this.quantities[line] = draw.uniform(1, 10);
         }
-        // One order in a hundred is mistyped: its last item is unused, and all of it is rolled back
-        // (clause 2.4.1.4).
+        // One order in a hundred has an unused item at its end, and is rolled back (clause 2.4.1.4).
         if draw.percent(1) {
             this.items[this.lines - 1] = UNUSED_ITEM;
         }

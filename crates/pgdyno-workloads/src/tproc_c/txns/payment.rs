@@ -15,7 +15,7 @@ pub(in crate::tproc_c) struct Payment {
 impl Payment {
     pub(in crate::tproc_c) fn draw(w_id: i32, draw: &mut Draw<'_>) -> Self {
         let d_id = draw.uniform(1, 10);
-        // 85 % pay where they are customers, 15 % at another warehouse (clause 2.5.1.2).
+        // 85 % pay at their own warehouse, 15 % at another one (clause 2.5.1.2).
         let (c_w_id, c_d_id) = if draw.percent(85) || draw.warehouses == 1 {
             (w_id, d_id)
         } else {

@@ -6,7 +6,7 @@ fn with_draw<T>(warehouses: u32, f: impl FnOnce(&mut Draw<'_>) -> T) -> T {
     f(&mut Draw { rng: &mut rng, constants: Seed(1).run_constants(), warehouses })
 }
 
-/// Whether `count` of `total` lies within four standard deviations of `share`.
+/// Returns true if `count` of `total` is within four standard deviations of `share`.
 fn is_share(count: usize, total: usize, share: f64) -> bool {
     let (total, count) = (total as f64, count as f64);
     (count - total * share).abs() < 4.0 * (total * share * (1.0 - share)).sqrt()
@@ -30,7 +30,7 @@ fn new_orders_are_drawn_as_the_clause_says() {
     }
     let unused = orders.iter().filter(|o| o.items().last() == Some(&100_001)).count();
     assert!(is_share(unused, N, 0.01), "{unused} unused items");
-    // Remote lines come from each of the four other warehouses alike, and never from home.
+    // Remote lines come from each of the four other warehouses with equal probability, and never from home.
     let mut by_warehouse = [0; 6];
     for w in orders.iter().flat_map(|o| o.supply_warehouses()) {
         by_warehouse[*w as usize] += 1;

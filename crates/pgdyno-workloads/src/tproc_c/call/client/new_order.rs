@@ -1,4 +1,4 @@
-//! New-Order in two round trips (clause 2.4.2): what is needed to know, then what is to be written.
+//! New-Order in two round trips (clause 2.4.2): first reads, then writes.
 
 use pgdyno_wire::Value;
 use pgdyno_workload::{Batch, Next, Reply, Verdict};
@@ -13,7 +13,7 @@ pub(super) fn step(inputs: &NewOrder, step: u8, reply: Reply<'_>, batch: &mut Ba
     }
 }
 
-/// The order's number, customer and warehouse, items.
+/// Adds the order's number, customer and warehouse, and items.
 fn read(inputs: &NewOrder, batch: &mut Batch<'_>) -> Next {
     let [w_id, d_id, c_id] = [inputs.w_id, inputs.d_id, inputs.c_id].map(Value::Int4);
     batch.execute(Sql::Begin.id(), &[]);
@@ -23,8 +23,8 @@ fn read(inputs: &NewOrder, batch: &mut Batch<'_>) -> Next {
     Next::Await
 }
 
-/// All the rest, for an order with an unused item too, which then is rolled back (clause 2.4.2.3); only the line of
-/// that item is left out.
+/// Adds the rest, also for an order with an unused item, which is rolled back afterwards (clause 2.4.2.3); only the
+/// line of that item is left out.
 fn write(inputs: &NewOrder, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     let mut rows = reply.rows();
     let Some(o_id) = rows.next().filter(|row| row.columns().count() == 2).and_then(|row| first_int(&row)) else {
@@ -48,7 +48,7 @@ fn write(inputs: &NewOrder, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     let [w_id, d_id, c_id, o_id] = [inputs.w_id, inputs.d_id, inputs.c_id, o_id].map(Value::Int4);
     let count = inputs.items().len();
     let all_local = inputs.supply_warehouses().iter().all(|w| *w == inputs.w_id);
-    // Fifteen lines at most.
+    // At most fifteen lines.
     let (ol_cnt, all_local) = (Value::Int4(count as i32), Value::Int4(i32::from(all_local)));
     batch.execute(Sql::NewOrderOrders.id(), &[w_id, d_id, c_id, o_id, ol_cnt, all_local]);
     batch.execute(Sql::NewOrderNewOrder.id(), &[w_id, d_id, o_id]);
@@ -76,7 +76,7 @@ fn write(inputs: &NewOrder, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
     }
 }
 
-/// The lines of one supplying warehouse whose items there are.
+/// The lines of one supplying warehouse whose items exist.
 #[derive(Default)]
 struct Lines {
     count: usize,
@@ -97,7 +97,7 @@ impl Lines {
             this.items[this.count] = inputs.items()[line];
             this.quantities[this.count] = quantity;
             this.amounts[this.count] = quantity * price;
-            // Fifteen lines at most.
+            // At most fifteen lines.
             this.numbers[this.count] = line as i32 + 1;
             this.count += 1;
         }
@@ -109,7 +109,7 @@ impl Lines {
     }
 }
 
-/// Hundredths of an amount with two decimals.
+/// Parses an amount with two decimals as hundredths.
 fn cents(amount: &[u8]) -> Option<i32> {
     let (whole, decimals) = amount.split_last_chunk::<3>()?;
     let mut cents = 0i32;

@@ -1,4 +1,4 @@
-//! Payment in one round trip, in two where the customer is named (clause 2.5.2).
+//! Payment in one round trip, or two for a customer by name (clause 2.5.2).
 
 use pgdyno_wire::Value;
 use pgdyno_workload::{Batch, Next, Reply, Verdict};
@@ -25,13 +25,13 @@ pub(super) fn step(inputs: &Payment, step: u8, reply: Reply<'_>, batch: &mut Bat
             Some(c_id) => pay(inputs, c_id, batch),
             None => missing(batch, "customer", inputs.c_w_id),
         },
-        // Customer, district and warehouse have shown themselves.
+        // Customer, district and warehouse returned their rows.
         _ if reply.row_count() == 3 => Next::Finish(Verdict::Committed),
         _ => missing(batch, "customer or district", inputs.w_id),
     }
 }
 
-/// Customer, district and warehouse: the row that most payments share comes last, just before the end.
+/// Adds customer, district and warehouse: the row that most payments share comes last, just before the end.
 fn pay(inputs: &Payment, c_id: i32, batch: &mut Batch<'_>) -> Next {
     let mut buffer = [0; 7];
     let amount = Value::Text(amount_text(inputs.amount_cents, &mut buffer));

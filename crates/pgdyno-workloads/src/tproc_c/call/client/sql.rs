@@ -1,24 +1,24 @@
-//! Every statement of the client.
+//! All statements of the client.
 
 use pgdyno_wire::{ParamType, Statement, StmtId};
 
 use crate::tproc_c::txns::Kind;
 
-/// A statement, known by what it does; its number is its id.
+/// A statement, named by its effect; its number is its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sql {
     Begin,
     Commit,
-    /// Of an order with an unused item.
+    /// Rolls back an order with an unused item.
     Rollback,
     NewOrderDistrict,
     NewOrderCustomer,
     NewOrderItems,
     NewOrderOrders,
     NewOrderNewOrder,
-    /// Stock of one warehouse and the lines from there, so that a server that spreads tables over nodes sends it to one.
-    /// An item without stock has no district information: what takes its place is no number, so the server refuses it and
-    /// shows it in its message (22P02).
+    /// Stock of one warehouse and the lines from there, so that a server that distributes tables routes it to one
+    /// node. An item without stock has no district information: its replacement is no number, so the server refuses
+    /// it and shows it in its message (22P02).
     NewOrderLines,
     PaymentByName,
     PaymentCustomer,
@@ -34,7 +34,7 @@ pub(super) enum Sql {
     StockLevel,
 }
 
-/// In the order of their ids.
+/// Statements in the order of their ids.
 const ALL: [Sql; 20] = [
     Sql::Begin,
     Sql::Commit,
@@ -58,7 +58,7 @@ const ALL: [Sql; 20] = [
     Sql::StockLevel,
 ];
 
-/// In the order of their ids.
+/// Returns the statements in the order of their ids.
 pub(in crate::tproc_c::call) fn statements() -> Vec<Statement> {
     ALL.into_iter().map(|sql| Statement::new(sql.text(), sql.params())).collect()
 }
@@ -67,7 +67,7 @@ pub(in crate::tproc_c::call) fn kind_of(statement: usize) -> Option<Kind> {
     ALL.get(statement).and_then(|sql| sql.kind())
 }
 
-/// A customer is named in six of ten transactions.
+/// Six of ten transactions name the customer.
 pub(in crate::tproc_c::call) fn is_counted(statement: usize) -> bool {
     matches!(ALL.get(statement), Some(Sql::PaymentByName | Sql::OrderStatusByName))
 }

@@ -9,7 +9,7 @@ use crate::tproc_c::{
     txns::{Draw, Kind, Payment},
 };
 
-/// Rows as the server sends them.
+/// Returns rows in the server's format.
 fn reply(rows: &[&[&str]]) -> ReplyBuffer {
     let mut buffer = ReplyBuffer::new();
     for row in rows {
@@ -23,7 +23,7 @@ fn reply(rows: &[&[&str]]) -> ReplyBuffer {
     buffer
 }
 
-/// The statements of one step, what follows, and what is said.
+/// Returns the statements of one step, its action, and its messages.
 fn sent(inputs: &Inputs, number: u8, rows: &[&[&str]]) -> (Vec<String>, Next, String) {
     let statements = statements();
     let mut session = Session::new(QueryMode::Simple, statements.len());
@@ -40,12 +40,12 @@ fn sent(inputs: &Inputs, number: u8, rows: &[&[&str]]) -> (Vec<String>, Next, St
     (texts, next, notes.iter().map(Note::text).collect())
 }
 
-/// The first words of each statement.
+/// Returns the first words of each statement.
 fn words(texts: &[String]) -> Vec<String> {
     texts.iter().map(|t| t.split_whitespace().take(3).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// An order, with an unused item or without.
+/// Returns an order with or without an unused item.
 fn order(unused: bool) -> Inputs {
     let mut rng = Rng::new(3);
     let mut draw = Draw { rng: &mut rng, constants: Seed(1).run_constants(), warehouses: 4 };
@@ -58,7 +58,7 @@ fn order(unused: bool) -> Inputs {
     }
 }
 
-/// What the server says of an order's items: each once, at 1.25.
+/// Returns the server's rows of an order's items: each once, at 1.25.
 fn item_rows(inputs: &Inputs) -> Vec<String> {
     let Inputs::NewOrder(order) = inputs else { unreachable!() };
     let mut items: Vec<i32> = order.items().iter().copied().filter(|i| *i <= 100_000).collect();
@@ -93,7 +93,7 @@ fn a_new_order_is_two_round_trips() {
     }
 }
 
-/// Clause 2.4.2.3: the whole profile, but for the line of the unused item, and then back.
+/// Clause 2.4.2.3: the whole profile, without the line of the unused item, and then the rollback.
 #[test]
 fn an_order_with_an_unused_item_does_everything_and_is_rolled_back() {
     let inputs = order(true);
@@ -137,7 +137,7 @@ fn payment(customer: Customer) -> Inputs {
     Inputs::Payment(Payment { w_id: 1, d_id: 2, c_w_id: 3, c_d_id: 4, customer, amount_cents: 1_205 })
 }
 
-/// One round trip by number, two by name; the warehouse, which all want, is last.
+/// One round trip by number, two by name; the contended warehouse is last.
 #[test]
 fn a_payment_holds_the_warehouse_for_no_round_trip() {
     let all = ["UPDATE customer SET", "UPDATE district SET", "INSERT INTO history", "UPDATE warehouse SET", "COMMIT"];
