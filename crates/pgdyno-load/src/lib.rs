@@ -9,7 +9,7 @@
 //!   interrupted large load is resumed;
 //! - [`check`] checks the data after the load, before a run and after it;
 //! - [`play`] runs concurrent transactions of the workload in a given order, and returns the result;
-//! - [`witness`] notes the commits that clients are told of until the server crashes, [`lost`] returns those that are
+//! - [`witness`] notes the commits that are acknowledged until the server crashes, [`lost`] returns those that are
 //!   missing;
 //! - [`drop_data`] removes what was loaded, and nothing else;
 //! - [`Fresh`] is a copy of a whole database for one run.

@@ -3,11 +3,11 @@
 pub(crate) mod inventory;
 pub(crate) mod layout;
 pub(crate) mod ledger;
-pub(crate) mod made;
 pub(crate) mod maker;
 pub(crate) mod object;
 pub(crate) mod relations;
 pub(crate) mod schema;
+pub(crate) mod sql_objects;
 pub(crate) mod stamp;
 pub(crate) mod stored;
 

@@ -64,8 +64,8 @@ pub fn witness<T>(
         let mut witness = Witness::default();
         let mut refused = None;
         for client in clients {
-            let Ok((told, end)) = client.join() else { continue };
-            witness.acknowledged.extend(told);
+            let Ok((acknowledged, end)) = client.join() else { continue };
+            witness.acknowledged.extend(acknowledged);
             match end {
                 End::Over => {}
                 End::Lost => witness.unanswered += 1,
@@ -97,18 +97,18 @@ fn client(
     crashing: &AtomicBool,
     over: &AtomicBool,
 ) -> (Vec<(u32, i64)>, End) {
-    let mut told = Vec::new();
+    let mut acknowledged = Vec::new();
     while !over.load(Ordering::Relaxed) {
         match admin.query(sql) {
             Ok(rows) => {
                 let first = rows.rows.first().and_then(|row| row.first()?.as_deref()?.parse().ok());
-                told.extend(first.map(|value| (number, value)));
+                acknowledged.extend(first.map(|value| (number, value)));
             }
-            Err(_) if crashing.load(Ordering::Relaxed) => return (told, End::Lost),
-            Err(error) => return (told, End::Failed(error)),
+            Err(_) if crashing.load(Ordering::Relaxed) => return (acknowledged, End::Lost),
+            Err(error) => return (acknowledged, End::Failed(error)),
         }
     }
-    (told, End::Over)
+    (acknowledged, End::Over)
 }
 
 /// Returns acknowledged transactions that are missing: the first five, as `col=value col=value`, and their number.

@@ -8,7 +8,7 @@ use pgdyno_wire::SqlState;
 use pgdyno_workload::{Capabilities, DataSet, Table};
 
 use crate::fill::loaders::{Filled, Span, Work};
-use crate::fill::manner::{Manner, useful_loaders};
+use crate::fill::plan::{FillPlan, useful_loaders};
 use crate::fill::prepare::{Prepared, is_resumable};
 use crate::fill::{distribute, nodes, routines};
 use crate::session::Session;
@@ -107,7 +107,7 @@ pub fn load(
             rows_kept,
             loaders,
         });
-        let manner = Manner {
+        let plan = FillPlan {
             mark: stamp::mark_sql(data),
             caps: caps.clone(),
             freeze_suffices: caps.major() >= 14,
@@ -116,14 +116,14 @@ pub fn load(
             scale: data.scale(),
             found,
         };
-        let work = Work::new(&tables, loaders, &manner, &halt, progress);
+        let work = Work::new(&tables, loaders, &plan, &halt, progress);
         let (filled, spans) = work.run(&mut sessions)?;
         drop(sessions);
         load.spans.extend(spans);
         for (row, table) in stamp.rows.iter_mut().zip(&filled) {
             row.1 = table.rows;
         }
-        load.finish(&mut control, &schema, &mut stamp, &manner.found)?;
+        load.finish(&mut control, &schema, &mut stamp, &plan.found)?;
         let (data_bytes, invisible) = control.run(Phase::Stamp, None, |admin| {
             Ok((
                 relations::sizes(admin, caps, &schema, &names)?,

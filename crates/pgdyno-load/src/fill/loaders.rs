@@ -9,7 +9,7 @@ use pgdyno_workload::{CopyBuf, Partitions, Table};
 
 use crate::fill::copy::{Sent, send};
 use crate::fill::distribute;
-use crate::fill::manner::{Manner, index_statements};
+use crate::fill::plan::{FillPlan, index_statements};
 use crate::fill::schedule::{Next, Schedule, Task};
 use crate::session::Session;
 use crate::state::relations;
@@ -22,7 +22,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 pub(crate) struct Work<'a> {
     pub(crate) tables: &'a [Table],
     loaders: usize,
-    pub(crate) manner: &'a Manner,
+    pub(crate) plan: &'a FillPlan,
     pub(crate) halt: &'a Halt<'a>,
     pub(crate) progress: &'a (dyn Fn(&Progress<'_>) + Sync),
     board: Mutex<Board>,
@@ -68,13 +68,13 @@ impl<'a> Work<'a> {
     pub(crate) fn new(
         tables: &'a [Table],
         loaders: usize,
-        manner: &'a Manner,
+        plan: &'a FillPlan,
         halt: &'a Halt<'a>,
         progress: &'a (dyn Fn(&Progress<'_>) + Sync),
     ) -> Self {
-        let schedule = manner.schedule(tables, loaders);
+        let schedule = plan.schedule(tables, loaders);
         let steps = [Phase::Log, Phase::Freeze, Phase::Indexes, Phase::Analyze];
-        let kept: Vec<_> = tables.iter().map(|table| manner.kept(table).map_or(0, |kept| kept.rows)).collect();
+        let kept: Vec<_> = tables.iter().map(|table| plan.kept(table).map_or(0, |kept| kept.rows)).collect();
         let board = Board {
             error: None,
             tables: kept.iter().map(|rows| Filled { rows: *rows, ..Filled::default() }).collect(),
@@ -85,7 +85,7 @@ impl<'a> Work<'a> {
         Self {
             tables,
             loaders,
-            manner,
+            plan,
             halt,
             progress,
             board: Mutex::new(board),
@@ -103,7 +103,7 @@ impl<'a> Work<'a> {
     /// all of them.
     pub(crate) fn run(&self, sessions: &mut [Session<'_>]) -> Result<(Vec<Filled>, Vec<Span>), LoadError> {
         for (n, table) in self.tables.iter().enumerate() {
-            if self.board().schedule.is_split(n) && self.manner.kept(table).is_none() {
+            if self.board().schedule.is_split(n) && self.plan.kept(table).is_none() {
                 self.began(Phase::Rows);
                 self.create(table, &mut sessions[0], "begin")?;
                 sessions[0].execute(Phase::Rows, Some(table.name), "commit")?;
@@ -177,14 +177,14 @@ impl<'a> Work<'a> {
         match task {
             Task::Whole(n) => self.fill_whole(n, session, buffer)?,
             Task::Partition(n, nth) => self.fill_partition(n, nth, session, buffer)?,
-            Task::Share(n, _) if self.manner.ledger.is_some() => self.fill_unit(n, session, buffer)?,
+            Task::Share(n, _) if self.plan.ledger.is_some() => self.fill_unit(n, session, buffer)?,
             Task::Share(n, _) => self.fill_share(n, session, buffer)?,
             Task::Log(_) => {
                 session.run(phase, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), false))?;
             }
             Task::Freeze(n) => {
                 self.expect_rows(n)?;
-                if self.manner.unlogged {
+                if self.plan.unlogged {
                     // The commit of a transaction that changed only unlogged tables is not flushed at once, and rows
                     // near it cannot be marked all-visible before. The commit of another transaction flushes both.
                     session.execute(phase, Some(table.name), &self.mark_sql(table))?;
@@ -193,7 +193,7 @@ impl<'a> Work<'a> {
             }
             Task::Index(_, index) => {
                 self.set_workers(table, session)?;
-                let ledger = self.manner.ledger.as_ref();
+                let ledger = self.plan.ledger.as_ref();
                 let entry = ledger.map(|ledger| format!("begin; {}", ledger.index_sql(table.name, index)));
                 let end = entry.is_some().then_some("commit");
                 // The entry comes first: it blocks the next load while this one is in progress. Each statement is
@@ -207,7 +207,7 @@ impl<'a> Work<'a> {
             Task::Analyze(n) => {
                 self.expect_rows(n)?;
                 // A concurrent VACUUM sets the visibility map of pages that COPY FREEZE left.
-                let vacuum = !self.manner.freeze_suffices && !self.board().schedule.vacuums(n);
+                let vacuum = !self.plan.freeze_suffices && !self.board().schedule.vacuums(n);
                 let verb = if vacuum { "vacuum analyze" } else { "analyze" };
                 session.execute(phase, Some(table.name), &format!("{verb} {}", name(table)))?;
             }
@@ -238,7 +238,7 @@ impl<'a> Work<'a> {
         let mut rows = 0;
         if table.source.is_some() {
             let mut chunks = all.clone();
-            let freeze = table.partitions == Partitions::None && !self.manner.unlogged;
+            let freeze = table.partitions == Partitions::None && !self.plan.unlogged;
             let sql = copy_sql(table, table.name, freeze);
             rows = session.copy(table.name, &sql, |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
@@ -266,7 +266,7 @@ impl<'a> Work<'a> {
         session.execute(Phase::Rows, Some(table.name), &sql)?;
         let mut chunks = partition.chunks.clone();
         let rows =
-            session.copy(table.name, &copy_sql(table, &partition.name, !self.manner.unlogged), |writer, halt| {
+            session.copy(table.name, &copy_sql(table, &partition.name, !self.plan.unlogged), |writer, halt| {
                 send(table, || chunks.next(), buffer, writer, &self.sent[n], halt, self.progress)
             })?;
         session.execute(Phase::Rows, Some(table.name), "commit")?;
@@ -364,26 +364,26 @@ impl<'a> Work<'a> {
     fn create(&self, table: &Table, session: &mut Session<'_>, begin: &str) -> Result<(), LoadError> {
         let sql = format!("{begin}; {}; {}", table.ddl, self.mark_sql(table));
         session.execute(Phase::Rows, Some(table.name), &sql)?;
-        let was_spread = |table: &Table| self.manner.kept(table).is_some();
-        if let Some(sql) = distribute::table_sql(&self.manner.caps, self.tables, was_spread, table) {
+        let was_spread = |table: &Table| self.plan.kept(table).is_some();
+        if let Some(sql) = distribute::table_sql(&self.plan.caps, self.tables, was_spread, table) {
             session.execute(Phase::Rows, Some(table.name), &sql)?;
         }
-        if self.manner.unlogged {
+        if self.plan.unlogged {
             session.run(Phase::Rows, Some(table.name), |admin| relations::set_unlogged(admin, &name(table), true))?;
         }
         Ok(())
     }
 
     fn mark_sql(&self, table: &Table) -> String {
-        format!("comment on table {} is {}", name(table), self.manner.mark)
+        format!("comment on table {} is {}", name(table), self.plan.mark)
     }
 
     fn begin_sql(&self) -> String {
-        self.manner.ledger.as_ref().map_or("begin".to_owned(), |ledger| format!("begin; {}", ledger.lock_sql()))
+        self.plan.ledger.as_ref().map_or("begin".to_owned(), |ledger| format!("begin; {}", ledger.lock_sql()))
     }
 
     fn commit_sql(&self, table: &Table, chunks: &Range<u64>, rows: u64) -> String {
-        let ledger = self.manner.ledger.as_ref();
+        let ledger = self.plan.ledger.as_ref();
         ledger.map_or("commit".to_owned(), |ledger| format!("{}; commit", ledger.rows_sql(table.name, chunks, rows)))
     }
 }

@@ -13,7 +13,7 @@ use pgdyno_workload::{SqlData, SqlFile, SqlStatement};
 use crate::fill::load::Load;
 use crate::session::Session;
 use crate::state::ledger::Found;
-use crate::state::made::{self, Address, Marked};
+use crate::state::sql_objects::{self, Address, Marked};
 use crate::{LoadError, LoadReport, Phase, Progress, Stamp, TableReport};
 
 impl Load<'_> {
@@ -108,16 +108,16 @@ fn must_stand_alone(error: &AdminError) -> bool {
 impl Making<'_, '_> {
     fn open(&mut self) -> Result<(), LoadError> {
         self.control.execute(Phase::Schema, None, "begin isolation level repeatable read")?;
-        self.before = self.control.run(Phase::Schema, None, made::everything)?;
+        self.before = self.control.run(Phase::Schema, None, sql_objects::everything)?;
         Ok(())
     }
 
     /// Marks all objects so far. Earlier ones are marked again: their comments may have been changed.
     fn mark(&mut self) -> Result<Marked, LoadError> {
-        let now = self.control.run(Phase::Schema, None, made::everything)?;
+        let now = self.control.run(Phase::Schema, None, sql_objects::everything)?;
         self.made.extend(now.difference(&self.before));
         let Self { control, stamp, home, made, .. } = self;
-        control.run(Phase::Schema, None, |admin| made::mark(admin, made, &stamp.dataset, &stamp.identity, home))
+        control.run(Phase::Schema, None, |admin| sql_objects::mark(admin, made, &stamp.dataset, &stamp.identity, home))
     }
 
     fn commit(&mut self) -> Result<(), LoadError> {
@@ -163,10 +163,10 @@ impl Making<'_, '_> {
                 self.mark()?;
                 self.commit()?;
                 let alone = self.attempt(phase, statement)?;
-                alone.map_err(|error| told(phase, file, statement, error))?;
+                alone.map_err(|error| located(phase, file, statement, error))?;
                 self.open()
             }
-            Err(error) => Err(told(phase, file, statement, error)),
+            Err(error) => Err(located(phase, file, statement, error)),
         }
     }
 
@@ -212,7 +212,7 @@ impl Making<'_, '_> {
 }
 
 /// Returns the server's message about a statement, with its place.
-fn told(phase: Phase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
+fn located(phase: Phase, file: &SqlFile, statement: &SqlStatement, error: AdminError) -> LoadError {
     match error {
         AdminError::Server { message, .. } if message.code != pgdyno_wire::SqlState::DISK_FULL => {
             LoadError::Sql { file: file.name.clone(), line: statement.line, sql: statement.sql.clone(), message }

@@ -5,7 +5,7 @@ use pgdyno_workload::{Capabilities, DataSet, Maker};
 
 use crate::LoadError;
 use crate::state::object::Object;
-use crate::state::{made, maker, stamp};
+use crate::state::{maker, sql_objects, stamp};
 
 /// Objects found in the database.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Inventory {
                 routines(admin, data, caps, &schema).map_err(LoadError::Catalog)?,
             ),
             Some(_) => {
-                let made = made::find(admin, data.meta().dataset, &schema).map_err(LoadError::Catalog)?;
+                let made = sql_objects::find(admin, data.meta().dataset, &schema).map_err(LoadError::Catalog)?;
                 made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
             }
         };
@@ -79,7 +79,7 @@ impl Inventory {
     /// object depends on one of a later kind, the statement must be repeated. Nothing else is dropped: the server
     /// refuses if other objects depend on these.
     pub(crate) fn drops(&self) -> Vec<Drop> {
-        let mut kinds: Vec<_> = std::iter::once("routine").chain(made::kinds()).collect();
+        let mut kinds: Vec<_> = std::iter::once("routine").chain(sql_objects::kinds()).collect();
         kinds.dedup();
         let drop_of = |kind: &'static str| {
             let names: Vec<_> = self.objects().filter(|o| o.kind == kind).map(|o| o.sql.clone()).collect();

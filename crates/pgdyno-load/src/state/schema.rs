@@ -85,12 +85,12 @@ impl Schema {
         };
         let expected = self.parts.iter().filter_map(|(part, was)| {
             let is = found.parts.get(part);
-            let told = is != Some(was) && !(is.is_none() && goes_with_its_table(part, found));
-            told.then(|| Difference { part: part.clone(), was: Some(was.clone()), is: is.cloned() })
+            let is_different = is != Some(was) && !(is.is_none() && goes_with_its_table(part, found));
+            is_different.then(|| Difference { part: part.clone(), was: Some(was.clone()), is: is.cloned() })
         });
         let superfluous = found.parts.iter().filter_map(|(part, is)| {
-            let told = !self.parts.contains_key(part) && !goes_with_its_table(part, self);
-            told.then(|| Difference { part: part.clone(), was: None, is: Some(is.clone()) })
+            let is_different = !self.parts.contains_key(part) && !goes_with_its_table(part, self);
+            is_different.then(|| Difference { part: part.clone(), was: None, is: Some(is.clone()) })
         });
         expected.chain(superfluous).collect()
     }
@@ -200,20 +200,20 @@ mod tests {
     #[test]
     fn each_difference_is_told_once_and_with_its_table() {
         let whole = schema(&STOCK);
-        let told = |found: &[(&str, &str, &str, &str)]| {
+        let shown = |found: &[(&str, &str, &str, &str)]| {
             let found = whole.differences(&schema(found));
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(told(&STOCK), [""; 0]);
-        assert_eq!(told(&STOCK[3..]), ["table stock is missing: logged"]);
+        assert_eq!(shown(&STOCK), [""; 0]);
+        assert_eq!(shown(&STOCK[3..]), ["table stock is missing: logged"]);
         assert_eq!(
-            told(&STOCK[..2]),
+            shown(&STOCK[..2]),
             ["procedure take(integer) is missing", "primary key stock_i1 of stock is missing: PRIMARY KEY (s_i_id)"]
         );
         let mut other = STOCK;
         (other[1].3, other[3].3) = ("bigint not null", "2e");
         assert_eq!(
-            told(&other),
+            shown(&other),
             [
                 "procedure take(integer) is not the one that was installed",
                 "column stock.s_i_id is bigint not null; it was integer not null",
@@ -221,7 +221,7 @@ mod tests {
         );
         let more = [&STOCK[..], &[("stock", "index", "mine", "btree (s_i_id)"), ("new", "table", "new", "logged")]];
         assert_eq!(
-            told(&more.concat()),
+            shown(&more.concat()),
             [
                 "table new was not there after the load: logged",
                 "index mine of stock was not there after the load: btree (s_i_id)",

@@ -72,7 +72,7 @@ fn rows_are_the_same_in_every_layout_and_manner() {
     // The space of rows that were not committed is free, not gone: up to a unit of each loader.
     assert_right(&resumed, &*plain, &mut admin, 0.5);
 
-    // Partitions and foreign keys, in the plain manner and in all the others at once.
+    // Partitions and foreign keys, with default options and with all others at once.
     let layout = two_warehouses(&[("partitions", "3"), ("foreign-keys", "true")]);
     for (database, how) in [("laid_out", how(2)), ("all_of_it", LoadOptions { unlogged: true, ..resumable(3) })] {
         let target = server.database(database);

@@ -35,7 +35,7 @@ fn list(names: &[String]) -> String {
     names.iter().map(|name| quote::literal(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// Indexes that a constraint stands for are told with it, and what partitions inherit with the whole table.
+/// Indexes of a constraint belong to it, and what partitions inherit belongs to the whole table.
 fn tables_sql(tables: &[String]) -> String {
     format!(
         "with root as (select to_regclass(name) as oid from unnest(array[{}]::text[]) name), \

@@ -7,7 +7,7 @@ use crate::fill::schedule::{Job, Schedule};
 use crate::state::ledger::{Found, KeptTable, Ledger};
 
 /// How all tables are filled.
-pub(crate) struct Manner {
+pub(crate) struct FillPlan {
     /// The comment that marks tables of pgdyno, as a literal.
     pub(crate) mark: String,
     /// Abilities of the server.
@@ -24,7 +24,7 @@ pub(crate) struct Manner {
     pub(crate) found: Found,
 }
 
-impl Manner {
+impl FillPlan {
     /// Returns the progress of a table.
     pub(crate) fn kept(&self, table: &Table) -> Option<&KeptTable> {
         self.found.tables.get(table.name)
