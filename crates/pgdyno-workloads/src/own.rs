@@ -73,14 +73,14 @@ fn leak<T>(value: T) -> &'static T {
 }
 
 /// Data that SQL files make.
-struct Made {
+struct SqlDataSet {
     meta: &'static Meta,
     params: Params,
     sql: SqlData,
     checks: Vec<Check>,
 }
 
-impl DataSet for Made {
+impl DataSet for SqlDataSet {
     fn meta(&self) -> &'static Meta {
         self.meta
     }
@@ -123,7 +123,7 @@ impl DataSet for Made {
 }
 
 /// Data of a built-in workload, under scripts of a user.
-struct Shared {
+struct BuiltInDataSet {
     meta: &'static Meta,
     params: Params,
     /// The data of the built-in workload.
@@ -133,7 +133,7 @@ struct Shared {
     keeps_rules: bool,
 }
 
-impl DataSet for Shared {
+impl DataSet for BuiltInDataSet {
     fn meta(&self) -> &'static Meta {
         self.meta
     }

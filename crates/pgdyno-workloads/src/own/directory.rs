@@ -12,7 +12,7 @@ use super::groups::{OwnGroup, OwnGroups};
 use super::manifest::{CheckEntry, Manifest};
 use super::source::Source;
 use super::sql::{self, SqlTextError};
-use super::{MANIFEST, Made, OwnError, Shared, leak, meta};
+use super::{BuiltInDataSet, MANIFEST, OwnError, SqlDataSet, leak, meta};
 use crate::scripted::Groups;
 
 /// A script of the directory.
@@ -133,7 +133,7 @@ impl Directory {
         let (meta, params) = (self.meta, params.clone());
         let data: Arc<dyn DataSet> = match &self.source {
             Source::Files(texts) => {
-                Arc::new(Made { meta, params: params.clone(), sql: sql_data(texts, &values)?, checks })
+                Arc::new(SqlDataSet { meta, params: params.clone(), sql: sql_data(texts, &values)?, checks })
             }
             Source::Tables(tables) => {
                 let wrong = |error: ParamError| OwnError::Wrong {
@@ -144,7 +144,7 @@ impl Directory {
                 let kept = tables.checks(&*of);
                 let keeps_rules = kept.len() == of.checks().len();
                 checks.splice(..0, kept);
-                Arc::new(Shared { meta, params: params.clone(), of, checks, keeps_rules })
+                Arc::new(BuiltInDataSet { meta, params: params.clone(), of, checks, keeps_rules })
             }
         };
         Ok(Workload { meta, params, scale: data.scale(), data: vec![data], drive, audit: None })
