@@ -1,4 +1,4 @@
-//! The data of a run: there already, or loaded; checked before and after.
+//! The data of a run: found or loaded, and checked before and after.
 
 pub(crate) mod copies;
 pub(crate) mod foreign;
@@ -25,29 +25,29 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::target::reach;
 
-/// The server, and what goes on beside it.
+/// Access to the server for work on the data.
 #[derive(Clone, Copy)]
 pub struct DataAccess<'a> {
-    /// How the server is reached.
+    /// How to connect to the server.
     pub options: &'a ConnectOptions,
     /// What it can do.
     pub caps: &'a Capabilities,
-    /// Who hears of progress.
+    /// Receives the progress.
     pub events: &'a dyn EventSink,
-    /// Ends what goes on when it becomes true.
+    /// Ends the work when it becomes true.
     pub stop: &'a AtomicBool,
 }
 
-/// What is there for a run.
+/// The data that a run uses.
 #[derive(Debug, Default)]
 pub(crate) struct Provided {
-    /// The record of the load, where there was one.
+    /// The record of the load, if there was one.
     pub(crate) load: Option<LoadRecord>,
-    /// The other program that loaded the data, where one did: what is wrong with it is not the run's doing.
+    /// The other program that loaded the data, if one did: errors in it are not the run's fault.
     pub(crate) maker: Option<&'static str>,
 }
 
-/// Sees to it that the data is there as `choice` wants it.
+/// Makes sure that the data is there as `choice` asks.
 pub(crate) fn provide(
     access: &DataAccess<'_>,
     admin: &mut Admin,
@@ -113,7 +113,7 @@ pub(crate) fn provide(
                 "a load was never finished, and what it left cannot be gone on with and holds nothing of use: loading anew",
             );
         }
-        // What is foreign and has no size that can be read is refused by the load itself.
+        // The load itself refuses data of another program whose size cannot be read.
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
         | (_, LoadChoice::Always) => {}
     }
@@ -121,7 +121,7 @@ pub(crate) fn provide(
     Ok(Provided { load: Some(record), maker: None })
 }
 
-/// Installs pgdyno's routines where those of an older version are there. What somebody changed by hand stays.
+/// Replaces pgdyno's routines of an older version. Routines that the user changed stay.
 fn own_routines(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet, schema_may_differ: bool) -> Result<()> {
     let changed = changed_routines(admin, data, access.caps)?;
     if changed.is_empty() {
@@ -135,14 +135,14 @@ fn own_routines(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet, 
     Ok(())
 }
 
-/// Routines that are not those that pgdyno has installed.
+/// Returns the routines that differ from those that pgdyno installed.
 fn changed_routines(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Vec<String>> {
     let differences = pgdyno_load::differences(admin, data, caps).or_fail(Code::Load)?.unwrap_or_default();
     let changed = differences.iter().filter(|difference| difference.part.is_routine() && difference.is.is_some());
     Ok(changed.map(ToString::to_string).collect())
 }
 
-/// Refuses a size or parameters that are not those of the data, as a run does.
+/// Refuses a size or parameters that differ from those of the data, as a run does.
 pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     let meta = data.meta();
     match pgdyno_load::state(admin, data).or_fail(Code::Load)? {
@@ -154,7 +154,7 @@ pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
     }
 }
 
-/// The refusal of another program's data of another size.
+/// Returns the error for data of another program that has another size.
 fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> Failure {
     let whose = maker.unwrap_or("another program");
     let error = format!("the database holds data of {whose} of {name} {there}, and {name} {asked} is asked for");
@@ -162,7 +162,7 @@ fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>
     Failure::new(Code::Load, error).hint(hint)
 }
 
-/// The refusal of complete data of ours that is not what is asked for.
+/// Returns the error for complete data of pgdyno that differs from what is asked for.
 pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
     let meta = data.meta();
     let (name, asked) = (meta.scale_name, data.scale());
@@ -185,12 +185,12 @@ pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
     Failure::new(Code::Load, error).hint("load anew with --replace")
 }
 
-/// `205,999,000 of 500,000,000 rows`.
+/// Returns `205,999,000 of 500,000,000 rows`.
 fn far(rows: u64, all: u64) -> String {
     format!("{} of {} rows", units::count(rows), units::count(all))
 }
 
-/// Loads.
+/// Loads the data.
 pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadRecord> {
     let meta = data.meta();
     reach::admit_load(access.caps, meta.id)?;
@@ -243,10 +243,10 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
     Ok(record(&report))
 }
 
-/// A phase of less than this share of a load is not told.
+/// Phases with less than this share of a load are not shown.
 const SHARE_TOLD: f64 = 0.01;
 
-/// Where the time went: ` (rows 2.5 s, indexes 1.1 s)`.
+/// Returns the times of the phases: ` (rows 2.5 s, indexes 1.1 s)`.
 fn longest(report: &LoadReport) -> String {
     let told = report.phases.iter().filter(|phase| phase.seconds_added >= report.seconds * SHARE_TOLD);
     let told: Vec<_> = told.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds_added))).collect();
@@ -268,8 +268,7 @@ fn record(report: &LoadReport) -> LoadRecord {
     }
 }
 
-/// Checks the data, over as many connections as a load takes by default. A Ctrl-C cancels what the server is doing for
-/// it.
+/// Checks the data over as many connections as a load uses by default. Ctrl-C cancels the queries on the server.
 pub fn check(
     access: &DataAccess<'_>,
     data: &dyn DataSet,
@@ -314,12 +313,12 @@ pub fn check(
     Ok((CheckSet { when: when.to_owned(), checks }, report.baseline))
 }
 
-/// Whether every check of a set holds, or is known not to.
+/// Returns true if every check of a set holds, or is known to fail for a reason outside the run.
 pub fn holds(set: &CheckSet) -> bool {
     set.checks.iter().all(CheckRecord::passes)
 }
 
-/// The failure that broken data is, before a run.
+/// Returns the failure for wrong data before a run.
 pub(crate) fn broken(set: &CheckSet) -> Failure {
     let lines: Vec<String> = set
         .checks
@@ -337,7 +336,7 @@ pub(crate) fn broken(set: &CheckSet) -> Failure {
         })
 }
 
-/// Refuses a run that cannot connect all of its clients, and so many `watchers` of its own, before anything is loaded.
+/// Refuses a run that cannot connect all of its clients and `watchers` further connections, before anything is loaded.
 pub(crate) fn admit(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
     admin.promptly("how many connections it has", |admin| admit_clients(admin, clients, watchers))
 }
@@ -372,13 +371,13 @@ fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
     Ok(())
 }
 
-/// Asks for one number.
+/// Returns the only number of a query's result.
 pub(crate) fn number(admin: &mut Admin, sql: &str) -> Option<u64> {
     admin.query_opt(sql).ok().flatten()?.parse().ok()
 }
 
-/// Does what a run begins with. Returns what was left out, in sentences: all of it on a standby, and what the role may
-/// not.
+/// Executes the statements that a run starts with. Returns what was left out, in sentences: all of them on a standby,
+/// and those that the role may not execute.
 pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) -> Result<Vec<String>> {
     let statements = data.before_run();
     if caps.standby && !statements.is_empty() {
@@ -388,7 +387,7 @@ pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilit
         )]);
     }
     admin.keep_notices();
-    // Those that came while the connection began are told by the clients' connections.
+    // Notices that came while the connection started are shown by the clients' connections.
     admin.take_notices();
     let mut left_out = Vec::new();
     for sql in statements {
@@ -398,7 +397,7 @@ pub(crate) fn before_run(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilit
             }
             done => drop(done.or_fail(Code::Start)?),
         }
-        // VACUUM passes over what the role may not with a warning.
+        // VACUUM skips, with a warning, tables that the role may not vacuum.
         let warnings = admin.take_notices().into_iter().filter(|notice| notice.severity == "WARNING");
         left_out.extend(warnings.map(|warning| format!("before the run, {sql}: {}", warning.message)));
     }

@@ -1,5 +1,5 @@
-//! The drive itself: the engine runs, the view and the record hear of it, the server is sampled at the
-//! window's samples.
+//! The drive: runs the engine, passes its events to the view and the record, and samples the server's counters at the
+//! ends of the window.
 
 pub(crate) mod cpus;
 mod journal;
@@ -25,39 +25,39 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::record::Recording;
 
-/// How long sessions that have ended may take to report what they did.
+/// How long ended sessions may take to report their statistics.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// What a drive brought.
+/// The results of a drive.
 pub(crate) struct Driven {
     pub(crate) outcome: RunOutcome,
-    /// What the server counted of the measured window. Sessions report up to a second late.
+    /// The server's counts in the measured window. Sessions report up to a second late.
     pub(crate) window: Option<Work>,
-    /// What the server counted from before the first client connected until after the last had gone: exact,
-    /// but for this program's own few statements.
+    /// The server's counts from before the first client connected until after the last one left: exact, except for
+    /// pgdyno's own few statements.
     pub(crate) whole: Option<Work>,
-    /// What the server's processes read from disks in the measured window, where that can be seen.
+    /// Bytes that the server's processes read from disks in the measured window, if known.
     pub(crate) disk_reads: Option<DiskReads>,
-    /// What was seen of server and machines meanwhile, where they were watched.
+    /// What the watchers recorded, if there were any.
     pub(crate) watched: Option<Watched>,
 }
 
-/// What the clients drive.
+/// The server that the clients drive.
 pub(crate) struct DrivenServer<'a> {
     pub(crate) caps: &'a Capabilities,
-    /// How it is reached, where it is a server at all.
+    /// How to connect to it; `None` without a server.
     pub(crate) options: Option<&'a ConnectOptions>,
-    /// A connection for statistics, where it keeps any that count the whole of it.
+    /// A connection for statistics, if the server keeps statistics that cover all of it.
     pub(crate) sampler: Option<Admin>,
-    /// Whether it has something to watch.
+    /// Whether it has statistics to watch.
     pub(crate) is_watched: bool,
     /// Whether it is a private server.
     pub(crate) is_private: bool,
-    /// What is known of its machine.
+    /// How its machine is read.
     pub(crate) machines: Machines,
 }
 
-/// The engine's orders from the plan.
+/// Returns the engine's specification of the plan.
 fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
     let ns = |seconds: f64| (seconds * 1e9) as u64;
     RunSpec {
@@ -83,11 +83,11 @@ fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
     }
 }
 
-/// The server's processes are looked at every so many intervals, for the sake of those that come and go. With many
-/// clients a look costs milliseconds.
+/// The server's processes are read every so many intervals, because some start and end. With many clients a reading
+/// costs milliseconds.
 const INTERVALS_PER_LOOK: u64 = 10;
 
-/// Samples of the server's own counters.
+/// Samples of the server's counters.
 struct Samples<'a> {
     options: Option<&'a ConnectOptions>,
     admin: Option<Admin>,
@@ -107,7 +107,7 @@ impl<'a> Samples<'a> {
     fn take(&mut self) -> Option<Sample> {
         match Sample::take(self.admin.as_mut()?) {
             Ok(sample) => sample,
-            // The connection is gone: the run will tell why.
+            // The connection is lost: the run reports why.
             Err(_) => {
                 self.admin = None;
                 None
@@ -115,18 +115,18 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// The measured window opens.
+    /// Samples at the start of the measured window.
     fn open(&mut self, watch: Option<&Watch<'_>>) {
         if self.window.0.is_none() {
             watch.iter().for_each(|watch| watch.window_opens());
             self.window.0 = self.take();
-            // Where the connection is gone the run will tell why.
+            // If the connection is lost, the run reports why.
             let begin = |(admin, options)| DiskReads::begin(admin, options).ok().flatten();
             self.reads = self.admin.as_mut().zip(self.options).and_then(begin);
         }
     }
 
-    /// An interval of it is over.
+    /// Samples after an interval of the window.
     fn go_on(&mut self) {
         self.intervals += 1;
         if self.intervals.is_multiple_of(INTERVALS_PER_LOOK)
@@ -136,7 +136,7 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// It closes.
+    /// Samples at its end.
     fn close(&mut self, watch: Option<&Watch<'_>>) {
         if self.window.1.is_none() {
             watch.iter().for_each(|watch| watch.window_closes());
@@ -147,17 +147,18 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// All clients are gone: waits until their sessions have reported, which is when the counters stand still.
+    /// Waits until the sessions of the clients, which have disconnected, have reported: the counters no longer change
+    /// then.
     fn settle(&mut self) -> Option<Sample> {
         let patience = Instant::now() + SETTLING;
-        // Before PostgreSQL 15 the same figures are shown for half a second.
+        // Before PostgreSQL 15 the same figures are returned for half a second.
         let version = self.admin.as_ref().and_then(|admin| admin.parameters().server_version_num());
         let pause = Duration::from_millis(if version.is_some_and(|version| version < 150_000) { 600 } else { 100 });
         let mut last = self.take()?;
         loop {
             std::thread::sleep(pause);
             let next = self.take()?;
-            // Asking counts as up to two transactions itself.
+            // The query itself counts as up to two transactions.
             let still = next.since(&last).is_none_or(|work| work.transactions() <= 3);
             if still || Instant::now() > patience {
                 return Some(next);
@@ -171,7 +172,7 @@ fn between(first: Option<&Sample>, last: Option<&Sample>) -> Option<Work> {
     last?.since(first?)
 }
 
-/// Drives. An error means that the run could not begin.
+/// Drives the server. An error means that the run could not start.
 pub(crate) fn drive(
     plan: &Plan,
     workload: &Workload,
@@ -257,8 +258,8 @@ pub(crate) fn drive(
     })?;
     let after = samples.settle();
     let own = watched.as_ref().map_or(0, |watched| watched.transactions);
-    // Sessions behind a pooler outlive the clients: what they have not reported yet is missing, and what the pooler does
-    // between two clients counts, too.
+    // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what
+    // the pooler does between two clients is included.
     let whole = between(samples.before.as_ref(), after.as_ref()).filter(|_| caps.pooling.is_none());
     Ok(Driven {
         outcome,
@@ -269,7 +270,7 @@ pub(crate) fn drive(
     })
 }
 
-/// In words, why a run ended early; `None` when it did not.
+/// Returns why a run ended early; `None` if it did not.
 pub(crate) fn early_end(ended: &Ended) -> Option<String> {
     match ended {
         Ended::Complete => None,

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, as plain data. A view, a test and another machine receive the same.
+//! Events of a run, as plain data. A view, a test and another machine receive the same ones.
 
 use pgdyno_measure::Interval;
 use pgdyno_plan::Plan;
@@ -7,44 +7,44 @@ use pgdyno_server::Frame;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<'a> {
-    /// A step began or ended, or something is worth knowing.
+    /// A step began or ended, or there is something worth knowing.
     Note {
-        /// As people read it.
+        /// The text for people.
         text: &'a str,
     },
-    /// Something that a reader must know before trusting the figures.
+    /// A reader must know this before trusting the figures.
     Warning {
-        /// As people read it.
+        /// The text for people.
         text: &'a str,
     },
     /// The user has asked the run to end.
     Ending {
-        /// As people read it.
+        /// The text for people.
         text: &'a str,
     },
-    /// A step of several statements goes on.
+    /// Progress of a step of several statements.
     Step {
-        /// What is done.
+        /// The step.
         step: &'a str,
-        /// Statements that are done.
+        /// Number of completed statements.
         done: usize,
-        /// All of them.
+        /// Number of all statements.
         of: usize,
     },
-    /// A load goes on to its next phase.
+    /// A load enters its next phase.
     LoadPhase {
-        /// What is done in it.
+        /// The phase.
         phase: &'a str,
     },
-    /// A load begins, or goes on where it was interrupted.
+    /// A load starts, or resumes after an interruption.
     LoadBegins {
         /// Rows of all tables, estimated.
         rows_expected: u64,
-        /// Rows that are there already.
+        /// Rows that are already loaded.
         rows_kept: u64,
     },
     /// Rows of a table have been sent.
@@ -54,36 +54,36 @@ pub enum Event<'a> {
         /// Its rows so far.
         rows: u64,
     },
-    /// Checks begin.
+    /// Checks start.
     ChecksBegin,
-    /// A query of the checks is done.
+    /// A query of the checks is complete.
     Checking {
         /// The check that the next query belongs to.
         check: &'a str,
-        /// Queries that are done.
+        /// Number of completed queries.
         done: usize,
-        /// All of them.
+        /// Number of all queries.
         of: usize,
-        /// The share of the work that is done, 0 to 1.
+        /// Completed share of the work, 0 to 1.
         share: f64,
     },
     /// The clients are about to connect.
     DriveBegins {
-        /// What the run does.
+        /// The plan of the run.
         plan: &'a Plan,
         /// Kinds of transactions.
         transactions: &'a [String],
     },
-    /// A connection of the clients was opened.
+    /// A client's connection was opened.
     Connecting {
-        /// Connections that are open.
+        /// Number of open connections.
         connected: usize,
-        /// All that will be.
+        /// Number of connections when all are open.
         connections: u32,
     },
     /// An interval of the drive ended.
     Interval {
-        /// What was counted in it.
+        /// Its counts.
         #[serde(serialize_with = "write_interval")]
         interval: &'a Interval,
     },
@@ -91,20 +91,20 @@ pub enum Event<'a> {
     Sample {
         /// Seconds into the run.
         at_s: f64,
-        /// Its rows.
+        /// The rows that were read.
         #[serde(serialize_with = "write_frame")]
         frame: &'a Frame,
     },
-    /// The load, the checks, the step or the drive whose progress was told has ended.
+    /// The load, the checks, the step or the drive whose progress was shown has ended.
     Ended,
 }
 
-/// Writes an interval as run directories have it.
+/// Serialises an interval as run directories store it.
 fn write_interval<S: Serializer>(interval: &&Interval, serializer: S) -> Result<S::Ok, S::Error> {
     IntervalRecord::from(*interval).serialize(serializer)
 }
 
-/// Writes the rows of a source. Their moment is `at_s` of the event.
+/// Serialises the rows of a source. Their time is `at_s` of the event.
 fn write_frame<S: Serializer>(frame: &&Frame, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_struct("Frame", 3)?;
     fields.serialize_field("source", frame.source)?;
@@ -113,33 +113,33 @@ fn write_frame<S: Serializer>(frame: &&Frame, serializer: S) -> Result<S::Ok, S:
     fields.end()
 }
 
-/// Receives the events of a run, from several threads and in the order in which they happen. The run waits for it.
+/// Receives the events of a run, from several threads, in the order in which they happen. The run waits for it.
 pub trait EventSink: Send + Sync {
-    /// Takes one event.
+    /// Takes an event.
     fn event(&self, event: &Event<'_>);
 
-    /// Tells a [`Event::Note`].
+    /// Sends a [`Event::Note`].
     fn note(&self, text: &str) {
         self.event(&Event::Note { text });
     }
 
-    /// Tells a [`Event::Warning`].
+    /// Sends a [`Event::Warning`].
     fn warn(&self, text: &str) {
         self.event(&Event::Warning { text });
     }
 
-    /// Tells a [`Event::Step`].
+    /// Sends a [`Event::Step`].
     fn step(&self, step: &str, done: usize, of: usize) {
         self.event(&Event::Step { step, done, of });
     }
 
-    /// Tells that what was told of has ended.
+    /// Sends a [`Event::Ended`].
     fn ended(&self) {
         self.event(&Event::Ended);
     }
 }
 
-/// A sink that forgets all events.
+/// A sink that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

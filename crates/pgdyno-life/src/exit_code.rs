@@ -1,4 +1,4 @@
-//! Exit codes; docs/exit-codes.md explains them, and a test holds the two together.
+//! Exit codes; docs/exit-codes.md explains them, and a test checks that the two agree.
 
 use std::process::ExitCode;
 
@@ -6,17 +6,17 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    /// All went as planned.
+    /// Success.
     Success = 0,
-    /// It could not start: wrong options, no connection, no such data.
+    /// The run could not start: wrong options, no connection, no such data.
     Start = 1,
     /// Errors during the run: clients or the server were lost, transactions failed, the figures are in doubt.
     Run = 2,
-    /// The private server could not be had or did not start.
+    /// The private server could not be installed or started.
     Server = 10,
     /// The load failed.
     Load = 11,
-    /// A check found broken data.
+    /// A check found wrong data.
     Check = 12,
     /// A command of the user's around a run failed: a hook of the target.
     Hook = 13,
@@ -24,18 +24,18 @@ pub enum Code {
     Slower = 20,
     /// A comparison cannot tell whether NEW is slower by more than was allowed.
     Unsure = 21,
-    /// The user ended it with Ctrl-C.
+    /// The user ended the program with Ctrl-C.
     Interrupted = 130,
 }
 
 impl Code {
-    /// Returns the first of several that is not success.
+    /// Returns the first code that is not success.
     #[must_use]
     pub fn first_bad(codes: Vec<Self>) -> Self {
         codes.into_iter().find(|code| *code != Self::Success).unwrap_or(Self::Success)
     }
 
-    /// Every code.
+    /// All codes.
     pub const ALL: [Self; 10] = [
         Self::Success,
         Self::Start,

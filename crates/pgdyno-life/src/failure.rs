@@ -1,10 +1,10 @@
-//! Why a command failed, as it is told to the user.
+//! Why a command failed, as the user reads it.
 
 use std::error::Error;
 
 use crate::exit_code::Code;
 
-/// An error, its exit code and, where the error does not say it itself, the remedy.
+/// An error, its exit code and a remedy, if the error does not contain one.
 #[derive(Debug)]
 pub struct Failure {
     code: Code,
@@ -12,48 +12,48 @@ pub struct Failure {
     hint: Option<String>,
 }
 
-/// What a step returns.
+/// The result of a step.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// An error with its exit code.
+    /// Returns an error with its exit code.
     pub fn new(code: Code, error: impl Into<Box<dyn Error>>) -> Self {
         Self { code, error: error.into(), hint: None }
     }
 
-    /// The same with a remedy.
+    /// Returns the same with a remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// The remedy, where the error does not say it itself.
+    /// Returns the remedy, if the error does not contain it.
     #[must_use]
     pub fn remedy(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The whole chain in one line, for a record.
+    /// Returns all causes in one line, for a record.
     #[must_use]
     pub fn text(&self) -> String {
         chain(&*self.error).join(": ")
     }
 
-    /// Returns the message, and the causes that it does not hold already.
+    /// Returns the message and those causes that it does not contain.
     #[must_use]
     pub fn chain(&self) -> Vec<String> {
         chain(&*self.error)
     }
 }
 
-/// The messages of an error and its causes; a cause that the message above holds already is not repeated.
+/// Returns the messages of an error and its causes. Skips a cause that the previous message contains.
 fn chain(error: &dyn Error) -> Vec<String> {
     let mut lines = vec![error.to_string()];
     let mut source = error.source();
@@ -67,12 +67,12 @@ fn chain(error: &dyn Error) -> Vec<String> {
     lines
 }
 
-/// Gives errors their exit code.
+/// Adds exit codes to errors.
 pub trait OrFail<T> {
     /// Turns an error into a [`Failure`] with this exit code.
     ///
     /// # Errors
-    /// The error itself.
+    /// The error itself, with the exit code.
     fn or_fail(self, code: Code) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! How a run is asked to end: cleanly first, then at once. Whoever hears of Ctrl-C tells it here.
+//! How the user ends a run: first cleanly, then at once. The signal handler reports Ctrl-C here.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,50 +15,50 @@ use crate::failure::{Failure, Result};
 pub struct Interrupt {
     /// Ends a run, cleanly or at once.
     pub control: Control,
-    /// Whether everything is to end at once, what follows a run included.
+    /// Whether everything is to end at once, including the steps after a run.
     pub at_once: AtomicBool,
-    /// Whether whoever started this process is gone.
+    /// Whether the process that started this one has ended.
     pub orphaned: AtomicBool,
-    /// Who tells the user; nobody writes over a view.
+    /// Reports to the user; nothing else writes over a view.
     pub events: OnceLock<Arc<dyn EventSink>>,
-    /// How far the run is; where there is none, it never begins.
+    /// The phase of the run; it never leaves the first one if there is no run.
     stage: AtomicU8,
-    /// Ends all waiting for the server but the clients' own.
+    /// Ends all waits for the server except the clients' own.
     waits: Interrupter,
-    /// Ends the waits of what puts things back, with the second signal.
+    /// Ends the waits of steps that restore settings, at the second signal.
     last_waits: Interrupter,
 }
 
-/// No client has begun.
+/// No client has started.
 const BEFORE: u8 = 0;
-/// The clients are at work: they end in good order.
+/// The clients run: they end cleanly.
 const DRIVING: u8 = 1;
-/// What follows a run is all that is left to end.
+/// Only the steps after the run are left to end.
 const AFTER: u8 = 2;
 
 impl Interrupt {
-    /// The same options, for connections on which nobody waits any longer after Ctrl-C; while clients drive, after the
-    /// second one.
+    /// Returns the same options for connections whose waits end at Ctrl-C; while clients drive, at the second one.
     pub fn options(&self, options: &ConnectOptions) -> ConnectOptions {
         options.interrupted_by(&self.waits)
     }
 
-    /// The same options for what puts things back after the first Ctrl-C: nobody waits any longer after the second one.
+    /// Returns the same options for steps that restore settings after the first Ctrl-C: their waits end at the second
+    /// one.
     pub fn last_options(&self, options: &ConnectOptions) -> ConnectOptions {
         options.interrupted_by(&self.last_waits)
     }
 
-    /// Ends with the first Ctrl-C, unless clients drive.
+    /// Returns what ends waits at the first Ctrl-C, unless clients drive.
     pub fn waits(&self) -> &Interrupter {
         &self.waits
     }
 
-    /// Ends with the second one.
+    /// Returns what ends waits at the second one.
     pub fn last_waits(&self) -> &Interrupter {
         &self.last_waits
     }
 
-    /// Does `work`, in which the clients drive.
+    /// Does `work`, during which the clients drive.
     pub fn driving<T>(&self, work: impl FnOnce() -> T) -> T {
         self.stage.store(DRIVING, Ordering::Release);
         let done = work();
@@ -66,7 +66,7 @@ impl Interrupt {
         done
     }
 
-    /// An error of what a signal has ended is no error of the server's.
+    /// Returns the signal as the cause of an error, if a signal ended the step: it is no error of the server.
     pub fn blamed<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|failure| match self.waits.is_interrupted() && failure.code() != Code::Interrupted {
             true => Failure::new(Code::Interrupted, interrupted(&failure.text())),
@@ -74,7 +74,7 @@ impl Interrupt {
         })
     }
 
-    /// Ends the run cleanly, or at once where only what follows the run is left; tells so, and returns what it tells.
+    /// Ends the run cleanly, or at once if only the steps after the run are left. Reports that, and returns the text.
     pub fn end(&self) -> &'static str {
         if self.stage.load(Ordering::Acquire) == AFTER {
             return self.end_at_once();
@@ -83,7 +83,7 @@ impl Interrupt {
         self.tell("ending; once more to end at once")
     }
 
-    /// Ends the run cleanly, without a word.
+    /// Ends the run cleanly, without a message.
     pub fn end_cleanly(&self) {
         self.control.stop();
         if self.stage.load(Ordering::Acquire) == BEFORE {
@@ -91,13 +91,13 @@ impl Interrupt {
         }
     }
 
-    /// Ends everything at once; tells so, and returns what it tells.
+    /// Ends everything at once. Reports that, and returns the text.
     pub fn end_at_once(&self) -> &'static str {
         self.kill();
         self.tell("ending at once")
     }
 
-    /// Ends everything at once, without a word.
+    /// Ends everything at once, without a message.
     pub fn kill(&self) {
         self.at_once.store(true, Ordering::Release);
         self.control.kill();
@@ -113,7 +113,7 @@ impl Interrupt {
     }
 }
 
-/// The message of what a signal has ended. Most errors say so themselves.
+/// Returns the message of a step that a signal ended. Most errors already say so.
 fn interrupted(text: &str) -> String {
     if text.contains("interrupted") { text.to_owned() } else { format!("interrupted: {text}") }
 }

@@ -1,17 +1,17 @@
 //! The life cycle of a run as a library: plan, prepare, load, check, drive, check, record.
 //!
-//! [`run()`] carries out an [`Order`] and returns the record; it knows neither a command line nor a terminal, and tells
-//! what happens to an [`EventSink`]. [`run::carry_out`] does the same for a [`Request`]: an order that has been read, or the
-//! plan of a record ([`Request::of_plan`]). [`supervise`] comes first in a program that uses private servers.
+//! [`run()`] executes an [`Order`] and returns the record. It needs neither a command line nor a terminal, and sends
+//! events to an [`EventSink`]. [`run::run_request`] does the same for a [`Request`]: an order that has been read, or
+//! the plan of a record ([`Request::of_plan`]). A program that uses private servers calls [`supervise`] first.
 //!
-//! - [`plan`]: from an order and the facts of its target to a [`Plan`](pgdyno_plan::Plan), which is never changed;
-//! - [`target`]: finds the server or starts it, and knows what it can do and who else uses it;
-//! - [`run`](mod@run): a run from its target to its end; [`prepare`]: the state that the server is brought into, and back;
-//! - [`stage`]: a run on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives, and looks at
-//!   the server meanwhile;
-//! - [`record`]: what happened, as it happens, what it is worth, and a page of it;
-//! - [`pgbench`]: the drop-in, which has a life of its own and shares the record;
-//! - [`events`], [`failure`], [`exit_code`] and [`interrupt`]: how a run tells of itself, and how it ends.
+//! - [`plan`]: makes a [`Plan`](pgdyno_plan::Plan), which never changes, from an order and the facts of its target;
+//! - [`target`]: finds or starts the server; knows what it can do and who else uses it;
+//! - [`run`](mod@run): executes a run on its target; [`prepare`]: prepares the server and restores it;
+//! - [`stage`]: runs on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives the
+//!   server and watches it;
+//! - [`record`]: the record while the run goes on, its status, and its page;
+//! - [`pgbench`]: the drop-in, which has its own life cycle and shares the record;
+//! - [`events`], [`failure`], [`exit_code`] and [`interrupt`]: how a run reports and how it ends.
 
 pub mod data;
 mod drive;
@@ -35,9 +35,9 @@ pub use pgdyno_plan::Order;
 pub use plan::resolve::Request;
 pub use run::{Ran, run};
 
-/// Supervises a private server to its end, where this process was started for that; `None` otherwise. A program that uses
-/// private servers asks this before anything else: the supervisor is the same program, so that nothing else needs to be
-/// installed.
+/// Supervises a private server until it ends, if this process was started for that; otherwise returns `None`. A program
+/// that uses private servers calls this before anything else: the supervisor is the same program, so that nothing else
+/// needs to be installed.
 #[must_use]
 pub fn supervise() -> Option<ExitCode> {
     let asked = std::env::args_os().nth(1).is_some_and(|arg| arg == pgdyno_server::SUPERVISE);

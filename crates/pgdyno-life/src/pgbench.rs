@@ -25,17 +25,18 @@ use crate::drive;
 use crate::record::figures;
 use crate::record::warnings;
 
-/// The signal that ended the drop-in, if one did.
+/// The signal that ended the drop-in, if there was one.
 #[derive(Clone, Debug, Default)]
 pub struct Caught(Arc<AtomicI32>);
 
 impl Caught {
-    /// Notes the signal that has come.
+    /// Stores the signal.
     pub fn set(&self, signal: i32) {
         self.0.store(signal, Ordering::Release);
     }
 
-    /// What the process exits with, when a benchmark ended with `code`: 128 and the signal's number where that was it.
+    /// Returns the exit code of the process when a benchmark ended with `code`: 128 plus the signal's number if a
+    /// signal ended it.
     #[must_use]
     pub fn exit_code(&self, code: u8) -> u8 {
         let signal = u8::try_from(self.0.load(Ordering::Acquire)).unwrap_or_default();
@@ -43,14 +44,14 @@ impl Caught {
     }
 }
 
-/// Writes down one benchmark, if its options say where to.
+/// Writes the record of one benchmark if its options name a file for it.
 #[derive(Default)]
 pub struct Recorder {
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
     intervals_csv: Option<IntervalsCsv>,
     started: Option<Timestamp>,
-    /// When the clients began.
+    /// When the clients started.
     began: Option<Timestamp>,
     target: String,
     server: Option<ServerRecord>,
@@ -59,13 +60,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Returns a recorder that knows which signal ended the benchmark, if one did.
+    /// Returns a recorder. The signal ended the benchmark, if there was one.
     pub fn new(caught: Caught) -> Self {
         Self { caught, ..Self::default() }
     }
 }
 
-/// Returns the error in pgbench's words.
+/// Returns the error as pgbench words it.
 fn refused(error: &StoreError) -> Failure {
     Failure::error(match error {
         StoreError::Io { what, path, source } => {
@@ -94,7 +95,7 @@ impl Witness for Recorder {
         }
         if self.json.is_some() {
             self.target = target.to_string();
-            // What cannot be found out is not in the record; if the connection is gone, the clients will tell.
+            // The record lacks what cannot be read; if the connection is lost, the clients report it.
             self.server = figures::server(admin, target, "given").ok();
         }
         Ok(())
@@ -141,7 +142,8 @@ impl Recorder {
         let outcome = &ran.outcome;
         let names = figures::names(&ran.workload, &Capabilities::default());
         let txns: Vec<&str> = names.txns.iter().map(|kind| kind.name.as_str()).collect();
-        // What the report counts, so that the two agree: what ended after the time was up is in both.
+        // Counts what pgbench's report counts, so that the two agree: both include transactions that ended after the
+        // time was up.
         let window = ran.counted();
         let measured = self.intervals.iter().filter(|i| i.phase == Phase::Measure.name());
         let tps: Vec<(f64, f64)> = measured.map(|i| (i.start_s, i.tps)).collect();
@@ -212,19 +214,19 @@ impl Recorder {
             grace_s: Plan::USUAL_GRACE_S,
             stages: Vec::new(),
             max_tries: options.max_tries.unwrap_or(0),
-            // A limit beyond all numbers is one that every transaction is above.
+            // An infinite limit means that every transaction is above it.
             latency_limit_ms: options.latency_limit_us.map(|us| us.max(0) as f64 / 1e3),
             reconnect_s: options.reconnect_s.unwrap_or_default(),
             percentiles: options.latency_percentiles.clone().unwrap_or_default(),
             log: options.log.is_some(),
-            // As pgbench: nothing but its own connections reach the server.
+            // Like pgbench, opens no connections but those of the clients.
             watch: WatchPlan { off: true, ..WatchPlan::default() },
             seed: options.random_seed,
         }
     }
 }
 
-/// The scripts, built-in ones too: they are texts like any other.
+/// Returns the scripts, built-in ones included: all of them are texts.
 fn scripts(ran: &Ran) -> Vec<ScriptPlan> {
     let scripts = ran.workload.spec().scripts.iter();
     let script =
@@ -232,7 +234,7 @@ fn scripts(ran: &Ran) -> Vec<ScriptPlan> {
     scripts.map(script).collect()
 }
 
-/// pgbench's options that have no place of their own in a plan, as they would be written.
+/// Returns pgbench's options that have no field in a plan, as they are written on a command line.
 fn params(options: &RunOptions) -> BTreeMap<String, String> {
     let mut params = BTreeMap::new();
     for (name, value) in &options.definitions {
@@ -250,11 +252,11 @@ fn params(options: &RunOptions) -> BTreeMap<String, String> {
     params
 }
 
-/// How it ended, and why it did not end as planned.
+/// Returns how the benchmark ended, and why if it did not end as planned.
 fn verdict(ran: &Ran, broken: &[String], completed: u64) -> (Status, Option<String>) {
     let outcome = &ran.outcome;
     let gone = outcome.clients_aborted + outcome.clients_lost;
-    // --exit-on-abort ends a run by the same way as its user.
+    // --exit-on-abort ends a run in the same way as the user does.
     if let (Some(reason), true) = (drive::early_end(&outcome.ended), outcome.ended != Ended::Interrupted || gone == 0) {
         let status = if outcome.ended == Ended::Interrupted { Status::Interrupted } else { Status::Failed };
         return (status, Some(reason));

@@ -1,4 +1,4 @@
-//! From an order to a plan: which workload is meant, what a recipe fills in, and what everything else is by default.
+//! Makes a plan of an order: finds the workload, fills in what a recipe says, and then the defaults.
 
 pub mod recipe_order;
 pub mod resolve;

@@ -1,5 +1,5 @@
-//! The state that a server is brought into for a run, and back: provisioned, restarted, with settings and cold or warm caches;
-//! and crashed, for the durability test.
+//! Prepares a server for a run and restores it: provisions and restarts it, changes settings, drops or fills caches;
+//! and kills it, for the durability test.
 
 pub mod cycle;
 pub mod durability;

@@ -1,4 +1,4 @@
-//! The record of a run while it goes: what is known so far is on disk at every moment.
+//! The record of a run in progress: everything known so far is on disk at every moment.
 
 pub(crate) mod diagnosis;
 pub(crate) mod figures;
@@ -26,31 +26,31 @@ use crate::plan::workload_source::WorkloadSource;
 use crate::record::figures::{client, names};
 use crate::record::run_files::RunFiles;
 
-/// `run.json` is renewed so often while a run goes: a pgdyno that is killed loses less than this of the
-/// summary, and nothing of the intervals.
+/// How often `run.json` is written during a run: if pgdyno is killed, the summary lacks less than this, and the
+/// intervals nothing.
 const RENEWAL: Duration = Duration::from_secs(10);
 
-/// An interval is a second long; shorter ones than this are rests of one.
+/// An interval is one second long; shorter ones than this are remainders.
 const WHOLE_S: f64 = 0.5;
 
 /// The record and its directory.
 pub struct Recording {
-    /// The record as far as it is known.
+    /// The record so far.
     pub record: RunRecord,
-    /// What its files tell, once they were read back.
+    /// The contents of its files, once they were read back.
     pub(crate) seen: Option<RunFiles>,
     directory: RunDir,
     names: Names,
     /// The measured window so far.
     measured: Totals,
     in_flight: u64,
-    /// Begin in seconds and throughput of each whole interval of the measured window.
+    /// Start in seconds and throughput of each whole interval of the measured window.
     tps: Vec<(f64, f64)>,
     renewed: Instant,
 }
 
 impl Recording {
-    /// Makes the run directory. From now on a killed pgdyno leaves a record that says `interrupted`.
+    /// Creates the run directory. If pgdyno is killed after this, the record says `interrupted`.
     pub fn begin(plan: &Plan, source: &WorkloadSource, drive: &dyn Drive, results: &Path) -> Result<Self> {
         let (now, clock) = (Timestamp::now(), SystemTime::now());
         let id = run_id(now, &plan.workload, plan.seed ^ now.as_nanosecond() as u64);
@@ -67,35 +67,35 @@ impl Recording {
         Ok(Self { record, seen: None, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
     }
 
-    /// Where it is.
+    /// Returns the run directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// What was to be done has become known better since the record began.
+    /// Replaces the plan when more facts are known than at the start of the record.
     pub(crate) fn settle(&mut self, plan: &Plan, drive: &dyn Drive) {
         self.record.plan = plan.clone();
         self.record.plan_hash = plan.hash();
         self.names = names(drive, &Capabilities::default());
     }
 
-    /// Steps of the life cycle around the measured window were done, or not. They are on disk at once: what a step has
-    /// done to a server is known even if pgdyno is killed next.
+    /// Adds steps around the measured window that were done, or not, and writes them to disk: what was done to a server
+    /// is known even if pgdyno is killed next.
     pub(crate) fn note_steps(&mut self, steps: &mut Vec<CycleRecord>) {
         self.record.cycle.append(steps);
-        // A disk that is full now may have room at the end; until then the old record stands.
+        // A full disk may have room at the end; until then the old record stays.
         let _ = self.directory.record(&self.record);
     }
 
-    /// Statements may depend on what the server can do.
+    /// Sets the statements again, which may depend on what the server can do.
     pub(crate) fn server_can(&mut self, drive: &dyn Drive, caps: &Capabilities) {
         self.names = names(drive, caps);
     }
 
-    /// An interval ended.
+    /// Adds an interval.
     pub(crate) fn interval(&mut self, interval: &Interval) {
         self.directory.interval(interval);
-        // A run is known by its first stage.
+        // The record's main figures are those of the first stage.
         if interval.stage > 0 {
             return;
         }
@@ -105,7 +105,7 @@ impl Recording {
                 self.record.measured_at = Some((Timestamp::now() - ago).to_string());
             }
             self.measured.add(interval, self.in_flight);
-            // What is left of a second at the end is no sample of throughput.
+            // The remainder of a second at the end is no sample of throughput.
             if interval.seconds() >= WHOLE_S {
                 self.tps.push((interval.start_ns as f64 / 1e9, interval.tps()));
             }
@@ -115,7 +115,7 @@ impl Recording {
             self.renewed = Instant::now();
             let cpu_ns = self.measured.workers.iter().map(pgdyno_measure::WorkerUsage::cpu_ns).sum();
             summarize(&mut self.record, &self.measured, &self.names, cpu_ns);
-            // A disk that is full now may have room at the end; until then the old record stands.
+            // A full disk may have room at the end; until then the old record stays.
             let _ = self.directory.record(&self.record);
         }
     }
@@ -125,7 +125,7 @@ impl Recording {
         summarize(&mut self.record, measured, &self.names, process_cpu_ns);
     }
 
-    /// Fills in the figures by stage and group, where there is more than one of either.
+    /// Fills in the figures by stage and group, if there are several.
     pub(crate) fn summarize_groups(&mut self, outcome: &RunOutcome, stages: &[Stage]) {
         if !has_groups(stages) {
             return;
@@ -145,18 +145,18 @@ impl Recording {
         record.stages = stages.iter().zip(outcomes).map(stage).collect();
     }
 
-    /// Begin in seconds and throughput of each whole interval of the measured window.
+    /// Returns start in seconds and throughput of each whole interval of the measured window.
     pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
         &self.tps
     }
 
-    /// Names of the transactions, in the order of the counters.
+    /// Returns the names of the transactions, in the order of the counters.
     pub(crate) fn txn_names(&self) -> Vec<&str> {
         self.names.txns.iter().map(|kind| kind.name.as_str()).collect()
     }
 
-    /// Writes the end: the record, the line in `results.csv`, and `json` if it is wanted. What cannot be
-    /// written is told, and does not spoil the rest.
+    /// Writes the record, the line in `results.csv`, and the file `json` if there is one. A file that cannot be written
+    /// is reported and does not prevent the others.
     pub fn end(&mut self, status: Status, reason: Option<String>, code: Code, json: Option<&Path>) -> Vec<String> {
         let priced = self.record.target.as_ref().zip(self.record.summary.as_ref());
         self.record.cost = priced.and_then(|(target, summary)| CostRecord::of(target, summary));

@@ -1,4 +1,4 @@
-//! A run on its server: that comes up and is made as the run wants it, and in the end is as it was.
+//! A run on its server: starts and prepares the server, and restores it at the end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -18,41 +18,41 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::plan::resolve::{self, Draft, Request, Resolved};
-use crate::prepare::cycle::{self, Around};
+use crate::prepare::cycle::{self, ServerSteps};
 use crate::prepare::settings::{self, Changed, Restored};
 use crate::record::Recording;
 use crate::record::verdict::End;
 use crate::stage::{Stage, is_null};
 use crate::target::lock::TargetLock;
-use crate::target::{Named, Server, Target, Whose};
+use crate::target::{Named, Owner, Server, Target};
 
 /// A run that has ended.
 pub struct Ran {
-    /// The record, which is complete, and its directory. `None` where the run came to nothing that would be worth one.
+    /// The record, which is complete, and its directory. `None` if the run ended before there was anything to record.
     pub recording: Option<Recording>,
-    /// Why it ended before the clients had begun, or while something was put back.
+    /// Why it ended before the clients started, or what failed when settings were restored.
     pub failure: Option<Failure>,
-    /// What it is worth, as an exit code.
+    /// Its exit code.
     pub code: Code,
     /// What could not be written of the record.
     pub unwritten: Vec<String>,
 }
 
-/// Runs what is asked for: from provisioning the server to the last check. The record is in a new run directory.
+/// Executes an order, from provisioning the server to the last check. The record is in a new run directory.
 ///
 /// A private server needs a supervisor, which is this same program: see [`supervise`](crate::supervise).
 ///
 /// # Errors
-/// When the order cannot be carried out, which is known before any server is touched.
+/// When the order is impossible, which is known before any server is touched.
 pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
-    carry_out(&Request::read(order)?, interrupt, events)
+    run_request(&Request::read(order)?, interrupt, events)
 }
 
-/// The same for a request that has been read.
+/// Does the same for a request that has been read.
 ///
 /// # Errors
 /// As [`run`].
-pub fn carry_out(request: &Request, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
+pub fn run_request(request: &Request, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
     let order = &request.order;
     let Draft { target, facts, resolved } = request.draft()?;
     admit_files(resolved.plan.links(), events)?;
@@ -61,7 +61,7 @@ pub fn carry_out(request: &Request, interrupt: &Interrupt, events: &dyn EventSin
     let Resolved { plan, workload, .. } = resolved;
     let mut run = Run { request, facts, plan, workload, named: target.named.clone(), interrupt, events };
     let mut recording = None;
-    let lived = interrupt.blamed(run.carry_out(target, &mut recording));
+    let lived = interrupt.blamed(run.execute(target, &mut recording));
     Ok(match recording {
         Some(recording) => conclude(lived, recording, interrupt, order),
         None => {
@@ -71,7 +71,7 @@ pub fn carry_out(request: &Request, interrupt: &Interrupt, events: &dyn EventSin
     })
 }
 
-/// Writes down how a run ended.
+/// Writes how a run ended.
 fn conclude(lived: Result<End>, mut recording: Recording, interrupt: &Interrupt, order: &Order) -> Ran {
     let (status, reason, code) = match &lived {
         Ok(end) => (end.status, end.reason.clone(), end.code),
@@ -80,16 +80,16 @@ fn conclude(lived: Result<End>, mut recording: Recording, interrupt: &Interrupt,
         }
         Err(failure) => (Status::Failed, Some(failure.text()), failure.code()),
     };
-    // A server that goes with whoever started the run says nothing about the run.
+    // A server that ends with the process that started the run says nothing about the run.
     let orphaned = interrupt.orphaned.load(Ordering::Acquire) && status == Status::Failed;
     let (status, code) = if orphaned { (Status::Interrupted, Code::Interrupted) } else { (status, code) };
     let unwritten = recording.end(status, reason, code, order.json.as_deref());
-    // What was measured stands, in what could be written; whoever looks for the rest is told by the exit code.
+    // The measurement stays valid in the files that could be written; the exit code reports that others are missing.
     let code = if unwritten.is_empty() || code != Code::Success { code } else { Code::Run };
     Ran { recording: Some(recording), failure: lived.err(), code, unwritten }
 }
 
-/// Raises the limit of open files, or says that it cannot be raised.
+/// Raises the limit of open files, or reports that it cannot be raised.
 fn admit_files(clients: u32, events: &dyn EventSink) -> Result<()> {
     match raise_file_limit(clients) {
         FileLimit::Enough => Ok(()),
@@ -105,10 +105,10 @@ fn admit_files(clients: u32, events: &dyn EventSink) -> Result<()> {
     }
 }
 
-/// What is to be run, and all that is known of it.
+/// A requested run, and all that is known about it.
 pub(crate) struct Run<'a> {
     pub(crate) request: &'a Request,
-    /// What has become known so far.
+    /// The current plan, with the facts known so far.
     pub(crate) facts: Facts,
     /// The plan before anything connected to the server, which says what is done to it.
     pub(crate) plan: Plan,
@@ -118,19 +118,20 @@ pub(crate) struct Run<'a> {
     pub(crate) events: &'a dyn EventSink,
 }
 
-/// Whether something is done to the server before the run looks at its data: that wants a place for its evidence.
+/// Returns true if something is done to the server before the run reads its data: that needs a directory for its
+/// evidence.
 fn is_prepared(plan: &Plan) -> bool {
     let cycle = plan.cycle;
     cycle.provision || cycle.restart || cycle.drop_caches || !plan.settings.is_empty()
 }
 
 impl Run<'_> {
-    /// From provisioning the server to tearing it down. The record begins with the first thing that is done to a server,
-    /// or when the server is there; until then a failure leaves none.
+    /// Executes the run from provisioning the server to tearing it down. The record starts with the first change to a
+    /// server, or when the server is up; a failure before that leaves none.
     ///
     /// # Errors
-    /// When the run could not begin or broke off.
-    pub(crate) fn carry_out(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
+    /// When the run could not start, or was interrupted by a failure.
+    pub(crate) fn execute(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
         let done = &self.request.order.cycle.done;
         if !is_prepared(&self.plan) && done.is_empty() {
             return self.run_on_target(target, recording);
@@ -143,13 +144,13 @@ impl Run<'_> {
             return self.run_on_target(target, recording);
         }
         let stop = self.interrupt.control.stop_flag();
-        let made = self.around(recorded, stop, self.interrupt.waits()).provision(&mut evidence);
+        let made = self.server_steps(recorded, stop, self.interrupt.waits()).provision(&mut evidence);
         recorded.note_steps(&mut evidence);
         let found = made.and_then(|dsn| match dsn {
             Some(dsn) => target.provisioned(&dsn),
             None => Ok(target),
         });
-        // What was made is removed whatever came of the run, and what was made by half, too.
+        // A server that was made is removed however the run ended, also if it was made only in part.
         let (lived, place) = match found {
             Ok(target) => {
                 let place = target.given().cloned();
@@ -159,16 +160,16 @@ impl Run<'_> {
         };
         let recorded = self.begun(recording)?;
         let at_once = (&self.interrupt.at_once, self.interrupt.last_waits());
-        let torn = self.around(recorded, at_once.0, at_once.1).teardown(place.as_ref(), &mut evidence);
+        let torn = self.server_steps(recorded, at_once.0, at_once.1).teardown(place.as_ref(), &mut evidence);
         recorded.note_steps(&mut evidence);
         self.aftermath(lived, torn, recorded)
     }
 
-    /// On a target that is there, or can be started.
+    /// Executes the run on a target that is up or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
         let mut server = target.bring_up(&self.request.order.target, self.plan.links(), self.events)?;
         let plain = server.options.clone();
-        // Nothing is to be put back yet: the first signal ends a wait for the server.
+        // Nothing has to be restored yet: the first signal ends a wait for the server.
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));
         server.announce(self.events)?;
         self.admit(&server)?;
@@ -178,7 +179,7 @@ impl Run<'_> {
             .recover(&mut server, recording)
             .and_then(|()| self.prepare(&mut server, &mut changed, recording))
             .and_then(|()| self.run_on_server(&mut server, recording));
-        // Sessions with the run's settings may be what the server refuses.
+        // The server may refuse sessions because of the run's settings.
         let last = plain.as_ref().map(|options| self.interrupt.last_options(options));
         let Some(restored) = last.and_then(|options| changed.restore(&options)) else { return lived };
         server.options = plain;
@@ -190,9 +191,9 @@ impl Run<'_> {
         self.aftermath(lived, restored, recorded)
     }
 
-    /// Refuses what cannot be on this server, before anything is done to it.
+    /// Refuses what is impossible on this server, before anything is done to it.
     fn admit(&mut self, server: &Server) -> Result<()> {
-        if server.whose() != Whose::Given {
+        if server.owner() != Owner::Given {
             return Ok(());
         }
         let Some(mut admin) = server.admin()?.filter(|admin| !is_null(admin)) else { return Ok(()) };
@@ -201,7 +202,7 @@ impl Run<'_> {
         self.request.resolve(&self.facts).map(drop)
     }
 
-    /// A run whose figures stand, and after which something went wrong, is told of with its warning and its exit code.
+    /// Reports a failure after the measurement as a warning, with its exit code; the figures stay valid.
     fn aftermath(&self, lived: Result<End>, after: Result<()>, recording: &mut Recording) -> Result<End> {
         let Err(failure) = after else { return lived };
         let text = failure.text();
@@ -213,7 +214,7 @@ impl Run<'_> {
         })
     }
 
-    /// The record, which begins now if it has not yet.
+    /// Returns the record; starts it if it has not started.
     fn begun<'r>(&self, recording: &'r mut Option<Recording>) -> Result<&'r mut Recording> {
         let begun = match recording.take() {
             Some(begun) => begun,
@@ -231,9 +232,14 @@ impl Run<'_> {
         Ok(recording.insert(begun))
     }
 
-    /// Who does what around this run; `stop` and `waits` end it.
-    fn around<'a>(&'a self, recording: &'a Recording, stop: &'a AtomicBool, waits: &'a Interrupter) -> Around<'a> {
-        Around {
+    /// Returns the steps of this run on its server; `stop` and `waits` end them.
+    fn server_steps<'a>(
+        &'a self,
+        recording: &'a Recording,
+        stop: &'a AtomicBool,
+        waits: &'a Interrupter,
+    ) -> ServerSteps<'a> {
+        ServerSteps {
             named: self.named.as_ref(),
             target: &self.plan.target,
             directory: recording.path(),
@@ -243,9 +249,9 @@ impl Run<'_> {
         }
     }
 
-    /// Puts back settings that a killed run has left changed.
+    /// Restores settings that a killed run has left changed.
     fn recover(&self, server: &mut Server, recording: &mut Option<Recording>) -> Result<()> {
-        let Some(options) = server.options.clone().filter(|_| server.whose() != Whose::Ours) else { return Ok(()) };
+        let Some(options) = server.options.clone().filter(|_| server.owner() != Owner::Ours) else { return Ok(()) };
         let mut notes = Vec::new();
         let last = self.interrupt.last_options(&options);
         let left = settings::recover(&self.interrupt.options(&options), &last, &mut |note| notes.push(note))?;
@@ -255,13 +261,13 @@ impl Run<'_> {
         let note = format!("{who} was killed before it put settings of this server back");
         self.events.note(&note);
         if let Err(failure) = self.put_back(server, restored, &format!(", which {note}"), recorded) {
-            // Without a hook the server may have to be restarted by hand.
+            // Without a hook the user may have to restart the server.
             server.notes.push(failure.text());
         }
         Ok(())
     }
 
-    /// Has the settings of before count again, and tells so.
+    /// Restores the previous settings, and reports it.
     fn put_back(
         &self,
         server: &mut Server,
@@ -274,9 +280,9 @@ impl Run<'_> {
         let mut names = String::new();
         let outcome = restored.and_then(|restored| {
             names = restored.names.join(", ");
-            let around = self.around(recording, &self.interrupt.at_once, self.interrupt.last_waits());
+            let server_steps = self.server_steps(recording, &self.interrupt.at_once, self.interrupt.last_waits());
             if restored.restart {
-                around.restart(server, &mut evidence)?;
+                server_steps.restart(server, &mut evidence)?;
             }
             let options = server.options.as_ref().map(|options| self.interrupt.last_options(options));
             options.map_or(Ok(()), |options| restored.finish(&options))
@@ -290,18 +296,18 @@ impl Run<'_> {
         outcome
     }
 
-    /// Makes the server as the run wants it, before its data is looked at: without data that is to be loaded anew, with
-    /// its settings, and with cold caches.
+    /// Prepares the server before its data is read: drops data that is to be replaced, changes settings, and empties
+    /// caches.
     fn prepare(&mut self, server: &mut Server, changed: &mut Changed, recording: &mut Option<Recording>) -> Result<()> {
         if !is_prepared(&self.plan) || server.options.is_none() {
             return Ok(());
         }
-        // Data that is to be loaded anew is no part of what the caches are to hold.
+        // Data that is to be replaced shall not be in the caches.
         let cold = [("restart", self.plan.cycle.restart), ("drop-caches", self.plan.cycle.drop_caches)];
         let cold = cold.iter().any(|(step, asked)| *asked && !self.is_done(step));
         let fresh = self.plan.load == LoadChoice::Always && self.plan.from_template.is_none();
         let mut evidence = Vec::new();
-        if fresh && cold && server.whose() != Whose::Ours && !self.workload.data.is_empty() {
+        if fresh && cold && server.owner() != Owner::Ours && !self.workload.data.is_empty() {
             evidence.extend(self.drop_data(server)?);
         }
         let recorded = self.begun(recording)?;
@@ -312,16 +318,16 @@ impl Run<'_> {
         }
         recorded.note_steps(&mut evidence);
         prepared?;
-        // The same sessions as the clients' tell what the settings are.
+        // Sessions with the clients' options show the settings.
         let (Some(options), false) = (&server.options, self.plan.settings.is_empty()) else { return Ok(()) };
-        let from_start = server.whose() == Whose::Ours || self.is_done("settings");
+        let from_start = server.owner() == Owner::Ours || self.is_done("settings");
         let way = |name: &str| if from_start { ("start".to_owned(), None) } else { changed.way(name) };
         let (records, verdict) = settings::verify(&self.interrupt.options(options), &self.plan.settings, way);
         recorded.record.settings_set = records;
         verdict
     }
 
-    /// Whether somebody has done this step for the run before.
+    /// Returns true if a parent process already did this step.
     fn is_done(&self, step: &str) -> bool {
         self.request.order.cycle.done.iter().any(|(done, _)| done == step)
     }
@@ -334,29 +340,30 @@ impl Run<'_> {
         evidence: &mut Vec<CycleRecord>,
     ) -> Result<()> {
         let interrupt = self.interrupt;
-        let around = self.around(recording, interrupt.control.stop_flag(), interrupt.waits());
+        let server_steps = self.server_steps(recording, interrupt.control.stop_flag(), interrupt.waits());
         let cycle = self.plan.cycle;
         let restart = cycle.restart && !self.is_done("restart");
         let drop_caches = cycle.drop_caches && !self.is_done("drop-caches");
         let settings = !self.plan.settings.is_empty() && !self.is_done("settings");
         if settings
-            && server.whose() != Whose::Ours
+            && server.owner() != Owner::Ours
             && let Some(options) = &server.options
         {
             let ways = settings::Ways { first: interrupt.options(options), last: interrupt.last_options(options) };
-            *changed = settings::change(&ways, &self.plan.settings, &self.plan.target, around.can_restart(server))?;
+            *changed =
+                settings::change(&ways, &self.plan.settings, &self.plan.target, server_steps.can_restart(server))?;
         }
         if restart || changed.wants_restart() {
-            around.restart(server, evidence)?;
+            server_steps.restart(server, evidence)?;
         }
         if drop_caches {
-            around.drop_caches(server, evidence)?;
+            server_steps.drop_caches(server, evidence)?;
         }
         server.options = server.options.as_ref().map(|options| changed.options(options));
         Ok(())
     }
 
-    /// Drops what pgdyno has loaded, once it is known how large that was.
+    /// Drops data that pgdyno loaded, once its size is known.
     fn drop_data(&mut self, server: &Server) -> Result<Option<CycleRecord>> {
         let Some(options) = &server.options else { return Ok(None) };
         let mut admin = Admin::connect(&self.interrupt.options(options)).or_fail(Code::Start)?;
@@ -371,7 +378,7 @@ impl Run<'_> {
         Ok(Some(cycle::record("drop", true, what, began)))
     }
 
-    /// What is loaded decides where the order does not, also once it was dropped.
+    /// The loaded data decides what the order leaves open, also after it was dropped.
     fn look_for_data(&mut self, admin: &mut Admin) -> Result<()> {
         if let Some(loaded) = loaded(admin, &self.workload)? {
             self.facts.loaded = Some(loaded);
@@ -379,9 +386,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// On a server that is as it is wanted: from what is loaded to the last check.
+    /// Executes the run on a server that is prepared: from reading what is loaded to the last check.
     fn run_on_server(&mut self, server: &mut Server, recording: &mut Option<Recording>) -> Result<End> {
-        // What was copied must be dropped, whatever comes.
+        // A copy must be dropped, whatever happens.
         let template = copies::template(server, &self.plan, self.interrupt)?;
         server.options = server.options.as_ref().map(|options| self.interrupt.options(options));
         let mut admin = match &template {
@@ -401,7 +408,7 @@ impl Run<'_> {
         if let Some(admin) = asked {
             // A pooler has more clients than connections.
             if self.facts.server.as_ref().is_none_or(|caps| caps.pooling.is_none()) {
-                // One that counts at both ends of the window, and one that looks at all else.
+                // One that counts at both ends of the window, and one that samples everything else.
                 data::admit(admin, plan.links(), 1 + u32::from(!plan.watch.off))?;
             }
             server.notes.extend(pgdyno_server::unused_cluster(admin).or_fail(Code::Start)?);
@@ -435,7 +442,7 @@ impl Run<'_> {
             maker: None,
             fresh: Vec::new(),
         };
-        stage.carry_out(server, admin, template.as_ref())
+        stage.execute(server, admin, template.as_ref())
     }
 }
 
@@ -446,7 +453,7 @@ mod tests {
     use super::*;
     use crate::events::Event;
 
-    /// Keeps events as another machine would receive them.
+    /// Keeps events in the form that another machine would receive.
     #[derive(Default)]
     struct Kept(Mutex<Vec<serde_json::Value>>);
 
@@ -467,7 +474,7 @@ mod tests {
         let stored = pgdyno_results::read_record(&directory.join(pgdyno_results::RECORD)).unwrap();
         let mut request = Request::of_plan(&stored.plan, directory).unwrap();
         request.order.out = Some(results.path().to_owned());
-        let second = carry_out(&request, &Interrupt::default(), &crate::Silent).unwrap().recording.unwrap();
+        let second = run_request(&request, &Interrupt::default(), &crate::Silent).unwrap().recording.unwrap();
         assert_ne!(first.record.id, second.record.id);
         assert_eq!((second.record.plan, second.record.plan_hash), (stored.plan, stored.plan_hash));
         assert_eq!(second.record.summary.unwrap().committed, 100);

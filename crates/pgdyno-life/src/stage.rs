@@ -30,36 +30,36 @@ use crate::record::figures;
 use crate::record::verdict::{self, End};
 use crate::record::warnings;
 use crate::target::cluster;
-use crate::target::{Server, Whose};
+use crate::target::{Owner, Server};
 
-/// How long the server may take to say what it has counted.
+/// How long the server may take to report its counts.
 const SAMPLING: Duration = Duration::from_secs(5);
-/// How long it may take to show that it is still there.
+/// How long the server may take to answer after the run.
 const ANSWERING: Duration = Duration::from_secs(10);
 
-/// Whether the server is a null server, wherever it came from.
+/// Returns true if the server is a null server, given or started.
 pub fn is_null(admin: &Admin) -> bool {
     admin.parameters().get("server_version") == Some(pgdyno_null::VERSION)
 }
 
-/// A run and all that it goes on among.
+/// A run and its context.
 pub(crate) struct Stage<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) workload: &'a Workload,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) events: &'a dyn EventSink,
     pub(crate) recording: &'a mut Recording,
-    /// How the server's machine is looked at, where that is said.
+    /// How the server's machine is read, if the order says so.
     pub(crate) os_metrics: Option<&'a OsMetrics>,
-    /// The other program that loaded the data, where one did.
+    /// The other program that loaded the data, if one did.
     pub(crate) maker: Option<&'static str>,
     /// The data sets that this run has loaded, by name.
     pub(crate) fresh: Vec<&'static str>,
 }
 
 impl Stage<'_> {
-    /// From the load to the last check. What is found out stands in the record at once.
-    pub(crate) fn carry_out(
+    /// Runs from the load to the last check. Adds results to the record immediately.
+    pub(crate) fn execute(
         &mut self,
         server: &mut Server,
         admin: Option<Admin>,
@@ -109,7 +109,7 @@ impl Stage<'_> {
         lived
     }
 
-    /// Sees to the data.
+    /// Loads or finds the data.
     fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
         let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
         let loading = LoadSettings::planned(self.plan);
@@ -135,7 +135,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Makes the copy that the run works on.
+    /// Makes the copy of the database that the run uses.
     fn copy(&mut self, template: &Template) -> Result<Fresh> {
         let stop = self.interrupt.control.stop_flag();
         let fresh = copies::make(template, &self.recording.record.id, stop, self.events)?;
@@ -148,7 +148,7 @@ impl Stage<'_> {
         Ok(fresh)
     }
 
-    /// In the database with the data: from the first check to the last one.
+    /// Runs in the database with the data, from the first check to the last one.
     fn run_on_server(
         &mut self,
         options: &ConnectOptions,
@@ -184,17 +184,17 @@ impl Stage<'_> {
         self.warm(admin, caps)?;
         let counted_before = self.server_counts(admin);
 
-        let is_private = server.whose() != Whose::Given;
-        // One node's counters are not those of all, and the sum counts a transaction on several nodes several times.
+        let is_private = server.owner() != Owner::Given;
+        // Counters of one node miss the others, and their sum counts a transaction on several nodes several times.
         let mut sampler =
             (!caps.distributed_tables).then(|| Admin::connect(options)).transpose().or_fail(Code::Start)?;
         if let Some(sampler) = &mut sampler {
-            // It is asked while the clients are at work: a silent server must not hold up their end.
+            // This connection is used while the clients run: a server that does not answer must not delay their end.
             sampler.wait_at_most(Some(SAMPLING)).or_fail(Code::Start)?;
         }
         let machines = Machines {
             local: options.is_local(),
-            // Without it the machine is seen all the same, only its processes are not.
+            // Without it the machine is still read, only its processes are not.
             session: ServerSession::of(admin).ok().flatten(),
             os_metrics: self.os_metrics.cloned(),
         };
@@ -209,7 +209,7 @@ impl Stage<'_> {
         Ok(end)
     }
 
-    /// What a reader must know of the pooler that the figures are measured through.
+    /// Returns what a reader must know about the pooler between driver and server.
     fn note_pooler(&mut self, caps: &Capabilities) {
         let Some(pooling) = caps.pooling else { return };
         let sessions = match pooling.keeps_sessions() {
@@ -225,7 +225,7 @@ impl Stage<'_> {
         self.recording.record.warnings.push(warning);
     }
 
-    /// Whether the server still answers after the run. Where it does not, nobody waits long for it again.
+    /// Returns true if the server still answers after the run. If it does not, later steps do not wait for it.
     fn still_answers(&mut self, admin: &mut Admin) -> bool {
         let asked = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
         let patience = if asked { None } else { Some(SAMPLING) };
@@ -237,7 +237,7 @@ impl Stage<'_> {
         admin.wait_at_most(patience).is_ok() && asked
     }
 
-    /// Fills the caches and writes a checkpoint, where the plan wants that.
+    /// Fills the caches and writes a checkpoint, if the plan asks for that.
     fn warm(&mut self, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
         let cycle = self.plan.cycle;
         let mut steps = Vec::new();
@@ -261,13 +261,13 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// How large the tables are; nothing where that cannot be told now.
+    /// Returns the sizes of the tables; none if they cannot be read now.
     fn table_sizes(&self, admin: &mut Admin, caps: &Capabilities) -> Vec<(&'static str, u64)> {
         let mut of = |set: &Arc<dyn DataSet>| pgdyno_load::table_sizes(admin, set.as_ref(), caps).unwrap_or_default();
         self.workload.data.iter().flat_map(&mut of).collect()
     }
 
-    /// How the tables have grown, or at least how large they were where nobody answers any more.
+    /// Returns the growth of the tables, or only their size before the run if the server no longer answers.
     fn note_growth(&mut self, admin: &mut Admin, caps: &Capabilities, before: &[(&str, u64)]) {
         let after = self.table_sizes(admin, caps);
         let growth = |(nth, (name, bytes_before)): (usize, &(&str, u64))| GrowthRecord {
@@ -280,7 +280,7 @@ impl Stage<'_> {
         }
     }
 
-    /// What is known of the nodes, where tables are spread over some.
+    /// Reads the facts about the nodes, if tables are distributed.
     fn describe_cluster(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
         let Some(found) = cluster::record(admin, options, caps, self.workload, self.plan)? else { return Ok(()) };
         for warning in cluster::warnings(&found, &self.plan.scale_name) {
@@ -294,7 +294,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Drives, and notes down what was seen meanwhile.
+    /// Drives the server, and adds the results to the record.
     fn drive(&mut self, driven: DrivenServer<'_>) -> Result<Driven> {
         let txns = self.workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
         self.events.event(&Event::DriveBegins { plan: self.plan, transactions: &txns });
@@ -308,7 +308,7 @@ impl Stage<'_> {
         Ok(driven)
     }
 
-    /// A null server keeps no data and no statistics.
+    /// A null server has no data and no statistics.
     fn against_nobody(&mut self, options: &ConnectOptions) -> Result<End> {
         self.recording.record.server = Some(ServerRecord {
             version: "pgdyno null server".to_owned(),
@@ -338,7 +338,7 @@ impl Stage<'_> {
                 return Err(data::broken(&set));
             }
         }
-        // What was checked a moment ago needs no second look, only what the run must not change.
+        // Checks that just passed are repeated only for what the run must not change.
         let moment = if fresh { Moment::BeforeRun } else { Moment::AtRest };
         let (set, baseline) = data::check(access, data, moment, "before the run")?;
         self.note_checks(&set);
@@ -363,7 +363,7 @@ impl Stage<'_> {
         Ok(baseline)
     }
 
-    /// What is measured is not what was loaded: the record says so.
+    /// Notes in the record that the schema differs from what was loaded.
     fn warn_of_schema<'d>(&mut self, differences: impl Iterator<Item = &'d Difference>) {
         for difference in differences {
             let warning = format!("the schema differs from what was loaded: {difference}");
@@ -372,20 +372,20 @@ impl Stage<'_> {
         }
     }
 
-    /// A moment at which nothing was asked is no line in the record.
+    /// Samples without values get no line in the record.
     fn note_checks(&mut self, set: &CheckSet) {
         if !set.checks.is_empty() {
             self.recording.record.checks.push(set.clone());
         }
     }
 
-    /// The server's own counts of what the workload's metrics count, in their order.
+    /// Returns the server's own counts for the workload's metrics, in their order.
     fn server_counts(&self, admin: &mut Admin) -> Vec<Option<u64>> {
         let count = |metric: &Metric| data::number(admin, metric.server_count?);
         self.workload.drive.counted().metrics.iter().map(count).collect()
     }
 
-    /// Fills in the figures, and says how the run ended.
+    /// Fills in the figures, and returns how the run ended.
     fn conclude(&mut self, driven: &Driven, death: Option<String>) -> End {
         let outcome = &driven.outcome;
         let measured = &outcome.measured;
@@ -400,7 +400,7 @@ impl Stage<'_> {
             summary.tpm = verdict::tpm(driven, summary.tpm_client);
             if let Some(work) = &driven.window {
                 summary.cache_hit_ratio = work.hit_ratio();
-                // A session that ended early has taken its count of reads with it.
+                // A session that ended early did not report its count of reads.
                 let whole = summary.connections_lost == 0 && summary.connections_opened.is_none();
                 let reads = driven.disk_reads.as_ref().filter(|_| whole);
                 summary.os_cache_hit_ratio = reads.and_then(|reads| work.os_hit_ratio(reads));
@@ -410,7 +410,7 @@ impl Stage<'_> {
         note_metrics(record);
         let more = warnings::from_figures(record, outcome, self.plan);
         record.warnings.extend(more);
-        // A null server answers anything: what it answers is no transaction.
+        // A null server answers anything: its answers are no transactions.
         if self.plan.target != "null" {
             figures::judge(record, &*self.workload.drive, measured);
         }
@@ -419,7 +419,7 @@ impl Stage<'_> {
         end
     }
 
-    /// Holds the server's own count of what a metric counts against the clients'.
+    /// Compares the server's own count for a metric with the clients' count.
     fn compare_counts(&mut self, metric: &Metric, by_server: u64, driven: &Driven, end: &mut End) {
         let outcome = &driven.outcome;
         let kinds = self.workload.drive.txns();
@@ -431,7 +431,7 @@ impl Stage<'_> {
             .map(|(txn, _)| txn.committed)
             .sum();
         note_counts(&mut self.recording.record, metric.name, by_server, by_client);
-        // A cancelled transaction may have been committed a moment before.
+        // A cancelled transaction may have committed just before.
         let unknown = outcome.cancelled_in_flight as u64 + outcome.measured.part.lost;
         if by_server.abs_diff(by_client) > unknown && end.status == Status::Complete {
             *end = End {
@@ -445,7 +445,7 @@ impl Stage<'_> {
         }
     }
 
-    /// After the run: is the data right, and does the server count what the clients count?
+    /// Checks the data after the run, and compares the server's counts with those of the clients.
     fn look_back(
         &mut self,
         access: &DataAccess<'_>,
@@ -472,7 +472,7 @@ impl Stage<'_> {
         if !self.plan.checks || self.interrupt.control.is_killing() {
             return;
         }
-        // The first Ctrl-C ended the run, not the check that follows it.
+        // The first Ctrl-C ended the run, not the check after it.
         let access = DataAccess { stop: &self.interrupt.at_once, ..*access };
         for (nth, set) in self.workload.data.iter().enumerate() {
             let moment = baselines.get(nth).map_or(Moment::AtRest, Moment::AfterRun);

@@ -1,4 +1,4 @@
-//! The server under test: found out from the order, `pgdyno.toml` and the environment, brought up, and gone again.
+//! The server under test: found from the order, `pgdyno.toml` and the environment, started, and ended.
 
 pub(crate) mod cluster;
 pub mod lock;
@@ -18,47 +18,47 @@ use pgdyno_server::os::OsMetrics;
 use pgdyno_server::{Account, Want, in_directory};
 
 pub use named::Named;
-pub(crate) use server::Whose;
+pub(crate) use server::Owner;
 pub use server::{Server, embedded_options, meant, named, origin, own_program, places, starting};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// A host that does not answer for so long is given up, unless the connection string says otherwise.
+/// How long to wait for a host that does not answer, unless the connection string says otherwise.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Where a private server is from whose socket a suite has given to its run.
+/// The origin of a private server whose socket a suite has given to its run.
 const HELD_BY_SUITE: &str = "private, held by the suite";
 
-/// Which server is meant, and what is known of it.
+/// The target of an order, and what is known about it.
 #[derive(Debug)]
 pub struct Target {
-    /// Its kind, and how it is reached.
+    /// Its kind, and how to connect to it.
     pub kind: Kind,
-    /// What `pgdyno.toml` says of it, where it has a name there.
+    /// Its entry in `pgdyno.toml`, if it has a name there.
     pub(crate) named: Option<Named>,
-    /// Settings that runs on it ask for.
+    /// Settings of all runs on it.
     pub settings: BTreeMap<String, String>,
-    /// What plans and records say instead of where it is.
+    /// The name in plans and records instead of its address.
     shown_as: Option<String>,
 }
 
-/// What kind of server is meant.
+/// The kind of a target.
 #[derive(Debug)]
 pub enum Kind {
     /// None: the workload measures pgdyno itself.
     None,
     /// A null server.
     Null,
-    /// A private one.
+    /// A private server.
     Embedded(Want),
-    /// One that is there.
+    /// A given server.
     Given(Box<ConnectOptions>),
 }
 
 impl Kind {
-    /// What `--target` takes, apart from names. Directories in it are below `base`.
+    /// Parses what `--target` takes, except names. Relative directories start at `base`.
     pub(crate) fn of(dsn: &str, base: &Path) -> Result<Self> {
         match dsn {
             "null" => Ok(Self::Null),
@@ -71,22 +71,22 @@ impl Kind {
 }
 
 impl Target {
-    /// No server at all.
+    /// Returns the target without a server.
     pub(crate) fn none() -> Self {
         Self { kind: Kind::None, named: None, settings: BTreeMap::new(), shown_as: None }
     }
 
-    /// Reads the order, `pgdyno.toml` where it names a target of it, and without a target the environment. Touches
-    /// no server.
+    /// Reads the order, `pgdyno.toml` if it names a target of it, and without a target the environment. Connects to no
+    /// server.
     pub fn resolve(order: &TargetOrder) -> Result<Self> {
         let env = Env::from_process();
         let named = Named::find(order)?;
-        // What is only shown by a name is where the order says.
+        // A target that is only shown by a name is at the address in the order.
         let by_name = named.as_ref().filter(|_| order.shown_as.is_none());
         let dsn = by_name.map(|named| named.entry.dsn.as_str()).or(order.target.as_deref());
         let kind = match dsn {
             Some(dsn) => {
-                // A file's directories are relative to it.
+                // Directories in the file are relative to it.
                 let base = by_name.and_then(|_| order.config().parent()).unwrap_or(Path::new(""));
                 Kind::of(dsn, base).map_err(|failure| named::explain(failure, order))?
             }
@@ -94,7 +94,7 @@ impl Target {
             None => Kind::Embedded(Want::Any),
         };
         if let Kind::Embedded(Want::Directory(dir)) = &kind {
-            // Told now: a suite may come to it after hours.
+            // Reported now: a suite may reach this target hours later.
             let account = Account::for_server().or_fail(Code::Server)?;
             in_directory(dir, account.as_ref()).or_fail(Code::Start)?;
         }
@@ -118,7 +118,7 @@ impl Target {
         Ok(Self { kind, named, settings, shown_as: order.shown_as.clone() })
     }
 
-    /// The target as plans and records have it: the name that it has, or where it is, without a password.
+    /// Returns the target as plans and records name it: its name, or its address without a password.
     pub fn name(&self) -> String {
         match (&self.shown_as, &self.named) {
             (Some(name), _) => name.clone(),
@@ -127,7 +127,7 @@ impl Target {
         }
     }
 
-    /// Where it is, without a password.
+    /// Returns its address, without a password.
     fn dsn(&self) -> String {
         match &self.kind {
             Kind::None => "none".to_owned(),
@@ -137,7 +137,7 @@ impl Target {
         }
     }
 
-    /// Whether it is a private server that a suite holds, which is gone with the suite.
+    /// Returns true if it is a private server of a suite, which ends with the suite.
     fn is_held(&self) -> bool {
         let is_private = |name: &str| name.starts_with("embedded");
         let named = self.named.as_ref().is_some_and(|named| is_private(&named.entry.dsn));
@@ -145,12 +145,12 @@ impl Target {
         shown && matches!(self.kind, Kind::Given(_))
     }
 
-    /// Whether it is a null server.
+    /// Returns true if it is a null server.
     pub(crate) fn is_null(&self) -> bool {
         matches!(self.kind, Kind::Null)
     }
 
-    /// What is known of it without a connection.
+    /// Returns what is known without a connection.
     pub fn facts(&self) -> TargetFacts {
         let entry = self.named.as_ref().map(|named| &named.entry);
         let os = entry.and_then(|entry| entry.os_metrics.as_ref());
@@ -171,7 +171,7 @@ impl Target {
         }
     }
 
-    /// How a given server is reached.
+    /// Returns how to connect to a given server.
     pub fn given(&self) -> Option<&ConnectOptions> {
         match &self.kind {
             Kind::Given(options) => Some(options),
@@ -179,7 +179,7 @@ impl Target {
         }
     }
 
-    /// Whether client and server share the machine.
+    /// Returns true if client and server share the machine.
     pub fn is_local(&self) -> bool {
         match &self.kind {
             Kind::None | Kind::Null | Kind::Embedded(_) => true,
@@ -187,12 +187,12 @@ impl Target {
         }
     }
 
-    /// The same target at the place that its provision hook has told.
+    /// Returns the same target at the address that its provision hook printed.
     pub(crate) fn provisioned(self, dsn: &str) -> Result<Self> {
         Ok(Self { kind: given(dsn, &Env::from_process())?, ..self })
     }
 
-    /// Reaches it for a single step of the life cycle.
+    /// Starts or connects to the server for a single step of the life cycle.
     pub fn reach(self, order: &TargetOrder) -> Result<Server> {
         if !order.settings.is_empty() {
             let error = "--set is for runs: a single step leaves the server's settings as they are";
@@ -205,8 +205,8 @@ impl Target {
         }
     }
 
-    /// Brings it up. `clients` connections will be opened at the same time. A private server that is started has the
-    /// target's settings from its start.
+    /// Starts or connects to the server. `clients` connections will be open at the same time. A private server is
+    /// started with the target's settings.
     pub fn bring_up(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
         let origin = if self.is_held() { HELD_BY_SUITE } else { "given" };
         match self.kind {
@@ -218,7 +218,7 @@ impl Target {
     }
 }
 
-/// A directory as an absolute path; `base` itself may be below the working directory.
+/// Returns a directory as an absolute path; `base` may be relative to the working directory.
 pub fn absolute(want: Want, base: &Path) -> Result<Want> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
@@ -226,13 +226,13 @@ pub fn absolute(want: Want, base: &Path) -> Result<Want> {
     want.absolute(&base, home.as_deref()).or_fail(Code::Start)
 }
 
-/// Says what libpq would warn of, each thing once, however often a command reads its target.
+/// Reports what libpq would warn about, each once, however often a command reads its target.
 fn tell(warnings: &[String]) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     for warning in warnings {
         if said.insert(warning.clone()) {
-            // Where nobody listens, there is nobody to warn.
+            // If nobody reads standard error, there is nobody to warn.
             let _ = writeln!(std::io::stderr(), "WARNING: {warning}");
         }
     }

@@ -13,7 +13,7 @@ use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::target::Server;
 
-/// The template of the plan, where it has one. A copy of it is dropped even after the first Ctrl-C.
+/// Returns the template of the plan, if it has one. A copy of it is dropped even after the first Ctrl-C.
 pub(crate) fn template(server: &Server, plan: &Plan, interrupt: &Interrupt) -> Result<Option<Template>> {
     let (Some(options), Some(name)) = (&server.options, &plan.from_template) else { return Ok(None) };
     let hint = "--from-template takes the name of a database on the target's server; without a name it copies the \
@@ -26,7 +26,7 @@ pub(crate) fn template(server: &Server, plan: &Plan, interrupt: &Interrupt) -> R
     }
 }
 
-/// A connection to look at the template or, where it admits nobody, at the server beside it.
+/// Opens a connection to the template or, if it accepts none, to another database of the server.
 pub(crate) fn look(template: &Template, interrupt: &Interrupt) -> Result<Admin> {
     let options = template.options().unwrap_or_else(|| template.beside().clone());
     Admin::connect(&interrupt.options(&options)).or_fail(Code::Start)

@@ -1,4 +1,4 @@
-//! Data that another program loaded or drove: whether it can be driven, and what is known to be wrong with it.
+//! Data that another program loaded or drove: whether pgdyno can drive it, and its known errors.
 
 use pgdyno_load::{DataState, SCHEMA, place_routines};
 use pgdyno_net::Admin;
@@ -9,7 +9,7 @@ use crate::data::DataAccess;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// Has the routines where they replace nothing.
+/// Installs the routines if they replace nothing.
 pub(super) fn place(
     access: &DataAccess<'_>,
     admin: &mut Admin,
@@ -25,7 +25,7 @@ pub(super) fn place(
 /// The name of the check of another program's tables.
 const SHAPE: &str = "tables";
 
-/// What tables of another program lack of what the workload works with, as a check with its verdict; none where pgdyno
+/// Checks which columns and keys that the workload needs are missing from another program's tables; none if pgdyno
 /// loaded them.
 pub(super) fn shape(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<Option<CheckRecord>> {
     let began = std::time::Instant::now();
@@ -45,7 +45,7 @@ pub(super) fn shape(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<Optio
     }))
 }
 
-/// Tells what is wrong with the data because another program made it or drove it.
+/// Reports the errors of the data that another program caused.
 pub(super) fn mark_known(access: &DataAccess<'_>, data: &dyn DataSet, checks: &mut [CheckRecord]) -> Result<()> {
     let could_be = |maker: &Maker, checks: &[CheckRecord]| {
         checks.iter().any(|check| !check.holds && maker.deviation(&check.name).is_some())
@@ -61,16 +61,16 @@ pub(super) fn mark_known(access: &DataAccess<'_>, data: &dyn DataSet, checks: &m
     Ok(())
 }
 
-/// The tables of another program, and where they are.
-fn made(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<(String, String)> {
+/// Returns the tables of another program, and where they are.
+fn describe(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<(String, String)> {
     let (schema, objects) = pgdyno_load::foreign_objects(admin, data).or_fail(Code::Load)?;
-    let made = format!("{} in schema {schema} of {}", objects.join(", "), access.options);
-    Ok((schema, made))
+    let text = format!("{} in schema {schema} of {}", objects.join(", "), access.options);
+    Ok((schema, text))
 }
 
 /// Refuses data of another program that lacks tables.
 pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
-    let (schema, made) = made(access, admin, data)?;
+    let (schema, place) = describe(access, admin, data)?;
     let mut missing = Vec::new();
     for table in data.tables(access.caps) {
         let name = format!("{schema}.{}", pgdyno_net::quote::identifier(table.name));
@@ -84,7 +84,7 @@ pub(super) fn whole(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataS
     }
     let id = data.meta().id;
     let error =
-        format!("another program made {made}, and the other tables of {id} are missing: {}", missing.join(", "));
+        format!("another program made {place}, and the other tables of {id} are missing: {}", missing.join(", "));
     Err(Failure::new(Code::Load, error).hint(format!(
         "name another database in --target, or drop what is in the way and load with `pgdyno load {id} --force`"
     )))
@@ -97,7 +97,7 @@ pub(super) fn drivable(
     data: &dyn DataSet,
     maker: Option<&'static str>,
 ) -> Result<()> {
-    let (_, made) = made(access, admin, data)?;
+    let (_, place) = describe(access, admin, data)?;
     for routine in data.routines(access.caps).list {
         let sql = format!("select to_regprocedure({})", pgdyno_net::quote::literal(routine.signature));
         if admin.query_opt(&sql).or_fail(Code::Load)?.is_none() {
@@ -105,7 +105,7 @@ pub(super) fn drivable(
             let name = routine.signature.split('(').next().unwrap_or(routine.signature);
             let whose = maker.unwrap_or("another program");
             let error = format!(
-                "the tables of {} were made by {whose}, and the database lacks pgdyno's routine {name}(): {made}",
+                "the tables of {} were made by {whose}, and the database lacks pgdyno's routine {name}(): {place}",
                 meta.id
             );
             let hint = match data.other_maker().filter(|known| maker == Some(known.name)) {
@@ -123,8 +123,8 @@ pub(super) fn drivable(
     Ok(())
 }
 
-/// What is wrong with another program's data before a run, as warnings: the run is not to blame for it, and these
-/// conditions are not asked again after it.
+/// Returns the errors of another program's data before a run, as warnings: the run did not cause them, and these
+/// conditions are not checked again after it.
 pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
     let warning = |c: &CheckRecord| {
         let why = c.known.clone().unwrap_or_else(|| "pgdyno did not load it".to_owned());
@@ -136,7 +136,7 @@ pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
     set.checks.iter().filter(|c| !c.holds && c.name != SCHEMA).map(warning).collect()
 }
 
-/// The failure that data of another program is that lacks columns or keys: its figures would say nothing.
+/// Returns the failure for another program's data that lacks columns or keys: figures with it would mean nothing.
 pub(crate) fn unlike(set: &CheckSet, maker: &str) -> Option<Failure> {
     let shape = set.checks.iter().find(|check| check.name == SHAPE && !check.holds)?;
     let error = format!("the tables loaded by {maker} are not whole: {}", shape.violations.join("; "));

@@ -1,4 +1,4 @@
-//! What is there already.
+//! Data that is already there.
 
 use pgdyno_load::{DataState, Stamp};
 use pgdyno_net::Admin;
@@ -8,7 +8,7 @@ use pgdyno_workload::{DataSet, Maker, Workload};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
 
-/// Data of another program. Where it is the one that the workload knows, nothing of its own is replaced.
+/// Installs routines for data of another program. If the workload knows that program, its own routines stay.
 fn of_another(size: u64, maker: Option<&'static str>, data: &dyn DataSet) -> Loaded {
     let known = data.other_maker().filter(|known| maker == Some(known.name));
     let schema = known.map(|known| (Maker::ROUTINE_SCHEMA.to_owned(), known.routine_schema.to_owned()));
@@ -21,8 +21,8 @@ fn of(stamp: &Stamp, complete: bool) -> Loaded {
     Loaded { size: stamp.scale, complete, params, of_run: Vec::new(), maker: None }
 }
 
-/// The first data set as it is there, where it is of the workload's kind: loaded by pgdyno, if only in part, or made by another
-/// program such as `pgbench -i`.
+/// Returns the first data set if it is there and of the workload's kind: loaded by pgdyno, if only in part, or by
+/// another program such as `pgbench -i`.
 pub fn loaded(admin: &mut Admin, workload: &Workload) -> Result<Option<Loaded>> {
     let Some(data) = workload.data.first() else { return Ok(None) };
     Ok(match pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {
@@ -33,7 +33,7 @@ pub fn loaded(admin: &mut Admin, workload: &Workload) -> Result<Option<Loaded>> 
     })
 }
 
-/// The same of data that pgdyno loaded: what another program made is no measure for a load.
+/// Returns the same for data that pgdyno loaded: data of another program does not decide the parameters of a load.
 pub fn stamped(admin: &mut Admin, workload: &Workload) -> Result<Option<Loaded>> {
     let Some(data) = workload.data.first() else { return Ok(None) };
     Ok(match pgdyno_load::state(admin, data.as_ref()).or_fail(Code::Load)? {

@@ -1,6 +1,6 @@
 //! The CPUs of this machine.
 
-/// CPUs that this process may use.
+/// Returns the CPUs that this process may use.
 pub(crate) fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

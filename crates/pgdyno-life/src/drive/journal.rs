@@ -1,5 +1,5 @@
-//! The log of every transaction, in the format of pgbench's `-l`: a file for each engine thread, merged at the end. A
-//! run that is killed leaves the files of the threads.
+//! The log of every transaction, in the format of pgbench's `-l`: one file per engine thread, merged at the end. A run
+//! that is killed leaves the files of its threads.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use pgdyno_workload::Rng;
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 
-/// The log, in the run directory.
+/// Name of the log in the run directory.
 const NAME: &str = "transactions.log";
 
 /// The log of a run.
@@ -23,7 +23,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// A log in this directory.
+    /// Returns a log in this directory.
     pub(crate) fn open(directory: &Path, plan: &Plan) -> Result<Self> {
         let accounting = Accounting {
             throttled: matches!(plan.pace, Pace::Rate(_)),
@@ -37,13 +37,13 @@ impl Journal {
         Ok(Self { path: directory.join(NAME), accounting, files })
     }
 
-    /// What writes the part of one thread. `epoch_ns` is the time of day at which the run's time is 0.
+    /// Returns the writer for one thread. `epoch_ns` is the time of day at which the run's time is 0.
     pub(crate) fn observer(&self, thread: usize, epoch_ns: u64) -> Box<dyn Observer> {
         let log = TxLog::raw(self.accounting, None);
         self.files.observer(thread, ThreadLog { log, sampler: Rng::new(0), keep_partial: false, epoch_ns })
     }
 
-    /// Merges the parts, by the ends of the transactions.
+    /// Merges the files of the threads, ordered by the end of the transactions.
     pub(crate) fn close(self) -> std::result::Result<(), String> {
         let failed = |what: &str, error: &dyn std::fmt::Display| {
             let path = self.path.display();

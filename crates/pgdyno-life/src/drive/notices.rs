@@ -1,5 +1,5 @@
-//! What the server says beside its answers, notices and warnings: each kind is told once and counted. A function that raises
-//! one for every transaction fills neither the terminal nor the memory.
+//! Notices and warnings of the server: each kind is shown once and counted. A function that raises one in every
+//! transaction fills neither the terminal nor the memory.
 
 use std::collections::HashMap;
 
@@ -10,24 +10,24 @@ use pgdyno_wire::libpq;
 
 use crate::events::EventSink;
 
-/// So many kinds are told apart.
+/// Maximum number of kinds that are counted separately.
 const KINDS_MAX: usize = 100;
 
-/// What was said so far.
+/// The notices so far.
 #[derive(Default)]
 pub(crate) struct Notices {
-    /// The places of kinds in `said`.
+    /// Index in `said` of each kind.
     kinds: HashMap<Vec<u8>, usize>,
-    /// With the first message of each kind.
+    /// The first message of each kind.
     said: Vec<NoticeRecord>,
-    /// How many more there were, of other kinds.
+    /// Number of further messages, of other kinds.
     more: u64,
-    /// The kind that is looked for.
+    /// Buffer for the kind of the current message.
     kind: Vec<u8>,
 }
 
 impl Notices {
-    /// One came. The first of its kind is told as psql tells it.
+    /// Counts a message. Shows the first of each kind as psql shows it.
     pub(crate) fn take(&mut self, message: &ServerMessage, events: &dyn EventSink) {
         kind_of(message, &mut self.kind);
         match self.kinds.get(&self.kind) {
@@ -46,7 +46,7 @@ impl Notices {
         }
     }
 
-    /// Tells how often each kind came that came again, and gives all for the record.
+    /// Shows the count of each kind that came more than once, and returns all kinds for the record.
     pub(crate) fn end(self, events: &dyn EventSink) -> Vec<NoticeRecord> {
         for NoticeRecord { severity, count, message, .. } in self.said.iter().filter(|notice| notice.count > 1) {
             events.note(&format!("{severity}:  {message}: {} times", units::count(*count)));
@@ -58,7 +58,7 @@ impl Notices {
     }
 }
 
-/// What tells notices apart: severity, SQLSTATE and words, but not the numbers among them, which are keys of rows.
+/// Returns the kind of a notice: severity, SQLSTATE and text without its numbers, which are keys of rows.
 fn kind_of(message: &ServerMessage, kind: &mut Vec<u8>) {
     kind.clear();
     kind.extend(message.severity.bytes());

@@ -1,33 +1,33 @@
-//! Which CPU each engine thread is pinned to, where that is asked for.
+//! Which CPU each engine thread is pinned to, with `--pin`.
 
 use pgdyno_plan::cpus;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 
-/// The CPU of each of `threads` engine threads, as `--pin` asks for it; none where it does not.
+/// Returns the CPU of each of `threads` engine threads as `--pin` asks for it; none without `--pin`.
 pub(crate) fn cpus(pin: Option<&str>, threads: usize) -> Result<Vec<usize>> {
     let Some(pin) = pin else { return Ok(Vec::new()) };
     let failed = |error: String| Failure::new(Code::Start, error);
     let allowed = pgdyno_engine::allowed_cpus().map_err(|error| failed(format!("--pin: {error}")))?;
-    choose(pin, &allowed, threads).map_err(failed)
+    assign(pin, &allowed, threads).map_err(failed)
 }
 
-/// The same for a process that may use the CPUs `allowed`.
-fn choose(pin: &str, allowed: &[usize], threads: usize) -> std::result::Result<Vec<usize>, String> {
-    let mut chosen = if pin == cpus::ALL { allowed.to_vec() } else { cpus::list(pin)? };
-    if let Some(cpu) = chosen.iter().find(|cpu| !allowed.contains(cpu)) {
+/// Returns the same for a process that may use the CPUs `allowed`.
+fn assign(pin: &str, allowed: &[usize], threads: usize) -> std::result::Result<Vec<usize>, String> {
+    let mut cpus = if pin == cpus::ALL { allowed.to_vec() } else { cpus::list(pin)? };
+    if let Some(cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) {
         return Err(format!("--pin names CPU {cpu}, which this process may not use; it may use {}", written(allowed)));
     }
-    if chosen.len() < threads {
+    if cpus.len() < threads {
         return Err(format!(
             "--pin has {} CPUs for {threads} engine threads, and two on one would wait for each other: \
              lower --threads or name more",
-            chosen.len()
+            cpus.len()
         ));
     }
-    chosen.truncate(threads);
-    Ok(chosen)
+    cpus.truncate(threads);
+    Ok(cpus)
 }
 
 fn written(cpus: &[usize]) -> String {
@@ -40,16 +40,16 @@ mod tests {
 
     #[test]
     fn threads_get_the_first_cpus_or_those_of_the_list_in_its_order() {
-        assert_eq!(choose("all", &[1, 3, 5], 2), Ok(vec![1, 3]));
-        assert_eq!(choose("5,1", &[1, 3, 5], 2), Ok(vec![5, 1]));
-        assert_eq!(choose("5,1", &[1, 3, 5], 1), Ok(vec![5]));
+        assert_eq!(assign("all", &[1, 3, 5], 2), Ok(vec![1, 3]));
+        assert_eq!(assign("5,1", &[1, 3, 5], 2), Ok(vec![5, 1]));
+        assert_eq!(assign("5,1", &[1, 3, 5], 1), Ok(vec![5]));
     }
 
     #[test]
     fn what_cannot_be_is_said_before_the_run() {
-        let error = choose("0-1", &[1, 3], 1).unwrap_err();
+        let error = assign("0-1", &[1, 3], 1).unwrap_err();
         assert!(error.contains("CPU 0") && error.contains("may use 1,3"), "{error}");
-        let error = choose("all", &[1, 3], 3).unwrap_err();
+        let error = assign("all", &[1, 3], 3).unwrap_err();
         assert!(error.contains("2 CPUs for 3 engine threads"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
-//! Server and machines are watched while the clients are at work.
+//! Watches server and machines while the clients run.
 //!
-//! Each watcher is a thread that takes [`Signal`]s and hands what it sees to one [`Sink`]: [`statistics`] looks at the
-//! server's own views, [`machine`] at the machines. A watcher that cannot see says so in the end, and never ends a run.
+//! Each watcher is a thread that takes [`Signal`]s and passes its samples to one [`Sink`]: [`statistics`] reads the
+//! server's views, [`machine`] the machines. A watcher that cannot read reports that at the end, and never ends a run.
 
 mod machine;
 mod sink;
@@ -25,7 +25,7 @@ use self::machine::Watcher;
 use crate::events::EventSink;
 use crate::target::Named;
 
-/// Returns how the server's machine is read, where the order or the target says so.
+/// Returns how the server's machine is read, if the order or the target says so.
 pub(crate) fn os_metrics(order: &WatchOrder, target: Option<&Named>) -> Option<OsMetrics> {
     let entry = target.map(|named| &named.entry);
     let how = order.os_metrics.as_ref().or(entry.and_then(|entry| entry.os_metrics.as_ref()))?;
@@ -40,7 +40,7 @@ pub(crate) fn planned(order: &WatchOrder, target: &TargetFacts) -> WatchPlan {
     WatchPlan { off: order.no_samples, os, statement_plans: order.statement_plans.unwrap_or_default() }
 }
 
-/// What is watched, how, and who hears of it.
+/// What is watched, how, and where the samples go.
 pub(crate) struct Subject<'a> {
     pub(crate) options: &'a ConnectOptions,
     pub(crate) plan: &'a WatchPlan,
@@ -48,11 +48,11 @@ pub(crate) struct Subject<'a> {
     /// The run directory.
     pub(crate) directory: PathBuf,
     pub(crate) machines: Machines,
-    /// Whether the server is a private one, in whose database extensions may be made.
+    /// Whether the server is a private one, in whose database extensions may be created.
     pub(crate) is_private: bool,
-    /// Whether it spreads tables over nodes, of which it is one.
+    /// Whether the server is a node of a cluster that spreads tables over nodes.
     pub(crate) is_distributed: bool,
-    /// Whether a pooler hands out its connections transaction by transaction.
+    /// Whether a pooler assigns connections per transaction.
     pub(crate) is_pooled: bool,
 }
 
@@ -62,18 +62,18 @@ impl Subject<'_> {
     }
 }
 
-/// What a watcher is told, as it happens.
+/// A message to a watcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// The measured window has opened.
+    /// The measured window starts.
     WindowOpens(Instant),
-    /// It has closed.
+    /// The measured window ends.
     WindowCloses(Instant),
-    /// It is over. A watcher whose signals end without a word is over, too.
+    /// The run is over. A watcher whose channel is closed ends, too.
     End,
 }
 
-/// The watchers at work. They end with it.
+/// The running watchers. Dropping this ends them.
 pub(crate) struct Watch<'scope> {
     sink: Arc<Sink<'scope>>,
     begun: Instant,
@@ -83,28 +83,28 @@ pub(crate) struct Watch<'scope> {
     machines: ScopedJoinHandle<'scope, machine::Seen>,
 }
 
-/// What the watchers have seen, but for the samples themselves, which stand in the run directory.
+/// The results of the watchers without the samples, which are in the run directory.
 pub(crate) struct Watched {
     pub(crate) samples: SamplesRecord,
-    /// What happened to the statistics, the server or the clock.
+    /// Resets of statistics, restarts of the server and jumps of its clock.
     pub(crate) events: Vec<EventRecord>,
     /// The server's machine in the measured window.
     pub(crate) server_machine: Option<MachineRecord>,
-    /// The driver's, where it is another one.
+    /// The driver's machine, if it is a different one.
     pub(crate) client_machine: Option<MachineRecord>,
-    /// Transactions that the server has counted for the looks at it.
+    /// Transactions of the watchers that the server has counted.
     pub(crate) transactions: u64,
-    /// Why samples could not be kept, where the disk did not take them.
+    /// Why samples could not be written, if the disk failed.
     pub(crate) trouble: Option<String>,
 }
 
 impl<'scope> Watch<'scope> {
-    /// Begins to watch, before the clients connect.
+    /// Starts the watchers, before the clients connect.
     pub(crate) fn begin<'env>(scope: &'scope Scope<'scope, 'env>, subject: &Subject<'env>) -> Self {
         let sink = Arc::new(Sink::new(subject.events, &subject.directory));
         let (statistics_signals, inbox) = mpsc::channel();
         let statistics = {
-            // Before the clients take all the connections that there are.
+            // Connects before the clients take all available connections.
             let (sink, sampler) = (Arc::clone(&sink), Sampler::begin(subject.options, subject.wishes()));
             scope.spawn(move || statistics::watch(sampler, &sink, &inbox))
         };
@@ -118,24 +118,24 @@ impl<'scope> Watch<'scope> {
         Self { sink, begun: Instant::now(), is_distributed, signals, statistics, machines }
     }
 
-    /// The clients begin: moments are counted from now on.
+    /// Marks the start of the clients: times are relative to it.
     pub(crate) fn started(&self) {
         self.sink.started(Instant::now());
     }
 
-    /// The measured window opens.
+    /// Marks the start of the measured window.
     pub(crate) fn window_opens(&self) {
         self.tell(Signal::WindowOpens(Instant::now()));
     }
 
-    /// It closes.
+    /// Marks its end.
     pub(crate) fn window_closes(&self) {
         self.tell(Signal::WindowCloses(Instant::now()));
     }
 
     fn tell(&self, signal: Signal) {
         for signals in &self.signals {
-            // A watcher that has ended before hears of nothing more.
+            // A watcher that has already ended takes no signals.
             let _ = signals.send(signal);
         }
     }
@@ -181,7 +181,7 @@ impl<'scope> Watch<'scope> {
     }
 }
 
-/// Puts into the record what was seen, and says at once what a reader of it must know.
+/// Adds the results to the record, and immediately reports what affects the figures.
 pub(crate) fn note(watched: Watched, record: &mut RunRecord, events: &dyn EventSink) {
     let warnings = watched.samples.notes.iter().cloned().chain(watched.trouble);
     for warning in warnings {

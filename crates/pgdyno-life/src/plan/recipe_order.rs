@@ -1,4 +1,4 @@
-//! Orders that a recipe fills in.
+//! Fills in orders from recipes.
 
 mod fill;
 mod machine;
@@ -17,31 +17,31 @@ use crate::failure::{Failure, OrFail, Result};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 
 /// The recipe that a run follows.
-pub struct Followed {
+pub struct FollowedRecipe {
     recipe: RecipePlan,
-    /// The recipe on its own; absent where it is known from a stored plan, which has its departures.
+    /// The order of the recipe alone; absent for a stored plan, which contains its departures.
     alone: Option<Alone>,
 }
 
-/// A recipe on its own.
+/// A recipe without the user's options.
 struct Alone {
-    /// What the user would have had to say for all that it says, and nothing else.
+    /// The order with everything that the recipe says, and nothing else.
     order: Order,
-    /// Its settings of the server.
+    /// The recipe's settings of the server.
     settings: BTreeMap<String, String>,
     /// Settings that the user gave.
     given: Vec<String>,
 }
 
-/// Returns the order with what its recipe says filled in wherever the user said nothing, and the recipe; the order as it is
-/// where it names none.
-pub fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
-    let Some(recipe) = meant(&order.workload.names)? else {
+/// Returns the order with the values of its recipe wherever the user gave none, and the recipe; the unchanged order if
+/// it names no recipe.
+pub fn apply(order: Order) -> Result<(Order, Option<FollowedRecipe>)> {
+    let Some(recipe) = named_recipe(&order.workload.names)? else {
         refuse_options(&order)?;
         return Ok((order, None));
     };
     let fit = if order.recipe.fit { Some(machine::of_target(&order.target, &recipe)?) } else { None };
-    // A server that is known to be one of the guide's takes that one's numbers.
+    // If the server is known to have one of the guide's sizes, that size is used.
     let same = if fit.is_none() { machine::in_file(&order.target)? } else { None };
     let same = same.and_then(|machine| recipe.size_of(machine)).map(|size| size.name.as_str());
     let request = Request {
@@ -62,22 +62,22 @@ pub fn apply(order: Order) -> Result<(Order, Option<Followed>)> {
     weigh(&order, &source, &mut run.recipe);
     Ok((
         order,
-        Some(Followed { recipe: run.recipe, alone: Some(Alone { order: alone, settings: run.settings, given }) }),
+        Some(FollowedRecipe { recipe: run.recipe, alone: Some(Alone { order: alone, settings: run.settings, given }) }),
     ))
 }
 
-impl Followed {
-    /// Returns the recipe as a stored plan has it.
+impl FollowedRecipe {
+    /// Returns the recipe of a stored plan.
     pub(crate) fn stored(recipe: RecipePlan) -> Self {
         Self { recipe, alone: None }
     }
 
-    /// Returns the recipe with what `plan` departs from it in: the difference of the plan and the one that the recipe alone
-    /// would have. `resolve` makes a plan of what the recipe says alone.
+    /// Returns the recipe with the departures of `plan`: its differences from the plan of the recipe alone, which
+    /// `resolve` makes.
     pub(crate) fn beside(&self, plan: &Plan, resolve: impl Fn(&Order) -> Result<Plan>) -> Result<RecipePlan> {
         let Some(Alone { order, settings, given }) = &self.alone else { return Ok(self.recipe.clone()) };
         let alone = resolve(order)?;
-        // Whatever the recipe leaves open is the same; threads are no more than clients.
+        // Options that the recipe leaves open are the same in both; threads are at most the number of clients.
         let spared = if order.drive.threads.is_none() { plan.threads } else { usize::MAX };
         let of_target = alone.settings.iter().filter(|(name, _)| !given.contains(&name.to_lowercase()));
         let settings = of_target.chain(settings).map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -86,7 +86,7 @@ impl Followed {
     }
 }
 
-/// The recipe of this name, or of this file of the user's.
+/// Returns the recipe of this name, or of this file of the user's.
 pub fn recipe(name: &str) -> Result<Recipe> {
     if let Some(recipe) = recipe::find(name) {
         return Ok(recipe.clone());
@@ -104,8 +104,8 @@ pub fn recipe(name: &str) -> Result<Recipe> {
     Ok(recipe)
 }
 
-/// The recipe that is named as the workload, where one is.
-fn meant(names: &[String]) -> Result<Option<Recipe>> {
+/// Returns the recipe that the order names as its workload, if it does.
+fn named_recipe(names: &[String]) -> Result<Option<Recipe>> {
     let is_recipe = |name: &str| recipe::find(name).is_some() || is_file(name);
     let recipes: Vec<&String> = names.iter().filter(|name| is_recipe(name)).collect();
     match (recipes.as_slice(), names) {
@@ -127,19 +127,19 @@ fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }
 
-/// Whether it is neither a file nor a script, and like the name of a recipe.
+/// Returns true if the name is neither a file nor a script, and has the form of a recipe's name.
 fn looks_like_recipe(name: &str) -> bool {
     let is_path = name.ends_with(".sql") || Path::new(name).exists();
     !is_path && name.contains('/') && recipe::nearest(name).is_some()
 }
 
 fn unknown(name: &str) -> Failure {
-    let meant = recipe::nearest(name).map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
-    Failure::new(Code::Start, format!("unknown recipe '{name}'{meant}"))
+    let hint = recipe::nearest(name).map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
+    Failure::new(Code::Start, format!("unknown recipe '{name}'{hint}"))
         .hint("`pgdyno list recipes` lists them; a recipe of one's own is a file that ends with .toml")
 }
 
-/// What is for recipes only.
+/// Returns the options of the order that only recipes have.
 fn refuse_options(order: &Order) -> Result<()> {
     let of = &order.recipe;
     let options = [
@@ -157,7 +157,7 @@ fn refuse_options(order: &Order) -> Result<()> {
     }
 }
 
-/// The error with its remedy.
+/// Returns the error with its remedy.
 fn refusal(recipe: &Recipe, error: RecipeError) -> Failure {
     let name = &recipe.name;
     let size = recipe.sizes.first().map_or("NAME", |size| size.name.as_str());
@@ -175,8 +175,8 @@ fn refusal(recipe: &Recipe, error: RecipeError) -> Failure {
     Failure::new(Code::Start, error).hint(hint)
 }
 
-/// Leaves the threads of a fitted run to pgdyno where they are more than this machine has CPUs: pgbench wants a job for
-/// each client, where one thread here drives many of them, and beside a local server the others would only take its time.
+/// Leaves the threads of a fitted run to pgdyno if they exceed this machine's CPUs: pgbench wants one job per client,
+/// but one thread here drives many clients, and beside a local server further threads would only take its CPU time.
 fn spare(run: &mut Expanded) {
     if let (Some(fitted), Some(threads)) = (&mut run.recipe.fitted, run.threads)
         && usize::from(threads) > cpus()
@@ -186,11 +186,11 @@ fn spare(run: &mut Expanded) {
     }
 }
 
-/// Adds to the rule of a fitted recipe what the workload's own formula says of the data. The rule stays the guide's own
-/// where the two disagree.
+/// Adds to the rule of a fitted recipe what the workload's own formula says about the data. The guide's rule stays in
+/// force if the two disagree.
 fn weigh(order: &Order, source: &WorkloadSource, recipe: &mut RecipePlan) {
     let Some(fitted) = &mut recipe.fitted else { return };
-    // What cannot be built is refused when the run builds it.
+    // A workload that cannot be built is refused when the run builds it.
     let Ok(workload) = source.build(&order.workload, None, None, &ClientSetup::NONE) else { return };
     let data = workload.data_bytes();
     if data > 0 {

@@ -13,7 +13,7 @@ use crate::drive::cpus::cpus;
 use crate::drive::{pinning, watch};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::plan::recipe_order::{self, Followed};
+use crate::plan::recipe_order::{self, FollowedRecipe};
 use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::target::{Target, cluster, reach};
 
@@ -21,27 +21,27 @@ const DEFAULT_TIME_S: f64 = 30.0;
 const DEFAULT_RAMP_S: f64 = 5.0;
 const MAX_DEFAULT_SIZE: u64 = 10;
 
-/// A run that is asked for. All that it names has been read, but for the target.
+/// A requested run. Everything that it names has been read, except the target.
 pub struct Request {
     /// The order, with what its recipe says.
     pub order: Order,
-    /// The recipe that it follows.
-    pub recipe: Option<Followed>,
+    /// The recipe that it follows, if any.
+    pub recipe: Option<FollowedRecipe>,
     /// The workload that it names.
     pub source: WorkloadSource,
-    /// The seed where the order has none.
+    /// The seed if the order has none.
     pub seed: u64,
-    /// The stored plan that it is made of, where it is.
+    /// The stored plan that it was made from, if any.
     pub stored: Option<Plan>,
 }
 
-/// What becomes of a request with certain facts. It is never changed.
+/// The result of resolving a request with certain facts. It never changes.
 pub struct Resolved {
     /// The plan.
     pub plan: Plan,
     /// The workload that it drives.
     pub workload: Workload,
-    /// What was decided because of the server, in words.
+    /// What was decided because of the server, as text.
     pub notes: Vec<String>,
 }
 
@@ -49,24 +49,24 @@ pub struct Resolved {
 pub struct Draft {
     /// The target.
     pub target: Target,
-    /// What is known without a server.
+    /// The facts that are known without a server.
     pub facts: Facts,
-    /// What becomes of the request with that.
+    /// The request resolved with these facts.
     pub resolved: Resolved,
 }
 
 impl Request {
-    /// Reads what the order names: its recipe, its workload's files.
+    /// Reads what the order names: its recipe, and the files of its workload.
     ///
     /// # Errors
-    /// When something of that is not there, or is wrong.
+    /// When one of them is missing, or has an error.
     pub fn read(order: Order) -> Result<Self> {
         let (order, recipe) = recipe_order::apply(order)?;
         let source = WorkloadSource::read(&order.workload)?;
         Ok(Self { order, recipe, source, seed: fresh_seed()?, stored: None })
     }
 
-    /// Returns what becomes of the request with these facts. Looks at nothing else: no server, file, environment or clock.
+    /// Returns the request resolved with these facts. Reads nothing else: no server, file, environment or clock.
     ///
     /// # Errors
     /// When the order contradicts itself, or the server cannot do what it asks for.
@@ -77,7 +77,7 @@ impl Request {
         let stored = self.stored.iter().flat_map(|stored| differences(stored, &resolved.plan));
         resolved.notes.extend(stored.map(|difference| not_as_stored(&difference)));
         let Some(recipe) = &self.recipe else { return Ok(resolved) };
-        // The recipe departs from nothing because of what a server holds or can do.
+        // What a server holds or can do is no departure from the recipe.
         let facts = facts.before_contact();
         let size = default_size(&self.order, &facts);
         let plan = fill_in(&self.order, &self.source, self.seed, &facts, size)?.plan;
@@ -86,8 +86,8 @@ impl Request {
         Ok(Resolved { plan: Plan { recipe, ..resolved.plan }, ..resolved })
     }
 
-    /// Returns the names of the options that the order leaves to the server, which these facts do not know: what is loaded
-    /// there, or a pooler before it, gives them another value.
+    /// Returns the names of the options that the order leaves to the server and that these facts do not decide: the
+    /// data that is loaded, or a pooler, gives them another value.
     ///
     /// # Errors
     /// As [`Request::resolve`].
@@ -100,7 +100,7 @@ impl Request {
             fill_in(&self.order, &self.source, self.seed, facts, size).map(|resolved| resolved.plan)
         };
         let plan = resolve(facts)?;
-        // Whatever it is, it is another value.
+        // Any value that differs will do.
         let loaded = Loaded { size: plan.scale + 1, complete: true, ..Loaded::default() };
         let pooling = Some(Pooling::Transaction { prepared: false });
         let server = Some(Capabilities { pooling, ..Capabilities::default() });
@@ -108,10 +108,10 @@ impl Request {
         Ok(differences(&plan, &other).into_iter().map(|difference| difference.name).collect())
     }
 
-    /// Finds the target, and resolves the request with what is known without a server.
+    /// Finds the target, and resolves the request with the facts that need no server.
     ///
     /// # Errors
-    /// When the order cannot be carried out, whatever the server is.
+    /// When the order is impossible on any server.
     pub fn draft(&self) -> Result<Draft> {
         let target = self.target()?;
         let facts = Facts { driver_cpus: cpus(), target: target.facts(), ..Facts::unknown() };
@@ -120,10 +120,10 @@ impl Request {
         Ok(Draft { target, facts, resolved })
     }
 
-    /// Finds the target: none for a workload that needs no server.
+    /// Finds the target; returns none for a workload that needs no server.
     ///
     /// # Errors
-    /// When it cannot be read, or the order asks for what it cannot do.
+    /// When the target cannot be read, or cannot do what the order asks for.
     pub fn target(&self) -> Result<Target> {
         let Order { cycle, from_template, .. } = &self.order;
         let prepared = [
@@ -157,24 +157,24 @@ impl Request {
     }
 }
 
-/// Clients, where nothing is said: enough to keep the CPUs of a machine like this one busy.
+/// Returns the default number of clients: enough to keep the CPUs of a machine like this one busy.
 fn default_clients(facts: &Facts) -> u32 {
     (2 * facts.driver_cpus as u32).max(4)
 }
 
-/// Threads, where nothing is said: a quarter of the CPUs beside a local server, all of them for a remote
-/// one. One thread drives what about ten cores of a server answer.
+/// Returns the default number of threads: a quarter of the CPUs beside a local server, all of them for a remote one.
+/// One thread drives what about ten CPUs of a server answer.
 fn default_threads(facts: &Facts) -> usize {
     if facts.target.is_local { (facts.driver_cpus / 4).max(1) } else { facts.driver_cpus }
 }
 
-/// The size of data where nothing is said and nothing is loaded: one unit a client, so that clients need not
-/// wait for each other's rows, but no more than loads in seconds. The workload's advice says when that is few.
+/// Returns the default size of data that is not loaded yet: one unit per client, so that clients need not wait for each
+/// other's rows, but no more than loads in seconds. The workload's advice says if that is too small.
 fn default_size(order: &Order, facts: &Facts) -> u64 {
     u64::from(order.drive.clients.unwrap_or_else(|| default_clients(facts))).min(MAX_DEFAULT_SIZE)
 }
 
-/// Fills in what the order leaves open. `size` is that of data where nothing is said and nothing is loaded.
+/// Fills in what the order leaves open. `size` is the default size of data that is not loaded yet.
 fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, size: u64) -> Result<Resolved> {
     let seed = order.drive.random_seed.unwrap_or(seed);
     let mut notes = Vec::new();
@@ -191,7 +191,8 @@ fn fill_in(order: &Order, source: &WorkloadSource, seed: u64, facts: &Facts, siz
     Ok(Resolved { plan, workload, notes })
 }
 
-/// Decides how many take part, and builds the workload for them: the random choices of scripts depend on both.
+/// Decides the numbers of clients, connections and threads, and builds the workload for them: the random choices of
+/// scripts depend on them.
 fn client_setup(
     order: &Order,
     source: &WorkloadSource,
@@ -320,7 +321,8 @@ fn admit(resolved: &Resolved, facts: &Facts) -> Result<()> {
     cluster::admit(caps, workload, plan)
 }
 
-/// Says what could not be made as it is stored, such as how a machine is read whose command no plan keeps.
+/// Describes a value that could not be taken from the stored plan, such as a command that reads the machine: plans do not keep
+/// its text.
 fn not_as_stored(difference: &Difference) -> String {
     let or_nothing = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
     let (first, second) = (or_nothing(&difference.first), or_nothing(&difference.second));
@@ -331,20 +333,20 @@ fn params(workload: &Workload) -> BTreeMap<String, String> {
     workload.params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// What scripts were told, as parameters.
+/// Returns the variables of scripts as parameters.
 fn variables(order: &Order, workload: &Workload) -> BTreeMap<String, String> {
     let scale = ("scale".to_owned(), workload.scale.to_string());
     std::iter::once(scale).chain(order.workload.params.iter().cloned()).collect()
 }
 
-/// A seed from the time: different for each run, and in the record.
+/// Returns a seed from the time: different for each run, and stored in the record.
 fn fresh_seed() -> Result<u64> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).or_fail(Code::Start)?;
     // 53 bits, so that every reader of JSON gets it exactly.
     Ok((now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) & ((1 << 53) - 1))
 }
 
-/// Whether the file of `--json` can be written when the run is over.
+/// Checks that the file of `--json` can be written after the run.
 pub fn admit_json(order: &Order) -> Result<()> {
     let Some(path) = &order.json else { return Ok(()) };
     admit_file(path).map_err(|error| Failure::new(Code::Start, error).hint("name another file with --json"))

@@ -1,4 +1,4 @@
-//! A workload again from a stored plan: what it was made of is read from the record, not from where it was once.
+//! Rebuilds a workload from a stored plan: reads its files from the record, not from their original paths.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use pgdyno_workloads::scripted::Source;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::plan::recipe_order::Followed;
+use crate::plan::recipe_order::FollowedRecipe;
 use crate::plan::resolve::Request;
 use crate::plan::workload_source::WorkloadSource;
 
@@ -19,25 +19,25 @@ const OLD: &str = "records of 0.1.0 and of the drop-in name scripts and do not k
                    instead, as in `pgdyno run ./mine.sql`";
 
 impl Request {
-    /// Returns the request that a stored plan is. `directory` is the run directory of its record, which has the files that
-    /// are too large for a plan.
+    /// Returns the request of a stored plan. `directory` is the run directory of its record, which contains the files
+    /// that are too large for a plan.
     ///
     /// # Errors
-    /// When the record lacks a file of the workload, or this program lacks the workload.
+    /// When the record lacks a file of the workload, or this program does not have the workload.
     pub fn of_plan(plan: &Plan, directory: &Path) -> Result<Self> {
         Ok(Self {
             order: Order::of_plan(plan),
-            recipe: plan.recipe.clone().map(Followed::stored),
+            recipe: plan.recipe.clone().map(FollowedRecipe::stored),
             source: WorkloadSource::of_plan(plan, directory)?,
             seed: plan.seed,
             stored: Some(plan.clone()),
         })
     }
 
-    /// Returns the same with another target, another seed and other files that are written, where `order` names them.
+    /// Returns the same request with another target, seed and other output files, if `order` names them.
     ///
     /// # Errors
-    /// As [`Request::of_plan`], and when `order` says more than that.
+    /// As [`Request::of_plan`], and when `order` contains anything else.
     pub fn again(plan: &Plan, directory: &Path, order: Order) -> Result<Self> {
         let (target, config) = (order.target.target.clone(), order.target.config.clone());
         let (random_seed, os_metrics) = (order.drive.random_seed, order.watch.os_metrics.clone());
@@ -60,7 +60,7 @@ impl Request {
         let stored = request.order;
         let order = Order {
             target: TargetOrder {
-                // A private server was reached by TCP; another target has its own way.
+                // The private server was reached by TCP; another target has its own address.
                 tcp: stored.target.tcp && target.is_none(),
                 shown_as: stored.target.shown_as.filter(|_| target.is_none()),
                 target: target.or(stored.target.target),
@@ -79,10 +79,10 @@ impl Request {
 }
 
 impl WorkloadSource {
-    /// Makes what a stored plan names; `directory` as in [`Request::of_plan`].
+    /// Builds the workload that a stored plan names; `directory` as in [`Request::of_plan`].
     ///
     /// # Errors
-    /// When a file is in neither, or is not what the plan's hash says, or there is no such workload.
+    /// When a file is missing or differs from the hash in the plan, or when there is no such workload.
     pub fn of_plan(plan: &Plan, directory: &Path) -> Result<Self> {
         if plan.inputs.is_empty() {
             return without_inputs(plan);
@@ -105,7 +105,7 @@ impl WorkloadSource {
     }
 }
 
-/// The bytes of a file.
+/// Returns the bytes of a file.
 fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
     let (bytes, place) = match &input.text {
         Some(text) => (text.clone().into_bytes(), "the plan".to_owned()),
@@ -129,8 +129,8 @@ fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A plan that names no contents: that of a built-in workload, or one that 0.1.0 or the drop-in has written. The same files
-/// may still be where they were.
+/// A plan without file contents: that of a built-in workload, or one that 0.1.0 or the drop-in wrote. The files may
+/// still be at their original paths.
 fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
     if plan.scripts.is_empty() {
         return registry::find(&plan.workload).map(WorkloadSource::BuiltIn).or_fail(Code::Start);
@@ -141,7 +141,7 @@ fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
             return Ok(source);
         }
     }
-    // Of a directory the scripts alone would be another workload.
+    // The scripts of a directory without the rest would be another workload.
     if plan.directory.is_some() || !plan.scale_name.is_empty() {
         let error = format!("the record lacks the files of {}: it names its scripts only", plan.workload);
         return Err(Failure::new(Code::Start, error).hint(OLD));
@@ -149,7 +149,7 @@ fn without_inputs(plan: &Plan) -> Result<WorkloadSource> {
     plan.scripts.iter().map(still_there).collect::<Result<_>>().map(WorkloadSource::Scripts)
 }
 
-/// Reads a script from where it was, where it is the same.
+/// Reads a script from its original path if it has not changed.
 fn still_there(script: &ScriptPlan) -> Result<Source> {
     let text = std::fs::read(&script.file).map_err(|error| lacking(script, &error.to_string()))?;
     match sha256(&text) == script.sha256 {
@@ -158,7 +158,7 @@ fn still_there(script: &ScriptPlan) -> Result<Source> {
     }
 }
 
-/// The failure that a script's text is not known.
+/// Returns the failure for a script whose text is not known.
 fn lacking(script: &ScriptPlan, why: &str) -> Failure {
     let error = format!(
         "the record lacks the text of {} (SHA-256 {:.16}…), and it is not there any more: {why}",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn again(plan: &Plan, directory: &Path) -> Result<Plan> {
-        // As it is read from a record.
+        // Goes through JSON, as a plan that is read from a record does.
         let text = serde_json::to_string(plan).unwrap();
         let request = Request::of_plan(&serde_json::from_str(&text).unwrap(), directory)?;
         Ok(request.resolve(&Facts::unknown())?.plan)

@@ -1,4 +1,4 @@
-//! What the order names: a built-in workload, script files, or a directory, which may be a part of the program.
+//! Finds the workload of an order: a built-in one, script files, or a directory, which may be part of the program.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use pgdyno_workloads::scripted::{self, ErrorHandling, Groups, Scripted, Source, 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// Tries of a transaction of a built-in workload. A try that meets another transaction fails within a fraction of the time
-/// that the other one needs to commit: of eight clients on one row at `serializable`, one transaction in sixty still
-/// failed after a hundred tries.
+/// Tries of a transaction of a built-in workload. A try that conflicts with another transaction fails in a fraction of
+/// the time that the other one needs to commit: with eight clients on one row at `serializable`, one transaction in
+/// sixty still failed after a hundred tries.
 const BUILT_IN_TRIES: u32 = 1_000;
 
-/// What a workload is told of the drive before it is made: the random choices of scripts depend on it.
+/// Facts about the drive that a workload needs when it is built: the random choices of scripts depend on them.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientSetup {
-    /// Clients, as the run is given them.
+    /// Number of clients.
     pub clients: u32,
-    /// Connections that the clients share, where they do.
+    /// Connections that the clients share, if they do.
     pub connections: Option<u32>,
     /// Engine threads.
     pub threads: usize,
@@ -34,16 +34,16 @@ pub struct ClientSetup {
 }
 
 impl ClientSetup {
-    /// For the steps of the life cycle that drive nothing.
+    /// Returns the values for steps of the life cycle that drive nothing.
     pub const NONE: Self = Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
 
-    /// Connections that are opened.
+    /// Returns the number of connections to open.
     pub fn links(&self) -> u32 {
         self.connections.unwrap_or(self.clients)
     }
 }
 
-/// What is run. Everything that it is made of has been read.
+/// The workload to run. All of its files have been read.
 pub enum WorkloadSource {
     /// A built-in workload.
     BuiltIn(&'static Entry),
@@ -54,7 +54,7 @@ pub enum WorkloadSource {
 }
 
 impl WorkloadSource {
-    /// Finds out what is meant: a built-in name counts before a file of the same name.
+    /// Finds the workload: a built-in name takes precedence over a file of the same name.
     pub fn read(order: &WorkloadOrder) -> Result<Self> {
         let source = match order.names.as_slice() {
             [] => Self::named(order.id())?,
@@ -93,7 +93,8 @@ impl WorkloadSource {
         }
     }
 
-    /// The query mode where nothing is said: pgbench's for pgbench's scripts, for they may hold what cannot be prepared.
+    /// Returns the default query mode: pgbench's for scripts, because they may contain statements that cannot be
+    /// prepared.
     pub(crate) fn default_mode(&self) -> QueryMode {
         match self {
             Self::BuiltIn(_) => QueryMode::Prepared,
@@ -101,8 +102,8 @@ impl WorkloadSource {
         }
     }
 
-    /// Tries of a transaction where nothing is said: pgbench's one for scripts of the user's, enough for any contention
-    /// that ends for what is built in.
+    /// Returns the default number of tries: one for the user's scripts, as in pgbench; for built-in workloads enough
+    /// for any contention that ends.
     pub(crate) fn default_max_tries(&self) -> u32 {
         match self {
             Self::BuiltIn(_) => BUILT_IN_TRIES,
@@ -111,7 +112,7 @@ impl WorkloadSource {
         }
     }
 
-    /// Whether a run of it needs a server.
+    /// Returns true if a run needs a server.
     pub(crate) fn needs_server(&self) -> bool {
         match self {
             Self::BuiltIn(entry) => entry.meta.needs_server(),
@@ -119,7 +120,8 @@ impl WorkloadSource {
         }
     }
 
-    /// The workload. What the order leaves open is as it was `loaded` or, for the size of a built-in one, `size`.
+    /// Builds the workload. Parameters that the order leaves open are those of the data that is `loaded` or, for the
+    /// size of a built-in workload, `size`.
     pub fn build(
         &self,
         order: &WorkloadOrder,
@@ -145,7 +147,7 @@ impl WorkloadSource {
                     text: script.text.clone(),
                     weight: script.weight,
                 });
-                // Names of a built-in workload's parameters need not be names of variables.
+                // Parameters of a built-in workload need not be valid names of variables.
                 let variables = params.iter().filter(|(name, _)| pgdyno_script::valid_variable_name(name.as_bytes()));
                 let defines = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
                 let scale = params.integer(meta.scale_name).unsigned_abs();
@@ -160,7 +162,7 @@ impl WorkloadSource {
         }
     }
 
-    /// Returns the stages of `workload` for `plan`; nothing where one group of clients is all.
+    /// Returns the stages of `workload` for `plan`; empty if there is only one group of clients.
     pub(crate) fn stages(&self, workload: &Workload, plan: &Plan) -> Vec<StagePlan> {
         let mut stages = StagePlan::all(&workload.drive.stages(), plan);
         if let Self::Directory(directory) = self {
@@ -173,7 +175,7 @@ impl WorkloadSource {
         stages
     }
 
-    /// What records call it: of one's own scripts the name of the file.
+    /// Returns its name in records: for the user's scripts, the name of the file.
     pub fn name(&self) -> String {
         match self {
             Self::BuiltIn(entry) => entry.meta.id.to_owned(),
@@ -185,7 +187,7 @@ impl WorkloadSource {
         }
     }
 
-    /// The files that it is made of, each once: their names and bytes. None for a built-in workload.
+    /// Returns the names and bytes of its files, each once. Empty for a built-in workload.
     fn files(&self) -> Vec<(&str, &[u8])> {
         let mut files: Vec<(&str, &[u8])> = match self {
             Self::BuiltIn(_) => Vec::new(),
@@ -199,18 +201,18 @@ impl WorkloadSource {
         files
     }
 
-    /// The files that it is made of, as the plan has them.
+    /// Returns its files in the form that the plan stores.
     pub(crate) fn inputs(&self) -> Vec<InputFile> {
         self.files().into_iter().map(|(name, bytes)| InputFile::new(name, bytes)).collect()
     }
 
-    /// Those of its files that do not stand in the plan: their hashes and bytes.
+    /// Returns the hashes and bytes of those files that are too large for the plan.
     pub fn files_beside_plan(&self) -> Vec<(String, &[u8])> {
         let files = self.files().into_iter().map(|(name, bytes)| (InputFile::new(name, bytes), bytes));
         files.filter(|(input, _)| input.text.is_none()).map(|(input, bytes)| (input.sha256, bytes)).collect()
     }
 
-    /// The scripts as the plan has them.
+    /// Returns the scripts in the form that the plan stores.
     pub(crate) fn scripts(&self) -> Vec<ScriptPlan> {
         let plan = |file: &str, weight, text: &[u8]| ScriptPlan { file: file.to_owned(), weight, sha256: sha256(text) };
         match self {
@@ -223,7 +225,7 @@ impl WorkloadSource {
     }
 }
 
-/// What the order says to a workload.
+/// Returns the parameters that the order gives to a workload.
 pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
     let asked = [
         ("warehouses", &order.warehouses),
@@ -246,14 +248,14 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
     asked.chain(flags).chain(params).collect()
 }
 
-/// The size of a built-in workload's data, where it is not given.
+/// Adds the size of a built-in workload's data if it is not given.
 fn choose_size(given: &mut Vec<(&str, String)>, meta: &Meta, size: Option<u64>) {
     if let (Some(param), Some(size)) = (open(given, meta, meta.scale_name), size) {
         given.push((param.name, size.to_string()));
     }
 }
 
-/// What shapes the rows and is not given stays as it was loaded; and a run suits what is there.
+/// Takes parameters that are not given from the loaded data: those that shaped its rows, and those that suit it.
 fn leave_as_loaded(given: &mut Vec<(&str, String)>, meta: &Meta, loaded: Option<&Loaded>) {
     for (name, value) in loaded.iter().flat_map(|loaded| &loaded.params) {
         if let Some(param) = open(given, meta, name).filter(|param| param.shapes_data()) {
@@ -267,7 +269,7 @@ fn leave_as_loaded(given: &mut Vec<(&str, String)>, meta: &Meta, loaded: Option<
     }
 }
 
-/// The parameter of this name, where it is not given, nor fixed by the workload.
+/// Returns the parameter of this name if it is neither given nor fixed by the workload.
 fn open(given: &[(&str, String)], meta: &Meta, name: &str) -> Option<&'static Param> {
     let is_given = given.iter().any(|(known, _)| *known == name);
     meta.params.iter().find(|param| param.name == name && !param.is_fixed() && !is_given)
@@ -278,7 +280,7 @@ fn params(meta: &'static pgdyno_workload::Meta, given: &[(&str, String)]) -> Res
     Params::new(meta.id, meta.params, given).or_fail(Code::Start)
 }
 
-/// Whether an option of its own gives this parameter: scripts have it only as a variable, by -D.
+/// Returns true if the parameter has an option of its own: scripts have it only as a variable, with -D.
 fn is_option_of_built_in(name: &str) -> bool {
     let options = [
         "warehouses",
@@ -294,7 +296,7 @@ fn is_option_of_built_in(name: &str) -> bool {
     options.contains(&name)
 }
 
-/// The scale and the variables of script files.
+/// Returns the scale and the variables of script files.
 fn variables(given: &[(&str, String)]) -> Result<(u64, Vec<(String, String)>)> {
     let mut scale = 1;
     let mut defines = Vec::new();
@@ -353,13 +355,13 @@ fn scripts(
     Ok(scripted)
 }
 
-/// Whether it is to be taken for a script file, with or without a weight.
+/// Returns true if the name is that of a script file, with or without a weight.
 fn is_script(name: &str) -> bool {
     let (path, _) = split_weight(name);
     [name, path].iter().any(|name| name.ends_with(".sql") || Path::new(name).is_file())
 }
 
-/// `a.sql@3`: the file and its weight, where it has one. A file of that very name counts first.
+/// Splits `a.sql@3` into the file and its weight, if it has one. A file with that whole name takes precedence.
 fn split_weight(name: &str) -> (&str, Option<&str>) {
     match name.rsplit_once('@') {
         Some((path, weight)) if !Path::new(name).exists() => (path, Some(weight)),

@@ -1,11 +1,11 @@
-//! What is done to the server around a run: restart, caches, settings; each step with its evidence.
+//! Steps on the server around a run: restart, caches, settings; each with its evidence.
 //!
-//! [`between`] does it to a server that this process holds, for the next run on it. [`Around`] does it for a run, to
-//! whatever server that has: a private one by pgdyno itself, a given one by the hooks of its target. [`warm`] warms up
-//! caches by reading, and writes the checkpoint that would come into the measured window.
+//! [`between`] prepares a server that this process holds for its next run. [`ServerSteps`] are the steps of one run on
+//! any server: pgdyno does them on a private server, the hooks of its target on a given one. [`warm`] fills caches by
+//! reading, and writes the checkpoint that would otherwise fall into the measured window.
 
-mod around;
 mod caches;
+mod server_steps;
 pub(crate) mod warm;
 
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ use std::time::Instant;
 use pgdyno_plan::Cycle;
 use pgdyno_results::CycleRecord;
 
-pub(crate) use around::Around;
+pub(crate) use server_steps::ServerSteps;
 
 use crate::events::EventSink;
 use crate::failure::Result;
 use crate::target::Server;
 
-/// Does to a server that this process holds what a run wants done before its data is loaded: restarts it with these
-/// settings, and has the operating system forget its files. Returns the evidence.
+/// Prepares a server that this process holds before the data of a run is loaded: restarts it with these settings, and
+/// drops its files from the operating system's cache. Returns the evidence.
 ///
 /// # Errors
-/// When the server does not start with the settings; it runs on with those before, unless that fails, too.
+/// When the server does not start with the settings. It then runs with the previous ones, unless that fails, too.
 pub fn between(
     server: &mut Server,
     cycle: Cycle,
@@ -39,7 +39,7 @@ pub fn between(
         server.restart(settings)?;
         evidence.push(record("restart", true, "the private server was restarted on its data", began));
     }
-    // Also where it has them since the last run: the next one need not set them.
+    // Also if it has them since the previous run: the next run need not set them.
     if others || !settings.is_empty() {
         let names: Vec<_> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let what = if names.is_empty() { "none but pgdyno's own".to_owned() } else { names.join(", ") };
@@ -57,7 +57,7 @@ pub fn between(
     Ok(evidence)
 }
 
-/// The record of a step that began then and has just ended.
+/// Returns the record of a step that began then and has just ended.
 pub(crate) fn record(step: &str, done: bool, what: impl Into<String>, began: Instant) -> CycleRecord {
     CycleRecord { step: step.to_owned(), what: what.into(), done, seconds: began.elapsed().as_secs_f64(), output: None }
 }

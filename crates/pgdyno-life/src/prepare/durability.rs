@@ -1,4 +1,4 @@
-//! The durability test: a private server of its own is driven and killed, and what it acknowledged is looked for.
+//! The durability test: drives and kills a private server, and looks for the transactions that it acknowledged.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ use crate::target::{embedded_options, starting};
 
 /// Clients that drive it.
 const CLIENTS: u32 = 4;
-/// How long they do.
+/// How long they run.
 const DRIVE: Duration = Duration::from_secs(3);
-/// Connections beside them.
+/// Further connections.
 const OWN_CONNECTIONS: u32 = 16;
-/// What a commit costs, and what it is worth.
+/// What a commit costs, and whether it is durable.
 const SETTINGS: [&str; 3] = ["fsync", "synchronous_commit", "full_page_writes"];
 
-/// What came of it.
+/// The result of the test.
 pub struct Outcome {
-    /// What was lost or is broken; empty where all is well.
+    /// What was lost or is wrong; empty if nothing is.
     pub found: Vec<String>,
     /// What was done.
     pub remark: String,
@@ -37,8 +37,8 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// Starts a private server of the same programs and with the settings of `like`, loads the smallest data of the workload,
-/// drives it, kills it, and starts it again. It is gone afterwards, as every private server is.
+/// Starts a private server of the same programs and with the settings of `like`, loads the smallest data of the
+/// workload, drives the server, kills it, and starts it again. Removes it afterwards, as every private server.
 pub fn test(
     like: &PrivateServer,
     workload: &Workload,
@@ -105,7 +105,7 @@ pub fn test(
     Ok(Outcome { found, remark, seconds: began.elapsed().as_secs_f64() })
 }
 
-/// What sessions that were to meet, or to be killed, failed of.
+/// Returns the connection failure of sessions that were to connect, or to be killed.
 pub fn failure(error: ScenarioError) -> Failure {
     let code = match error {
         ScenarioError::Interrupted | ScenarioError::NotRestored(_) => Code::Interrupted,

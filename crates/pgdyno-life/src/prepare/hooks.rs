@@ -1,4 +1,4 @@
-//! Commands of the user's around the runs on a target.
+//! The user's commands around the runs on a target.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -16,21 +16,21 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::exit_code::Code;
 use crate::failure::Failure;
 
-/// How often a command that runs is looked at.
+/// How often a running command is checked.
 const POLL: Duration = Duration::from_millis(20);
-/// What was told to end has so long for it.
+/// Time for a command to end after the signal.
 const GRACE: Duration = Duration::from_secs(5);
-/// A line of standard output of `provision` that begins so tells where the server is.
+/// A line of the standard output of `provision` with this prefix contains the server's connection string.
 const DSN: &str = "dsn=";
 
 /// A hook that failed, and why.
 pub(crate) type Failed = Box<(CycleRecord, Failure)>;
 
-/// Runs the hook `name` by `sh -c`, ends it after its time-out or when `stop` is set, and keeps its output in
-/// `directory/hook-NAME.log`. The environment has what is in `env` beside ours, and never a password.
+/// Runs the hook `name` with `sh -c`, ends it after its timeout or when `stop` is set, and keeps its output in
+/// `directory/hook-NAME.log`. The environment is that of this process plus `env`, and never contains a password.
 ///
 /// # Errors
-/// When it cannot be run, does not succeed, takes too long, or was stopped.
+/// When it cannot be run, fails, takes too long, or is stopped.
 pub fn run(
     name: &str,
     hook: &Hook,
@@ -46,8 +46,8 @@ pub fn run(
     place.conclude(hook, Instant::now(), attempt, env, stop)
 }
 
-/// The same for the hook that makes the server: also what it prints in a line `dsn=…`, the last one, as the server's
-/// connection string. That line may hold a password, so no file has it.
+/// Does the same for the hook that makes the server. Returns the last connection string that it prints in a line
+/// `dsn=…`. No file contains that line, because it may contain a password.
 pub fn provision(
     hook: &Hook,
     directory: &Path,
@@ -56,7 +56,7 @@ pub fn provision(
 ) -> std::result::Result<(CycleRecord, Option<String>), Failed> {
     let place = Place::new("provision", directory);
     let began = Instant::now();
-    // A file without a name: a pipe would be held open by a server that the hook has started.
+    // A file without a name: a server that the hook starts would hold a pipe open.
     let mut said = match tempfile::tempfile() {
         Ok(said) => said,
         Err(error) => return Err(place.failed(began, &error)),
@@ -71,7 +71,7 @@ pub fn provision(
     }
 }
 
-/// Where the output of a hook goes.
+/// The files for the output of a hook.
 struct Place<'a> {
     name: &'a str,
     directory: &'a Path,
@@ -98,7 +98,7 @@ impl<'a> Place<'a> {
         Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what)))
     }
 
-    /// Runs the command with its output in these two files, and says how that went.
+    /// Runs the command with its output in these two files, and returns its result.
     fn conclude(
         &self,
         hook: &Hook,
@@ -133,7 +133,7 @@ impl<'a> Place<'a> {
         Err(Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what).hint(hint))))
     }
 
-    /// Puts what a hook said on standard output into its log, but for connection strings, and returns the last of them.
+    /// Copies the standard output of a hook into its log without connection strings, and returns the last of those.
     fn keep(&self, said: &mut File) -> io::Result<Option<String>> {
         let mut text = Vec::new();
         said.rewind()?;
@@ -161,7 +161,7 @@ enum Ended {
     Stopped,
 }
 
-/// Waits for the end of a command; when its time is over, or it is not wanted any more, it is ended with all that it has
+/// Waits for the end of a command. After its timeout, or when the run is stopped, ends it and all processes that it
 /// started.
 fn watch(mut child: Child, patience: Duration, stop: &AtomicBool) -> io::Result<Ended> {
     let deadline = Instant::now() + patience;
@@ -178,16 +178,16 @@ fn watch(mut child: Child, patience: Duration, stop: &AtomicBool) -> io::Result<
     }
 }
 
-/// Ends a command's process group, first kindly.
+/// Ends a command's process group, first with SIGTERM.
 fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_child(child);
-    // The only error is that there is nobody left in it.
+    // The only possible error is that no process is left in the group.
     let _ = kill_process_group(group, Signal::TERM);
     let deadline = Instant::now() + GRACE;
     while child.try_wait()?.is_none() && Instant::now() < deadline {
         std::thread::sleep(POLL);
     }
-    // Also those whose shell went at once.
+    // Also if the shell ended immediately: processes of its group may remain.
     let _ = kill_process_group(group, Signal::KILL);
     child.wait().map(drop)
 }
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!((done.step.as_str(), done.done), ("drop-caches", true));
         assert_eq!(done.output.as_deref(), Some("hook-drop_caches.log"));
         assert_eq!(log(dir.path(), "drop_caches"), "db1\noh\n");
-        // A second one stands below the first.
+        // The output of a second one is appended.
         let (failed, why) = *run("drop_caches", &hook("echo no; exit 3", 60.0), dir.path(), &[], &NEVER).unwrap_err();
         assert!(!failed.done && failed.what.contains("exit status: 3"), "{failed:?}");
         assert_eq!((why.code(), log(dir.path(), "drop_caches").as_str()), (Code::Hook, "db1\noh\nno\n"));
@@ -232,7 +232,7 @@ mod tests {
             let stat = std::fs::read_to_string(format!("/proc/{sleeper}/stat")).unwrap_or_default();
             stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
         };
-        // A process that was killed goes a moment after the order.
+        // A process that was killed ends a moment after the signal.
         let deadline = Instant::now() + Duration::from_secs(60);
         while !gone() && !zombie() {
             assert!(Instant::now() < deadline, "process {sleeper} still runs");
@@ -258,7 +258,7 @@ mod tests {
         let kept = log(dir.path(), "provision");
         assert!(kept.contains("working") && kept.contains("oh") && !kept.contains("geheim"), "{kept}");
         assert_eq!(provision(&hook("true", 60.0), dir.path(), &[], &NEVER).unwrap().1, None);
-        // A server that it has started holds its output open, and is not waited for.
+        // A server that the hook started holds its output open; the hook does not wait for it.
         let (_, dsn) = provision(&hook("sleep 1000 & echo dsn=x; echo $!", 60.0), dir.path(), &[], &NEVER).unwrap();
         assert_eq!(dsn.as_deref(), Some("x"));
         let sleeper = log(dir.path(), "provision").lines().last().unwrap().parse().unwrap();

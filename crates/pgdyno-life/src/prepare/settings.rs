@@ -1,12 +1,13 @@
-//! Settings that a run asks for, on servers that run already: set, read back, and put back.
+//! Settings of a run on servers that already run: sets them, reads them back, and restores them.
 //!
-//! What a session may set goes into every session of the run, and ends with it. The rest is set on the server by ALTER
-//! SYSTEM for as long as the run lives; before that, [`journal`] notes on disk what is to be put back, so that the next run
-//! does it where this one is killed. [`same`] knows when what is shown is what was asked for.
+//! Settings that a session may set are set in every session of the run, and end with it. Others are set on the server
+//! by ALTER SYSTEM for the time of the run; before that, [`journal`] writes to disk what has to be restored, so that
+//! the next run does it if this one is killed. [`shown`] decides if the value that the server shows is the one that was
+//! asked for.
 
 mod change;
 mod journal;
-mod same;
+mod shown;
 
 use std::collections::BTreeMap;
 
@@ -15,15 +16,15 @@ use pgdyno_plan::mistake::nearest;
 use pgdyno_results::SettingRecord;
 
 pub(crate) use change::{Changed, Restored, Ways, change, recover};
-use same::Shown;
+use shown::Shown;
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// How a setting gets to where it counts.
+/// How a setting is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// It is as asked for already, and no session can change it.
+    /// It already has the value, and no session can change it.
     There,
     /// In the startup message of each session.
     Session,
@@ -34,7 +35,7 @@ enum Way {
 }
 
 impl Way {
-    /// The word in records.
+    /// Returns the word in records.
     fn name(self) -> &'static str {
         match self {
             Self::There => "already",
@@ -44,7 +45,7 @@ impl Way {
     }
 }
 
-/// A setting that is asked for, and what the server has of it.
+/// A requested setting, and its state on the server.
 #[derive(Clone, Debug)]
 struct Asked {
     value: String,
@@ -52,7 +53,7 @@ struct Asked {
     way: Way,
 }
 
-/// What `pg_settings` shows of these settings, by their names in lower case.
+/// Returns the rows of `pg_settings` for these settings, by their names in lower case.
 fn shown<'a>(admin: &mut Admin, names: impl Iterator<Item = &'a String>) -> Result<BTreeMap<String, Shown>> {
     let names: Vec<_> = names.map(|name| quote::literal(name)).collect();
     let sql = format!(
@@ -69,7 +70,7 @@ fn shown<'a>(admin: &mut Admin, names: impl Iterator<Item = &'a String>) -> Resu
     Ok(rows.rows.into_iter().map(shown).collect())
 }
 
-/// Looks at the settings that are asked for, and how each can be set here.
+/// Reads the requested settings from the server, and decides how each can be set.
 ///
 /// # Errors
 /// For a setting that this server does not have, or that nobody can change.
@@ -101,10 +102,10 @@ fn look(admin: &mut Admin, asked: &BTreeMap<String, String>) -> Result<Vec<Asked
     Ok(all)
 }
 
-/// Whether the role may set in its sessions what only superusers may by default.
+/// Returns true if the role may set in its sessions what only superusers may by default.
 fn may_set(admin: &mut Admin, name: &str) -> bool {
     let superuser = admin.query_opt("select current_setting('is_superuser')").ok().flatten();
-    // The privilege came with PostgreSQL 15.
+    // This privilege exists since PostgreSQL 15.
     let granted = |admin: &mut Admin| {
         admin.query_opt(&format!("select has_parameter_privilege({}, 'SET')", quote::literal(name))).ok().flatten()
     };
@@ -124,7 +125,7 @@ fn unknown(admin: &mut Admin, name: &str) -> Failure {
 /// Reads the settings back as the clients' sessions will have them.
 ///
 /// # Errors
-/// Where one did not take: then nothing is to be measured. The records are there all the same.
+/// If one did not take effect: nothing is measured then. The records are filled in anyway.
 pub(crate) fn verify(
     options: &ConnectOptions,
     asked: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a run's own files tell of it, once it has ended: what happened, and what held the server back.
+//! Events and findings from the files of a finished run.
 
 use pgdyno_diagnose::diagnose;
 use pgdyno_results::{RECORD, StoreError};
@@ -7,8 +7,8 @@ use crate::events::EventSink;
 use crate::record::Recording;
 use crate::record::run_files::RunFiles;
 
-/// Reads the intervals and the samples back, which the page of the run is made of, too, and fills in events, findings and
-/// the warnings that follow from them. Without samples there is nothing to tell.
+/// Reads the intervals and the samples back, which the page also needs, and fills in events, findings and the warnings
+/// that follow from them. Does nothing without samples.
 pub(crate) fn add(recording: &mut Recording, events: &dyn EventSink) {
     if recording.record.samples.is_none() {
         return;
@@ -29,7 +29,7 @@ fn read_and_add(recording: &mut Recording, events: &dyn EventSink) -> Result<(),
         events.warn(&warning);
         record.warnings.push(warning);
     }
-    // What the watchers noticed themselves stands there already.
+    // Events that the watchers noticed are already there.
     record.events.extend(diagnosis.events);
     record.events.sort_by(|a, b| a.from_s.total_cmp(&b.from_s));
     record.findings = diagnosis.findings;

@@ -1,4 +1,4 @@
-//! From what a run brought to its record: the same for `pgdyno run` and for the drop-in for pgbench.
+//! Fills in the figures of a record: the same for `pgdyno run` and for the drop-in for pgbench.
 
 use pgdyno_engine::{Clock, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
@@ -11,7 +11,7 @@ use pgdyno_server::Machine;
 use pgdyno_wire::ErrorClass;
 use pgdyno_workload::{Capabilities, Drive, Figures, Judgement, TxnFigures};
 
-/// What the counters of a workload mean.
+/// The names of a workload's counters.
 pub(crate) fn names(drive: &dyn Drive, caps: &Capabilities) -> Names {
     let statements = drive.statements(caps);
     Names {
@@ -31,7 +31,7 @@ pub(crate) fn names(drive: &dyn Drive, caps: &Capabilities) -> Names {
     }
 }
 
-/// This machine, and the clock that it measures by.
+/// Returns this machine, and its clock.
 pub(crate) fn client() -> ClientRecord {
     let machine = Machine::look();
     let clock = Clock::measure();
@@ -49,7 +49,7 @@ pub(crate) fn client() -> ClientRecord {
     }
 }
 
-/// Where `admin` is connected to by `options`.
+/// Returns where `admin` is connected to by `options`.
 pub(crate) fn place(admin: &Admin, options: &ConnectOptions) -> PlaceRecord {
     let server = admin.server();
     PlaceRecord {
@@ -61,7 +61,7 @@ pub(crate) fn place(admin: &Admin, options: &ConnectOptions) -> PlaceRecord {
     }
 }
 
-/// The server that `admin` is connected to by `options`.
+/// Returns the server that `admin` is connected to by `options`.
 ///
 /// # Errors
 /// When the connection is lost.
@@ -100,7 +100,7 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
     })
 }
 
-/// Fills in what the workload counts beside transactions, and what its own rules say of the figures. A rule that does
+/// Fills in what the workload counts in addition to transactions, and the results of its own rules. A rule that does
 /// not hold is a warning, too.
 pub(crate) fn judge(record: &mut RunRecord, drive: &dyn Drive, window: &Totals) {
     let tallies = &window.part.tallies;
@@ -120,7 +120,7 @@ pub(crate) fn judge(record: &mut RunRecord, drive: &dyn Drive, window: &Totals) 
     record.rules = judged.into_iter().map(rule).collect();
 }
 
-/// Every identity that does not hold, in words.
+/// Returns every identity that does not hold, as text.
 pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
     let of_group = |phases: [&Totals; 3]| {
         let broken = phases.into_iter().flat_map(|totals| broken_identities(totals, txn_names));
@@ -129,7 +129,7 @@ pub(crate) fn broken(outcome: &RunOutcome, txn_names: &[&str]) -> Vec<String> {
     outcome.phases_by_group().flat_map(of_group).collect()
 }
 
-/// What the engine's threads say of themselves.
+/// Returns the figures of the engine's threads.
 fn watch(client: &mut ClientRecord, window: &Totals) {
     let wall_ns = window.seconds() * 1e9;
     client.thread_busy = window.busy().collect();
@@ -145,8 +145,8 @@ fn watch(client: &mut ClientRecord, window: &Totals) {
     client.unread_share = (service_ns > 0).then(|| part.read_delay.sum_ns() as f64 / service_ns as f64);
 }
 
-/// Fills in what is neither of the transactions nor of the server: errors, threads, CPU, steadiness. `window` is what
-/// the summary is of, `tps` the throughput of each of its intervals, with the interval's begin in seconds.
+/// Fills in what belongs to neither the transactions nor the server: errors, threads, CPU, steady state. `window` is
+/// what the summary covers, `tps` the start in seconds and the throughput of each of its intervals.
 pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals, tps: &[(f64, f64)]) {
     record.errors = outcome
         .errors
@@ -173,7 +173,7 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
     }
 }
 
-/// Fills in whether throughput held steady.
+/// Fills in whether throughput was in a steady state.
 fn steady(summary: &mut Summary, intervals: &[(f64, f64)]) {
     let tps: Vec<f64> = intervals.iter().map(|(_, tps)| *tps).collect();
     summary.steadiness = steadiness(&tps).map(|s| SteadyRecord {

@@ -1,4 +1,4 @@
-//! The page of a run, from what its run directory has of it.
+//! The HTML page of a run, from its run directory.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use crate::record::run_files::RunFiles;
 /// The page in a run directory.
 pub const FILE: &str = "report.html";
 
-/// A run with its intervals, latencies and samples. Its record is at `path`; where the rest is not beside it, it is in the
-/// run directory in `results`.
+/// Returns a run with its intervals, latencies and samples. Its record is at `path`; files that are not beside it are
+/// in the run directory in `results`.
 pub fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
     let seen = RunFiles::read(path, &record, results).or_fail(Code::Start)?;
     with_latencies(record, seen)
@@ -26,7 +26,7 @@ fn with_latencies(record: RunRecord, RunFiles { timeline, samples }: RunFiles) -
     Ok(run)
 }
 
-/// Writes the page of a run that has ended into its directory.
+/// Writes the page of a finished run into its directory.
 pub fn write(recording: &mut Recording) -> Result<PathBuf> {
     let record = recording.record.clone();
     let run = match recording.seen.take() {

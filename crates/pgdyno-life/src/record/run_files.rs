@@ -1,10 +1,10 @@
-//! A run second by second, and what was seen of server and machines meanwhile, as its own files tell.
+//! The files of a run: intervals, and samples of server and machines.
 
 use std::path::Path;
 
 use pgdyno_results::{RunRecord, Samples, StoreError, Timeline, read_samples, read_timeline};
 
-/// What the files beside a record have of a run. The latencies, which are many, stay where they are.
+/// The contents of the files beside a record, without the latencies, which are large.
 #[derive(Default)]
 pub(crate) struct RunFiles {
     pub(crate) timeline: Timeline,
@@ -12,10 +12,10 @@ pub(crate) struct RunFiles {
 }
 
 impl RunFiles {
-    /// Reads it back. The record is at `path`; where the rest is not beside it, it is in the run directory in `results`.
+    /// Reads the files. The record is at `path`; files that are not beside it are in the run directory in `results`.
     ///
     /// # Errors
-    /// When a file that is there cannot be read, or is none of ours.
+    /// When a file cannot be read, or has another format.
     pub(crate) fn read(path: &Path, record: &RunRecord, results: &Path) -> Result<Self, StoreError> {
         let timeline = read_timeline(path, record, results)?;
         let samples = timeline.directory.as_deref().map(read_samples).transpose()?;

@@ -1,4 +1,4 @@
-//! What a run deserves to be called.
+//! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
 use pgdyno_results::{Status, Summary};
@@ -6,14 +6,14 @@ use pgdyno_results::{Status, Summary};
 use crate::drive::{self, Driven};
 use crate::exit_code::Code;
 
-/// How a run ended that began.
+/// How a run that started has ended.
 pub(crate) struct End {
     pub(crate) status: Status,
     pub(crate) reason: Option<String>,
     pub(crate) code: Code,
 }
 
-/// Which status and exit code the run deserves.
+/// Returns the status and the exit code of a run.
 pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], death: Option<String>) -> End {
     let outcome = &driven.outcome;
     let end = |status, reason: Option<String>, code| End { status, reason, code };
@@ -49,8 +49,8 @@ pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], 
     end(Status::Complete, None, Code::Success)
 }
 
-/// Transactions a minute as the server counts them: its count of the whole run, which is exact, shared out to
-/// the measured window by the client's own counts. docs/metrics.md says why.
+/// Returns transactions per minute as the server counts them: its exact count of the whole run, multiplied by the
+/// measured window's share of the client's counts. docs/metrics.md explains this.
 pub(crate) fn tpm(driven: &Driven, tpm_client: f64) -> Option<f64> {
     let outcome = &driven.outcome;
     let by_client: u64 = outcome.phases_by_group().flatten().map(|totals| totals.part.all().completed()).sum();

@@ -1,4 +1,4 @@
-//! What a reader must know before trusting the figures. Rules: docs/metrics.md.
+//! Warnings about the figures. Rules: docs/metrics.md.
 
 mod driver;
 mod machines;
@@ -8,16 +8,16 @@ use pgdyno_plan::{Pace, Plan, Rate, StagePlan};
 use pgdyno_report::units;
 use pgdyno_results::{LevelChangeRecord, RunRecord, Summary};
 
-/// An open loop that achieved less of its rate than this was overloaded.
+/// An open loop that reached a smaller share of its rate than this was overloaded.
 const ACHIEVED: f64 = 0.99;
 /// A measured window shorter than this, in seconds, is too short to be quoted.
 const SHORT_S: f64 = 10.0;
 
-/// Warnings that follow from the figures.
+/// Returns the warnings that follow from the figures.
 pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan) -> Vec<String> {
     let mut warnings = Vec::new();
     let Some(summary) = &record.summary else { return warnings };
-    // Without a server, or with a null one, the driver is what is measured.
+    // Without a server, or with a null server, the run measures the driver.
     let real = !matches!(plan.target.as_str(), "none" | "null");
     warnings.extend(driver::judge(&record.client, summary, real));
     if plan.stages.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     warnings
 }
 
-/// What a reader must know of an open loop that did not achieve its rate; `of` is the group of clients, where there are
+/// Returns a warning about an open loop that did not reach its rate; `of` is the group of clients, if there are
 /// several.
 fn overloaded(of: &str, pace: Pace, summary: &Summary) -> Option<String> {
     let Pace::Rate(Rate { per_s, .. }) = pace else { return None };
@@ -78,7 +78,7 @@ fn all_clients(plan: &Plan) -> u32 {
     if plan.stages.is_empty() { plan.clients } else { plan.stages.iter().map(StagePlan::clients).sum() }
 }
 
-/// What is wrong with a window whose throughput is not that of a steady state.
+/// Returns why the throughput of a window is not that of a steady state.
 fn unsteady(summary: &Summary) -> Option<String> {
     if let Some(ramp_s) = summary.ramp_s_proposed {
         return Some(format!(

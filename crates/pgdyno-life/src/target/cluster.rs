@@ -1,4 +1,4 @@
-//! A run on a server that spreads tables over nodes: what it takes beforehand, and what the record tells of it.
+//! A run on a server that spreads tables over nodes: requirements, and what the record says about the nodes.
 
 mod delegation;
 
@@ -11,13 +11,13 @@ use pgdyno_workload::{Capabilities, Cluster, Distribution, Workload};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// Above this the fullest node says more about a figure than the number of nodes does.
+/// Above this imbalance the fullest node limits throughput more than the number of nodes does.
 const SKEW: f64 = 1.1;
 
-/// The first version of each line that survives a CALL with bound parameters of a distributed procedure.
+/// The first version of each branch in which a CALL of a distributed procedure with bound parameters does not crash.
 const SAFE_VERSION: (u32, u32, u32) = (12, 1, 8);
 
-/// Returns the query mode of a run that calls procedures which such a server sends to the node of their rows, and why.
+/// Returns the query mode of a run whose procedure calls such a server sends to the node of their rows, and why.
 pub(crate) fn mode(caps: &Capabilities, workload: &Workload) -> Option<(QueryMode, &'static str)> {
     let delegates = caps.cluster.is_some() && calls_distributed_procedures(workload, caps);
     delegates.then_some((
@@ -26,10 +26,10 @@ pub(crate) fn mode(caps: &Capabilities, workload: &Workload) -> Option<(QueryMod
     ))
 }
 
-/// Refuses what cannot be on such a server.
+/// Refuses what such a server cannot do.
 ///
 /// # Errors
-/// When the run works on a copy, or its query mode keeps procedures from the nodes of their rows.
+/// When the run works on a copy, or its query mode prevents procedures from running on the nodes of their rows.
 pub(crate) fn admit(caps: &Capabilities, workload: &Workload, plan: &Plan) -> Result<()> {
     let Some(cluster) = &caps.cluster else { return Ok(()) };
     if plan.from_template.is_some() {
@@ -68,7 +68,7 @@ fn may_crash(version: &str) -> bool {
     (next(), next(), next()) < SAFE_VERSION
 }
 
-/// What is known of the nodes, once the data is there.
+/// Returns the facts about the nodes, once the data is loaded.
 pub(crate) fn record(
     admin: &mut Admin,
     options: &ConnectOptions,
@@ -92,7 +92,7 @@ pub(crate) fn record(
     }))
 }
 
-/// What a reader must know before trusting the figures.
+/// Returns warnings about the nodes.
 pub(crate) fn warnings(record: &ClusterRecord, scale_name: &str) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(skew) = record.skew.filter(|skew| *skew > SKEW) {
@@ -107,7 +107,7 @@ pub(crate) fn warnings(record: &ClusterRecord, scale_name: &str) -> Vec<String> 
     warnings
 }
 
-/// Bytes of the database on all nodes; `None` where one does not tell.
+/// Returns the bytes of the database on all nodes; `None` if one does not answer.
 pub(crate) fn database_bytes(admin: &mut Admin) -> Option<u64> {
     admin.query_opt(DATABASE_BYTES).ok().flatten()?.parse().ok()
 }
@@ -115,20 +115,20 @@ pub(crate) fn database_bytes(admin: &mut Admin) -> Option<u64> {
 const DATABASE_BYTES: &str = "select sum(case when success then result::bigint end) \
      from run_command_on_all_nodes('select pg_database_size(current_database())') having bool_and(success)";
 
-/// The table by whose column all others are distributed.
+/// Returns the table by whose column all others are distributed.
 fn anchor(workload: &Workload, caps: &Capabilities) -> Option<&'static str> {
     let mut tables = workload.data.iter().flat_map(|data| data.tables(caps));
     let column = |distribution| matches!(distribution, Some(Distribution::Column { .. }));
     tables.find(|table| column(table.distribution)).map(|table| table.name)
 }
 
-/// A node as `host:port`, and how many units of the scale, numbered from 1, are on it. None where the table is on no
-/// other node.
+/// Returns each node as `host:port` and how many units of the scale, numbered from 1, are on it. None if the table is
+/// on no other node.
 fn places(admin: &mut Admin, table: &str, scale: u64) -> std::result::Result<Vec<(String, u64)>, AdminError> {
     let rows = match admin.query(&places_sql(table, scale)) {
         Ok(rows) => rows.rows,
         Err(error) if error.is_lost() => return Err(error),
-        // It was loaded before the server could spread it.
+        // The table was loaded before the server could distribute it.
         Err(_) => Vec::new(),
     };
     let place = |row: Vec<Option<String>>| {
@@ -161,7 +161,7 @@ fn nodes(cluster: &Cluster, places: &[(String, u64)]) -> Vec<NodeRecord> {
     cluster.nodes.iter().map(node).collect()
 }
 
-/// The fullest node over the mean of the nodes that shards are placed on.
+/// Returns the bytes of the fullest node divided by the mean of the nodes that have shards.
 fn skew(cluster: &Cluster, places: &[(String, u64)]) -> Option<f64> {
     let most = places.iter().map(|(_, units)| *units).max()?;
     let all: u64 = places.iter().map(|(_, units)| *units).sum();

@@ -1,7 +1,7 @@
-//! Who works on a target: two suites at once would spoil each other's figures.
+//! The lock on a target: two suites at once would disturb each other's runs.
 //!
-//! The lock is an advisory one of PostgreSQL, so it goes with its connection, however that ends. Advisory locks are of one
-//! database, and figures of the whole server: holders in other databases are looked for, too.
+//! The lock is an advisory lock of PostgreSQL, so it ends with its connection, however that ends. An advisory lock
+//! belongs to one database, but runs use the whole server, so holders in other databases are checked, too.
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
@@ -9,26 +9,27 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
 
-/// The two numbers of the lock: "pgdyno" and "suit" in ASCII, as far as 32 bits hold them.
+/// The key of the lock: "pgdyno" and "suit" in ASCII, as far as 32 bits hold them.
 const KEY: (u32, u32) = (0x7067_6479, 0x7375_6974);
 
-/// An advisory lock on the target's database, held by a connection of its own whose application_name tells the holder.
+/// An advisory lock on the target's database, held by a separate connection whose application_name names the holder.
 pub struct TargetLock {
     admin: Admin,
     who: String,
 }
 
 impl TargetLock {
-    /// Takes it, as `who`, which other holders will be told.
+    /// Takes the lock. Other programs see `who` as its holder.
     ///
     /// # Errors
-    /// When somebody has it: the error names the holder, since when, and the remedy.
+    /// When another program holds it: the error names the holder, since when, and the remedy.
     pub fn take(options: &ConnectOptions, who: &str, interrupt: &Interrupt) -> Result<Self> {
         let options = &interrupt.options(options);
         let mut admin = Admin::connect(&options.with_application_name(who)).or_fail(Code::Start)?;
         let (class, key) = KEY;
-        // Behind a pooler a lock of a session would be left to whoever gets that next: a transaction that stays open holds
-        // it. At this level it keeps no snapshot between its statements, and so nothing from VACUUM.
+        // Behind a pooler a session lock would pass to the next client of the connection, so an open transaction holds
+        // it. At this isolation level the transaction keeps no snapshot between statements, and so does not hold back
+        // VACUUM.
         let pooled = pgdyno_server::pooling(&mut admin, options).or_fail(Code::Start)?;
         let kind = if pooled.is_some_and(|pooling| !pooling.keeps_sessions()) {
             let begin = "begin isolation level read committed; set local idle_in_transaction_session_timeout = 0";
@@ -38,22 +39,22 @@ impl TargetLock {
             "lock"
         };
         let taken = admin.query_one(&format!("select pg_try_advisory_{kind}({class}, {key})")).or_fail(Code::Start)?;
-        // Who has it in another database has come before.
+        // A holder in another database took it earlier.
         match find(&mut admin).or_fail(Code::Start)? {
             Some(holder) => Err(refused(options, &holder)),
             None if taken != "t" => Err(refused(options, "somebody who has just ended")),
             None => {
-                // It lasts until the last run has ended, whatever the user asks for meanwhile.
+                // The connection lasts until the last run has ended, whatever the user asks for in the meantime.
                 admin.set_interrupter(None).or_fail(Code::Start)?;
                 Ok(Self { admin, who: who.to_owned() })
             }
         }
     }
 
-    /// Takes it again where it is lost, as it is when the server was restarted.
+    /// Takes the lock again if it is lost, as after a restart of the server.
     ///
     /// # Errors
-    /// When the server does not answer, or somebody else has it now.
+    /// When the server does not answer, or another program holds the lock now.
     pub fn retake(&mut self, options: &ConnectOptions, interrupt: &Interrupt) -> Result<()> {
         self.admin.set_interrupter(Some(interrupt.waits())).or_fail(Code::Interrupted)?;
         let answer = self.admin.promptly("whether it is there", |admin| admin.query("select 1"));
@@ -64,7 +65,7 @@ impl TargetLock {
         Ok(())
     }
 
-    /// Who has it, where somebody has, and since when.
+    /// Returns the holder, if there is one, and since when.
     pub(crate) fn holder(admin: &mut Admin) -> Result<Option<String>> {
         find(admin).or_fail(Code::Start)
     }
@@ -78,7 +79,7 @@ fn refused(options: &ConnectOptions, holder: &str) -> Failure {
     .hint("wait for its end, stop it (`pgdyno suite stop`), or use another server")
 }
 
-/// The holder beside the session that asks, in whichever database. What the role may not see is left out.
+/// Selects the holder other than this session, in any database. Sessions that the role may not see are missing.
 fn find(admin: &mut Admin) -> std::result::Result<Option<String>, AdminError> {
     let (class, key) = KEY;
     let sql = format!(

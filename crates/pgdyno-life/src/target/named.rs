@@ -1,4 +1,4 @@
-//! Targets that have a name in `pgdyno.toml`.
+//! Targets with a name in `pgdyno.toml`.
 
 use pgdyno_plan::TargetOrder;
 use pgdyno_plan::targets::{self, Targets, is_name};
@@ -15,17 +15,18 @@ pub struct Named {
 }
 
 impl Named {
-    /// The target that the order names, or that it is shown as; none where it only says where it is, or nothing.
+    /// Returns the target that the order names, or is shown as; none if the order gives only a connection string, or
+    /// nothing.
     ///
     /// # Errors
-    /// When there is no such name, or the file has a mistake.
+    /// When there is no such name, or the file has an error.
     pub(crate) fn find(order: &TargetOrder) -> Result<Option<Self>> {
         let word = order.shown_as.as_deref().or(order.target.as_deref());
         let Some(name) = word.filter(|word| is_name(word)) else { return Ok(None) };
         let file = order.config().display().to_string();
         let text = match std::fs::read_to_string(order.config()) {
             Ok(text) => text,
-            // Without the usual file there are no names: then the word may be a connection string with a mistake.
+            // Without the default file there are no names: then the word may be a misspelt connection string.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && file == targets::FILE => return Ok(None),
             Err(e) => {
                 let error = format!("failed to read {file} for target '{name}': {e}");
@@ -45,7 +46,7 @@ impl Named {
         Ok(Some(Self { name: name.to_owned(), entry: entry.clone() }))
     }
 
-    /// What a record says of it.
+    /// Returns what a record says about it.
     pub(crate) fn record(&self) -> TargetRecord {
         let entry = &self.entry;
         TargetRecord {
@@ -60,7 +61,7 @@ impl Named {
     }
 }
 
-/// Says of a word that is no connection string that it is no name either.
+/// Adds to an error about a connection string that the word is no name either.
 pub(super) fn explain(failure: Failure, order: &TargetOrder) -> Failure {
     match order.target.as_deref().filter(|word| is_name(word)) {
         Some(word) if !order.config().exists() => {

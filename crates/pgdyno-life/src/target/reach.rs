@@ -1,4 +1,4 @@
-//! What the way to a server allows: a standby can only be read, and behind a pooler there may be no sessions.
+//! What the connection to a server permits: a standby is read-only, and behind a pooler there may be no sessions.
 
 use pgdyno_plan::{LoadChoice, Plan};
 use pgdyno_wire::QueryMode;
@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 
 const DIRECTLY: &str = "connect to the server itself, not through the pooler, or use session pooling";
 
-/// Refuses a run that cannot be, before anything is done to the server.
+/// Refuses a run that is not possible, before anything is done to the server.
 ///
 /// # Errors
 /// When it writes and the server is a standby.
@@ -37,7 +37,7 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> 
     }
 }
 
-/// Returns the query mode that a pooler leaves where the `usual` one needs sessions, and why.
+/// Returns the query mode that a pooler permits if the `usual` one needs sessions, and why.
 pub(crate) fn mode(caps: &Capabilities, usual: QueryMode) -> Option<(QueryMode, &'static str)> {
     let keeps_none = caps.pooling == Some(Pooling::Transaction { prepared: false });
     (keeps_none && usual == QueryMode::Prepared).then_some((
@@ -46,10 +46,10 @@ pub(crate) fn mode(caps: &Capabilities, usual: QueryMode) -> Option<(QueryMode, 
     ))
 }
 
-/// Refuses what cannot be behind a pooler.
+/// Refuses what is not possible behind a pooler.
 ///
 /// # Errors
-/// When the run wants what only a session of its own has.
+/// When the run needs a session for each client.
 pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
     let prepared = match caps.pooling {
         None | Some(Pooling::Session) => return Ok(()),
@@ -84,10 +84,10 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
     ))
 }
 
-/// Refuses a load that cannot be.
+/// Refuses a load that is not possible.
 ///
 /// # Errors
-/// When the server is a standby, or a pooler hands out connections transaction by transaction.
+/// When the server is a standby, or a pooler assigns connections per transaction.
 pub(crate) fn admit_load(caps: &Capabilities, id: &str) -> Result<()> {
     admit_sessions(caps, &format!("loading {id}"))?;
     if !caps.standby {
@@ -111,10 +111,10 @@ pub fn admit_change(caps: &Capabilities, step: &str) -> Result<()> {
     Err(Failure::new(Code::Start, error).hint("name the primary in --target"))
 }
 
-/// Refuses what takes sessions of its own.
+/// Refuses a step that needs sessions.
 ///
 /// # Errors
-/// When a pooler hands out connections transaction by transaction.
+/// When a pooler assigns connections per transaction.
 pub fn admit_sessions(caps: &Capabilities, what: &str) -> Result<()> {
     match caps.pooling {
         Some(pooling) if !pooling.keeps_sessions() => {

@@ -1,4 +1,4 @@
-//! A server that can be used, however it came about.
+//! A server that is ready to use, whatever its origin.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
@@ -15,14 +15,14 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::record::figures;
 
-/// The database of a private server that is used.
+/// The database of a private server that runs use.
 pub(super) const PRIVATE_DATABASE: &str = "postgres";
-/// Names the directory of the PostgreSQL that `embedded` means.
+/// Environment variable with the directory of the PostgreSQL that `embedded` stands for.
 const DEFAULT_BUILD: &str = "PGDYNO_POSTGRES";
-/// Connections of a run beside its clients: for probes, loading and checks.
+/// Connections of a run in addition to its clients: for probes, loading and checks.
 const OWN_CONNECTIONS: u32 = 16;
 
-/// A server that can be used, as long as this value lives.
+/// A server that is ready to use for as long as this value lives.
 pub struct Server {
     /// How to reach it; `None` without a server.
     pub options: Option<ConnectOptions>,
@@ -33,10 +33,10 @@ pub struct Server {
     hold: Hold,
 }
 
-/// What must end with the run.
+/// What ends with the run.
 enum Hold {
     Nothing,
-    /// The private server that stays; nothing ends.
+    /// The kept private server; nothing ends.
     Kept(Box<PrivateServer>),
     Embedded {
         embedded: Box<Embedded>,
@@ -50,29 +50,29 @@ enum Hold {
     },
 }
 
-/// Whose a server is, and so what may be done to it.
+/// The owner of a server, which decides what pgdyno may do to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
-    /// Somebody else's, or none.
+pub(crate) enum Owner {
+    /// A given server, or none.
     Given,
-    /// The private one that stays between runs.
+    /// The private server that is kept between runs.
     Kept,
-    /// A private one of this process.
+    /// A private server of this process.
     Ours,
 }
 
 impl Server {
-    /// No server.
+    /// Returns the absence of a server.
     pub(super) fn none() -> Self {
         Self { options: None, origin: String::new(), notes: Vec::new(), hold: Hold::Nothing }
     }
 
-    /// One that is there.
+    /// Returns a given server.
     pub(super) fn given(options: ConnectOptions, origin: &str) -> Self {
         Self { options: Some(options), origin: origin.to_owned(), notes: Vec::new(), hold: Hold::Nothing }
     }
 
-    /// The private server that is kept, for single steps: the data of a temporary one would go with it.
+    /// Returns the kept private server, for single steps: the data of a temporary one would end with it.
     pub(super) fn kept(want: &Want) -> Result<Self> {
         running(&meant(want)?)?.map(Self::of_kept).ok_or_else(|| {
             Failure::new(Code::Start, "no target is given, and no private server runs that could keep the data")
@@ -89,7 +89,7 @@ impl Server {
         }
     }
 
-    /// The private server that is kept where it fits, else one that is started with these settings.
+    /// Returns the kept private server if it fits, otherwise starts one with these settings.
     pub(super) fn private(
         want: &Want,
         tcp: bool,
@@ -99,7 +99,7 @@ impl Server {
     ) -> Result<Self> {
         let want = &meant(want)?;
         match (running(want)?, running(&Want::Any)?) {
-            // The password for its TCP is stored nowhere.
+            // The password for its TCP connections is stored nowhere.
             (Some(server), _) if !tcp => return Ok(Self::of_kept(server)),
             (_, Some(_)) => events.note("the kept private server is not what is asked for: starting another one"),
             (_, None) => {}
@@ -115,7 +115,7 @@ impl Server {
         })
     }
 
-    /// A null server.
+    /// Starts a null server.
     pub(super) fn null() -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("pgdyno-null-").tempdir().or_fail(Code::Server)?;
         let mut child = Command::new(own_program()?)
@@ -123,7 +123,7 @@ impl Server {
             .arg(directory.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            // Ctrl-C on a terminal is for the run, which still needs it.
+            // Ctrl-C on a terminal is for the run, which still needs the null server.
             .process_group(0)
             .spawn()
             .or_fail(Code::Server)?;
@@ -141,19 +141,19 @@ impl Server {
         }
     }
 
-    /// A connection for what is not measured.
+    /// Opens a connection for statements that are not measured.
     pub(crate) fn admin(&self) -> Result<Option<Admin>> {
         self.options.as_ref().map(Admin::connect).transpose().or_fail(Code::Start)
     }
 
-    /// Says which database of which server this is, before anything is done there.
+    /// Reports the database and the server before anything is done there.
     ///
     /// # Errors
-    /// When the server lets us in and does not answer.
+    /// When the server accepts the connection and does not answer.
     pub fn announce(&self, events: &dyn EventSink) -> Result<()> {
         let options = self.options.as_ref().filter(|_| !matches!(self.hold, Hold::Null { .. }));
         let Some(options) = options else { return Ok(()) };
-        // Whoever needs the server next tells why it cannot be reached.
+        // The next step that needs the server reports why it cannot be reached.
         events.note(&match Admin::connect(options) {
             Ok(mut admin) => format!("target: {}", named(&mut admin, options, &self.origin)?),
             Err(_) => format!("target: {options} ({})", self.origin),
@@ -161,16 +161,16 @@ impl Server {
         Ok(())
     }
 
-    /// Whose it is.
-    pub(crate) fn whose(&self) -> Whose {
+    /// Returns the owner.
+    pub(crate) fn owner(&self) -> Owner {
         match &self.hold {
-            Hold::Nothing | Hold::Null { .. } => Whose::Given,
-            Hold::Kept(_) => Whose::Kept,
-            Hold::Embedded { .. } => Whose::Ours,
+            Hold::Nothing | Hold::Null { .. } => Owner::Given,
+            Hold::Kept(_) => Owner::Kept,
+            Hold::Embedded { .. } => Owner::Ours,
         }
     }
 
-    /// The settings that a private server of this process was given beside those that fit the machine.
+    /// Returns the settings of a private server of this process that differ from those that fit the machine.
     pub(crate) fn settings_given(&self) -> Option<BTreeMap<String, String>> {
         match &self.hold {
             Hold::Embedded { settings, .. } => Some(settings.clone()),
@@ -178,7 +178,7 @@ impl Server {
         }
     }
 
-    /// Where a private server has its data.
+    /// Returns the data directory of a private server.
     pub(crate) fn data_dir(&self) -> Option<&Path> {
         match &self.hold {
             Hold::Nothing | Hold::Null { .. } => None,
@@ -187,8 +187,8 @@ impl Server {
         }
     }
 
-    /// Shuts a private server down and starts it again on its data, where it was. One of this process has these settings
-    /// from then on and no others of earlier starts; the kept one has its own, and what ALTER SYSTEM has written.
+    /// Shuts a private server down and starts it again on its data, at the same address. A server of this process has
+    /// exactly these settings from then on; the kept one has its own, and those of ALTER SYSTEM.
     pub(crate) fn restart(&mut self, settings: &BTreeMap<String, String>) -> Result<()> {
         match &mut self.hold {
             Hold::Nothing | Hold::Null { .. } => {
@@ -208,7 +208,7 @@ impl Server {
         }
     }
 
-    /// Why the private server is not there any more, if it is not.
+    /// Returns why the private server has ended, if it has.
     pub fn death(&mut self) -> Option<String> {
         match &mut self.hold {
             Hold::Embedded { embedded, .. } => embedded.check().err().map(|error| error.to_string()),
@@ -220,7 +220,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Hold::Null { child, stdin, directory } = &mut self.hold {
-            // End of its input is what it waits for; its directory goes with `directory`.
+            // The null server ends when its input ends; its directory is removed with `directory`.
             drop(stdin.take());
             let _ = child.wait();
             let _ = directory.path();
@@ -228,21 +228,21 @@ impl Drop for Server {
     }
 }
 
-/// The server that `admin` is connected to by `options`, in words: `PostgreSQL 15.14 (given), database bench, user ann,
+/// Describes the server that `admin` is connected to by `options`: `PostgreSQL 15.14 (given), database bench, user ann,
 /// host db1, port 5432`.
 ///
 /// # Errors
 /// When the connection is lost, or the server does not answer.
 pub fn named(admin: &mut Admin, options: &ConnectOptions, origin: &str) -> Result<String> {
     let version = admin.parameters().get("server_version").and_then(|version| version.split(' ').next());
-    // A pooler, or a server that is none of PostgreSQL's, may not say.
+    // A pooler, or a server other than PostgreSQL, may not answer this.
     let version = version.map_or_else(|| "a server".to_owned(), |version| format!("PostgreSQL {version}"));
     let standby = pgdyno_server::is_standby(admin).or_fail(Code::Start)?.unwrap_or_default();
     let place = PlaceRecord { standby, ..figures::place(admin, options) };
     Ok(format!("{version} ({origin}), {place}"))
 }
 
-/// The private server that is kept, where it runs and is what is wanted.
+/// Returns the kept private server if it runs and has the wanted version.
 fn running(want: &Want) -> Result<Option<PrivateServer>> {
     Ok(match kept::status(&places()?).or_fail(Code::Server)? {
         kept::Status::Running(server) if want.is(server.installation()) => Some(server),
@@ -250,7 +250,8 @@ fn running(want: &Want) -> Result<Option<PrivateServer>> {
     })
 }
 
-/// What is wanted where nothing but a private server is: the one that `PGDYNO_POSTGRES` names, if it is set.
+/// Returns the wanted version where only a private server is possible: the one that `PGDYNO_POSTGRES` names, if it is
+/// set.
 pub fn meant(want: &Want) -> Result<Want> {
     match std::env::var_os(DEFAULT_BUILD).filter(|dir| !dir.is_empty()) {
         Some(dir) if *want == Want::Any => super::absolute(Want::Directory(dir.into()), Path::new("")),
@@ -258,7 +259,7 @@ pub fn meant(want: &Want) -> Result<Want> {
     }
 }
 
-/// How a private server of this process is reached.
+/// Returns how to connect to a private server of this process.
 fn reach(embedded: &Embedded) -> Result<ConnectOptions> {
     let server = embedded.server();
     match (server.tcp_dsn(PRIVATE_DATABASE), embedded.password()) {
@@ -270,12 +271,12 @@ fn reach(embedded: &Embedded) -> Result<ConnectOptions> {
     }
 }
 
-/// Where private servers are kept.
+/// Returns the directory of private servers.
 pub fn places() -> Result<Places> {
     Places::of_user(|name| std::env::var_os(name)).or_fail(Code::Server)
 }
 
-/// Options for a private server of this program.
+/// Returns the options of a private server of this program.
 pub fn embedded_options(connections: u32, tcp: bool, settings: Vec<(String, String)>) -> Result<EmbeddedOptions> {
     let mut options = EmbeddedOptions::new(own_program()?, places()?);
     options.path = std::env::var_os("PATH");
@@ -285,7 +286,7 @@ pub fn embedded_options(connections: u32, tcp: bool, settings: Vec<(String, Stri
     Ok(options)
 }
 
-/// This program, also while the file is being replaced.
+/// Returns the path of this program, also while its file is being replaced.
 pub fn own_program() -> Result<PathBuf> {
     let linux = PathBuf::from("/proc/self/exe");
     if linux.exists() { Ok(linux) } else { std::env::current_exe().or_fail(Code::Start) }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
     // Set once, a moment after it was made.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
-    let ran = life::carry_out(&request, &interrupt, &*progress)?;
+    let ran = life::run_request(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {
         show(recording, &ran.unwritten, &progress)?;

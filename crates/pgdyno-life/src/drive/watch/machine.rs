@@ -1,4 +1,4 @@
-//! The machines of server and driver are looked at while the clients are at work.
+//! Samples the machines of server and driver while the clients run.
 
 mod means;
 
@@ -14,10 +14,10 @@ use pgdyno_server::{Frame, Machine};
 use self::means::Means;
 use super::{Signal, Sink};
 
-/// How often signals and samples are asked for.
+/// How long the watcher waits for a signal or a sample.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Looks at the machines.
+/// Samples the machines in a thread.
 pub(super) struct Watcher {
     machines: MachineWatch,
     reports: Receiver<MachineReport>,
@@ -27,7 +27,7 @@ pub(super) struct Watcher {
     left_out: Vec<LeftOutRecord>,
 }
 
-/// What was seen of the machines in the measured window.
+/// Means of the machines in the measured window.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) server: Option<MachineRecord>,
@@ -36,7 +36,7 @@ pub(super) struct Seen {
 }
 
 impl Watcher {
-    /// Begins to look at the machines.
+    /// Starts to sample the machines.
     pub(super) fn begin(machines: Machines) -> Self {
         let how = machines.os_metrics.as_ref();
         let (here, seen_by) = (how.is_none(), how.map_or_else(|| "local".to_owned(), OsMetrics::name));
@@ -52,7 +52,7 @@ impl Watcher {
         }
     }
 
-    /// Looks until it is told to end.
+    /// Samples until the signal to end.
     pub(super) fn watch(mut self, sink: &Sink<'_>, signals: &Receiver<Signal>) -> Seen {
         loop {
             match signals.recv_timeout(POLL) {
@@ -79,7 +79,7 @@ impl Watcher {
         }
     }
 
-    /// Counts what lies in the measured window.
+    /// Adds samples that lie in the measured window.
     fn count(&mut self, frame: &Frame) {
         let (Some(opened), closed) = self.window else { return };
         if frame.at <= opened || closed.is_some_and(|closed| frame.at > closed) {
@@ -95,7 +95,7 @@ impl Watcher {
     }
 
     fn end(mut self, sink: &Sink<'_>) -> Seen {
-        // Whoever tells of something has ended after this.
+        // All senders have ended after this.
         self.machines.end();
         while let Ok(report) = self.reports.try_recv() {
             self.take(report, sink);
@@ -104,7 +104,7 @@ impl Watcher {
     }
 }
 
-/// CPUs that this container may use of its machine, where that is less than all.
+/// Returns the number of CPUs that this container may use, if that is less than all.
 fn usable_cpus() -> Option<f64> {
     let machine = Machine::look();
     let limit = machine.cpu_limit.unwrap_or(f64::INFINITY).min(f64::from(machine.cpus));

@@ -1,4 +1,4 @@
-//! Where all samples go: into the run directory, and to the view.
+//! The one receiver of all samples. Passes them to the run directory and to the view.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use pgdyno_server::Frame;
 
 use crate::events::{Event, EventSink};
 
-/// Takes frames from any thread. What was seen before the clients began is kept until that moment is known.
+/// Takes frames from any thread. Keeps frames that come before the clients start until the time of the start is known.
 pub(crate) struct Sink<'a> {
     events: &'a dyn EventSink,
     state: Mutex<State>,
@@ -30,7 +30,7 @@ impl<'a> Sink<'a> {
         Self { events, state: Mutex::new(state) }
     }
 
-    /// Takes what one look has brought.
+    /// Takes the frames of one sample.
     pub(crate) fn take(&self, frame: Frame) {
         let mut state = self.lock();
         match state.started {
@@ -39,7 +39,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The clients have begun.
+    /// Sets the time at which the clients start.
     pub(super) fn started(&self, at: Instant) {
         let mut state = self.lock();
         state.started = Some(at);
@@ -57,22 +57,22 @@ impl<'a> Sink<'a> {
         self.events.event(&Event::Sample { at_s, frame });
     }
 
-    /// A moment in seconds since the clients began; none where they never did.
+    /// Returns a time in seconds since the clients started; `None` if they never did.
     pub(crate) fn at_s(&self, at: Instant) -> Option<f64> {
         self.lock().started.map(|started| seconds(started, at))
     }
 
-    /// The sources of which there are samples.
+    /// Returns the sources that have samples.
     pub(super) fn sources(&self) -> Vec<String> {
         self.lock().sources.iter().map(|source| (*source).to_owned()).collect()
     }
 
-    /// Why samples could not be written, if so.
+    /// Returns why samples could not be written, if that failed.
     pub(super) fn failure(&self) -> Option<String> {
         self.lock().files.failure().map(str::to_owned)
     }
 
-    /// Writes a text beside the samples, and returns where it stands in the run directory.
+    /// Writes a text beside the samples, and returns its path in the run directory.
     pub(super) fn keep(&self, name: &str, text: &str) -> String {
         self.lock().files.keep(name, text)
     }
@@ -82,7 +82,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// From `started` to `at`: negative where that was before.
+/// Returns the seconds from `started` to `at`; negative if `at` was earlier.
 fn seconds(started: Instant, at: Instant) -> f64 {
     match at.checked_duration_since(started) {
         Some(after) => after.as_secs_f64(),

@@ -1,4 +1,4 @@
-//! Looks at the server's statistics: ten times a second at what sessions wait for, once a second at all else.
+//! Samples the server's statistics: ten times a second the wait events of sessions, once a second everything else.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use pgdyno_server::stat::{Sampled, Sampler};
 
 use super::{Signal, Sink};
 
-/// From one look to the next.
+/// Time between two samples.
 const PERIOD: Duration = Duration::from_millis(100);
-/// So many of them are a second.
+/// Number of samples in a second.
 const LOOKS: u64 = 10;
 
-/// Watches until it is told to end.
+/// Samples until the signal to end.
 pub(super) fn watch(mut sampler: Sampler, sink: &Sink<'_>, signals: &Receiver<Signal>) -> Sampled {
     let begun = Instant::now();
     let mut nth = 0_u64;
@@ -38,9 +38,9 @@ pub(super) fn watch(mut sampler: Sampler, sink: &Sink<'_>, signals: &Receiver<Si
     }
 }
 
-/// The number of the next look after the one with number `nth`, when `elapsed` has passed since the first. Looks that are
-/// late are left out, and so is the end of a second that is late by more than half of one: where the server is slow there
-/// are fewer looks, never many at once.
+/// Returns the number of the sample after sample `nth` when `elapsed` has passed since the first. Late samples are
+/// skipped, and so is the sample at the end of a second that is late by more than half a second: a slow server gets
+/// fewer samples, never several at once.
 fn next(nth: u64, elapsed: Duration) -> u64 {
     let now = (elapsed.as_millis() / PERIOD.as_millis()) as u64;
     let second = (nth / LOOKS + 1) * LOOKS;
@@ -59,7 +59,7 @@ mod tests {
     fn a_slow_server_makes_fewer_looks_and_never_a_queue_of_them() {
         let after = |nth, ms| next(nth, Duration::from_millis(ms));
         assert_eq!((after(0, 3), after(1, 130), after(8, 801)), (1, 2, 9));
-        // A look that took 270 ms, one over the end of a second, and one of three seconds.
+        // A sample that took 270 ms, one across the end of a second, and one of three seconds.
         assert_eq!((after(1, 370), after(9, 1_150), after(10, 4_080)), (4, 10, 50));
     }
 }

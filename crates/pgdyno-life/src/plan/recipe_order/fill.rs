@@ -1,11 +1,11 @@
-//! What the user left open, filled in.
+//! Fills in what the user left open.
 
 use pgdyno_plan::Order;
 use pgdyno_plan::recipe::Expanded;
 
 use crate::plan::workload_source;
 
-/// Returns the order with all that the recipe says; what is given stays.
+/// Returns the order with everything that the recipe says; options of the user stay.
 pub(super) fn fill(mut order: Order, run: &Expanded) -> Order {
     params(&mut order, run);
     settings(&mut order, run);

@@ -15,19 +15,18 @@ use crate::failure::{Failure, OrFail, Result};
 use crate::target::{Kind, Named, Target, meant, places};
 
 const SHARED_BUFFERS: &str = "shared_buffers";
-/// PostgreSQL's usual setting is a quarter of the memory: a private server that is given less stands for a smaller
-/// machine.
+/// PostgreSQL's usual setting is a quarter of the memory: a private server with less stands for a smaller machine.
 const MEMORY_OF_SHARED_BUFFERS: u64 = 4;
-/// What a setting without a unit counts in.
+/// The unit of a setting that is written without one.
 const BLOCK_BYTES: u64 = 8192;
 
-/// The machine of a target that has a name, where the file tells it.
+/// Returns the machine of a target with a name, if the file describes it.
 pub(super) fn in_file(order: &TargetOrder) -> Result<Option<Machine>> {
     let entry = entry(order)?;
     Ok(entry.and_then(|entry| Some(Machine { vcpus: entry.vcpus?, memory_bytes: entry.memory?.0 })))
 }
 
-/// The machine that the numbers of a recipe are to be fitted to.
+/// Returns the machine that the numbers of a recipe are fitted to.
 pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine> {
     let entry = entry(order)?;
     let (vcpus, memory) = entry.as_ref().map_or((None, None), |entry| (entry.vcpus, entry.memory));
@@ -70,7 +69,7 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
     }
 }
 
-/// Why a given server is not known to be on this machine; none where its processes are seen here.
+/// Returns why a given server may be on another machine; none if its processes are visible here.
 fn elsewhere(options: &ConnectOptions) -> Option<String> {
     if !options.is_local() {
         return Some("are not known".to_owned());
@@ -86,12 +85,12 @@ fn elsewhere(options: &ConnectOptions) -> Option<String> {
     }
 }
 
-/// What the file says of the target, where the target is a name in it.
+/// Returns the file's entry for the target, if the target is a name in it.
 fn entry(order: &TargetOrder) -> Result<Option<targets::Target>> {
     Ok(Named::find(order)?.map(|named| named.entry))
 }
 
-/// What kind of server the target is; of one that a suite holds, what the suite knows it as.
+/// Returns the kind of server. A suite knows the kind of the servers that it holds.
 fn kind(order: &TargetOrder, entry: Option<&targets::Target>) -> Result<Kind> {
     match (&order.shown_as, entry) {
         (Some(_), Some(entry)) => Kind::of(&entry.dsn, order.config().parent().unwrap_or(Path::new(""))),
@@ -100,7 +99,7 @@ fn kind(order: &TargetOrder, entry: Option<&targets::Target>) -> Result<Kind> {
     }
 }
 
-/// The setting of the private server that is kept, where that one would be used.
+/// Returns the setting of the kept private server, if the run would use that one.
 fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
     if !order.settings.is_empty() || order.tcp || order.shown_as.is_some() {
         return Ok(None);
@@ -113,7 +112,7 @@ fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
     }
 }
 
-/// The setting of a private server of this machine, where nothing is said.
+/// Returns the default setting of a private server of this machine.
 fn default(ram_bytes: u64, cpus: u32) -> String {
     let facts =
         Facts { ram_bytes, cpus, disk_free_bytes: 0, shm_bytes: None, connections: 0, has_pg_stat_statements: false };
@@ -121,7 +120,7 @@ fn default(ram_bytes: u64, cpus: u32) -> String {
     settings.into_iter().find(|s| s.name == SHARED_BUFFERS).map_or_else(String::new, |s| s.value)
 }
 
-/// As PostgreSQL reads it.
+/// Returns the value as PostgreSQL reads it.
 fn in_bytes(value: &str) -> Result<u64> {
     let blocks = value.trim().parse::<u64>().ok().map(|blocks| blocks.saturating_mul(BLOCK_BYTES));
     let bytes = blocks.map_or_else(|| units::bytes(value), Ok);

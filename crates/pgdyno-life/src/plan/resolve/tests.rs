@@ -1,10 +1,10 @@
-//! What becomes of orders, as a table.
+//! Orders and the plans that they resolve to, as a table.
 
 use pgdyno_workload::Cluster;
 
 use super::*;
 
-/// A row: the workload, what else the order says, the facts, and the values of the plan that matter.
+/// A row: the workload, the other options, the facts, and the expected values of the plan.
 type Row = (&'static str, fn(&mut Order), fn(&mut Facts), &'static str);
 
 const NOTHING: fn(&mut Order) = |_| {};

@@ -11,7 +11,7 @@ use crate::target::Server;
 
 const STEP: &str = "drop-caches";
 
-/// Has the machine forget what it caches of the server's files: all files where this process may have that, else those
+/// Drops the server's files from the operating system's cache: all files if this process may do that, otherwise those
 /// of a private server, which this process may read. The evidence says which, or why not.
 pub(super) fn drop_for(server: &Server) -> CycleRecord {
     let began = Instant::now();
@@ -19,7 +19,7 @@ pub(super) fn drop_for(server: &Server) -> CycleRecord {
         let what = "not done: the server is not seen to be on this machine, and its target has no hook drop_caches";
         return record(STEP, false, what, began);
     }
-    // What is in shared buffers only is no file's content yet.
+    // Pages that are only in shared buffers are not in the file yet.
     let written = server.admin().ok().flatten().is_some_and(|mut admin| admin.execute("checkpoint").is_ok());
     match (caches::drop_all(), server.data_dir()) {
         (Ok(()), _) => record(STEP, true, "this machine's file cache, all of it", began),
@@ -38,7 +38,8 @@ pub(super) fn drop_for(server: &Server) -> CycleRecord {
     }
 }
 
-/// Whether the server's processes are on this machine: a private one's always, another's where they can be seen.
+/// Returns true if the server's processes are on this machine: always for a private server, for others if the processes
+/// are visible.
 fn is_here(server: &Server) -> bool {
     if server.data_dir().is_some() {
         return true;

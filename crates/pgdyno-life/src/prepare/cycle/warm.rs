@@ -1,4 +1,4 @@
-//! Before the warm-up: caches filled by reading, and the checkpoint that is due.
+//! Before the warm-up: fills caches by reading, and writes the checkpoint that is due.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -18,7 +18,7 @@ const PREWARM: &str = "prewarm";
 /// Reads the workload's tables, partitions and indexes into shared buffers, tables first.
 ///
 /// # Errors
-/// When the connection is lost, or the user has had enough. That it cannot be done is told in the record.
+/// When the connection is lost, or the user ends it. If it is not possible, the record says so.
 pub(crate) fn prewarm(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -54,7 +54,7 @@ pub(crate) fn prewarm(
     }
     events.ended();
     if !there {
-        // The user's database is to have what it had.
+        // The user's database keeps the extensions that it had.
         admin.execute("drop extension pg_prewarm").or_fail(Code::Start)?;
     }
     outcome?;
@@ -63,10 +63,10 @@ pub(crate) fn prewarm(
     Ok(record(PREWARM, true, what, began))
 }
 
-/// Writes a checkpoint, so that the one that is due does not come into the measured window.
+/// Writes a checkpoint, so that the one that is due does not fall into the measured window.
 ///
 /// # Errors
-/// When the connection is lost. That the role may not is told in the record.
+/// When the connection is lost. If the role may not do it, the record says so.
 pub(crate) fn checkpoint(admin: &mut Admin) -> Result<CycleRecord> {
     let began = Instant::now();
     match admin.execute("checkpoint") {
@@ -75,7 +75,7 @@ pub(crate) fn checkpoint(admin: &mut Admin) -> Result<CycleRecord> {
     }
 }
 
-/// What the server refuses is told; a lost connection is an error.
+/// Returns the server's refusal as text; a lost connection is an error.
 fn refused(error: AdminError, not_done: &dyn Fn(&dyn std::fmt::Display) -> CycleRecord) -> Result<CycleRecord> {
     if error.is_lost() { Err(error).or_fail(Code::Start) } else { Ok(not_done(&error)) }
 }

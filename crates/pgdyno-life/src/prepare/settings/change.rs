@@ -1,4 +1,4 @@
-//! Settings of a whole server: changed for a run, and put back.
+//! Changes settings of a whole server for a run, and restores them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use super::{Asked, Way, look, shown};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// How long a server may take to read its configuration again.
+/// How long a server may take to reload its configuration.
 const RELOAD: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(50);
 
-/// Settings whose elements ALTER SYSTEM wants one by one. Source: PostgreSQL, `variable_is_guc_list_quote`.
+/// Settings whose elements ALTER SYSTEM takes one by one. Source: PostgreSQL, `variable_is_guc_list_quote`.
 const LISTS: [&str; 6] = [
     "local_preload_libraries",
     "search_path",
@@ -24,52 +24,52 @@ const LISTS: [&str; 6] = [
     "unix_socket_directories",
 ];
 
-/// The ways to a server whose settings are changed.
+/// How to reach the server whose settings are changed.
 pub(crate) struct Ways {
     /// Until Ctrl-C.
     pub(crate) first: ConnectOptions,
-    /// Until the second one, for what is put back.
+    /// Until the second Ctrl-C, to restore settings.
     pub(crate) last: ConnectOptions,
 }
 
-/// What was done for the settings of a run.
+/// The settings of a run, once they are set.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
-    /// For every session of the run.
+    /// Options for every session of the run.
     session: BTreeMap<String, String>,
-    /// How each setting was set, and its value on the server before that, where that was changed.
+    /// How each setting was set, and its previous value on the server if that changed.
     ways: BTreeMap<String, (String, Option<String>)>,
-    /// What is to be put back, where something is.
+    /// What has to be restored, if anything.
     open: Option<(Journal, Vec<Before>)>,
 }
 
-/// What came of putting settings back.
+/// The result of restoring settings.
 pub(crate) struct Restored {
-    /// Their names.
+    /// Names of the settings.
     pub(crate) names: Vec<String>,
-    /// Whether the server must be restarted for some of them.
+    /// Whether some of them need a restart of the server.
     pub(crate) restart: bool,
     journal: Journal,
     settings: Vec<Before>,
 }
 
 impl Changed {
-    /// These options with what goes into each session.
+    /// Returns these options with those of every session.
     pub(crate) fn options(&self, options: &ConnectOptions) -> ConnectOptions {
         options.with_settings(self.session.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
 
-    /// How a setting was set, in the record's word, and the value on the server before.
+    /// Returns how a setting was set, in the record's word, and its previous value on the server.
     pub(crate) fn way(&self, name: &str) -> (String, Option<String>) {
         self.ways.get(name).cloned().unwrap_or_default()
     }
 
-    /// Whether the server must be restarted for the settings to count.
+    /// Returns true if the server must be restarted for the settings to take effect.
     pub(crate) fn wants_restart(&self) -> bool {
         self.open.iter().any(|(_, settings)| settings.iter().any(|setting| setting.restart))
     }
 
-    /// Puts back what was changed on the server; `None` where nothing was.
+    /// Restores the settings of the server; returns `None` if none was changed.
     pub(crate) fn restore(&mut self, options: &ConnectOptions) -> Option<Result<Restored>> {
         let (journal, settings) = self.open.take()?;
         Some(put_back(journal, settings, options))
@@ -77,10 +77,10 @@ impl Changed {
 }
 
 impl Restored {
-    /// Makes sure that all is as before; to be called when the server was restarted, where that was needed.
+    /// Checks that all settings are restored; call this after the restart, if one is needed.
     ///
     /// # Errors
-    /// When it is not: the note of what is to be put back stays for the next run.
+    /// When they are not: the journal keeps what has to be restored for the next run.
     pub(crate) fn finish(self, options: &ConnectOptions) -> Result<()> {
         let path = self.journal.path().display().to_string();
         let names: Vec<_> = self.settings.iter().map(|before| before.name.to_ascii_lowercase()).collect();
@@ -102,11 +102,11 @@ impl Restored {
     }
 }
 
-/// Looks whether it is so, in new sessions, until it is or a reload would have been over.
+/// Checks in new sessions, until the settings match or a reload would have finished.
 fn until(options: &ConnectOptions, mut holds: impl FnMut(&mut Admin) -> Result<bool>) -> Result<bool> {
     let deadline = Instant::now() + RELOAD;
     loop {
-        // A session that was there before hears of a reload at its own time.
+        // An existing session reads a reload at its own time.
         let mut admin = Admin::connect(options).or_fail(Code::Start)?;
         if holds(&mut admin)? {
             return Ok(true);
@@ -118,7 +118,7 @@ fn until(options: &ConnectOptions, mut holds: impl FnMut(&mut Admin) -> Result<b
     }
 }
 
-/// What stands for a server in the names of files: the number that its data directory got when it was made.
+/// Returns the name of a server in file names: the number that its data directory got when it was created.
 fn key(admin: &mut Admin, options: &ConnectOptions) -> String {
     let sql = "select system_identifier from pg_control_system()";
     let identifier = admin.promptly("its identifier", |admin| admin.query_opt(sql)).ok().flatten();
@@ -128,8 +128,8 @@ fn key(admin: &mut Admin, options: &ConnectOptions) -> String {
     })
 }
 
-/// Puts back what a run that was killed has left changed, over `last`. Whether another run that lives has changed settings
-/// is told in `note`.
+/// Restores settings that a killed run left changed, over `last`. Writes to `note` if another running run has changed
+/// settings.
 pub(crate) fn recover(
     options: &ConnectOptions,
     last: &ConnectOptions,
@@ -161,11 +161,11 @@ fn described(entry: Option<Entry>) -> (String, String) {
     )
 }
 
-/// The journal of a server whose settings nobody else has changed.
+/// Returns the journal of a server whose settings nobody else has changed.
 fn journal(admin: &mut Admin, options: &ConnectOptions) -> Result<Journal> {
     match Journal::open(&key(admin, options), true)? {
         Some(Found::Free(journal, None)) => Ok(journal),
-        // What a killed run has left was tried before.
+        // Restoring the settings of a killed run was tried earlier.
         Some(Found::Free(..)) | None => {
             let error = "settings that an earlier run has changed are not put back yet";
             Err(Failure::new(Code::Start, error).hint("restart the server, and run again"))
@@ -178,11 +178,11 @@ fn journal(admin: &mut Admin, options: &ConnectOptions) -> Result<Journal> {
     }
 }
 
-/// Has the settings that are asked for set where a session cannot do it: by ALTER SYSTEM, noted before. Those that want a
-/// restart count after one, for which there must be a way: `can_restart`.
+/// Sets by ALTER SYSTEM what a session cannot set, after writing the journal. Settings that need a restart require a
+/// way to do that: `can_restart`.
 ///
 /// # Errors
-/// When a setting cannot be set here, or did not take. What was changed until then is put back.
+/// When a setting cannot be set here, or did not take effect. Settings that were changed until then are restored.
 pub(crate) fn change(
     ways: &Ways,
     asked: &BTreeMap<String, String>,
@@ -227,7 +227,7 @@ pub(crate) fn change(
     let mut done = 0;
     let wanted = on_server.iter().map(|one| (one.there.name.as_str(), Some(one.value.as_str())));
     let altered = alter(&mut admin, wanted, &mut done);
-    // What did not take is told, with all the others, when they are read back.
+    // Settings that did not take effect are reported, with all others, when they are read back.
     let reloaded = altered.and_then(|()| until(options, |admin| have_taken(admin, &on_server)));
     let Err(failure) = reloaded else {
         changed.open = Some((journal, befores));
@@ -237,13 +237,13 @@ pub(crate) fn change(
     if befores.is_empty() {
         journal.close();
     } else if let Ok(restored) = put_back(journal, befores, &ways.last) {
-        // Nothing was restarted, so there is nothing to wait for; where this fails the note stays.
+        // Nothing was restarted, so there is nothing to wait for; if this fails the journal stays.
         let _ = restored.finish(&ways.last);
     }
     Err(failure)
 }
 
-/// Whether those that a reload brings are as asked for.
+/// Returns true if the settings that a reload sets are as asked for.
 fn have_taken(admin: &mut Admin, settings: &[&Asked]) -> Result<bool> {
     let reloads: Vec<_> = settings.iter().filter(|one| one.way == Way::Reload).collect();
     let names: Vec<_> = reloads.iter().map(|one| one.there.name.to_ascii_lowercase()).collect();
@@ -252,7 +252,7 @@ fn have_taken(admin: &mut Admin, settings: &[&Asked]) -> Result<bool> {
     Ok(names.iter().zip(&reloads).all(took))
 }
 
-/// What ALTER SYSTEM has set a setting to, where it has.
+/// Returns the value that ALTER SYSTEM has set, if any.
 fn altered(admin: &mut Admin, name: &str) -> Result<Option<String>> {
     let name = quote::literal(name);
     let sql = format!(
@@ -262,7 +262,8 @@ fn altered(admin: &mut Admin, name: &str) -> Result<Option<String>> {
     match admin.query_opt(&sql) {
         Ok(value) => Ok(value),
         Err(error) if error.is_lost() => Err(error).or_fail(Code::Start),
-        // Who may alter single settings only may not read the file; then the place of what counts tells.
+        // A role that may alter only single settings may not read the file; then the source of the current value shows
+        // it.
         Err(_) => admin
             .query_opt(&format!(
                 "select reset_val from pg_settings where name = {name} and sourcefile like '%postgresql.auto.conf'"
@@ -271,8 +272,8 @@ fn altered(admin: &mut Admin, name: &str) -> Result<Option<String>> {
     }
 }
 
-/// ALTER SYSTEM for each, and a reload. Without a value it is as if it had never been set. `done` of them may be set in the
-/// end.
+/// Executes ALTER SYSTEM for each setting, and a reload. Without a value the setting is reset. Adds to `done` the
+/// settings that may be set at the end.
 fn alter<'a>(
     admin: &mut Admin,
     settings: impl Iterator<Item = (&'a str, Option<&'a str>)>,
@@ -289,7 +290,7 @@ fn alter<'a>(
             Some(value) => format!("alter system set {} = {}", quote::identifier(name), quote::literal(value)),
         };
         let set = admin.execute(&sql);
-        // Of a statement whose answer never came nobody knows what became of it.
+        // A statement without an answer may or may not have been executed.
         *done += usize::from(set.as_ref().map_or_else(AdminError::is_lost, |_| true));
         set.map_err(|error| {
             Failure::new(Code::Start, error).hint(
@@ -307,7 +308,7 @@ fn put_back(journal: Journal, settings: Vec<Before>, options: &ConnectOptions) -
     let put = || -> Result<bool> {
         let mut admin = Admin::connect(options).or_fail(Code::Start)?;
         alter(&mut admin, settings.iter().map(|before| (before.name.as_str(), before.altered.as_deref())), &mut 0)?;
-        // Where the restart never came, none is needed now.
+        // The restart never happened, so none is needed now.
         let lower: Vec<_> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         let there = shown(&mut admin, lower.iter())?;
         let differs =

@@ -1,7 +1,7 @@
-//! What is to be put back on a server whose settings a run has changed, should the run not come to do it itself.
+//! The journal of settings that a run has changed, so that a later run can restore them if this one cannot.
 //!
-//! It is kept by user and server, not in the results directory: the next run on the server may well have another one. A
-//! run holds the file's lock for as long as it lives, so that a file without a lock is one that a killed run has left.
+//! The journal is kept by user and server, not in the results directory: the next run on the server may use another
+//! one. A run holds the file's lock for as long as it lives, so a file without a lock belongs to a killed run.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Seek, Write};
@@ -13,24 +13,24 @@ use serde::{Deserialize, Serialize};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 
-/// A setting as it was.
+/// The previous state of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Before {
     pub(super) name: String,
-    /// What ALTER SYSTEM had set it to; absent where it had not.
+    /// The value that ALTER SYSTEM had set; absent if there was none.
     pub(super) altered: Option<String>,
-    /// What the server showed.
+    /// The value that the server showed.
     pub(super) shown: String,
-    /// Whether only a restart brings it back.
+    /// Whether restoring it needs a restart.
     pub(super) restart: bool,
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// The target, as records have it.
+    /// The target, as records name it.
     pub(super) target: String,
-    /// Whose run it was.
+    /// The user of the run.
     pub(super) who: String,
     pub(super) settings: Vec<Before>,
 }
@@ -42,20 +42,20 @@ pub(super) struct Journal {
     file: File,
 }
 
-/// What was found.
+/// The state of the file.
 pub(super) enum Found {
-    /// It is ours now; the entry is what a killed run has left.
+    /// It is locked by this run; the entry is what a killed run left.
     Free(Journal, Option<Entry>),
-    /// A run that lives has it.
+    /// A running run holds it.
     Taken(Option<Entry>),
 }
 
 impl Journal {
-    /// Opens the file of the server that this key stands for; `None` where there is none and none is to be made.
+    /// Opens the file of the server with this key; `None` if there is none and none is to be created.
     pub(super) fn open(server: &str, make: bool) -> Result<Option<Found>> {
         let directory = match directory() {
             Ok(directory) => directory,
-            // Where nothing can be noted nothing is.
+            // Without a directory for it there is no journal.
             Err(_) if !make => return Ok(None),
             Err(failure) => return Err(failure),
         };
@@ -79,7 +79,7 @@ impl Journal {
                 Err(std::fs::TryLockError::WouldBlock) => true,
                 Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),
             };
-            // Whoever had it may have removed it meanwhile: then it is not the file that others will find.
+            // The previous holder may have removed the file meanwhile: then other runs will not find it.
             let number = |meta: io::Result<std::fs::Metadata>| meta.map(|meta| meta.ino()).ok();
             if number(file.metadata()) == number(std::fs::metadata(&path)) {
                 break (file, taken);
@@ -87,12 +87,12 @@ impl Journal {
         };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
-        // Half a file was written before anything was changed.
+        // An incomplete file was written before any setting was changed.
         let entry = serde_json::from_str(&text).ok();
         Ok(Some(if taken { Found::Taken(entry) } else { Found::Free(Self { path, file }, entry) }))
     }
 
-    /// Writes down what is about to be changed; it is on the disk when this returns.
+    /// Writes the settings that are about to change; they are on disk when this returns.
     pub(super) fn write(&mut self, entry: &Entry) -> Result<()> {
         let text = serde_json::to_string_pretty(entry).or_fail(Code::Start)?;
         let mut write = || {
@@ -100,26 +100,26 @@ impl Journal {
             self.file.rewind()?;
             self.file.write_all(text.as_bytes())?;
             self.file.sync_all()?;
-            // The name is to survive, too.
+            // The directory entry must be on disk, too.
             self.path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
         };
         write().map_err(|error| Failure::new(Code::Start, format!("failed to write {}: {error}", self.path.display())))
     }
 
-    /// Everything is as it was.
+    /// Removes the file, because all settings are restored.
     pub(super) fn close(self) {
-        // Emptied first: somebody may have it open already. What stays of it says nothing.
+        // Truncated first, because another run may have it open already: an empty file has no entries.
         let _ = self.file.set_len(0);
         let _ = std::fs::remove_file(&self.path);
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(super) fn path(&self) -> &std::path::Path {
         &self.path
     }
 }
 
-/// The user's own place for what must not be lost. Source: XDG base directory specification.
+/// Returns the user's directory for state. Source: XDG base directory specification.
 fn directory() -> Result<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));

@@ -1,22 +1,22 @@
-//! Whether the driver measured itself. The thresholds are argued in docs/metrics.md.
+//! Whether the driver was the bottleneck. The thresholds are explained in docs/metrics.md.
 
 use pgdyno_report::units;
 use pgdyno_results::{ClientRecord, Summary};
 
-/// A thread that was on a CPU for more of the time than this was the bottleneck, or near it.
+/// A thread that was on a CPU for a greater share of the time than this was the bottleneck, or close to it.
 const BUSY: f64 = 0.9;
-/// Threads that waited for a CPU for more of the time than this measured their own waiting.
+/// Threads that waited for a CPU for a greater share of the time than this measured their own waiting.
 const STARVED: f64 = 0.05;
-/// Replies that lay unread for more than this share of all service time made a mean what it is.
+/// Unread replies that waited for a greater share of all service time than this shift the mean.
 const UNREAD: f64 = 0.05;
-/// A 99th percentile of the driver's own delays above this share of the latency's made that what it is.
+/// A 99th percentile of the driver's own delays above this share of the latency's shifts that percentile.
 const TAIL: f64 = 0.1;
-/// Timers that are later than this are worth a word: no kernel promises less.
+/// Timers that are later than this are reported: no kernel promises less.
 const LATE_NS: u64 = 100_000;
-/// A clock that takes longer to read than this, in nanoseconds, is none that a processor holds.
+/// A clock that takes longer to read than this, in nanoseconds, is not the CPU's own.
 const SLOW_CLOCK_NS: f64 = 200.0;
 
-/// What a reader must know of the driver; `real` where it drove a server, and not itself.
+/// Returns warnings about the driver; `real` if it drove a server, not only itself.
 pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let signs = signs(client, summary);
@@ -47,7 +47,7 @@ pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec
     warnings
 }
 
-/// Each sign that it was the bottleneck.
+/// Returns each sign that the driver was the bottleneck.
 fn signs(client: &ClientRecord, summary: &Summary) -> Vec<String> {
     let mut signs = Vec::new();
     let busiest = client.thread_busy.iter().copied().fold(0.0, f64::max);
@@ -67,7 +67,7 @@ fn signs(client: &ClientRecord, summary: &Summary) -> Vec<String> {
             units::percent(share)
         ));
     }
-    // Without a schedule a late timer is a longer think time, and in no latency.
+    // Without a schedule a late timer is a longer think time, and not part of any latency.
     if let (Some(late), Some(response), Some(_)) =
         (&client.timer_lateness_ns, &summary.response_latency_ns, &summary.schedule_lag_ns)
         && late.p99 > LATE_NS
@@ -92,7 +92,7 @@ mod tests {
         Some(LatencyRecord { p99: ns, ..LatencyRecord::default() })
     }
 
-    /// A driver that is well, and what it measured: 10 ms of service and response time at the 99th percentile.
+    /// Returns a driver without delays, and its figures: 10 ms of service and response time at the 99th percentile.
     fn well() -> (ClientRecord, Summary) {
         let client = ClientRecord {
             thread_busy: vec![0.2, 0.9],

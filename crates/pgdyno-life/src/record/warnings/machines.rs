@@ -1,16 +1,16 @@
-//! What others took of the machines' CPUs while something was measured there.
+//! Warnings about CPU time of the machines that others used during the measurement.
 
 use pgdyno_report::units;
 use pgdyno_results::{MachineRecord, RunRecord};
 
-/// Other programs that took more of a machine's CPUs than this were a part of what was measured.
+/// If other programs used a greater share of a machine's CPUs than this, they affected the figures.
 const SHARED: f64 = 0.05;
-/// Less than this, in CPUs, is what any machine does beside its work.
+/// CPUs below this number are what any machine uses in the background.
 const USUAL_CPUS: f64 = 0.1;
-/// A hypervisor that gave more of a machine's CPU time to others than this was a part of what was measured.
+/// If a hypervisor gave a greater share of a machine's CPU time than this to others, that affected the figures.
 const STOLEN: f64 = 0.02;
 
-/// Warnings that follow from what was seen of the machines.
+/// Returns the warnings that follow from the samples of the machines.
 pub(super) fn warnings(record: &RunRecord) -> Vec<String> {
     let server = match &record.client_machine {
         None => "this machine",

@@ -1,4 +1,4 @@
-//! Whether calls are sent to the node of their rows: found out by one that only reads.
+//! Finds out whether calls are sent to the node of their rows, by means of a call that only reads.
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 use pgdyno_plan::Plan;
@@ -9,10 +9,10 @@ use super::{anchor, is_call, table_literal};
 use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 
-/// How often a prepared call is tried: PostgreSQL may turn to a generic plan after five.
+/// Number of executions of a prepared call: PostgreSQL may switch to a generic plan after five.
 const TRIES: usize = 8;
 
-/// Whether calls are sent to the node of their rows, as one that only reads shows, and in words.
+/// Returns whether calls are sent to the node of their rows, as a read-only call shows, and the explanation.
 pub(super) fn find(
     admin: &mut Admin,
     options: &ConnectOptions,
@@ -58,7 +58,7 @@ enum ProbeError {
     Asked(AdminError),
 }
 
-/// Calls, on a connection of its own; how many of the calls the server says that it has sent on.
+/// Executes calls on a separate connection; returns how many of them the server says it has sent to another node.
 fn probe(
     options: &ConnectOptions,
     statement: &Statement,
@@ -93,18 +93,18 @@ fn probe(
     Ok((sent, tries))
 }
 
-/// What Citus says when it delegates.
+/// What Citus reports when it delegates a call.
 fn is_sent_on(notice: &str) -> bool {
     notice.starts_with("pushing down the procedure") || notice.starts_with("pushing down the function call")
 }
 
-/// The statement with whole numbers in place of `$1`, `$2`, …
+/// Returns the statement with integers in place of `$1`, `$2`, …
 fn with_literals(sql: &str, values: &[String]) -> String {
-    // From the last on, so that $1 is not found in $10.
+    // Starts with the last one, so that $1 is not found in $10.
     (1..=values.len()).rev().fold(sql.to_owned(), |sql, nth| sql.replace(&format!("${nth}"), &values[nth - 1]))
 }
 
-/// The first unit of the scale that is on another node.
+/// Returns the first unit of the scale that is on another node.
 fn elsewhere_sql(table: &str, scale: u64) -> String {
     format!(
         "select unit from generate_series(1, {scale}) as unit \

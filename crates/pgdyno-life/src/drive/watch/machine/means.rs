@@ -1,4 +1,4 @@
-//! The mean of what was seen of a machine.
+//! The mean of the samples of a machine.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use pgdyno_server::os::{DRIVER, KERNEL, OTHER};
 pub(super) struct Means {
     seen_by: String,
     usable_cpus: Option<f64>,
-    /// Of each column: the sum of its values, and how many there were.
+    /// For each column: the sum of its values, and their number.
     machine: BTreeMap<&'static str, (f64, u32)>,
-    /// Of each kind of process: the sum of its CPUs.
+    /// For each kind of process: the sum of its CPUs.
     kinds: BTreeMap<String, f64>,
-    /// Looks at processes: a kind that was not there at one of them used nothing then.
+    /// Samples of processes. A kind that is missing from one of them used no CPU then.
     looks: u32,
 }
 
 impl Means {
-    /// Of a machine that somebody looks at, of which a container may use so many CPUs.
+    /// Returns empty sums for a machine. A container may use `usable_cpus` of its CPUs.
     pub(super) fn of(seen_by: String, usable_cpus: Option<f64>) -> Self {
         Self { seen_by, usable_cpus, ..Self::default() }
     }
 
-    /// Takes a look at the machine itself.
+    /// Adds a sample of the machine.
     pub(super) fn take_machine(&mut self, frame: &Frame) {
         for row in &frame.rows {
             for (column, value) in frame.columns.iter().zip(row) {
@@ -37,7 +37,7 @@ impl Means {
         }
     }
 
-    /// Takes a look at its processes.
+    /// Adds a sample of its processes.
     pub(super) fn take_processes(&mut self, frame: &Frame) {
         self.looks += 1;
         for row in &frame.rows {
@@ -47,7 +47,7 @@ impl Means {
         }
     }
 
-    /// The means; `None` where nothing was seen.
+    /// Returns the means; `None` without samples.
     pub(super) fn record(self) -> Option<MachineRecord> {
         let mean = |column: Column| self.machine.get(column.name).map(|(sum, count)| sum / f64::from(*count));
         if self.machine.is_empty() {

@@ -1,4 +1,4 @@
-//! A run's own steps around it: by pgdyno on its private servers, by the hooks of the target on others.
+//! The steps of one run on its server: done by pgdyno on private servers, by the hooks of the target on others.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,56 +13,56 @@ use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::prepare::hooks;
-use crate::target::{Named, Server, Whose};
+use crate::target::{Named, Owner, Server};
 
-/// How often a server that was restarted is asked whether it is there again.
+/// How often a restarted server is asked if it accepts connections.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Who does what around a run, and where evidence of it goes.
-pub(crate) struct Around<'a> {
+/// The steps of a run on its server, and where their evidence goes.
+pub(crate) struct ServerSteps<'a> {
     /// The target's entry, with its hooks.
     pub(crate) named: Option<&'a Named>,
-    /// The target as records have it.
+    /// The target as records name it.
     pub(crate) target: &'a str,
     /// The run directory.
     pub(crate) directory: &'a Path,
     pub(crate) events: &'a dyn EventSink,
-    /// Ends what is being done.
+    /// Ends the current step.
     pub(crate) stop: &'a AtomicBool,
     /// Ends the waits for the server.
     pub(crate) waits: &'a Interrupter,
 }
 
-impl Around<'_> {
-    /// Whether the server can be restarted.
+impl ServerSteps<'_> {
+    /// Returns true if the server can be restarted.
     pub(crate) fn can_restart(&self, server: &Server) -> bool {
-        server.whose() != Whose::Given || self.hook(|hooks| &hooks.restart).is_some()
+        server.owner() != Owner::Given || self.hook(|hooks| &hooks.restart).is_some()
     }
 
     fn hook(&self, which: impl Fn(&pgdyno_plan::targets::Hooks) -> &Option<Hook>) -> Option<&Hook> {
         self.named.and_then(|named| which(&named.entry.hooks).as_ref())
     }
 
-    /// Restarts the server where there is a way to, and waits until it is there again. Nobody else of this process may be
-    /// connected.
+    /// Restarts the server if there is a way to do that, and waits until it accepts connections again. This process may
+    /// have no other connection to it.
     ///
     /// # Errors
-    /// When the hook fails, or the server is not restarted by it. That there is no way is told in the evidence.
+    /// When the hook fails, or does not restart the server. If there is no way to restart it, the evidence says so.
     pub(crate) fn restart(&self, server: &mut Server, evidence: &mut Vec<CycleRecord>) -> Result<()> {
         let began = Instant::now();
-        match server.whose() {
-            Whose::Ours => {
+        match server.owner() {
+            Owner::Ours => {
                 let what = "started for this run: shared buffers are cold";
                 evidence.push(record("restart", true, what, began));
                 Ok(())
             }
-            Whose::Kept => {
+            Owner::Kept => {
                 self.events.note("restarting the kept private server");
                 server.restart(&std::collections::BTreeMap::new())?;
                 evidence.push(record("restart", true, "the kept private server was restarted on its data", began));
                 Ok(())
             }
-            Whose::Given => match (self.hook(|hooks| &hooks.restart), server.options.clone()) {
+            Owner::Given => match (self.hook(|hooks| &hooks.restart), server.options.clone()) {
                 (Some(hook), Some(options)) => self.restart_by_hook(hook, &options, evidence),
                 _ => {
                     let why = "not done: pgdyno has not started this server, and its target has no hook restart";
@@ -83,7 +83,7 @@ impl Around<'_> {
             .and_then(|mut admin| started(&mut admin).or_fail(Code::Start))?;
         let began = Instant::now();
         let mut done = self.run("restart", hook, Some(options), evidence)?;
-        // A hook may come back before the server does, or even before it goes.
+        // A hook may return before the server is up, or even before it is down.
         let deadline = Instant::now() + Duration::from_secs_f64(hook.timeout.seconds());
         let mut last = format!("it runs since {before} still");
         let outcome = loop {
@@ -116,13 +116,13 @@ impl Around<'_> {
         outcome.map(drop)
     }
 
-    /// Has the server's operating system forget its file cache, where there is a way to.
+    /// Drops the server's files from the operating system's cache, if there is a way to do that.
     ///
     /// # Errors
-    /// When the hook fails. That there is no way is told in the evidence.
+    /// When the hook fails. If there is no way to do it, the evidence says so.
     pub(crate) fn drop_caches(&self, server: &Server, evidence: &mut Vec<CycleRecord>) -> Result<()> {
         self.events.note("dropping the file cache of the server's machine");
-        let done = match self.hook(|hooks| &hooks.drop_caches).filter(|_| server.whose() == Whose::Given) {
+        let done = match self.hook(|hooks| &hooks.drop_caches).filter(|_| server.owner() == Owner::Given) {
             Some(hook) => self.run("drop_caches", hook, server.options.as_ref(), evidence)?,
             None => caches::drop_for(server),
         };
@@ -130,7 +130,7 @@ impl Around<'_> {
         Ok(())
     }
 
-    /// Makes the server, and returns its connection string where the hook tells one.
+    /// Makes the server, and returns its connection string if the hook prints one.
     ///
     /// # Errors
     /// When there is no hook, or it fails.
@@ -153,7 +153,7 @@ impl Around<'_> {
         }
     }
 
-    /// Removes the server, where there is a hook for that.
+    /// Removes the server, if there is a hook for that.
     ///
     /// # Errors
     /// When the hook fails.

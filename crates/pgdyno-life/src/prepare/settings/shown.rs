@@ -1,4 +1,4 @@
-//! Whether a setting took: what was asked for and what the server shows are seldom written alike.
+//! Compares a setting as it was asked for with the value that the server shows: they are often written differently.
 
 /// A setting as `pg_settings` has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,20 +11,20 @@ pub(super) struct Shown {
     pub(super) unit: String,
     /// `bool`, `integer`, `real`, `enum`, `string`.
     pub(super) vartype: String,
-    /// The value as SHOW has it.
+    /// The value as SHOW returns it.
     pub(super) value: String,
     /// Who may set it, and when. Source: PostgreSQL documentation, `pg_settings`.
     pub(super) context: String,
 }
 
 impl Shown {
-    /// Whether this may be shown once `asked` is set: -1 often leaves the value to the server, which shows what it has
-    /// chosen.
+    /// Returns true if the server may show this value after `asked` is set: with -1 the server often chooses the value
+    /// that it shows.
     pub(super) fn may_come_of(&self, asked: &str) -> bool {
         self.is(asked) || asked.trim() == "-1" && matches!(self.vartype.as_str(), "integer" | "real")
     }
 
-    /// Whether `asked` is another way to write what is shown.
+    /// Returns true if `asked` is another way to write this value.
     pub(super) fn is(&self, asked: &str) -> bool {
         let asked = asked.trim();
         match self.vartype.as_str() {
@@ -43,7 +43,7 @@ impl Shown {
     }
 }
 
-/// Source: PostgreSQL, `parse_bool`: any unambiguous beginning counts.
+/// Parses a Boolean: any unambiguous prefix counts. Source: PostgreSQL, `parse_bool`.
 fn truth(text: &str) -> Option<bool> {
     let text = text.to_ascii_lowercase();
     let begins = |word: &str, least: usize| text.len() >= least && word.starts_with(&text);
@@ -56,7 +56,7 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// A number with or without a unit, in the base unit.
+/// Parses a number with or without a unit; returns it in the base unit.
 fn base(text: &str, unit: &str) -> Option<f64> {
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, given) = text.split_at(at);
@@ -67,7 +67,7 @@ fn base(text: &str, unit: &str) -> Option<f64> {
     }
 }
 
-/// Bytes or microseconds of a unit such as `8kB` or `min`.
+/// Returns the bytes or microseconds of a unit such as `8kB` or `min`.
 fn size(unit: &str) -> Option<f64> {
     let at = unit.find(|c: char| c.is_ascii_alphabetic())?;
     let factor = if at == 0 { 1.0 } else { unit[..at].parse().ok()? };
@@ -88,7 +88,7 @@ fn size(unit: &str) -> Option<f64> {
     Some(factor * one)
 }
 
-/// The elements of a list, without the spaces and quotes that may stand around them.
+/// Returns the elements of a list, without spaces and quotes around them.
 fn list(text: &str) -> Vec<&str> {
     text.split(',').map(|element| element.trim().trim_matches('"')).collect()
 }
