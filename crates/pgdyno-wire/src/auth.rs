@@ -1,8 +1,8 @@
 //! Answers to the server's authentication requests: password, MD5, SCRAM-SHA-256 with and without
 //! channel binding.
 //!
-//! [`Authenticator`] is given the body of each `R` message and appends the answer. It sends nothing
-//! itself, and it never puts the password into an error.
+//! [`Authenticator`] takes the body of each `R` message and appends the answer. It sends nothing itself, and never
+//! puts the password into an error.
 //!
 //! Source: PostgreSQL documentation, "Frontend/Backend Protocol", sections "Start-up" and "SASL
 //! Authentication"; RFC 5802, RFC 7677; RFC 5929 section 4 for `tls-server-end-point`.
@@ -22,30 +22,30 @@ const SCRAM_PLUS: &str = "SCRAM-SHA-256-PLUS";
 pub enum BindingPolicy {
     /// Never.
     Disable,
-    /// Where the connection and the server can.
+    /// If the connection and the server support it.
     #[default]
     Prefer,
-    /// Or there is no connection.
+    /// Always; without it there is no connection.
     Require,
 }
 
-/// What the connection can bind a SCRAM exchange to.
+/// Data to which a SCRAM exchange can be bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// There is no TLS.
     NoTls,
-    /// There is TLS, but the server's certificate is signed in a way that has no `tls-server-end-point`.
+    /// TLS, with a certificate whose signature has no `tls-server-end-point`.
     Unavailable,
     /// The hash of the server's certificate.
     EndPoint(Vec<u8>),
 }
 
-/// The ways to authenticate that this module speaks; libpq's words in `require_auth`.
+/// Supported authentication methods; libpq's words in `require_auth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The server asks for nothing (`trust`, `peer`, a client certificate).
+    /// The server does not authenticate (`trust`, `peer`, a client certificate).
     None,
-    /// The password as it is.
+    /// The password in clear text.
     Password,
     /// The salted MD5 of the password.
     Md5,
@@ -54,10 +54,10 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 4] = [Self::None, Self::Password, Self::Md5, Self::ScramSha256];
 
-    /// libpq's word.
+    /// Returns libpq's word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,10 +69,10 @@ impl Method {
     }
 }
 
-/// Why authentication cannot go on.
+/// The error when authentication failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
-    /// The server wants a password and there is none.
+    /// The server asks for a password and there is none.
     #[error("server asks for a password and none was given")]
     NoPassword,
     /// GSSAPI, SSPI, Kerberos, OAuth and the like.
@@ -81,59 +81,59 @@ pub enum AuthError {
          let pg_hba.conf offer scram-sha-256, md5, password, cert, peer or trust for this connection"
     )]
     Unsupported(String),
-    /// `require_auth` excludes what the server asks for.
+    /// `require_auth` excludes the server's method.
     #[error("server asks for authentication method '{}', which require_auth forbids", .0.name())]
     Forbidden(Method),
-    /// The server offers channel binding over a connection that has none.
+    /// The server offers channel binding over a connection without TLS.
     #[error(
         "server offers SCRAM-SHA-256-PLUS, which needs TLS, over a connection without TLS: something in between may have \
          taken TLS away; use sslmode=require or stronger"
     )]
     Stripped,
-    /// The server offers channel binding, and its certificate has nothing to bind to.
+    /// The server offers channel binding, and its certificate does not support it.
     #[error(
         "server offers SCRAM-SHA-256-PLUS, and the signature of its certificate has no tls-server-end-point hash to bind \
          to; give the server a certificate signed with ECDSA or RSA (PKCS #1), or use channel_binding=disable"
     )]
     Unbindable,
-    /// `channel_binding=require`, and it cannot be had.
+    /// `channel_binding=require`, and it is not possible.
     #[error("channel_binding=require, but {0}")]
     NotBound(&'static str),
-    /// The SCRAM exchange failed: a broken message, or a server that does not know the password either.
+    /// The SCRAM exchange failed: an invalid message, or a server that does not know the password either.
     #[error("SCRAM exchange failed: {0}")]
     Scram(String),
-    /// More iterations than anybody has a use for.
+    /// An unreasonable number of iterations.
     #[error(
         "server asks for {0} SCRAM iterations, and more than 10,000,000 are not done: set scram_iterations to less on the \
          server and give the role its password anew (\\password in psql)"
     )]
     Iterations(u32),
-    /// The caller's time was over before all iterations were done.
+    /// The caller's deadline passed before all iterations were done.
     #[error(
         "the {0} SCRAM iterations that the server asks for took longer than connect_timeout; raise it, or set \
          scram_iterations to less on the server and give the role its password anew (\\password in psql)"
     )]
     OutOfTime(u32),
-    /// The server said that all is well before it proved that it knows the password.
+    /// The server accepted before it proved that it knows the password.
     #[error("server ended the SCRAM exchange before it proved that it knows the password")]
     Unproven,
-    /// An `R` message that makes no sense here.
+    /// An unexpected `R` message.
     #[error("server sent a malformed authentication request")]
     Malformed,
 }
 
-/// What to do after a request was answered.
+/// Action after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Send what was appended, if anything, and await the next message.
+    /// Send the output, if any, and wait for the next message.
     Continue,
-    /// The server accepts us.
+    /// The server accepted the client.
     Done,
 }
 
 enum State {
     Start,
-    /// The password or its hash is sent.
+    /// Send the password or its hash.
     Answered,
     ScramFirst(Scram),
     ScramFinal(Proven),
@@ -164,7 +164,7 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// An authentication that has not begun.
+    /// Returns an authentication that has not begun.
     #[must_use]
     pub fn new(user: &str, password: Option<&[u8]>, binding: Binding, policy: BindingPolicy) -> Self {
         Self {
@@ -179,39 +179,39 @@ impl Authenticator {
         }
     }
 
-    /// Allows these methods only.
+    /// Allows only these methods.
     #[must_use]
     pub fn allow(mut self, methods: &[Method]) -> Self {
         self.allowed = methods.to_vec();
         self
     }
 
-    /// Whether the exchange was bound to the TLS connection.
+    /// Returns true if the exchange was bound to the TLS connection.
     #[must_use]
     pub fn is_channel_bound(&self) -> bool {
         self.bound
     }
 
-    /// Whether the server asked for the password: after a refusal it tells a wrong one from a role that
-    /// may not connect at all.
+    /// Returns true if the server asked for the password. After a refusal this distinguishes a wrong password from a
+    /// role that may not connect at all.
     #[must_use]
     pub fn used_password(&self) -> bool {
         self.used_password
     }
 
-    /// Reads the body of an `R` message and appends the answer to `out`, where one is due.
+    /// Reads the body of an `R` message, and appends the answer to `out` if there is one.
     ///
     /// # Errors
-    /// See [`AuthError`]. The connection is then of no more use.
+    /// See [`AuthError`]. The connection is unusable then.
     pub fn answer(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<Progress, AuthError> {
         self.answer_while(body, out, &mut || true)
     }
 
-    /// The same. `go_on` is asked about once in a millisecond of computing whether there is still time: a server may ask
-    /// for work.
+    /// Reads the body of an `R` message. Calls `go_on` about once a millisecond of computation, and stops if it
+    /// returns false: a server may ask for much work.
     ///
     /// # Errors
-    /// See [`AuthError`]. The connection is then of no more use.
+    /// See [`AuthError`]. The connection is unusable then.
     pub fn answer_while(
         &mut self,
         body: &[u8],
@@ -245,7 +245,7 @@ impl Authenticator {
         Ok(Progress::Continue)
     }
 
-    /// The password for a method that cannot bind to the channel.
+    /// Returns the password for a method without channel binding.
     fn unbound_password(&mut self, method: Method) -> Result<Vec<u8>, AuthError> {
         self.permit(method)?;
         if self.policy == BindingPolicy::Require {
@@ -292,8 +292,8 @@ impl Authenticator {
             }
             (Binding::Unavailable, _) if plus => return Err(AuthError::Unbindable),
             (_, BindingPolicy::Require) => return Err(AuthError::NotBound("the server does not offer it")),
-            // We could, and believe that the server cannot. If somebody in between took the offer away, the server
-            // notices by this.
+            // The client supports it, and believes that the server does not. If an attacker removed the offer, the
+            // server detects it by this flag.
             (_, BindingPolicy::Prefer) => (SCRAM, Bound::NotOffered),
         };
         if mechanism == SCRAM && !offered(SCRAM) {

@@ -1,9 +1,8 @@
-//! Messages that the server sends: finding their borders, reading their fields.
+//! Messages of the server: finds their boundaries, and reads their fields.
 
 use crate::SqlState;
 
-/// The greatest length that is believed of a message. A larger one is taken for garbage: PostgreSQL's
-/// own limit for a row is 1 GiB.
+/// Limit of a message's length. A larger one is taken for garbage: PostgreSQL's own limit for a row is 1 GiB.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
 
 /// Type byte and body of one message.
@@ -11,24 +10,24 @@ pub const MAX_MESSAGE_BYTES: usize = 1 << 30;
 pub struct Message<'a> {
     /// The type byte.
     pub tag: u8,
-    /// What follows the length.
+    /// The content after the length.
     pub body: &'a [u8],
-    /// Bytes of the whole message, type and length included.
+    /// Length of the whole message, including type and length.
     pub len: usize,
 }
 
-/// Why a message could not be read.
+/// The error when a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The length field cannot be right.
+    /// The length field is impossible.
     #[error("server sent message '{}' with an impossible length of {len} bytes", *tag as char)]
     Length {
         /// The type byte.
         tag: u8,
-        /// The length that it claims.
+        /// The length in it.
         len: u32,
     },
-    /// A field ends after the message does.
+    /// A field ends after the message.
     #[error("server sent a message '{}' that ends too early", *tag as char)]
     Truncated {
         /// The type byte.
@@ -36,26 +35,26 @@ pub enum DecodeError {
     },
 }
 
-/// The first message of `input`; `None` when it is not there as a whole yet.
+/// Returns the first message of `input`; `None` if it is incomplete.
 ///
 /// # Errors
-/// When the length field cannot be right.
+/// When the length field is impossible.
 #[inline]
 pub fn next_message(input: &[u8]) -> Result<Option<Message<'_>>, DecodeError> {
     Ok(split_message(input)?.map(|(message, _)| message))
 }
 
-/// [`next_message`], and what follows it.
+/// Returns the first message and the rest.
 ///
 /// # Errors
-/// When the length field cannot be right.
+/// When the length field is impossible.
 #[inline]
 pub(crate) fn split_message(input: &[u8]) -> Result<Option<(Message<'_>, &[u8])>, DecodeError> {
     let Some((&[tag, a, b, c, d], tail)) = input.split_first_chunk::<5>() else {
         return Ok(None);
     };
     let len = u32::from_be_bytes([a, b, c, d]);
-    // Whatever is there as a whole has a length that can be right: one comparison for all bounds.
+    // A complete message has a possible length: one comparison for all bounds.
     let Some((body, rest)) = tail.split_at_checked(len.wrapping_sub(4) as usize) else {
         return if is_possible(len) { Ok(None) } else { Err(DecodeError::Length { tag, len }) };
     };
@@ -74,19 +73,19 @@ pub struct DataRow<'a> {
 }
 
 impl<'a> DataRow<'a> {
-    /// Takes the body of a `D` message.
+    /// Returns the row in the body of a `D` message.
     #[must_use]
     pub fn new(body: &'a [u8]) -> Self {
         Self { body }
     }
 
-    /// The row as it came, for keeping it.
+    /// Returns the row's bytes, to store them.
     #[must_use]
     pub fn body(&self) -> &'a [u8] {
         self.body
     }
 
-    /// The columns in order; `None` is NULL. Ends early where the message is cut.
+    /// Returns the columns in order; `None` is NULL. Ends early if the message is cut off.
     pub fn columns(&self) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut rest = self.body.get(2..).unwrap_or_default();
         let columns = self.body.first_chunk::<2>().map_or(0, |b| u16::from_be_bytes(*b));
@@ -103,14 +102,14 @@ impl<'a> DataRow<'a> {
         })
     }
 
-    /// Column `index` as text; `None` when it is NULL, absent or not UTF-8.
+    /// Returns column `index` as text; `None` if it is NULL, absent or not UTF-8.
     #[must_use]
     pub fn text(&self, index: usize) -> Option<&'a str> {
         self.columns().nth(index).flatten().and_then(|v| std::str::from_utf8(v).ok())
     }
 }
 
-/// The names of a result's columns, from the body of a `T` message.
+/// Returns the names of a result's columns, from the body of a `T` message.
 #[must_use]
 pub fn column_names(body: &[u8]) -> Vec<String> {
     let mut rest = body.get(2..).unwrap_or_default();
@@ -122,7 +121,7 @@ pub fn column_names(body: &[u8]) -> Vec<String> {
     names
 }
 
-/// Name and value of a `S` message (ParameterStatus).
+/// Returns name and value of an `S` message (ParameterStatus).
 #[must_use]
 pub fn parameter_status(body: &[u8]) -> Option<(&str, &str)> {
     let mut parts = body.split(|&b| b == 0);
@@ -131,14 +130,14 @@ pub fn parameter_status(body: &[u8]) -> Option<(&str, &str)> {
     Some((name, value))
 }
 
-/// Process id and secret key of a `K` message (BackendKeyData): what cancels this backend's query.
+/// Returns process id and secret key of a `K` message (BackendKeyData), which cancel this backend's query.
 #[must_use]
 pub fn backend_key(body: &[u8]) -> Option<(i32, &[u8])> {
     let (pid, key) = body.split_first_chunk::<4>()?;
     Some((i32::from_be_bytes(*pid), key))
 }
 
-/// The rows that a command tag counts: 5 of `INSERT 0 5`; `None` for tags without a count.
+/// Returns the number of rows in a command tag: 5 of `INSERT 0 5`; `None` for tags without one.
 #[must_use]
 pub fn rows_of_tag(tag: &[u8]) -> Option<u64> {
     let tag = tag.strip_suffix(b"\0").unwrap_or(tag);
@@ -146,31 +145,31 @@ pub fn rows_of_tag(tag: &[u8]) -> Option<u64> {
     std::str::from_utf8(last).ok()?.parse().ok()
 }
 
-/// An error or a notice of the server, with the fields that a person needs.
+/// An error or a notice of the server, with its fields for users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerMessage {
-    /// `ERROR`, `FATAL`, `PANIC`, `WARNING`, … not localised where the server says so (9.6+).
+    /// `ERROR`, `FATAL`, `PANIC`, `WARNING`, … not localised if the server sends that (9.6+).
     pub severity: String,
     /// The SQLSTATE.
     pub code: SqlState,
     /// The primary message.
     pub message: String,
-    /// More of it, if any.
+    /// Details, if any.
     pub detail: Option<String>,
-    /// The server's advice, if any.
+    /// The server's hint, if any.
     pub hint: Option<String>,
-    /// Where it happened: functions and statements, innermost first.
+    /// Its context: functions and statements, innermost first.
     pub context: Option<String>,
-    /// Where in the statement that was sent, in characters from 1.
+    /// Position in the statement that was sent, in characters from 1.
     pub position: Option<u32>,
-    /// A statement that the server ran for the one that was sent, and the place in it.
+    /// A statement that the server ran internally, and the position in it.
     pub internal: Option<(String, Option<u32>)>,
     /// The severity in the server's language.
     pub localized_severity: Option<String>,
 }
 
 impl ServerMessage {
-    /// Reads the body of an `E` or `N` message; unknown fields are passed over.
+    /// Reads the body of an `E` or `N` message; skips unknown fields.
     #[must_use]
     pub fn parse(body: &[u8]) -> Self {
         let mut this = Self::default();
@@ -202,7 +201,7 @@ impl ServerMessage {
         this
     }
 
-    /// Whether the server ends the connection with it.
+    /// Returns true if the server closes the connection with it.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
         matches!(self.severity.as_str(), "FATAL" | "PANIC")
@@ -224,7 +223,7 @@ impl std::fmt::Display for ServerMessage {
 
 impl std::error::Error for ServerMessage {}
 
-/// The SQLSTATE of the body of an `E` message, without reading the rest.
+/// Returns the SQLSTATE of the body of an `E` message, without reading the rest.
 #[must_use]
 pub fn error_code(body: &[u8]) -> SqlState {
     // As in libpq and in [`ServerMessage::parse`], the last field of a kind counts.

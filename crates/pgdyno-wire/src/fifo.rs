@@ -1,17 +1,17 @@
-//! A queue that holds one element or none most of the time.
+//! A queue that usually holds one element or none.
 
 use std::collections::VecDeque;
 
-/// First in, first out. The first element lies in the queue itself, so that one or none takes no memory elsewhere.
+/// First in, first out. The first element is stored in the queue itself, so that a single one takes no other memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<T> {
     first: Option<T>,
-    /// What follows it; nothing where there is no first.
+    /// The other elements; empty without a first one.
     rest: VecDeque<T>,
 }
 
 impl<T> Fifo<T> {
-    /// An empty one.
+    /// Returns an empty queue.
     pub(crate) const fn new() -> Self {
         Self { first: None, rest: VecDeque::new() }
     }
@@ -49,7 +49,7 @@ impl<T> Fifo<T> {
         self.first = self.rest.pop_front();
     }
 
-    /// The one that there is, if there is one and no other.
+    /// Returns the only element, if there is exactly one.
     #[inline]
     pub(crate) fn only(&self) -> Option<&T> {
         self.first().filter(|_| self.rest.is_empty())

@@ -1,14 +1,14 @@
-//! Messages that the client sends, each appended to a buffer.
+//! Messages of the client. Each function appends one to a buffer.
 //!
 //! Source: PostgreSQL documentation, chapter "Frontend/Backend Protocol", section "Message Formats".
 
-/// The protocol version 3.0, as it stands in the startup message.
+/// The protocol version 3.0, as in the startup message.
 pub const PROTOCOL_3_0: i32 = 196_608;
 const SSL_REQUEST: i32 = 80_877_103;
-/// The code of a request to cancel, which stands where a start has its version.
+/// The code of a cancel request, in place of the version.
 pub const CANCEL_REQUEST: i32 = 80_877_102;
 
-/// Appends one message: its type byte, its length, and what `body` appends.
+/// Appends one message: its type byte, its length, and the output of `body`.
 #[inline]
 pub fn message(out: &mut Vec<u8>, tag: u8, body: impl FnOnce(&mut Vec<u8>)) {
     out.push(tag);
@@ -24,20 +24,19 @@ fn with_length(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     out[start..start + 4].copy_from_slice(&len.to_be_bytes());
 }
 
-/// Appends a string and its terminating zero byte. Bytes after a zero byte in `s` would be read as
-/// another field, so they are cut off.
+/// Appends a string and a zero byte. Cuts `s` at a zero byte: the rest would be read as another field.
 pub fn cstr(out: &mut Vec<u8>, s: &str) {
     bytes(out, s.as_bytes());
 }
 
-/// [`cstr`] for text of any encoding.
+/// Appends text of any encoding, as [`cstr`] does.
 fn bytes(out: &mut Vec<u8>, s: &[u8]) {
     let end = s.iter().position(|&b| b == 0).unwrap_or(s.len());
     out.extend_from_slice(&s[..end]);
     out.push(0);
 }
 
-/// The startup message with its run-time parameters (`user`, `database`, …).
+/// Appends the startup message with its run-time parameters (`user`, `database`, …).
 pub fn startup<'a>(out: &mut Vec<u8>, params: impl IntoIterator<Item = (&'a str, &'a str)>) {
     with_length(out, |out| {
         out.extend_from_slice(&PROTOCOL_3_0.to_be_bytes());
@@ -49,12 +48,12 @@ pub fn startup<'a>(out: &mut Vec<u8>, params: impl IntoIterator<Item = (&'a str,
     });
 }
 
-/// Asks whether the server speaks TLS; it answers with one byte, `S` or `N`.
+/// Appends an SSLRequest; the server answers with one byte, `S` or `N`.
 pub fn ssl_request(out: &mut Vec<u8>) {
     with_length(out, |out| out.extend_from_slice(&SSL_REQUEST.to_be_bytes()));
 }
 
-/// Asks, on a connection of its own, to cancel what the backend with this key is doing.
+/// Appends a CancelRequest, on a connection of its own, for the query of the backend with this key.
 pub fn cancel_request(out: &mut Vec<u8>, process_id: i32, secret_key: &[u8]) {
     with_length(out, |out| {
         out.extend_from_slice(&CANCEL_REQUEST.to_be_bytes());
@@ -63,7 +62,7 @@ pub fn cancel_request(out: &mut Vec<u8>, process_id: i32, secret_key: &[u8]) {
     });
 }
 
-/// A password, or the MD5 answer, as a zero-terminated string.
+/// Appends a password, or the MD5 answer, as a zero-terminated string.
 pub fn password(out: &mut Vec<u8>, password: &[u8]) {
     message(out, b'p', |out| {
         out.extend_from_slice(password);
@@ -71,7 +70,7 @@ pub fn password(out: &mut Vec<u8>, password: &[u8]) {
     });
 }
 
-/// The first answer of a SASL exchange.
+/// Appends the first answer of a SASL exchange.
 pub fn sasl_initial_response(out: &mut Vec<u8>, mechanism: &str, data: &[u8]) {
     message(out, b'p', |out| {
         cstr(out, mechanism);
@@ -80,17 +79,17 @@ pub fn sasl_initial_response(out: &mut Vec<u8>, mechanism: &str, data: &[u8]) {
     });
 }
 
-/// Any further answer of a SASL exchange.
+/// Appends a later answer of a SASL exchange.
 pub fn sasl_response(out: &mut Vec<u8>, data: &[u8]) {
     message(out, b'p', |out| out.extend_from_slice(data));
 }
 
-/// A simple query: one or more statements in one text.
+/// Appends a simple query: one or more statements in one text.
 pub fn query(out: &mut Vec<u8>, sql: &[u8]) {
     message(out, b'Q', |out| bytes(out, sql));
 }
 
-/// Prepares a statement whose parameters' types the server finds out.
+/// Appends a Parse of a statement whose parameter types the server infers.
 pub fn parse(out: &mut Vec<u8>, name: &[u8], sql: &[u8]) {
     message(out, b'P', |out| {
         bytes(out, name);
@@ -99,7 +98,8 @@ pub fn parse(out: &mut Vec<u8>, name: &[u8], sql: &[u8]) {
     });
 }
 
-/// Binds `count` parameters in text, each with its length before it, to the unnamed portal; results come in text.
+/// Appends a Bind of `count` parameters in text, each preceded by its length, to the unnamed portal; results come in
+/// text.
 #[inline]
 pub fn bind_text(out: &mut Vec<u8>, name: &[u8], count: u16, encoded: &[u8]) {
     message(out, b'B', |out| {
@@ -112,47 +112,47 @@ pub fn bind_text(out: &mut Vec<u8>, name: &[u8], count: u16, encoded: &[u8]) {
     });
 }
 
-/// Asks for the columns of the unnamed portal.
+/// Appends a Describe of the unnamed portal.
 #[inline]
 pub fn describe_portal(out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'D', 0, 0, 0, 6, b'P', 0]);
 }
 
-/// Ends a group of extended-protocol messages; the server answers with ReadyForQuery.
+/// Appends a Sync, which ends a group of extended-protocol messages; the server answers with ReadyForQuery.
 #[inline]
 pub fn sync(out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'S', 0, 0, 0, 4]);
 }
 
-/// Executes the unnamed portal and asks for all of its rows.
+/// Appends an Execute of the unnamed portal, for all of its rows.
 #[inline]
 pub fn execute(out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 }
 
-/// Says goodbye.
+/// Appends a Terminate.
 pub fn terminate(out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'X', 0, 0, 0, 4]);
 }
 
-/// A piece of COPY data.
+/// Appends a CopyData message.
 pub fn copy_data(out: &mut Vec<u8>, data: &[u8]) {
     message(out, b'd', |out| out.extend_from_slice(data));
 }
 
-/// The header of a CopyData message whose `len` bytes the caller sends itself.
+/// Appends the header of a CopyData message, whose `len` bytes the caller sends itself.
 #[must_use]
 pub fn copy_data_header(len: usize) -> [u8; 5] {
     let [a, b, c, d] = (len as u32 + 4).to_be_bytes();
     [b'd', a, b, c, d]
 }
 
-/// Ends a COPY with success.
+/// Appends a CopyDone.
 pub fn copy_done(out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'c', 0, 0, 0, 4]);
 }
 
-/// Ends a COPY with an error that the server will report.
+/// Appends a CopyFail with an error that the server will report.
 pub fn copy_fail(out: &mut Vec<u8>, reason: &str) {
     message(out, b'f', |out| cstr(out, reason));
 }

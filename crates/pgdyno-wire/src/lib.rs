@@ -5,7 +5,7 @@
 //! - [`frontend`] appends messages of the client to a buffer;
 //! - [`backend`] finds messages of the server in one, and reads their fields;
 //! - [`auth`] answers the server's authentication requests (password, MD5, SCRAM-SHA-256);
-//! - [`libpq`] words the server's errors and notices as libpq does;
+//! - [`libpq`] formats the server's errors and notices as libpq does;
 //! - [`Statement`] is one SQL statement with typed parameters, ready to be sent in every query mode;
 //! - [`Session`] is one connection after its start: it sends statements and turns the server's bytes
 //!   into [`Event`]s.

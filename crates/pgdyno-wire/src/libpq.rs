@@ -1,19 +1,19 @@
-//! What the server says, as libpq puts it into words for people.
+//! Messages of the server in libpq's format.
 
 use crate::backend::ServerMessage;
 
-/// libpq's words after a connection that broke.
+/// libpq's message after a lost connection.
 pub const LOST: &str = "server closed the connection unexpectedly\n\
                         \tThis probably means the server terminated abnormally\n\
                         \tbefore or while processing the request.";
 
 /// Columns of the statement that are shown.
 const EXCERPT_COLUMNS: usize = 60;
-/// Columns that are kept after the place of the error.
+/// Columns shown after the position of the error.
 const COLUMNS_AFTER: usize = 10;
 
-/// An error as `PQerrorMessage` has it, without the last line break. `sql` is what was sent, empty where libpq does
-/// not know it.
+/// Formats an error as `PQerrorMessage` does, without the last line break. `sql` is the statement, empty if libpq
+/// does not know it.
 #[must_use]
 pub fn error(message: &ServerMessage, sql: &str) -> String {
     let mut text = without_context(message, sql);
@@ -26,7 +26,7 @@ pub fn error(message: &ServerMessage, sql: &str) -> String {
     text
 }
 
-/// A notice as libpq prints it to standard error, with its line break.
+/// Formats a notice as libpq prints it to standard error, with its line break.
 #[must_use]
 pub fn notice(message: &ServerMessage, sql: &str) -> String {
     format!("{}\n", without_context(message, sql))
@@ -52,8 +52,8 @@ fn without_context(message: &ServerMessage, sql: &str) -> String {
     text
 }
 
-/// `LINE n: ` with the line around character `position` (from 1), and a caret under it. Of a long line a part is
-/// shown. Every character counts as one column.
+/// Formats `LINE n: ` with the line around character `position` (from 1), and a caret under it. Of a long line a part
+/// is shown. Every character counts as one column.
 fn place_in(sql: &str, position: usize) -> String {
     let chars: Vec<char> = sql.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
     let place = position.saturating_sub(1).min(chars.len());

@@ -1,12 +1,12 @@
-//! Which statements a connection has prepared.
+//! The statements that are prepared on a connection.
 
 use crate::StmtId;
 
-/// Marks in a word.
+/// Marks per word.
 const BITS: usize = u64::BITS as usize;
 
-/// A mark for each of a number of statements. The first ones lie in the set itself: most workloads have few, and there may
-/// be thousands of connections.
+/// A mark for each of a number of statements. The first ones are stored in the set itself: most workloads have few,
+/// and there may be thousands of connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     first: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Room for so many statements, none of them prepared.
+    /// Returns a set with room for so many statements, all unmarked.
     pub(crate) fn new(statements: usize) -> Self {
         Self { first: 0, rest: vec![0; statements.saturating_sub(BITS).div_ceil(BITS)].into_boxed_slice() }
     }
@@ -26,7 +26,7 @@ impl Prepared {
         word.is_some_and(|word| word >> (id % BITS) & 1 == 1)
     }
 
-    /// Marks a statement, or takes its mark away. One that there is no room for stays without.
+    /// Marks or unmarks a statement. Ignores one without room.
     #[inline]
     pub(crate) fn set(&mut self, StmtId(id): StmtId, prepared: bool) {
         let id = id as usize;

@@ -1,35 +1,34 @@
-//! One connection after its start: statements out, events in.
+//! One connection after its start: sends statements, and receives events.
 
 use crate::backend::{self, DataRow, DecodeError};
 use crate::fifo::Fifo;
 use crate::prepared::Prepared;
 use crate::{QueryMode, SqlState, Statement, StmtId, Value, Wire, frontend};
 
-/// What ReadyForQuery says of the transaction block.
+/// State of the transaction block in ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TxStatus {
     /// Outside of a block.
     Idle,
-    /// In a block.
+    /// In a transaction block.
     InBlock,
-    /// In a block that can only be rolled back.
+    /// In a failed transaction block, which can only be rolled back.
     Failed,
 }
 
-/// What happened, in the order of the server's messages.
+/// An event, in the order of the server's messages.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The columns of the rows that follow, of a statement that was sent with [`Capture::Results`]: the body of
-    /// the message, for [`backend::column_names`].
+    /// Columns of the following rows, of a statement that was sent with [`Capture::Results`]: the body of the
+    /// message, for [`backend::column_names`].
     Columns(&'a [u8]),
     /// A row of a statement that was sent with a capture.
     Row(DataRow<'a>),
-    /// A statement ended well.
+    /// A statement succeeded.
     Complete(StmtId),
-    /// One of the statements of a text ended well.
+    /// One of the statements of a text succeeded.
     Part(StmtId),
-    /// The server has something to say that is no error: the body of the message, for
-    /// [`backend::ServerMessage::parse`].
+    /// A notice: the body of the message, for [`backend::ServerMessage::parse`].
     Notice(&'a [u8]),
     /// A statement failed. `raw` is the body of the message, for [`backend::ServerMessage::parse`].
     Error {
@@ -38,60 +37,60 @@ pub enum Event<'a> {
         /// All fields.
         raw: &'a [u8],
     },
-    /// A batch was answered.
+    /// The reply to a batch is complete.
     Ready {
         /// The state of the transaction block.
         status: TxStatus,
-        /// Whether nothing more is awaited.
+        /// Whether no other reply is pending.
         all_done: bool,
-        /// The text of statements that ended well with it.
+        /// The text of statements that succeeded with it.
         text: Option<StmtId>,
     },
-    /// The server wants COPY data or sends it: nothing that a measured client does.
+    /// The server expects or sends COPY data, which no measured client uses.
     Copy {
         /// Whether the server waits for data: only [`Session::end_copy`] ends that.
         wanted: bool,
     },
 }
 
-/// What [`Session::receive`] found.
+/// Result of [`Session::receive`].
 #[derive(Debug)]
 pub enum Received<'a> {
-    /// No event in the input, of which the first `used` bytes are done with.
+    /// No event in the input, of which the first `used` bytes were consumed.
     NeedMore {
         /// Bytes that the caller may drop.
         used: usize,
     },
-    /// An event, and how much of the input it and what stood before it took.
+    /// An event, and the number of bytes up to its end.
     Event {
         /// What happened.
         event: Event<'a>,
-        /// Bytes that the caller may drop once the event is handled.
+        /// Bytes that the caller may drop after handling the event.
         used: usize,
     },
 }
 
-/// Why the server's bytes make no sense.
+/// The error when the server's bytes are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
     /// A message is malformed.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// A message came that nothing was sent for.
+    /// A message without a request.
     #[error("server sent message '{}' where none was awaited", *.0 as char)]
     Unexpected(u8),
-    /// One answer begins more COPYs than any statements that a script holds.
+    /// One reply begins more COPYs than a script's text can have statements.
     #[error("server began more than {COPIES_MAX} COPYs in one answer: no statement asks for so many")]
     Copies,
 }
 
-/// What the caller wants to see of a statement's result.
+/// Part of a statement's result that the caller wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Capture {
-    /// Nothing: rows are passed over.
+    /// Nothing: rows are skipped.
     #[default]
     Nothing,
-    /// Rows, to be counted or hashed but not to be kept.
+    /// Rows, to be counted or hashed but not to be stored.
     Count,
     /// Rows.
     Rows,
@@ -99,40 +98,40 @@ pub enum Capture {
     Results,
 }
 
-/// A statement whose end is awaited.
+/// A statement whose end is pending.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
     stmt: StmtId,
     capture: Capture,
 }
 
-/// COPYs of one answer, each of which has a reply queued: a text of statements may well hold several.
+/// COPYs of one reply, each of which has an answer queued: a text of statements may have several.
 const COPIES_MAX: u32 = 1_000;
 
-/// A whole message of its kind: there is nothing in it.
+/// A complete message of its kind, without content.
 const BIND_COMPLETE: &[u8] = b"2\0\0\0\x04";
 
-/// What was sent between two ReadyForQuery.
+/// Statements between two ReadyForQuery.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     statements: u32,
     parses: u32,
-    /// One text that may hold any number of statements.
+    /// One text with any number of statements.
     text: bool,
     failed: bool,
 }
 
-/// Parameters in text, as they stand in a Bind message: each its length in four bytes, most significant first, and
-/// its bytes; the length of NULL is -1.
+/// Parameters in text, as in a Bind message: each its length in four bytes, most significant first, and its bytes;
+/// the length of NULL is -1.
 #[derive(Clone, Copy, Debug)]
 pub struct TextParams<'a> {
-    /// How many there are.
+    /// Number of parameters.
     pub count: u16,
-    /// All of them.
+    /// Their bytes.
     pub encoded: &'a [u8],
 }
 
-/// One connection's view of the extended and simple query protocol.
+/// State of one connection in the extended and simple query protocol.
 ///
 /// Statements are sent with [`Session::execute`], a group of them is closed with [`Session::sync`], and
 /// the server's bytes go to [`Session::receive`] until it says [`Received::NeedMore`].
@@ -145,18 +144,18 @@ pub struct Session {
     parsing: Fifo<StmtId>,
     groups: Fifo<Group>,
     open: Group,
-    /// COPYs of the answer in progress.
+    /// COPYs of the reply in progress.
     copies: u32,
 }
 
 impl Session {
-    /// A session that knows `statements` statements, none of them prepared on the server yet.
+    /// Returns a session for `statements` statements, none of them prepared on the server yet.
     #[must_use]
     pub fn new(mode: QueryMode, statements: usize) -> Self {
         Self {
             mode,
             wire: Wire::Native,
-            // Nothing is prepared in the other modes, and there may be thousands of clients and of statements.
+            // Other modes prepare nothing, and there may be thousands of clients and of statements.
             prepared: Prepared::new(if mode == QueryMode::Prepared { statements } else { 0 }),
             expected: Fifo::new(),
             parsing: Fifo::new(),
@@ -166,18 +165,18 @@ impl Session {
         }
     }
 
-    /// From now on statements are sent in this form.
+    /// Sets the form of statements.
     pub fn speak(&mut self, wire: Wire) {
         self.wire = wire;
     }
 
-    /// The form in which statements are sent.
+    /// Returns the form of statements.
     #[must_use]
     pub fn wire(&self) -> Wire {
         self.wire
     }
 
-    /// The query mode.
+    /// Returns the query mode.
     #[must_use]
     pub fn mode(&self) -> QueryMode {
         self.mode
@@ -200,7 +199,7 @@ impl Session {
         self.execute_in_parts(id, statement, values, capture, out);
     }
 
-    /// [`Session::execute`] where more is to be sent than a template holds.
+    /// Appends one statement that does not fit a template.
     #[inline(never)]
     fn execute_in_parts(
         &mut self,
@@ -234,8 +233,8 @@ impl Session {
         frontend::execute(out);
     }
 
-    /// Appends a text of one or more statements as a simple query, whatever the mode. It counts as
-    /// statement `id`. libpq: `PQsendQuery`.
+    /// Appends a text of one or more statements as a simple query, in any mode. It counts as statement `id`. libpq:
+    /// `PQsendQuery`.
     pub fn query(&mut self, id: StmtId, sql: &[u8], capture: Capture, out: &mut Vec<u8>) {
         debug_assert_eq!(self.open.statements, 0, "a simple query inside an open pipeline");
         self.expect(id, capture);
@@ -244,7 +243,7 @@ impl Session {
         self.close_group();
     }
 
-    /// Whether the columns are asked for: libpq always does, and else somebody must read their names.
+    /// Returns true if it asks for the columns: libpq always does; otherwise only if their names are read.
     #[inline]
     fn describes(&self, capture: Capture) -> bool {
         self.wire == Wire::Libpq || capture == Capture::Results
@@ -257,8 +256,8 @@ impl Session {
         }
     }
 
-    /// Appends a statement with `count` parameters in text, whose types the server finds out: unnamed Parse, Bind,
-    /// Describe where the form wants it, Execute. libpq: `PQsendQueryParams`, without its Sync.
+    /// Appends a statement with `count` parameters in text, whose types the server infers: unnamed Parse, Bind,
+    /// Describe if the form needs it, Execute. libpq: `PQsendQueryParams`, without its Sync.
     pub fn query_params(
         &mut self,
         id: StmtId,
@@ -274,35 +273,34 @@ impl Session {
         frontend::execute(out);
     }
 
-    /// Appends a Parse that makes statement `id` known to the server by `name`. libpq: `PQsendPrepare`, without its
-    /// Sync.
+    /// Appends a Parse of statement `id` under `name`. libpq: `PQsendPrepare`, without its Sync.
     pub fn prepare(&mut self, id: StmtId, name: &[u8], sql: &[u8], out: &mut Vec<u8>) {
         frontend::parse(out, name, sql);
         self.parsed(id);
     }
 
-    /// A Parse that makes statement `id` known was sent.
+    /// Notes that a Parse of statement `id` was sent.
     fn parsed(&mut self, id: StmtId) {
         self.assume_prepared(id);
         self.parsing.push(id);
         self.open.parses += 1;
     }
 
-    /// Takes statement `id` for prepared, although the server may have refused it: pgbench executes it all the same.
+    /// Treats statement `id` as prepared, although the server may have refused it: pgbench executes it nevertheless.
     pub fn assume_prepared(&mut self, id: StmtId) {
         if self.mode == QueryMode::Prepared {
             self.prepared.set(id, true);
         }
     }
 
-    /// Whether statement `id` was prepared on this connection.
+    /// Returns true if statement `id` was prepared on this connection.
     #[must_use]
     pub fn is_prepared(&self, id: StmtId) -> bool {
         self.prepared.contains(id)
     }
 
-    /// Appends a statement that was prepared as `name`: Bind, Describe where the form wants it, Execute. libpq: `PQsendQueryPrepared`,
-    /// without its Sync.
+    /// Appends a statement that was prepared as `name`: Bind, Describe if the form needs it, Execute. libpq:
+    /// `PQsendQueryPrepared`, without its Sync.
     #[inline]
     pub fn query_prepared(
         &mut self,
@@ -324,7 +322,7 @@ impl Session {
         self.open.statements += 1;
     }
 
-    /// Closes the group of statements, if one is open, so that the server answers with ReadyForQuery.
+    /// Closes the group of statements with a Sync, if one is open; the server answers with ReadyForQuery.
     #[inline]
     pub fn sync(&mut self, out: &mut Vec<u8>) {
         if self.open.statements > 0 || self.open.parses > 0 {
@@ -332,42 +330,42 @@ impl Session {
         }
     }
 
-    /// Closes the group of statements even when it is empty. libpq: `PQpipelineSync`.
+    /// Closes the group of statements with a Sync, even if it is empty. libpq: `PQpipelineSync`.
     #[inline]
     pub fn sync_always(&mut self, out: &mut Vec<u8>) {
         frontend::sync(out);
         self.close_group();
     }
 
-    /// Whether the rows that come now are to be kept: their statement was sent with more than [`Capture::Count`].
+    /// Returns true if the present rows are to be stored: their statement was sent with more than [`Capture::Count`].
     #[must_use]
     pub fn keeps_rows(&self) -> bool {
         self.expected.first().is_some_and(|e| matches!(e.capture, Capture::Rows | Capture::Results))
     }
 
-    /// Whether an answer is awaited.
+    /// Returns true if a reply is pending.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         !self.groups.is_empty()
     }
 
-    /// Whether statements were sent that no Sync follows yet.
+    /// Returns true if statements were sent without a Sync after them.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.open.statements > 0 || self.open.parses > 0
     }
 
-    /// The statement that the server works on, as far as its answers tell.
+    /// Returns the statement that the server is working on, as far as its replies tell.
     #[must_use]
     pub fn current(&self) -> Option<StmtId> {
         self.expected.first().map(|e| e.stmt)
     }
 
-    /// Answers [`Event::Copy`] where data is wanted: there are no rows. libpq: `PQputCopyEnd` without a message, as
-    /// pgbench ends it; the server's log then shows no error.
+    /// Answers [`Event::Copy`] if data is expected: there are no rows. libpq: `PQputCopyEnd` without a message, as
+    /// pgbench ends it; the server's log shows no error then.
     pub fn end_copy(&self, out: &mut Vec<u8>) {
         frontend::copy_done(out);
-        // While it wants data the server passes over a Sync: the one of this group is gone, and it awaits another.
+        // While it expects data the server ignores a Sync: the one of this group is lost, and it needs another.
         if self.groups.first().is_some_and(|group| !group.text) {
             frontend::sync(out);
         }
@@ -377,12 +375,11 @@ impl Session {
         self.groups.push(std::mem::take(&mut self.open));
     }
 
-    /// Reads the server's bytes up to the next event. To be called again, with what follows `used`,
-    /// until it says [`Received::NeedMore`].
+    /// Reads the server's bytes up to the next event. Call it again with the bytes after `used` until it returns
+    /// [`Received::NeedMore`].
     ///
     /// # Errors
-    /// When the bytes are no PostgreSQL messages, or none that was awaited. The connection is then of no
-    /// more use.
+    /// When the bytes are no PostgreSQL messages, or were not requested. The connection is unusable then.
     #[inline(always)]
     pub fn receive<'a>(&mut self, input: &'a [u8]) -> Result<Received<'a>, ProtocolError> {
         let mut rest = input;
@@ -409,7 +406,7 @@ impl Session {
                         return Err(ProtocolError::Unexpected(message.tag));
                     };
                     let done = *stmt;
-                    // A text may hold several statements: it is over with ReadyForQuery.
+                    // A text may have several statements: ReadyForQuery ends it.
                     if group.text {
                         Event::Part(done)
                     } else {
@@ -451,9 +448,9 @@ impl Session {
         Ok(Received::NeedMore { used: input.len() - rest.len() })
     }
 
-    /// The statement that ended well and the state of the transaction block, if `input` is the whole answer to a single
-    /// statement of which nobody reads a row, and nothing else: what most reads bring. Otherwise nothing has happened, and
-    /// [`Session::receive`] makes of it what it is.
+    /// Returns the statement that succeeded and the state of the transaction block, if `input` is exactly the whole
+    /// reply to a single statement without captured rows: the usual content of a read. Otherwise it changes nothing,
+    /// and [`Session::receive`] reads the input.
     #[inline]
     pub fn receive_answer(&mut self, input: &[u8]) -> Option<(StmtId, TxStatus)> {
         let &Group { statements: 1, parses: 0, text: false, failed: false } = self.groups.only()? else { return None };
@@ -479,8 +476,8 @@ impl Session {
         let Some(group) = self.groups.pop() else { return Err(ProtocolError::Unexpected(b'Z')) };
         self.copies = 0;
         let status = tx_status(body);
-        // What the group still awaits was skipped by the server after an error (a text of statements ends here in
-        // any case); statements whose Parse went unanswered are not prepared.
+        // After an error the server skipped the rest of the group (a text of statements ends here in any case);
+        // statements whose Parse was not answered are not prepared.
         let text = self.expected.first().filter(|_| group.text && !group.failed).map(|e| e.stmt);
         for _ in 0..group.statements {
             self.expected.pop();
@@ -494,7 +491,7 @@ impl Session {
     }
 }
 
-/// What the body of a ReadyForQuery says.
+/// Returns the state in the body of a ReadyForQuery.
 #[inline]
 fn tx_status(body: &[u8]) -> TxStatus {
     match body {
@@ -695,7 +692,7 @@ mod tests {
         let copies = msg(b'G', b"\0\0\0").repeat(COPIES_MAX as usize);
         assert_eq!(drain(&mut session, &copies).len(), COPIES_MAX as usize);
         assert_eq!(session.receive(&msg(b'G', b"\0\0\0")).unwrap_err(), ProtocolError::Copies);
-        // The next answer begins anew.
+        // The next reply starts again.
         let (mut session, reply) = (Session::new(QueryMode::Simple, 1), [copies, msg(b'Z', b"I")].concat());
         for _ in 0..3 {
             session.query(StmtId(0), b"copy t from stdin", Capture::Nothing, &mut out);
@@ -725,7 +722,7 @@ mod tests {
         assert!(pending.is_empty());
     }
 
-    /// The short way is taken for what it is made for, says the same there, and leaves no trace where it is not taken.
+    /// The short path is used for its input, gives the same result there, and leaves no trace otherwise.
     #[test]
     fn a_whole_answer_is_what_its_events_say() {
         let [one, two, row, columns, done, ready] = [

@@ -1,17 +1,17 @@
-//! SQLSTATE codes and the classes that failures are counted by.
+//! SQLSTATE codes, and classes of failures.
 
-/// Five characters that name an error.
+/// Five characters that identify an error.
 ///
 /// Source: PostgreSQL documentation, appendix "PostgreSQL Error Codes".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
-    /// `40001`: the transaction must be tried again.
+    /// `40001`: serialization failure.
     pub const SERIALIZATION_FAILURE: Self = Self(*b"40001");
-    /// `40P01`: the transaction was the victim of a deadlock.
+    /// `40P01`: deadlock.
     pub const DEADLOCK_DETECTED: Self = Self(*b"40P01");
-    /// `57014`: somebody cancelled the statement.
+    /// `57014`: the statement was cancelled.
     pub const QUERY_CANCELED: Self = Self(*b"57014");
     /// `53100`: the server's disk is full.
     pub const DISK_FULL: Self = Self(*b"53100");
@@ -19,32 +19,32 @@ impl SqlState {
     pub const TOO_MANY_CONNECTIONS: Self = Self(*b"53300");
     /// `28P01`: wrong password.
     pub const INVALID_PASSWORD: Self = Self(*b"28P01");
-    /// `28000`: this role may not connect so.
+    /// `28000`: this role may not connect in this way.
     pub const INVALID_AUTHORIZATION: Self = Self(*b"28000");
     /// `3D000`: no such database.
     pub const INVALID_CATALOG_NAME: Self = Self(*b"3D000");
     /// `42P01`: no such table.
     pub const UNDEFINED_TABLE: Self = Self(*b"42P01");
-    /// `42501`: this role may not do that.
+    /// `42501`: insufficient privilege.
     pub const INSUFFICIENT_PRIVILEGE: Self = Self(*b"42501");
-    /// `2BP01`: what should be dropped is needed by something else.
+    /// `2BP01`: other objects depend on the one to be dropped.
     pub const DEPENDENT_OBJECTS: Self = Self(*b"2BP01");
     /// `57P03`: the server is starting, stopping or recovering.
     pub const CANNOT_CONNECT_NOW: Self = Self(*b"57P03");
 
-    /// Takes the bytes of a `C` field; anything but five bytes becomes `XX000` (internal error).
+    /// Returns the code in a `C` field; anything but five bytes becomes `XX000` (internal error).
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         bytes.try_into().map_or_else(|_| Self::default(), Self)
     }
 
-    /// The code as text.
+    /// Returns the code as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or("XX000")
     }
 
-    /// What kind of failure this is.
+    /// Returns the class of this failure.
     #[must_use]
     pub fn class(self) -> ErrorClass {
         match (self, &self.0[..2]) {
@@ -77,7 +77,7 @@ impl std::fmt::Debug for SqlState {
     }
 }
 
-/// The kinds by which failed transactions are counted.
+/// Classes by which failed transactions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ErrorClass {
     /// 40001.
@@ -90,16 +90,16 @@ pub enum ErrorClass {
     Data,
     /// Classes 53 and 58: disk full, out of memory, I/O errors.
     Resources,
-    /// Classes 08 and 57, and connections that broke.
+    /// Classes 08 and 57, and lost connections.
     Connection,
-    /// Everything else that the server refuses.
+    /// All other errors of the server.
     Other,
-    /// The script itself: a division by zero in `\set`, a `\gset` without a row.
+    /// Errors of the script itself: a division by zero in `\set`, a `\gset` without a row.
     Script,
 }
 
 impl ErrorClass {
-    /// All classes, in the order in which they are reported.
+    /// All classes, in the order of reports.
     pub const ALL: [Self; 8] = [
         Self::Serialization,
         Self::Deadlock,
@@ -111,7 +111,7 @@ impl ErrorClass {
         Self::Script,
     ];
 
-    /// The name in reports and records.
+    /// Returns the name in reports and records.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -126,7 +126,7 @@ impl ErrorClass {
         }
     }
 
-    /// Whether the same transaction, tried again, may well succeed.
+    /// Returns true if a retry of the transaction may succeed.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::Serialization | Self::Deadlock)

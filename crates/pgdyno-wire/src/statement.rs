@@ -1,11 +1,11 @@
-//! One SQL statement with typed parameters, made ready once for every query mode.
+//! One SQL statement with typed parameters, encoded once for every query mode.
 
 use serde::{Deserialize, Serialize};
 
 use crate::template::Template;
 use crate::{ParamType, Value, Wire, frontend, push_int};
 
-/// How statements are sent: pgbench's `--protocol`.
+/// Query mode: pgbench's `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryMode {
@@ -13,13 +13,13 @@ pub enum QueryMode {
     Simple,
     /// Parse, Bind, Execute each time.
     Extended,
-    /// Parse once a connection, then Bind, Execute.
+    /// Parse once per connection, then Bind, Execute.
     #[default]
     Prepared,
 }
 
 impl QueryMode {
-    /// pgbench's word for it.
+    /// Returns pgbench's word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl std::str::FromStr for QueryMode {
     }
 }
 
-/// What the names of prepared statements begin with.
+/// Prefix of the names of prepared statements.
 const NAME: &[u8] = b"pgdyno_";
 
 /// Index of a statement in its workload's list.
@@ -55,20 +55,20 @@ pub struct StmtId(pub u32);
 pub struct Statement {
     sql: String,
     params: Vec<ParamType>,
-    /// The text between the parameters, each with the parameter that follows it.
+    /// The text between the parameters, each part with the parameter that follows it.
     segments: Vec<(String, Option<usize>)>,
-    /// Format codes and the number of parameters, as they stand in a Bind message.
+    /// Format codes and the number of parameters, as in a Bind message.
     bind_formats: Vec<u8>,
-    /// The text and the parameter types, as they stand in a Parse message.
+    /// The text and the parameter types, as in a Parse message.
     parse_tail: Vec<u8>,
-    /// The same as libpq sends it.
+    /// The same in libpq's form.
     libpq_parse_tail: Vec<u8>,
-    /// Bind and Execute, where it has a number and all parameters have a fixed length.
+    /// Bind and Execute, if it has a number and all parameters have a fixed length.
     template: Option<Template>,
 }
 
 impl Statement {
-    /// Makes a statement ready.
+    /// Encodes a statement.
     #[must_use]
     pub fn new(sql: impl Into<String>, params: &[ParamType]) -> Self {
         let sql = sql.into();
@@ -84,7 +84,7 @@ impl Statement {
         for param in params {
             parse_tail.extend_from_slice(&param.oid().to_be_bytes());
         }
-        // The server finds out the type of a number or a text; that of an array it may not be able to.
+        // The server infers the type of a number or a text, but not always that of an array.
         let libpq_parse_tail = if params.contains(&ParamType::Int4Array) {
             parse_tail.clone()
         } else {
@@ -104,12 +104,12 @@ impl Statement {
         }
     }
 
-    /// Makes what is sent as statement `id` ready, so that sending it as that is little more than copying it.
+    /// Encodes the messages of statement `id`, so that sending it is little more than a copy.
     #[must_use]
     pub fn numbered(mut self, id: StmtId) -> Self {
         let mut bytes = Vec::new();
         name(Wire::Native, Some(id), &mut bytes);
-        // The type byte, the length, and the empty name of the portal stand before the name.
+        // The type byte, the length, and the empty name of the portal precede the name.
         let values = 6 + bytes.len() + self.bind_formats.len();
         bytes.clear();
         let zeroes = vec![Value::Int4(0); self.params.len()];
@@ -119,19 +119,19 @@ impl Statement {
         self
     }
 
-    /// The text with its `$n`.
+    /// Returns the text with its `$n`.
     #[must_use]
     pub fn sql(&self) -> &str {
         &self.sql
     }
 
-    /// The types of the parameters.
+    /// Returns the types of the parameters.
     #[must_use]
     pub fn params(&self) -> &[ParamType] {
         &self.params
     }
 
-    /// Appends a Parse message for it under the name of `id`, or unnamed.
+    /// Appends a Parse message under the name of `id`, or unnamed.
     pub(crate) fn parse(&self, wire: Wire, id: Option<StmtId>, out: &mut Vec<u8>) {
         frontend::message(out, b'P', |out| {
             name(wire, id, out);
@@ -142,15 +142,15 @@ impl Statement {
         });
     }
 
-    /// Appends Bind and Execute for what was prepared under the name of `id`, in the native form and by the template, if
-    /// the values fit it.
+    /// Appends Bind and Execute of the statement prepared under the name of `id`, in the native form and by the
+    /// template. Returns false if the values do not fit.
     #[inline]
     pub(crate) fn by_template(&self, id: StmtId, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
         debug_assert_eq!(values.len(), self.params.len(), "wrong number of values for: {}", self.sql);
         self.template.as_ref().is_some_and(|template| template.fill(id, values, out))
     }
 
-    /// Appends a Bind message that makes the unnamed portal of it; results come in text.
+    /// Appends a Bind message to the unnamed portal; results come in text.
     #[inline]
     pub(crate) fn bind(&self, wire: Wire, id: Option<StmtId>, values: &[Value<'_>], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.params.len(), "wrong number of values for: {}", self.sql);
@@ -190,7 +190,7 @@ impl Statement {
     }
 }
 
-/// The name on the server of a prepared statement; unnamed without an id.
+/// Returns the name of a prepared statement on the server; unnamed without an id.
 #[inline]
 fn name(wire: Wire, id: Option<StmtId>, out: &mut Vec<u8>) {
     match (id, wire) {
@@ -208,14 +208,14 @@ fn name(wire: Wire, id: Option<StmtId>, out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// The number of a statement in four hexadecimal digits.
+/// Returns the number of a statement in four hexadecimal digits.
 #[inline]
 fn digits(StmtId(id): StmtId) -> [u8; 4] {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     [12, 8, 4, 0].map(|shift| HEX[(id >> shift & 15) as usize])
 }
 
-/// Splits at `$n`, outside quotes, dollar quotes are not looked into: built-in statements have none.
+/// Splits at `$n`, outside quotes. Ignores dollar quotes, which built-in statements do not have.
 fn split(sql: &str) -> Vec<(String, Option<usize>)> {
     let mut segments = Vec::new();
     let mut text = String::new();
@@ -267,7 +267,8 @@ mod tests {
         assert_eq!(out, expected);
     }
 
-    /// The template is the message that is built field by field, for whatever fits it; for what does not it leaves no trace.
+    /// The template equals the message that is built field by field, for values that fit; otherwise it leaves no
+    /// trace.
     #[test]
     fn a_template_makes_the_same_bytes() {
         let params = [ParamType::Int8, ParamType::Int4, ParamType::Int8];

@@ -1,14 +1,14 @@
-//! A Bind message in which only the values differ from one time to the next.
+//! A Bind message in which only the values change.
 
 use crate::{ParamType, StmtId, Value};
 
-/// A Bind of a prepared statement whose parameters all have a fixed length, and the Execute after it. It is copied as a
-/// whole, and values are put into their places.
+/// A Bind of a prepared statement whose parameters all have a fixed length, and its Execute. It is copied as a whole,
+/// and then the values are written into it.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     id: StmtId,
     bytes: Vec<u8>,
-    /// Where the values stand, in order.
+    /// Positions of the values, in order.
     places: Vec<Place>,
 }
 
@@ -20,8 +20,8 @@ struct Place {
 }
 
 impl Template {
-    /// From a Bind of statement `id` whose parameters begin at `values`, with the Execute after it. `None` where a
-    /// parameter has no fixed length.
+    /// Returns the template of a Bind of statement `id` whose parameters begin at `values`, with its Execute; `None`
+    /// if a parameter has no fixed length.
     pub(crate) fn new(id: StmtId, bytes: Vec<u8>, values: usize, params: &[ParamType]) -> Option<Self> {
         let mut places = Vec::with_capacity(params.len());
         let mut at = values;
@@ -37,8 +37,8 @@ impl Template {
         Some(Self { id, bytes, places })
     }
 
-    /// Appends the messages; `false`, and nothing is appended, where they are of another statement or a value does not fit
-    /// its place.
+    /// Appends the messages. Returns false, and appends nothing, if they belong to another statement or a value does
+    /// not fit.
     #[inline]
     pub(crate) fn fill(&self, id: StmtId, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
         if id != self.id {

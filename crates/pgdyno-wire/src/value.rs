@@ -3,7 +3,7 @@
 /// The type that a statement declares for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamType {
-    /// Left to the server; sent as text.
+    /// Inferred by the server; sent as text.
     Unknown,
     /// `int2`, sent as text.
     Int2,
@@ -20,7 +20,7 @@ pub enum ParamType {
 }
 
 impl ParamType {
-    /// The type's OID in `pg_type`; 0 leaves it to the server.
+    /// Returns the type's OID in `pg_type`; 0 leaves it to the server.
     #[must_use]
     pub fn oid(self) -> u32 {
         match self {
@@ -34,7 +34,7 @@ impl ParamType {
         }
     }
 
-    /// The format code in a Bind message: 0 text, 1 binary.
+    /// Returns the format code in a Bind message: 0 text, 1 binary.
     #[must_use]
     pub fn format(self) -> i16 {
         match self {
@@ -43,7 +43,7 @@ impl ParamType {
         }
     }
 
-    /// The name to cast a literal to in simple query mode; `None` where a plain literal will do.
+    /// Returns the type to cast a literal to in simple query mode; `None` if a plain literal is enough.
     #[must_use]
     pub fn literal_cast(self) -> Option<&'static str> {
         match self {
@@ -54,8 +54,8 @@ impl ParamType {
     }
 }
 
-/// A value to bind. Its variant must fit the declared [`ParamType`]: integers to `Int2`/`Int4`/`Int8`,
-/// text to `Text`, `Numeric` and `Unknown`.
+/// A value of a parameter. Its variant must fit the declared [`ParamType`]: integers to `Int2`/`Int4`/`Int8`, text to
+/// `Text`, `Numeric` and `Unknown`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// SQL NULL.
@@ -71,7 +71,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Appends length and value as they stand in a Bind message, in the format of `ty`.
+    /// Appends length and value as in a Bind message, in the format of `ty`.
     #[inline]
     pub(crate) fn bind(&self, ty: ParamType, out: &mut Vec<u8>) {
         match (*self, ty) {
@@ -84,7 +84,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same in text, whatever the type.
+    /// Appends length and value in text, for any type.
     #[inline]
     pub(crate) fn bind_text(&self, out: &mut Vec<u8>) {
         match *self {
@@ -113,7 +113,7 @@ impl Value<'_> {
         }
     }
 
-    /// Appends the value as a literal of SQL, quoted where it must be.
+    /// Appends the value as an SQL literal, with quotes if necessary.
     pub(crate) fn write_literal(&self, ty: ParamType, out: &mut Vec<u8>) {
         let cast = |out: &mut Vec<u8>| {
             if let Some(name) = ty.literal_cast() {
@@ -152,7 +152,7 @@ impl Value<'_> {
     }
 }
 
-/// Appends the decimal digits of `value`, without the machinery of `format!`.
+/// Appends the decimal digits of `value`, faster than `format!`.
 #[inline]
 pub fn push_int(out: &mut Vec<u8>, value: i64) {
     let mut digits = [0u8; 20];
@@ -193,7 +193,7 @@ fn text(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out[start..start + 4].copy_from_slice(&len.to_be_bytes());
 }
 
-/// One dimension, no NULLs, lower bound 1: `array_recv` of the server.
+/// Appends one dimension, no NULLs, lower bound 1, for `array_recv` of the server.
 fn int4_array(out: &mut Vec<u8>, values: &[i32]) {
     let dimensions = i32::from(!values.is_empty());
     let len = 12 + dimensions * 8 + values.len() as i32 * 8;

@@ -1,23 +1,23 @@
-//! In what form statements are sent.
+//! Form of statements on the wire.
 
 use serde::{Deserialize, Serialize};
 
-/// The messages of the extended protocol around a statement, and the form of its parameters. The simple protocol has one
-/// form only.
+/// Messages of the extended protocol for a statement, and the format of its parameters. The simple protocol has only
+/// one form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wire {
-    /// As costs server and driver least: numbers in binary with their types declared, and a Describe only where the names
-    /// of a result's columns are read.
+    /// The cheapest form for server and driver: numbers in binary with declared types, and a Describe only if the
+    /// names of a result's columns are read.
     #[default]
     Native,
-    /// As libpq sends them, and pgbench with it: parameters in text of types that the server finds out, a Describe for
+    /// The form of libpq, and so of pgbench: parameters in text whose types the server infers, and a Describe for
     /// each statement.
     Libpq,
 }
 
 impl Wire {
-    /// The word for it.
+    /// Returns its word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! The client's side of SCRAM-SHA-256.
 //!
-//! Source: RFC 5802, RFC 7677; saslprep as PostgreSQL has it: a password that it does not take is used as it is.
+//! Source: RFC 5802, RFC 7677; saslprep as in PostgreSQL: a password that it rejects is used unchanged.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,18 +9,18 @@ use sha2::{Digest as _, Sha256};
 
 use super::AuthError;
 
-/// The most iterations that a server may ask for: some seconds of a CPU. PostgreSQL asks for 4,096 unless it is told
-/// otherwise, and advice goes up to a million.
+/// Limit of iterations that a server may ask for: some seconds of CPU time. PostgreSQL asks for 4,096 by default, and
+/// advice goes up to a million.
 const MAX_ITERATIONS: u32 = 10_000_000;
 
-/// Iterations between two looks at whether to go on: about a millisecond.
+/// Iterations between two calls of `go_on`: about a millisecond.
 const ITERATIONS_AT_ONCE: u32 = 4_096;
 
-/// What the exchange is bound to.
+/// Channel binding of the exchange.
 pub(super) enum Bound {
-    /// `n`: nothing, and no TLS that there could be a binding to, or none is wanted.
+    /// `n`: none, because there is no TLS, or none is wanted.
     Not,
-    /// `y`: nothing, and the server did not offer it.
+    /// `y`: none, because the server did not offer it.
     NotOffered,
     /// `p`: the hash of the server's certificate.
     EndPoint(Vec<u8>),
@@ -35,7 +35,7 @@ impl Bound {
         }
     }
 
-    /// The header and the data, as the client's second message has them.
+    /// Returns the header and the data, as in the client's second message.
     fn input(&self) -> String {
         let data: &[u8] = if let Self::EndPoint(hash) = self { hash } else { b"" };
         STANDARD.encode([self.header().as_bytes(), data].concat())
@@ -49,7 +49,7 @@ pub(super) struct Scram {
     nonce: String,
 }
 
-/// An exchange in which the client has proven that it knows the password.
+/// An exchange after the client's proof.
 pub(super) struct Proven {
     server_key: [u8; 32],
     auth_message: String,
@@ -62,13 +62,13 @@ impl Scram {
         Self { password, bound, nonce: STANDARD.encode(rand::random::<[u8; 18]>()) }
     }
 
-    /// The client's first message.
+    /// Returns the client's first message.
     pub(super) fn first(&self) -> String {
         format!("{}n=,r={}", self.bound.header(), self.nonce)
     }
 
-    /// Reads the server's first message; the client's second one, with its proof. `go_on` is asked now and then whether
-    /// there is still time.
+    /// Reads the server's first message, and returns the client's second one, with its proof. Stops if `go_on`
+    /// returns false.
     pub(super) fn prove(self, first: &[u8], go_on: &mut dyn FnMut() -> bool) -> Result<(Proven, String), AuthError> {
         let first = text(first)?;
         let malformed = || AuthError::Scram("the server's first message is malformed".into());
@@ -96,7 +96,7 @@ impl Scram {
 }
 
 impl Proven {
-    /// Reads the server's last message: whether it knows the password as well.
+    /// Reads the server's last message, and checks that it knows the password as well.
     pub(super) fn verify(&self, last: &[u8]) -> Result<(), AuthError> {
         let last = text(last)?;
         if let Some(error) = last.strip_prefix("e=") {
@@ -115,7 +115,7 @@ fn text(message: &[u8]) -> Result<&str, AuthError> {
 }
 
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
-    // A key of any length will do.
+    // HMAC accepts keys of any length.
     Hmac::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"))
 }
 
