@@ -1,24 +1,24 @@
-//! The buckets of a histogram of latencies, for writing: an index from a shift and a table of counts.
+//! Buckets of a histogram of latencies, for recording: an index from a shift and a table of counts.
 
 use hdrhistogram::Histogram;
 
 /// The largest latency with a bucket of its own: 24 hours. Larger ones count as 24 hours.
 pub(crate) const MAX_LATENCY_NS: u64 = 24 * 3_600_000_000_000;
 
-/// Significant binary digits of a bucket: three decimal ones, as HdrHistogram counts them.
+/// Significant binary digits of a bucket: three decimal digits, as in HdrHistogram.
 const DIGITS: u32 = 11;
 /// Buckets of values with the same number of binary digits.
 const HALF: usize = 1 << (DIGITS - 1);
 const BUCKETS: usize = index(MAX_LATENCY_NS) + 1;
 
-/// A bucket's number, the same as HdrHistogram's for values from 1 ns and three digits.
+/// Returns a bucket's number, the same as HdrHistogram's for values from 1 ns and three digits.
 #[inline]
 const fn index(ns: u64) -> usize {
     let shift = 64 - DIGITS - (ns | ((1 << DIGITS) - 1)).leading_zeros();
     ((shift as usize) << (DIGITS - 1)) + (ns >> shift) as usize
 }
 
-/// The least value of a bucket.
+/// Returns the least value of a bucket.
 fn value(index: usize) -> u64 {
     match (index / HALF).checked_sub(1) {
         None | Some(0) => index as u64,
@@ -28,8 +28,8 @@ fn value(index: usize) -> u64 {
 
 /// Number of latencies in each bucket: 290 kB.
 ///
-/// Source: HdrHistogram (G. Tene). Its Rust library records by four times as many instructions, so latencies are counted
-/// here and read there.
+/// Source: HdrHistogram (G. Tene). Its Rust library needs four times as many instructions to record, so this table
+/// records latencies and the library reads them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Counts(Box<[u64]>);
 
@@ -51,7 +51,7 @@ impl Counts {
         }
     }
 
-    /// As everybody reads it.
+    /// Returns the library's histogram.
     pub(crate) fn histogram(&self) -> Histogram<u64> {
         // These bounds are constants that hdrhistogram accepts (low >= 1, high >= 2 * low, digits <= 5).
         #[expect(clippy::unwrap_used, reason = "constant arguments that every test here uses")]
@@ -69,7 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Value by value it is the histogram that the library would have made.
+        /// For all values it equals the histogram that the library makes.
         #[test]
         fn the_histogram_is_the_librarys(
             latencies in proptest::collection::vec((0u32..48, any::<u64>()).prop_map(|(bits, n)| n >> (63 - bits)), 0..200)

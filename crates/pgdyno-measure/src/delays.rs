@@ -1,38 +1,39 @@
-//! Delays of the driver itself: a distribution that costs next to nothing to record.
+//! Delays of the driver itself: a distribution that is very cheap to record.
 
 use crate::Percentiles;
 
-/// Each power of two is told apart in so many steps.
+/// Buckets per power of two.
 const STEPS: u64 = 16;
-/// Bits of a step.
+/// Bits of a bucket's number within a power of two.
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// Longer delays, of two minutes and more, count as this one in percentiles; mean and maximum are exact.
 const MAX_DELAY_NS: u64 = (1 << 37) - 1;
 const BUCKETS: usize = bucket(MAX_DELAY_NS) + 1;
 
-/// A distribution of delays in nanoseconds, told apart to a sixteenth.
+/// A distribution of delays in nanoseconds, with a resolution of a sixteenth.
 ///
-/// A tenth of the work and a fiftieth of the memory of [`crate::Latency`], as one is recorded for every read.
+/// Needs a tenth of the work and a fiftieth of the memory of [`crate::Latency`], because one is recorded for every
+/// read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// Made with the first delay.
+    /// Allocated with the first delay.
     counts: Option<Box<[u64; BUCKETS]>>,
     sum_ns: u64,
     max_ns: u64,
 }
 
-/// The bucket of a delay up to [`MAX_DELAY_NS`]: one each below 16 ns, then 16 for each power of two.
+/// Returns the bucket of a delay up to [`MAX_DELAY_NS`]: one for each below 16 ns, then 16 for each power of two.
 #[inline]
 const fn bucket(ns: u64) -> usize {
     if ns < STEPS {
         return ns as usize;
     }
     let shift = ns.ilog2() - STEP_BITS;
-    // The highest bit is in (ns >> shift), and takes the place of one more power of two.
+    // The highest bit is in (ns >> shift), and counts as one more power of two.
     (shift as u64 * STEPS + (ns >> shift)) as usize
 }
 
-/// The least and the greatest delay of a bucket.
+/// Returns the least and the greatest delay of a bucket.
 const fn bounds(bucket: usize) -> (u64, u64) {
     let bucket = bucket as u64;
     if bucket < STEPS {
@@ -64,31 +65,31 @@ impl Delays {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Buckets that are not empty: their bounds, and how many delays are in them.
+    /// Returns the buckets that are not empty: their bounds and counts.
     fn filled(&self) -> impl Iterator<Item = ((u64, u64), u64)> {
         let counts = self.counts.iter().flat_map(|counts| counts.iter().copied().enumerate());
         counts.filter(|(_, count)| *count > 0).map(|(nth, count)| (bounds(nth), count))
     }
 
-    /// How many delays there are.
+    /// Returns the number of delays.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.filled().map(|(_, count)| count).sum()
     }
 
-    /// The sum of all delays, exact.
+    /// Returns the exact sum of all delays.
     #[must_use]
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns
     }
 
-    /// The greatest, exact; 0 without delays.
+    /// Returns the exact maximum; 0 without delays.
     #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
-    /// The figures that reports show; `None` without delays. Mean and greatest are exact, the others the upper end of
+    /// Returns the figures of reports; `None` without delays. Mean and maximum are exact, the others the upper end of
     /// their bucket; the deviation is that of the buckets' middles.
     #[must_use]
     pub fn percentiles(&self) -> Option<Percentiles> {

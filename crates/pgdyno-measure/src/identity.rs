@@ -1,11 +1,11 @@
-//! Sums that must come out even, or the run is marked invalid.
+//! Identities of counters. If one does not hold, the run is marked invalid.
 
 use crate::{Part, Totals};
 
 /// An identity that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenIdentity {
-    /// The identity, as docs/metrics.md states it.
+    /// The identity, as in docs/metrics.md.
     pub identity: &'static str,
     /// The two sides, with their numbers.
     pub found: String,
@@ -17,7 +17,7 @@ impl std::fmt::Display for BrokenIdentity {
     }
 }
 
-/// Every identity of `totals` that does not hold; `txn_names` in the order of the parts.
+/// Returns the identities of `totals` that do not hold; `txn_names` are in the order of the parts.
 #[must_use]
 pub fn broken_identities(totals: &Totals, txn_names: &[&str]) -> Vec<BrokenIdentity> {
     let mut broken = Vec::new();
@@ -43,7 +43,7 @@ pub fn broken_identities(totals: &Totals, txn_names: &[&str]) -> Vec<BrokenIdent
     broken
 }
 
-/// The identity of a schedule, where there is one that does not hold; `phases` are all of a stage, of one group: another
+/// Returns the identity of a schedule, if it does not hold. `phases` are all of one stage, of one group: another
 /// group has another schedule, or none.
 #[must_use]
 pub fn broken_schedule(phases: &[&Totals]) -> Option<BrokenIdentity> {

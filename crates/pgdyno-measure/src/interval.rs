@@ -2,19 +2,19 @@
 
 use crate::Part;
 
-/// What part of a stage a time belongs to, in order.
+/// Phase of a stage, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Warming up: recorded, not counted.
     Ramp,
     /// The measured window.
     Measure,
-    /// After the window: transactions in flight may end, none begins.
+    /// After the window: transactions in flight may end, and none begins.
     Drain,
 }
 
 impl Phase {
-    /// The name in records.
+    /// Returns the name in records.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -25,19 +25,19 @@ impl Phase {
     }
 }
 
-/// What one engine thread used in one interval.
+/// Usage of one engine thread in one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerUsage {
     /// CPU time of the thread in user mode.
     pub user_ns: u64,
     /// CPU time of the thread in the kernel.
     pub sys_ns: u64,
-    /// Time that the thread was ready to run and had no CPU; 0 where the system does not tell.
+    /// Time in which the thread was runnable without a CPU; 0 if unknown.
     pub run_delay_ns: u64,
 }
 
 impl WorkerUsage {
-    /// CPU time, user and kernel.
+    /// Returns the CPU time, user and kernel.
     #[must_use]
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns + self.sys_ns
@@ -51,7 +51,7 @@ impl WorkerUsage {
     }
 }
 
-/// What all threads counted in one interval.
+/// Counts of all threads in one interval.
 #[derive(Clone, Debug)]
 pub struct Interval {
     /// Number from 0, over all stages.
@@ -60,7 +60,7 @@ pub struct Interval {
     pub stage: usize,
     /// The phase; an interval never spans two.
     pub phase: Phase,
-    /// Begin, since the start of the run.
+    /// Start, since the start of the run.
     pub start_ns: u64,
     /// End, since the start of the run.
     pub end_ns: u64,
@@ -70,27 +70,27 @@ pub struct Interval {
     pub in_flight: u64,
     /// By thread.
     pub workers: Vec<WorkerUsage>,
-    /// By group of clients, where the stage has more than one.
+    /// By group of clients, if the stage has several.
     pub groups: Vec<GroupInterval>,
 }
 
-/// What the clients of one group counted in one interval, on all threads.
+/// Counts of one group's clients in one interval, on all threads.
 #[derive(Clone, Debug)]
 pub struct GroupInterval {
-    /// What was counted.
+    /// The counts.
     pub part: Part,
     /// Transactions in flight at the end.
     pub in_flight: u64,
 }
 
 impl Interval {
-    /// Its length in seconds.
+    /// Returns its length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9
     }
 
-    /// Committed transactions a second.
+    /// Returns committed transactions a second.
     #[must_use]
     pub fn tps(&self) -> f64 {
         let committed: u64 = self.part.txns.iter().map(|t| t.committed).sum();
@@ -101,13 +101,13 @@ impl Interval {
 /// The sum of the intervals of one phase.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// What was counted.
+    /// The counts.
     pub part: Part,
-    /// Begin of the first interval.
+    /// Start of the first interval.
     pub start_ns: u64,
     /// End of the last interval.
     pub end_ns: u64,
-    /// How many intervals.
+    /// Number of intervals.
     pub intervals: u64,
     /// Transactions in flight when the first interval began.
     pub in_flight_at_start: u64,
@@ -118,7 +118,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds the next interval; `in_flight_before` is the gauge at the end of the interval before it.
+    /// Adds the next interval. `in_flight_before` is the number in flight at the end of the interval before it.
     pub fn add(&mut self, interval: &Interval, in_flight_before: u64) {
         if self.intervals == 0 {
             self.start_ns = interval.start_ns;
@@ -134,7 +134,7 @@ impl Totals {
         }
     }
 
-    /// This phase and the one that followed it, as one.
+    /// Returns this phase and the next one as one.
     #[must_use]
     pub fn and(&self, next: &Self) -> Self {
         if self.intervals == 0 || next.intervals == 0 {
@@ -152,13 +152,13 @@ impl Totals {
         both
     }
 
-    /// Length in seconds.
+    /// Returns the length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / 1e9
     }
 
-    /// Share of the time that each thread was on a CPU, 0 to 1.
+    /// Returns the share of the time that each thread was on a CPU, 0 to 1.
     pub fn busy(&self) -> impl Iterator<Item = f64> {
         let wall_ns = (self.end_ns - self.start_ns).max(1) as f64;
         self.workers.iter().map(move |w| w.cpu_ns() as f64 / wall_ns)

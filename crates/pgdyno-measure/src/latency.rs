@@ -10,17 +10,16 @@ use crate::counts::Counts;
 /// Source: HdrHistogram (G. Tene); the error of a percentile is at most 0.1 %.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    /// Made with the first latency: a histogram takes 290 kB, and scripts may have thousands of
-    /// statements that are never reached.
+    /// Allocated with the first latency: a histogram takes 290 kB, and scripts may have thousands of statements that
+    /// are never executed.
     counts: Option<Counts>,
-    /// Whether there is to be a histogram at all.
+    /// Whether it has no histogram.
     sums_only: bool,
     count: u64,
     sum_ns: u128,
-    /// Whole, so that neither the order of merging nor a long run costs digits. 2^35 squares of
-    /// 24 hours fit in.
+    /// An integer, so that neither the order of merging nor a long run costs precision. 2^35 squares of 24 hours fit.
     sum_squares_ns2: u128,
-    /// Exact, where the histogram knows only its bucket.
+    /// Exact, unlike the histogram's buckets.
     min_ns: u64,
     max_ns: u64,
 }
@@ -32,13 +31,13 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// One that keeps count, mean, deviation, least and greatest, and no percentiles.
+    /// Returns a distribution with count, mean, deviation, minimum and maximum, and without percentiles.
     #[must_use]
     pub fn sums_only() -> Self {
         Self { sums_only: true, ..Self::default() }
     }
 
-    /// Adds one latency. Cannot fail: what is out of range is clamped.
+    /// Adds one latency. Clamps values out of range.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
         match &mut self.counts {
@@ -52,7 +51,7 @@ impl Latency {
         self.max_ns = self.max_ns.max(latency_ns);
     }
 
-    /// Puts the first latency into a histogram, if there is to be one.
+    /// Adds the first latency to a new histogram, if there is to be one.
     #[inline(never)]
     fn begin(&mut self, latency_ns: u64) {
         if !self.sums_only {
@@ -60,8 +59,7 @@ impl Latency {
         }
     }
 
-    /// Adds another distribution to this one. Where one of them has no percentiles, the sum has none: they would be of a
-    /// part only.
+    /// Adds another distribution. If one of them has no percentiles, the sum has none: they would cover only a part.
     pub fn merge(&mut self, other: &Self) {
         self.sums_only |= other.sums_only;
         match (&mut self.counts, &other.counts) {
@@ -77,45 +75,45 @@ impl Latency {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// How many latencies there are.
+    /// Returns the number of latencies.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The sum of all latencies.
+    /// Returns the sum of all latencies.
     #[must_use]
     pub fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
 
-    /// The sum of their squares.
+    /// Returns the sum of their squares.
     #[must_use]
     pub fn sum_squares_ns2(&self) -> f64 {
         self.sum_squares_ns2 as f64
     }
 
-    /// The least; 0 without latencies.
+    /// Returns the minimum; 0 without latencies.
     #[must_use]
     pub fn min_ns(&self) -> u64 {
         if self.count == 0 { 0 } else { self.min_ns }
     }
 
-    /// The greatest; 0 without latencies.
+    /// Returns the maximum; 0 without latencies.
     #[must_use]
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
-    /// The arithmetic mean, exact; 0 without latencies.
+    /// Returns the exact arithmetic mean; 0 without latencies.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         if self.count() == 0 { 0.0 } else { self.sum_ns as f64 / self.count() as f64 }
     }
 
-    /// The standard deviation of all latencies; 0 without latencies.
+    /// Returns the standard deviation of all latencies; 0 without latencies.
     ///
-    /// √(n·Σx² − (Σx)²) / n, in whole numbers up to the root, so that latencies nearly alike cost no digits.
+    /// √(n·Σx² − (Σx)²) / n, in integers up to the root, so that nearly equal latencies lose no precision.
     #[must_use]
     pub fn stddev_ns(&self) -> f64 {
         if self.count == 0 {
@@ -131,18 +129,18 @@ impl Latency {
         numerator.sqrt() / n
     }
 
-    /// The latency that the share `quantile` (0 to 1) of all does not exceed; `None` without latencies.
+    /// Returns the latency that the share `quantile` (0 to 1) of all does not exceed; `None` without latencies.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
         self.histogram().map(|h| self.at(&h, quantile))
     }
 
     fn at(&self, histogram: &Histogram<u64>, quantile: f64) -> u64 {
-        // A bucket's upper end may lie beyond the greatest latency in it.
+        // A bucket's upper end may exceed the greatest latency in it.
         histogram.value_at_quantile(quantile).min(self.max_ns)
     }
 
-    /// The figures that reports show; `None` without latencies, or where percentiles are not kept.
+    /// Returns the figures of reports; `None` without latencies, or without percentiles.
     #[must_use]
     pub fn percentiles(&self) -> Option<Percentiles> {
         let histogram = self.histogram()?;
@@ -156,14 +154,13 @@ impl Latency {
         })
     }
 
-    /// The histogram, for writing it to a file; `None` without latencies, or where percentiles are not kept. It is made
-    /// for this.
+    /// Returns a histogram, to write it to a file; `None` without latencies, or without percentiles.
     #[must_use]
     pub fn histogram(&self) -> Option<Histogram<u64>> {
         self.counts.as_ref().map(Counts::histogram)
     }
 
-    /// Whether there is a [`Latency::histogram`].
+    /// Returns true if there is a [`Latency::histogram`].
     #[must_use]
     pub fn has_histogram(&self) -> bool {
         self.counts.is_some()
@@ -173,13 +170,13 @@ impl Latency {
 /// Figures of a distribution, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Percentiles {
-    /// How many latencies.
+    /// Number of latencies.
     pub count: u64,
     /// Arithmetic mean.
     pub mean: f64,
     /// Standard deviation.
     pub stddev: f64,
-    /// The least.
+    /// The minimum.
     pub min: u64,
     /// The median.
     pub p50: u64,
@@ -191,12 +188,12 @@ pub struct Percentiles {
     pub p99: u64,
     /// 99.9th percentile.
     pub p99_9: u64,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
 }
 
 impl Percentiles {
-    /// The quantiles that reports show, as `at` has them; the rest is 0.
+    /// Returns the quantiles of reports from `at`; the other figures are 0.
     pub(crate) fn by(at: impl Fn(f64) -> u64) -> Self {
         Self { p50: at(0.50), p90: at(0.90), p95: at(0.95), p99: at(0.99), p99_9: at(0.999), ..Self::default() }
     }

@@ -1,8 +1,8 @@
-//! What is measured: counters and latency histograms of every transaction and statement.
+//! Measurements: counters and latency histograms of every transaction and statement.
 //!
-//! One [`Recorder`] belongs to one engine thread. Once a second it hands over its [`Part`]; the parts of
-//! all threads merge into an [`Interval`], the intervals of the measured window into [`Totals`]. Nothing is
-//! shared and nothing is locked while transactions run.
+//! Each engine thread has one [`Recorder`], which returns its [`Part`] once a second. The parts of all threads merge
+//! into an [`Interval`], the intervals of the measured window into [`Totals`]. Nothing is shared or locked while
+//! transactions run.
 //!
 //! This crate reads no clock: times are arguments, in nanoseconds.
 

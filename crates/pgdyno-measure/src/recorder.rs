@@ -1,4 +1,4 @@
-//! What one engine thread counts in one interval.
+//! Counts of one engine thread in one interval.
 
 use pgdyno_wire::ErrorClass;
 
@@ -7,9 +7,9 @@ use crate::{Delays, Latency, Rows};
 /// Counters and latencies of one kind of transaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TxnPart {
-    /// Transactions that were begun.
+    /// Transactions that began.
     pub started: u64,
-    /// Transactions whose work is committed.
+    /// Transactions that were committed.
     pub committed: u64,
     /// Transactions that the workload itself rolled back (TPC-C clause 2.4.1.4).
     pub rolled_back: u64,
@@ -19,17 +19,15 @@ pub struct TxnPart {
     pub retried: u64,
     /// Tries after the first.
     pub retries: u64,
-    /// Transactions that the schedule asked for and that were not begun, being later than the limit.
+    /// Scheduled transactions that did not begin, because they were later than the limit.
     pub skipped: u64,
     /// Transactions that took longer than the latency limit.
     pub late: u64,
     /// Service time: first byte sent to ReadyForQuery, of completed transactions.
     pub service: Latency,
-    /// Response time: intended start to ReadyForQuery. Kept only where a schedule makes it differ from
-    /// the service time.
+    /// Response time: intended start to ReadyForQuery. Kept only if a schedule makes it differ from the service time.
     pub response: Option<Latency>,
-    /// Schedule lag: intended start to first byte sent, of completed transactions. Kept only where there is a
-    /// schedule.
+    /// Schedule lag: intended start to first byte sent, of completed transactions. Kept only with a schedule.
     pub lag: Option<Latency>,
 }
 
@@ -39,19 +37,19 @@ impl TxnPart {
         Self { response: latency(), lag: latency(), ..Self::default() }
     }
 
-    /// Transactions that ended without an error.
+    /// Returns the transactions that ended without an error.
     #[must_use]
     pub fn completed(&self) -> u64 {
         self.committed + self.rolled_back
     }
 
-    /// Transactions that failed for good, whatever the class.
+    /// Returns the transactions that failed for good, of all classes.
     #[must_use]
     pub fn failures(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// The latency that a user waits: response time where there is a schedule, else service time.
+    /// Returns the latency that a user experiences: response time with a schedule, else service time.
     #[must_use]
     pub fn response_or_service(&self) -> &Latency {
         self.response.as_ref().unwrap_or(&self.service)
@@ -81,13 +79,13 @@ impl TxnPart {
 /// Counters and latencies of one statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StmtPart {
-    /// Times that it failed.
+    /// Executions that failed.
     pub failed: u64,
-    /// Times that it failed and its transaction was tried again.
+    /// Executions that failed and whose transaction was retried.
     pub retried: u64,
-    /// From its sending, or the end of the statement before it in the same batch, to its end.
+    /// Time from sending it, or from the end of the statement before it in the same batch, to its end.
     pub latency: Latency,
-    /// The rows that it brought, where they were counted.
+    /// Rows that it returned, if they were counted.
     pub rows: Option<Box<Rows>>,
 }
 
@@ -103,44 +101,44 @@ impl StmtPart {
     }
 }
 
-/// Everything that one thread, or all of them, counted in some time.
+/// Counts of one thread, or of all threads, in some time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     /// By kind of transaction.
     pub txns: Vec<TxnPart>,
     /// By statement.
     pub stmts: Vec<StmtPart>,
-    /// Connections that were lost.
+    /// Connections lost.
     pub lost: u64,
-    /// Connections that were made anew after a loss.
+    /// Connections replaced after a loss.
     pub reconnected: u64,
-    /// The longest time that a client was without its connection.
+    /// Longest time of a client without its connection.
     pub outage_ns_max: u64,
-    /// Connections that were opened for one transaction each.
+    /// Connections opened for one transaction each.
     pub connected: u64,
-    /// How long opening these took, all together.
+    /// Total time of opening these.
     pub connecting_ns: u64,
-    /// Notices of the server that were dropped because too many waited to be passed on.
+    /// Notices of the server that were dropped because too many were waiting.
     pub notices_dropped: u64,
-    /// Arrivals of the schedule up to the end of the run; nothing without a schedule, or before its end.
+    /// Arrivals of the schedule up to the end of the run; `None` without a schedule, or before its end.
     pub scheduled: Option<u64>,
-    /// Transactions that were due and had not begun when the run ended: for want of a free client or connection.
+    /// Transactions that were due and had not begun at the end of the run, for lack of a free client or connection.
     pub still_waiting: u64,
-    /// How long the one that was due first of these had waited.
+    /// Waiting time of the one of these that was due first.
     pub still_waiting_ns_max: u64,
-    /// What the workload counts beside transactions.
+    /// Counts of the workload beside transactions.
     pub tallies: Vec<u64>,
-    /// From the wake of the thread that found several replies to the reading of each; 0 for one that came alone.
+    /// Time from the wake-up of a thread that found several replies to the reading of each; 0 for a single reply.
     pub read_delay: Delays,
-    /// From the moment that a timer was set for to the moment that it was served.
+    /// Delay between a timer's time and its service.
     pub timer_lateness: Delays,
 }
 
-/// Above so many statements their latencies have no percentiles: each histogram takes 290 kB.
+/// With more statements than this, their latencies have no percentiles: each histogram takes 290 kB.
 const HISTOGRAMS: usize = 500;
 
 impl Part {
-    /// An empty part for so many kinds of transactions and statements.
+    /// Returns an empty part for so many kinds of transactions and statements.
     #[must_use]
     pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
         Self {
@@ -156,7 +154,7 @@ impl Part {
         }
     }
 
-    /// Adds another part of the same shape; an empty one takes the other's shape.
+    /// Adds another part of the same shape; an empty part takes the other's shape.
     pub fn merge(&mut self, other: &Self) {
         self.txns.resize_with(self.txns.len().max(other.txns.len()), TxnPart::default);
         self.stmts.resize_with(self.stmts.len().max(other.stmts.len()), StmtPart::default);
@@ -185,7 +183,7 @@ impl Part {
         self.timer_lateness.merge(&other.timer_lateness);
     }
 
-    /// All kinds of transactions as one.
+    /// Returns the sum of all kinds of transactions.
     #[must_use]
     pub fn all(&self) -> TxnPart {
         let mut all = TxnPart::default();
@@ -196,7 +194,7 @@ impl Part {
     }
 }
 
-/// The part that a thread is writing.
+/// Records the part of a thread.
 #[derive(Debug)]
 pub struct Recorder {
     part: Part,
@@ -205,80 +203,81 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for so many kinds of transactions and statements, of which further ones are passed over; `scheduled` when a rate is given, so
-    /// that response and service time differ.
+    /// Returns a recorder for so many kinds of transactions and statements; it ignores others. `scheduled` keeps
+    /// response times apart from service times, because they differ with a rate.
     #[must_use]
     pub fn new(txns: usize, stmts: usize, scheduled: bool) -> Self {
         Self { part: Part::new(txns, stmts, scheduled), scheduled, in_flight: 0 }
     }
 
-    /// Keeps response times apart from service times, as with a rate: clients wait before their transactions begin. What was
-    /// counted before is forgotten.
+    /// Keeps response times apart from service times, as with a rate: clients wait before their transactions begin.
+    /// Drops earlier counts.
     pub fn schedule(&mut self) {
         self.scheduled = true;
         self.take();
     }
 
-    /// Counts so many things beside transactions.
+    /// Counts this many tallies beside transactions.
     pub fn count_tallies(&mut self, tallies: usize) {
         self.part.tallies = vec![0; tallies];
     }
 
-    /// What is counted beside transactions, to be added to.
+    /// Returns the tallies, to add to them.
     #[inline]
     pub fn tallies(&mut self) -> &mut [u64] {
         &mut self.part.tallies
     }
 
-    /// Hands over what was counted since the last call.
+    /// Returns the counts since the last call.
     pub fn take(&mut self) -> Part {
         let mut empty = Part::new(self.part.txns.len(), self.part.stmts.len(), self.scheduled);
         empty.tallies = vec![0; self.part.tallies.len()];
         std::mem::replace(&mut self.part, empty)
     }
 
-    /// Transactions that were begun and did not end yet.
+    /// Returns the number of transactions in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// A transaction began.
+    /// Counts the start of a transaction.
     #[inline]
     pub fn started(&mut self, txn: usize) {
         self.part.txns[txn].started += 1;
         self.in_flight += 1;
     }
 
-    /// So many scheduled transactions were given up before they began.
+    /// Counts scheduled transactions that were skipped.
     pub fn skipped(&mut self, txn: usize, count: u64) {
         self.part.txns[txn].skipped += count;
     }
 
-    /// A notice of the server was dropped.
+    /// Counts a dropped notice of the server.
     pub fn notice_dropped(&mut self) {
         self.part.notices_dropped += 1;
     }
 
-    /// So many arrivals were scheduled up to the end of the run.
+    /// Records the number of scheduled arrivals up to the end of the run.
     pub fn scheduled_until_end(&mut self, count: u64) {
         *self.part.scheduled.get_or_insert_default() += count;
     }
 
-    /// The run ended while so many transactions were due that had not begun; the first of them for so long.
+    /// Records the number of transactions that were due and had not begun at the end of the run, and the waiting time
+    /// of the first.
     pub fn still_waiting(&mut self, count: u64, longest_ns: u64) {
         self.part.still_waiting += count;
         self.part.still_waiting_ns_max = self.part.still_waiting_ns_max.max(longest_ns);
     }
 
-    /// A transaction was tried again.
+    /// Counts a retry of a transaction.
     pub fn retried(&mut self, txn: usize, first_retry: bool) {
         let txn = &mut self.part.txns[txn];
         txn.retries += 1;
         txn.retried += u64::from(first_retry);
     }
 
-    /// A transaction ended well: `committed`, or rolled back as the workload wants it.
+    /// Counts a completed transaction: `committed`, or rolled back by the workload.
     #[inline]
     pub fn completed(&mut self, txn: usize, committed: bool, service_ns: u64, response_ns: u64, late: bool) {
         let txn = &mut self.part.txns[txn];
@@ -298,13 +297,13 @@ impl Recorder {
         self.in_flight -= 1;
     }
 
-    /// A transaction failed for good.
+    /// Counts a transaction that failed for good.
     pub fn failed(&mut self, txn: usize, class: ErrorClass) {
         self.part.txns[txn].failed[class as usize] += 1;
         self.in_flight -= 1;
     }
 
-    /// A statement ended well.
+    /// Counts a statement that succeeded.
     #[inline]
     pub fn statement(&mut self, stmt: usize, latency_ns: u64) {
         if let Some(stmt) = self.part.stmts.get_mut(stmt) {
@@ -312,51 +311,51 @@ impl Recorder {
         }
     }
 
-    /// A statement that ended well brought these rows.
+    /// Adds the rows of a statement that succeeded.
     pub fn rows(&mut self, stmt: usize, rows: &Rows) {
         if let Some(stmt) = self.part.stmts.get_mut(stmt) {
             stmt.rows.get_or_insert_default().merge(rows);
         }
     }
 
-    /// A statement failed.
+    /// Counts a statement that failed.
     pub fn statement_failed(&mut self, stmt: usize) {
         if let Some(stmt) = self.part.stmts.get_mut(stmt) {
             stmt.failed += 1;
         }
     }
 
-    /// The transaction of a statement that failed is tried again.
+    /// Counts a failed statement whose transaction is retried.
     pub fn statement_retried(&mut self, stmt: usize) {
         if let Some(stmt) = self.part.stmts.get_mut(stmt) {
             stmt.retried += 1;
         }
     }
 
-    /// A connection was opened for one transaction.
+    /// Counts a connection that was opened for one transaction.
     pub fn connected(&mut self, took_ns: u64) {
         self.part.connected += 1;
         self.part.connecting_ns += took_ns;
     }
 
-    /// A reply was read so long after the thread woke.
+    /// Records the delay between the thread's wake-up and the reading of a reply.
     #[inline]
     pub fn read_after(&mut self, ns: u64) {
         self.part.read_delay.record(ns);
     }
 
-    /// A timer was served so long after its time.
+    /// Records the delay of a timer.
     #[inline]
     pub fn timer_late(&mut self, ns: u64) {
         self.part.timer_lateness.record(ns);
     }
 
-    /// A connection was lost.
+    /// Counts a lost connection.
     pub fn lost(&mut self) {
         self.part.lost += 1;
     }
 
-    /// A connection was made anew, after so long without one.
+    /// Counts a replaced connection, and the time without it.
     pub fn reconnected(&mut self, outage_ns: u64) {
         self.part.reconnected += 1;
         self.part.outage_ns_max = self.part.outage_ns_max.max(outage_ns);

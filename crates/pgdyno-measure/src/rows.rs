@@ -1,21 +1,21 @@
-//! Rows that statements brought: how many, and what they are.
+//! Counts and digests of statements' rows.
 
 /// Rows of one statement, over any number of executions. Merging adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// How many.
+    /// Number of rows.
     pub count: u64,
-    /// Their digest, where they were hashed.
+    /// Their digest, if they were hashed.
     pub digest: Option<Digest>,
 }
 
-/// What rows are, in 128 bits: equal for equal results. Each part is a sum modulo 2^64 over the executions.
+/// A digest of rows in 128 bits: equal for equal results. Each part is a sum modulo 2^64 over the executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     /// The sum of the rows' hashes: the same in any order of the rows.
     pub unordered: u64,
-    /// The polynomial of the rows' hashes in [`BASE`], the first row with the highest power: another one where two rows of an
-    /// execution change places.
+    /// The polynomial of the rows' hashes in [`BASE`], the first row with the highest power: it changes if two rows
+    /// of an execution change places.
     pub ordered: u64,
 }
 
@@ -23,7 +23,7 @@ pub struct Digest {
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Digest {
-    /// Takes the next row of an execution, as the server sent it: the body of its DataRow message.
+    /// Adds the next row of an execution in the server's form: the body of its DataRow message.
     pub fn row(&mut self, body: &[u8]) {
         let hash = hash(body);
         self.unordered = self.unordered.wrapping_add(hash);
@@ -43,7 +43,7 @@ impl Rows {
     }
 }
 
-/// FNV-1a in 64 bits, its bits mixed once more: sums of its values shall not hide a difference.
+/// FNV-1a in 64 bits, mixed once more, so that sums of its values do not hide differences.
 fn hash(bytes: &[u8]) -> u64 {
     let fnv = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
     let mixed = (fnv ^ (fnv >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

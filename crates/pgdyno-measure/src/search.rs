@@ -1,9 +1,9 @@
-//! The search for the highest load that keeps an objective.
+//! The search for the highest load that meets an objective.
 //!
-//! A [`Search`] says which load to measure next and is told what was seen; who measures is not its business. It goes up
-//! and down until it has a load that keeps the objective and one that breaks it, halves what lies between, measures
-//! again what noise leaves open, and has both ends confirmed by a second measurement. It takes for granted that a load
-//! above one that breaks the objective breaks it too.
+//! A [`Search`] returns which load to measure next, and takes the results; the caller measures. It goes up and down
+//! until it has a load that meets the objective and one that does not, bisects the interval, repeats measurements
+//! that noise leaves undecided, and confirms both ends by a second measurement. It assumes that every load above one
+//! that does not meet the objective does not meet it either.
 
 mod knee;
 mod sequential;
@@ -13,10 +13,10 @@ pub use sequential::{ERROR, REPEATS, Verdict};
 
 use sequential::{Noise, SATURATED};
 
-/// An end of what is found is measured at least so often.
+/// Minimum number of measurements of each end of the result.
 const CONFIRMED: usize = 2;
 
-/// Where is searched, and how far.
+/// Range and limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The lowest load.
@@ -25,46 +25,46 @@ pub struct Bounds {
     pub max: f64,
     /// The first load.
     pub start: f64,
-    /// The factor of a step up while nothing is known to be too much; above 1.
+    /// Factor of a step up while no load is known to be too high; above 1.
     pub growth: f64,
-    /// Whether loads are whole numbers, as clients are.
+    /// Whether loads are whole numbers, such as clients.
     pub whole: bool,
-    /// Ends of what is found may be so far apart, as a share of the lower one.
+    /// Wanted width of the resulting interval, as a share of its lower end.
     pub precision: f64,
-    /// Measurements, at most.
+    /// Limit of measurements.
     pub budget: usize,
-    /// Loads below the limit that are measured for the curve when it has been found.
+    /// Number of loads below the limit that are measured for the curve, after it was found.
     pub fill: usize,
 }
 
-/// What one measurement showed.
+/// Result of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
-    /// The logarithm of bound over figure, of the objective that is nearest to being broken: above 0 it is kept.
+    /// The logarithm of bound over figure, of the objective that is closest to its bound: above 0 all are met.
     Margin(f64),
-    /// The load was not carried at all; no figure says by how much.
+    /// The load could not be carried at all; there is no figure.
     Overloaded,
 }
 
-/// A load and what was seen at it.
+/// A load and its results.
 #[derive(Clone, Debug, PartialEq)]
 struct Point {
     load: f64,
     margins: Vec<f64>,
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limit {
-    /// The highest load that keeps the objective, with everything below it.
+    /// The highest load that meets the objective, as do all below it.
     pub kept: Option<f64>,
-    /// The lowest load that breaks it. The limit lies between the two.
+    /// The lowest load that does not meet it. The limit lies between the two.
     pub broken: Option<f64>,
-    /// Whether the budget ended the search before it was done.
+    /// Whether the search reached its limit of measurements before it was finished.
     pub exhausted: bool,
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
     bounds: Bounds,
@@ -73,13 +73,13 @@ pub struct Search {
 }
 
 impl Search {
-    /// One that has seen nothing yet.
+    /// Returns a search without results.
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, points: Vec::new() }
     }
 
-    /// Takes in a measurement.
+    /// Adds a measurement.
     pub fn saw(&mut self, load: f64, seen: Seen) {
         let margin = match seen {
             Seen::Margin(margin) => margin.clamp(-SATURATED, SATURATED),
@@ -92,7 +92,7 @@ impl Search {
         }
     }
 
-    /// The load to measure next; none when the search is over.
+    /// Returns the load to measure next; `None` when the search is finished.
     #[must_use]
     pub fn next(&self) -> Option<f64> {
         if self.spent() >= self.bounds.budget {
@@ -101,14 +101,14 @@ impl Search {
         self.seek().or_else(|| self.fill())
     }
 
-    /// What is known of a load.
+    /// Returns the verdict on a load.
     #[must_use]
     pub fn verdict(&self, load: f64) -> Verdict {
         let noise = self.noise();
         self.points.iter().find(|point| point.load == load).map_or(Verdict::Open, |point| noise.verdict(&point.margins))
     }
 
-    /// What is found so far.
+    /// Returns the result so far.
     #[must_use]
     pub fn limit(&self) -> Limit {
         let (kept, broken) = self.ends(&self.verdicts());
@@ -130,14 +130,14 @@ impl Search {
         self.points.iter().map(|point| noise.verdict(&point.margins)).collect()
     }
 
-    /// The highest point that keeps the objective below the lowest one that breaks it, and that one.
+    /// Returns the highest point that meets the objective below the lowest one that does not, and the latter.
     fn ends(&self, verdicts: &[Verdict]) -> (Option<usize>, Option<usize>) {
         let broken = verdicts.iter().position(|verdict| *verdict == Verdict::Broken);
         let below = &verdicts[..broken.unwrap_or(verdicts.len())];
         (below.iter().rposition(|verdict| *verdict == Verdict::Kept), broken)
     }
 
-    /// The next step towards the limit.
+    /// Returns the next step towards the limit.
     fn seek(&self) -> Option<f64> {
         let verdicts = self.verdicts();
         let (kept, broken) = self.ends(&verdicts);
@@ -145,7 +145,7 @@ impl Search {
         let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else {
             return Some(self.admissible(self.bounds.start));
         };
-        // Kept above one that breaks it: one of the two is chance.
+        // A load met the objective above one that did not: one of the two is due to chance.
         if let Some(low) = broken
             && verdicts[low..].contains(&Verdict::Kept)
             && point(low).margins.len() < REPEATS
@@ -177,7 +177,7 @@ impl Search {
         }
     }
 
-    /// A load for the curve below the limit that nothing near was measured at.
+    /// Returns a load for the curve below the limit, far from measured ones.
     fn fill(&self) -> Option<f64> {
         let kept = self.limit().kept?;
         let parts = self.bounds.fill + 1;
@@ -185,7 +185,7 @@ impl Search {
         (1..parts).map(|part| self.admissible(kept * part as f64 / parts as f64)).find(|load| !near(*load))
     }
 
-    /// The least difference of two loads.
+    /// Returns the least difference of two loads.
     fn least(&self) -> f64 {
         if self.bounds.whole { 1.0 } else { 0.0 }
     }
@@ -198,7 +198,7 @@ impl Search {
         self.rounded(load.clamp(self.bounds.min, self.bounds.max))
     }
 
-    /// To whole numbers, or to four digits: nobody needs more.
+    /// Rounds to whole numbers, or to four digits.
     fn rounded(&self, load: f64) -> f64 {
         let digits = 10f64.powf(load.abs().max(f64::MIN_POSITIVE).log10().floor() - 3.0);
         if self.bounds.whole { load.round() } else { (load / digits).round() * digits }

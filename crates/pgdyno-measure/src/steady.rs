@@ -1,13 +1,12 @@
-//! Whether throughput held steady over the measured window, and where it did not.
+//! Whether throughput was steady over the measured window, and where it changed.
 //!
-//! - [`steadiness`] is the trend from the first to the last third, and how much of it could be chance;
+//! - [`steadiness`] is the trend from the first to the last third, and how much of it could be due to chance;
 //! - [`level_changes`] finds where throughput went from one level to another;
-//! - [`warm_up`] tells how much of the window's begin belongs to the warm-up.
+//! - [`warm_up`] finds how much of the window's start belongs to the warm-up.
 //!
-//! Neighbouring intervals are alike: a slow second follows a slow one. Each test holds what it sees against the *long-run*
-//! variance of what is left when the change is taken away ([`noise`]), and its bounds are those that simulated series
-//! without any change exceed in at most one of twenty cases, where a value inherits up to nine tenths of the one before
-//! (`simulation.rs`).
+//! Neighbouring intervals are correlated: a slow second follows a slow one. Each test compares with the *long-run*
+//! variance of the residuals ([`noise`]). Its bounds are those that simulated series without any change exceed in at
+//! most one of twenty cases, with an autocorrelation of up to 0.9 (`simulation.rs`).
 
 mod levels;
 mod noise;
@@ -20,7 +19,7 @@ pub use levels::{LevelChange, level_changes};
 pub use trend::{STEADY_BELOW, Steadiness, Verdict, steadiness};
 pub use warm_up::warm_up;
 
-/// Changes of less than this share of the mean are not worth a word, however certain they are.
+/// Changes below this share of the mean are not reported, however certain they are.
 const RELEVANT: f64 = 0.05;
 
 fn mean(values: &[f64]) -> f64 {

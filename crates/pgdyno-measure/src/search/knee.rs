@@ -1,8 +1,8 @@
 //! The knee of a curve of latency against load.
 
-/// The place in `curve`, pairs of throughput and mean response time by load, where throughput over response time is
-/// greatest: Kleinrock's *power*. Below it more load costs little latency, above it latency grows faster than
-/// throughput. `None` for fewer than three points, which are no curve.
+/// Returns the place in `curve`, pairs of throughput and mean response time by load, where throughput over response
+/// time is greatest: Kleinrock's *power*. Below it more load costs little latency, above it latency grows faster than
+/// throughput. Returns `None` for fewer than three points.
 ///
 /// Source: L. Kleinrock, "Power and Deterministic Rules of Thumb for Probabilistic Problems in Computer
 /// Communications", ICC 1979.

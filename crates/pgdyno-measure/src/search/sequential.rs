@@ -1,36 +1,36 @@
-//! When repeated measurements decide.
+//! The decision after repeated measurements.
 //!
-//! The margins of a load are taken for draws of a normal distribution that a few stalls are mixed into. So the middle of
-//! a load's margins is their median, and the spread is estimated from the deviations, of which none counts for more than
-//! [`STALL`], of all repeated measurements of the search, together with what is assumed before there are any. After each
-//! measurement a one-sided t test at [`ERROR`] / [`REPEATS`] is made in both directions: by Bonferroni's inequality a
-//! verdict is wrong with a probability of about [`ERROR`] at most, however often it is looked at.
+//! The margins of a load are assumed to be draws from a normal distribution, mixed with a few stalls. So the centre
+//! of a load's margins is their median, and the spread is estimated from the deviations of all repeated measurements
+//! of the search, each limited to [`STALL`], together with a prior. After each measurement a one-sided t test at
+//! [`ERROR`] / [`REPEATS`] is made in both directions: by Bonferroni's inequality a verdict is wrong with a
+//! probability of about [`ERROR`] at most, however often it is tested.
 
 /// The probability of a wrong verdict on one load, under the assumptions of the test.
 pub const ERROR: f64 = 0.05;
-/// Measurements of one load, at most; what is not decided by then cannot be told.
+/// Limit of measurements of one load; what is not decided by then is not decidable.
 pub const REPEATS: usize = 5;
 /// The normal quantile of 1 − [`ERROR`] / [`REPEATS`].
 const Z: f64 = 2.326_347_874;
-/// A margin beyond this, a factor of e, says no more than one of this.
+/// Margins beyond this, a factor of e, count as this one.
 pub(super) const SATURATED: f64 = 1.0;
-/// What repeated measurements are assumed to differ by before there are any: 10 %.
+/// Prior difference of repeated measurements: 10 %.
 const ASSUMED_SPREAD: f64 = 0.1;
-/// A deviation above this is a stall, and counts as one of this size.
+/// A deviation above this is a stall, and counts as this one.
 const STALL: f64 = 0.25;
-/// The standard error of a median over that of a mean, for many draws of a normal distribution.
+/// The standard error of a median relative to that of a mean, for many draws of a normal distribution.
 const MEDIAN: f64 = 1.2533;
-/// How many differences that assumption weighs as much as.
+/// Weight of the prior, in differences.
 const ASSUMED_WEIGHT: f64 = 3.0;
 
-/// What is known of a load.
+/// Verdict on a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It keeps the objective.
+    /// It meets the objective.
     Kept,
-    /// It breaks the objective.
+    /// It does not meet the objective.
     Broken,
-    /// Neither is certain enough.
+    /// Undecided.
     Open,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// From the margins of each load. What is beyond the scale tells nothing of the spread.
+    /// Estimates it from the margins of each load. Margins beyond the scale are ignored.
     pub(super) fn of<'a>(points: impl Iterator<Item = &'a [f64]>) -> Self {
         let (mut squares, mut freedom) = (ASSUMED_WEIGHT * ASSUMED_SPREAD.powi(2), ASSUMED_WEIGHT);
         for margins in points.filter(|margins| margins.iter().any(|margin| margin.abs() < SATURATED)) {
@@ -60,7 +60,7 @@ impl Noise {
         let loss = if margins.len() > 2 { MEDIAN } else { 1.0 };
         let least = t_quantile(self.freedom) * self.spread * loss / (margins.len() as f64).sqrt();
         match median(margins) {
-            // However wide the spread: nothing on the scale speaks for the other verdict.
+            // Whatever the spread: nothing on the scale supports the other verdict.
             _ if margins.iter().all(|margin| *margin <= -SATURATED) => Verdict::Broken,
             _ if margins.iter().all(|margin| *margin >= SATURATED) => Verdict::Kept,
             middle if middle >= least => Verdict::Kept,
@@ -77,7 +77,7 @@ fn median(values: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[half] } else { (sorted[half - 1] + sorted[half]) / 2.0 }
 }
 
-/// The quantile of Student's t that belongs to [`Z`], by the expansion of Cornish and Fisher (Abramowitz and Stegun,
+/// Returns the quantile of Student's t for [`Z`], by the expansion of Cornish and Fisher (Abramowitz and Stegun,
 /// 26.7.5): 2 % too small at 3 degrees of freedom, exact to three digits from 6.
 fn t_quantile(freedom: f64) -> f64 {
     let power = |n: i32| Z.powi(n);

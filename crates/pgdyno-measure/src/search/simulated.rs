@@ -1,4 +1,4 @@
-//! The search against servers whose limit is known.
+//! The search against servers with a known limit.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 struct Random(u64);
 
 impl Random {
-    /// Uniform, above 0 up to 1.
+    /// Returns a uniform number above 0, up to 1.
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -28,7 +28,7 @@ fn bounds() -> Bounds {
     Bounds { min: 1.0, max: 2000.0, start: 700.0, growth: 1.4, whole: false, precision: 0.05, budget: 60, fill: 3 }
 }
 
-/// Searches to the end. Returns what was found and the measurements that it took.
+/// Searches to the end. Returns the result and the number of measurements.
 fn search(bounds: Bounds, mut measure: impl FnMut(f64) -> Seen) -> (Limit, Search, usize) {
     let (mut search, mut spent) = (Search::new(bounds), 0);
     while let Some(load) = search.next() {
@@ -41,7 +41,8 @@ fn search(bounds: Bounds, mut measure: impl FnMut(f64) -> Seen) -> (Limit, Searc
     (search.limit(), search, spent)
 }
 
-/// Of `searches`, the share whose limit is within 15 % below and 3 % above the true one, and the mean of their measurements.
+/// Returns the share of `searches` whose limit is within 15 % below and 3 % above the true one, and the mean number
+/// of measurements.
 fn share_that_finds(truth: f64, searches: u64, mut measure: impl FnMut(&mut Random, f64) -> Seen) -> (f64, f64) {
     let (mut found, mut measurements) = (0.0, 0.0);
     for seed in 0..searches {
@@ -63,7 +64,7 @@ fn truth() -> f64 {
     CAPACITY - 100f64.ln() / BOUND_S
 }
 
-/// One server, exponential service: Lindley's recursion over ten seconds of arrivals.
+/// One server with exponential service: Lindley's recursion over ten seconds of arrivals.
 fn queue(random: &mut Random, load: f64) -> Seen {
     let (mut wait, mut responses) = (0.0_f64, Vec::new());
     let arrivals = (load * 10.0) as usize;
@@ -86,7 +87,7 @@ fn a_queue_of_one_server_is_found_out_in_19_of_20_searches() {
 
 #[test]
 fn noise_and_stalls_are_seen_through_in_19_of_20_searches() {
-    // Each figure 15 % off, and one in thirty four times as high: a checkpoint, another program.
+    // Each figure is 15 % off, and one in thirty four times as high: a checkpoint, another program.
     let noisy = |random: &mut Random, load: f64| {
         if load >= CAPACITY {
             return Seen::Overloaded;

@@ -1,20 +1,22 @@
-//! Where throughput goes from one level to another.
+//! Changes of the level of throughput.
 
 use super::noise::{around_levels, difference, long_run_variance};
 use super::{RELEVANT, mean};
 
-/// Fewer intervals than this tell of no level.
+/// Minimum number of intervals.
 const INTERVALS_MIN: usize = 20;
 
-/// The least intervals that are a level, and the most parts that a window falls into.
+/// Minimum number of intervals in a level, and largest number of parts.
 const LEVEL_MIN: usize = 5;
 const LEVELS_MAX: usize = 20;
 
-/// How many splits at once are tried: a dip is two, neither of which stands out as long as the other is taken for noise.
+/// Number of splits that are tried together: a dip needs two, and each alone is hidden while the other counts as
+/// noise.
 const AHEAD: usize = 2;
 
-/// How many standard errors the best split of a series without a change stays below in 19 of 20 cases, for `n` intervals.
-/// Andrews (1993) has 3.1 for very long series; short ones want more, as their persistence is hard to know.
+/// Returns the number of standard errors that the best split of a series without a change does not exceed in 19 of 20
+/// cases, for `n` intervals. Andrews (1993) has 3.1 for very long series; short ones need more, because their
+/// persistence is hard to estimate.
 fn bound(n: f64) -> f64 {
     3.2 + 120.0 / n
 }
@@ -24,18 +26,17 @@ fn bound(n: f64) -> f64 {
 pub struct LevelChange {
     /// The first interval of the new level.
     pub at: usize,
-    /// Mean since the change before.
+    /// Mean since the last change.
     pub before: f64,
     /// Mean until the next change.
     pub after: f64,
 }
 
-/// The changes of level of a series, in their order; none of fewer than 20 intervals.
+/// Returns the changes of level of a series, in order; none with fewer than 20 intervals.
 ///
-/// Binary segmentation (Vostrikova 1981): of all places where a part could be split, the one where the means differ most,
-/// for as long as that difference stands out of the noise that is left once the split is made, and is more than 5 % of the
-/// mean. A level is at least five intervals long, and a twentieth of the series: one stall is no level, nor is the dip of
-/// each checkpoint.
+/// Binary segmentation (Vostrikova 1981): of all possible splits, the one with the largest difference of means, as
+/// long as that difference exceeds the noise after the split, and is more than 5 % of the mean. A level has at least
+/// five intervals, and a twentieth of the series: one stall is no level, nor is the dip of each checkpoint.
 #[must_use]
 pub fn level_changes(series: &[f64]) -> Vec<LevelChange> {
     let (n, whole) = (series.len(), mean(series));
@@ -55,8 +56,8 @@ pub fn level_changes(series: &[f64]) -> Vec<LevelChange> {
     borders.iter().map(change).collect()
 }
 
-/// The borders with `ahead` more, each the best at its turn; none where one of these does not stand out of the noise that is
-/// left.
+/// Returns the borders with `ahead` more, each the best in its turn; `None` if one of these does not exceed the
+/// remaining noise.
 fn split(series: &[f64], borders: &[usize], level_min: usize, ahead: usize) -> Option<Vec<usize>> {
     let (n, relevant) = (series.len(), RELEVANT * mean(series));
     let (mut more, mut fresh) = (borders.to_vec(), Vec::new());
@@ -74,13 +75,13 @@ fn split(series: &[f64], borders: &[usize], level_min: usize, ahead: usize) -> O
     fresh.iter().all(stands_out).then_some(more)
 }
 
-/// The borders before and after the one at `at`.
+/// Returns the borders before and after the one at `at`.
 fn around(borders: &[usize], n: usize, at: usize) -> (usize, usize) {
     let begin = borders.iter().rev().find(|border| **border < at).copied().unwrap_or(0);
     (begin, borders.iter().find(|border| **border > at).copied().unwrap_or(n))
 }
 
-/// The place where one more split takes most away of the squares of all parts.
+/// Returns the split that reduces the sum of squares of all parts most.
 fn best_split(series: &[f64], borders: &[usize], level_min: usize) -> Option<usize> {
     let begins = [0].into_iter().chain(borders.iter().copied());
     let ends = borders.iter().copied().chain([series.len()]);
@@ -116,7 +117,7 @@ fn best_split_of(part: &[f64], level_min: usize) -> Option<(usize, f64)> {
 mod tests {
     use super::*;
 
-    /// Levels with their lengths, with a ripple.
+    /// Returns levels with these lengths, with a ripple.
     fn series(levels: &[(f64, usize)]) -> Vec<f64> {
         let level = |(level, n): &(f64, usize)| vec![*level; *n];
         let flat: Vec<f64> = levels.iter().flat_map(level).collect();

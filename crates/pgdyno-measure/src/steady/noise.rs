@@ -1,15 +1,15 @@
-//! How much of a difference of means could be chance.
+//! The part of a difference of means that could be due to chance.
 
 use super::mean;
 
-/// No series is taken for more persistent than this: nothing could ever be told of it.
+/// Limit of a series' persistence: beyond it nothing could ever be decided.
 const PERSISTENCE_MAX: f64 = 0.97;
 
-/// The long-run variance of what is left of a series after `fitted` parameters were taken out of it: that of the mean of
-/// n values, times n.
+/// Returns the long-run variance of the residuals of a series after `fitted` parameters were removed: that of the
+/// mean of n values, times n.
 ///
-/// An autoregression of order 1. Its coefficient comes out too low in short series, by (`fitted` (1 + ρ) + 3 ρ) / n to
-/// first order (Marriott and Pope 1954, for one mean); this is put right.
+/// An autoregression of order 1. Its coefficient is too low in short series, by (`fitted` (1 + ρ) + 3 ρ) / n to first
+/// order (Marriott and Pope 1954, for one mean); this is corrected.
 pub(super) fn long_run_variance(residuals: &[f64], fitted: f64) -> f64 {
     let n = residuals.len() as f64;
     let squares: f64 = residuals.iter().map(|v| v * v).sum();
@@ -23,7 +23,7 @@ pub(super) fn long_run_variance(residuals: &[f64], fitted: f64) -> f64 {
     fresh / (n - 1.0 - fitted).max(1.0) / (1.0 - persistence).powi(2)
 }
 
-/// What is left of a series that stays at one level between the `borders`, which are positions within it, ascending.
+/// Returns the residuals of a series with one level between the `borders`, which are positions in it, ascending.
 pub(super) fn around_levels(series: &[f64], borders: &[usize]) -> Vec<f64> {
     let mut residuals = Vec::with_capacity(series.len());
     let ends = borders.iter().copied().chain([series.len()]);
@@ -36,8 +36,8 @@ pub(super) fn around_levels(series: &[f64], borders: &[usize]) -> Vec<f64> {
     residuals
 }
 
-/// By how many standard errors the means of `series` before and from `at` differ, `variance` being that of the long run.
-/// A series that does not vary at all differs by infinitely many, or by none.
+/// Returns by how many standard errors the means of `series` before and from `at` differ, with the long-run
+/// `variance`. A constant series differs by infinitely many, or by none.
 pub(super) fn difference(series: &[f64], at: usize, variance: f64) -> f64 {
     let (n, before) = (series.len() as f64, at as f64);
     let weight = before * (n - before) / n;
@@ -61,7 +61,7 @@ mod tests {
                 })
                 .collect();
             let truth = (1.0 + rho) / (1.0 - rho);
-            // A few series by far too high pull the mean up: the coefficient is in the denominator.
+            // A few series with much too high values pull the mean up: the coefficient is in the denominator.
             let told = mean(&variances) / truth;
             assert!((0.85..1.35).contains(&told), "{rho}: {told}");
         }

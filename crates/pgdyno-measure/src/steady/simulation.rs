@@ -1,14 +1,14 @@
-//! Whether the promises are kept: simulated windows by the thousand, of which the truth is known.
+//! Tests of the bounds on thousands of simulated windows with known properties.
 
 use super::{Verdict, level_changes, steadiness, warm_up};
 use crate::compare::simulation::{Noise, autoregression};
 
-/// Throughput by interval: 1000 with noise of 5 %.
+/// Returns throughput by interval: 1000 with noise of 5 %.
 fn throughput(noise: &mut Noise, n: usize, rho: f64) -> Vec<f64> {
     autoregression(noise, n, rho).iter().map(|v| 1000.0 * (1.0 + 0.05 * v)).collect()
 }
 
-/// In what share of `times` windows it is so.
+/// Returns the share of `times` windows for which it holds.
 fn share(times: u32, mut holds: impl FnMut() -> bool) -> f64 {
     let count = (0..times).filter(|_| holds()).count();
     count as f64 / f64::from(times)
@@ -19,7 +19,7 @@ fn a_window_without_a_change_shows_one_in_at_most_one_of_twenty() {
     let mut noise = Noise::new(1);
     for (n, times) in [(12, 1000), (20, 1000), (30, 1000), (60, 1000), (120, 600), (600, 300), (3600, 100)] {
         for rho in [0.0, 0.5, 0.8, 0.9] {
-            // Noise so large that no change is too small to be worth a word.
+            // Noise so large that no change is below the limit of reports.
             let mut window =
                 || autoregression(&mut noise, n, rho).iter().map(|v| 1000.0 + 300.0 * v).collect::<Vec<_>>();
             let chance = 0.05 + 3.0 * (0.05 * 0.95 / f64::from(times)).sqrt();
@@ -72,7 +72,7 @@ fn a_drift_of_a_tenth_is_called_steady_in_at_most_one_of_twenty_windows() {
     for (n, rho) in [(30, 0.0), (30, 0.5), (60, 0.3), (120, 0.5), (300, 0.8)] {
         let steady = share(500, || {
             let mut window = throughput(&mut noise, n, rho);
-            // Between the middles of the first and the last third lie two thirds of the window.
+            // The middles of the first and the last third are two thirds of the window apart.
             window.iter_mut().enumerate().for_each(|(nth, v)| *v *= 1.0 + 0.15 * nth as f64 / n as f64);
             steadiness(&window).unwrap().verdict() == Verdict::Steady
         });

@@ -3,16 +3,16 @@
 use super::noise::long_run_variance;
 use super::{RELEVANT, mean};
 
-/// A window is steady where a trend of this share of the mean is ruled out.
+/// A window is steady if a trend of this share of the mean is ruled out.
 pub const STEADY_BELOW: f64 = 0.10;
 
-/// How many standard errors a trend by chance stays below in 19 of 20 series, for `n` intervals: two, and in short series,
-/// whose persistence is hard to know, more.
+/// Returns the number of standard errors that a trend by chance does not exceed in 19 of 20 series, for `n`
+/// intervals: two, and more in short series, whose persistence is hard to estimate.
 fn bound(n: f64) -> f64 {
     2.0 + 40.0 / n
 }
 
-/// How throughput went over the window.
+/// Throughput over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steadiness {
     /// Standard deviation of the intervals over their mean.
@@ -25,19 +25,19 @@ pub struct Steadiness {
     pub drifts: bool,
 }
 
-/// What can be said of the window.
+/// Verdict on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// A trend of [`STEADY_BELOW`] or more is ruled out: what was measured and what chance adds are less together.
+    /// A trend of [`STEADY_BELOW`] or more is ruled out: the measured trend plus chance is below it.
     Steady,
     /// A trend that is more than chance.
     Drifts,
-    /// Neither is shown: the intervals are too few, or vary too much.
+    /// Neither is shown: there are too few intervals, or they vary too much.
     Unknown,
 }
 
 impl Steadiness {
-    /// What can be said.
+    /// Returns the verdict.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self {
@@ -48,10 +48,11 @@ impl Steadiness {
     }
 }
 
-/// Looks at throughput by interval. `None` for fewer than nine intervals, three to a third, or where the mean is nothing.
+/// Computes the steadiness of throughput by interval. Returns `None` for fewer than nine intervals, three per third,
+/// or if the mean is 0.
 ///
-/// The trend is the difference of the means of the last and the first third, held against the long-run variance of what a
-/// straight line leaves.
+/// The trend is the difference of the means of the last and the first third, compared with the long-run variance of
+/// the residuals of a straight line.
 #[must_use]
 pub fn steadiness(per_interval: &[f64]) -> Option<Steadiness> {
     let third = per_interval.len() / 3;
@@ -72,7 +73,7 @@ pub fn steadiness(per_interval: &[f64]) -> Option<Steadiness> {
     })
 }
 
-/// What the straight line of least squares leaves of a series.
+/// Returns the residuals of the least-squares line of a series.
 fn around_line(series: &[f64]) -> Vec<f64> {
     let (middle, level) = ((series.len() as f64 - 1.0) / 2.0, mean(series));
     let at = |nth: usize| nth as f64 - middle;

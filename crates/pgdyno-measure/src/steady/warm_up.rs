@@ -1,26 +1,27 @@
-//! How much of the window's begin is warm-up.
+//! The part of the window's start that belongs to the warm-up.
 
 use super::noise::{around_levels, difference, long_run_variance};
 use super::{RELEVANT, mean};
 
-/// Intervals that are looked at as one (MSER-5).
+/// Intervals per batch (MSER-5).
 const BATCH: usize = 5;
 
-/// Fewer intervals than this tell nothing.
+/// Minimum number of intervals.
 const INTERVALS_MIN: usize = 30;
 
-/// Of all begins that make the rest nearly as certain as can be the shortest is taken: behind the true one chance decides.
+/// Of all starts with nearly the least error the shortest is taken: beyond the true one chance decides.
 const ENOUGH: f64 = 1.1;
 
-/// How many standard errors the begin that MSER-5 leaves out of a series without a warm-up stays below in 19 of 20 cases,
-/// the rest being taken for what noise there is.
+/// Returns the number of standard errors that the start removed by MSER-5 does not exceed in 19 of 20 series without
+/// a warm-up, with the remaining noise.
 const BOUND: f64 = 3.2;
 
-/// How many intervals of the window's begin would better have been warm-up; `None` where its begin is as the rest, and
-/// where the rest has not settled itself: what would be left out is half of the window.
+/// Returns how many intervals at the window's start should have been warm-up; `None` if the start is like the rest,
+/// and if the rest has not settled: if half of the window would be removed.
 ///
-/// MSER-5 (White 1997; White, Cobb and Spratt 2000) finds the begin without which the mean of the rest is most certain.
-/// It finds one in series without a warm-up, too; so that begin must differ from the rest by more than chance, and by 5 %.
+/// MSER-5 (White 1997; White, Cobb and Spratt 2000) finds the start without which the mean of the rest has the least
+/// error. It finds one in series without a warm-up, too; so the start must differ from the rest by more than chance,
+/// and by 5 %.
 #[must_use]
 pub fn warm_up(series: &[f64]) -> Option<usize> {
     if series.len() < INTERVALS_MIN {
@@ -36,13 +37,13 @@ pub fn warm_up(series: &[f64]) -> Option<usize> {
     let uncertainties: Vec<f64> = (0..=half).map(uncertainty).collect();
     let least = uncertainties.iter().copied().reduce(f64::min)?;
     let left_out = uncertainties.iter().position(|uncertainty| *uncertainty <= ENOUGH * least)?;
-    // The best of all is where the series ends to be looked at: the rest has not settled.
+    // The optimum is at the end of the search: the rest has not settled.
     if left_out == 0 || uncertainties.last() == Some(&least) {
         return None;
     }
     let at = left_out * BATCH;
     let (begin, rest) = (mean(&series[..at]), mean(&series[at..]));
-    // The begin rises or falls itself: that is no noise.
+    // A start with a trend of its own is no noise.
     let variance = long_run_variance(&around_levels(&series[at..], &[]), 1.0);
     let differs = difference(series, at, variance) > BOUND && rest > 0.0;
     (differs && (begin - rest).abs() > RELEVANT * rest).then_some(at)
