@@ -1,15 +1,15 @@
 //! Lists of CPUs as people and the kernel write them.
 
-/// One more than the greatest number of a CPU that Linux lets a thread be pinned to by its usual call.
+/// Upper limit of CPU numbers that Linux's usual call can pin a thread to.
 const MAX_CPUS: usize = 1024;
 
 /// The word for all CPUs that the process may use.
 pub const ALL: &str = "all";
 
-/// The numbers of a list such as `0,2-4`, in the order in which they are written. The word [`ALL`] is no list.
+/// Parses a list such as `0,2-4` and returns its numbers in the written order. The word [`ALL`] is not a list.
 ///
 /// # Errors
-/// In words, when it is none or names a CPU twice.
+/// A message, if the text is not a list or names a CPU twice.
 pub fn list(text: &str) -> Result<Vec<usize>, String> {
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|cpu| *cpu < MAX_CPUS);
     let mut cpus = Vec::new();
@@ -31,7 +31,7 @@ pub fn list(text: &str) -> Result<Vec<usize>, String> {
     }
 }
 
-/// As `--pin` takes it: [`ALL`], or a list.
+/// Parses what `--pin` takes: [`ALL`], or a list.
 ///
 /// # Errors
 /// As for [`list`].

@@ -1,69 +1,69 @@
-//! What must be known of driver, target and data before an order becomes a plan.
+//! The facts about driver, target and data that turn an order into a plan.
 
 use std::collections::BTreeMap;
 
 use pgdyno_workload::Capabilities;
 use serde::{Deserialize, Serialize};
 
-/// What decides where an order leaves something open.
+/// The facts that decide what an order leaves open.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Facts {
     /// CPUs that the driver may use, at least 1.
     pub driver_cpus: usize,
-    /// What is known of the target without a connection.
+    /// The facts about the target that need no connection.
     pub target: TargetFacts,
-    /// What the server can do; absent until it was asked.
+    /// What the server can do; absent until the server was asked.
     pub server: Option<Capabilities>,
-    /// The data of the workload's kind that is there; absent until it was looked for, and where there is none.
+    /// The data of the workload's kind that is loaded; absent before it is read, and if there is none.
     pub loaded: Option<Loaded>,
 }
 
-/// A target as the command line, the file with targets and the environment have it.
+/// A target as the command line, `pgdyno.toml` and the environment describe it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TargetFacts {
     /// Its name in plans and records, without a password.
     pub name: String,
-    /// Where it is, without a password, where the name does not say so.
+    /// Its address, without a password, if the name is something else.
     pub dsn: Option<String>,
     /// Whether it is a null server.
     pub is_null: bool,
     /// Whether server and driver share a machine.
     pub is_local: bool,
-    /// Settings that runs on it ask for.
+    /// Settings of all runs on it.
     pub settings: BTreeMap<String, String>,
-    /// The database that it leads to.
+    /// The database that connections use.
     pub database: String,
-    /// How the server's machine is read where the order does not say, as plans have it.
+    /// How the server's machine is read if the order does not say so, as plans store it.
     pub os: Option<String>,
 }
 
-/// Data that is there.
+/// Data that is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Loaded {
     /// Its size, in units of the workload's scale.
     pub size: u64,
-    /// Whether it is all there; if not, a load goes on from where it is.
+    /// Whether it is complete; if not, a load resumes.
     pub complete: bool,
-    /// Parameters that shaped it, where pgdyno loaded it.
+    /// Parameters that shaped it, if pgdyno loaded it.
     pub params: Vec<(String, String)>,
-    /// Parameters of a run on it, where they are not the usual ones.
+    /// Parameters of a run on it that differ from the defaults.
     pub of_run: Vec<(String, String)>,
-    /// The program that loaded it, where that is not pgdyno.
+    /// The program that loaded it, if that is not pgdyno.
     pub maker: Option<String>,
 }
 
 impl Facts {
-    /// Returns the facts where nothing is known: a driver of one CPU and a private server beside it, which nobody has
-    /// asked yet.
+    /// Returns the facts when nothing is known: a driver with one CPU and a private server on the same machine, without
+    /// a connection.
     #[must_use]
     pub fn unknown() -> Self {
         Self { driver_cpus: 1, target: TargetFacts::default(), server: None, loaded: None }
     }
 
-    /// Returns what of them is known before anything connects to the server.
+    /// Returns the facts that are known before anything connects to the server.
     #[must_use]
     pub fn before_contact(&self) -> Self {
         Self { server: None, loaded: None, ..self.clone() }
@@ -77,7 +77,7 @@ impl Default for Facts {
 }
 
 impl Default for TargetFacts {
-    /// A private server.
+    /// Returns a private server.
     fn default() -> Self {
         Self {
             name: "embedded".to_owned(),

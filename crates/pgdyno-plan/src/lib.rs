@@ -1,8 +1,8 @@
-//! What a run will do, before it does it: plain data that can be printed, stored and compared.
+//! Plans of runs as plain data that can be printed, stored and compared.
 //!
-//! An [`Order`] is what the command line, a recipe ([`recipe`]) and a program ask for, a [`Plan`] what becomes of it with the [`Facts`] of driver, target and data; a [`suite`] is many of them; [`targets`] are
-//! the servers that have names. Nothing in here looks at a server, a file or the environment: texts come in, data goes
-//! out.
+//! An [`Order`] is what the command line, a recipe ([`recipe`]) or a program asks for. A [`Plan`] is made from it and
+//! the [`Facts`] about driver, target and data. A [`suite`] has many orders; [`targets`] are servers with names.
+//! Nothing in this crate reads a server, a file or the environment: it takes texts and returns data.
 
 pub mod cpus;
 mod facts;

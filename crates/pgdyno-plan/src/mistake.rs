@@ -1,52 +1,52 @@
-//! TOML that is read, and what is wrong with it: line, caret and what was probably meant.
+//! Parses TOML, and reports errors with line, caret and a suggestion.
 
 use serde::de::DeserializeOwned;
 
-/// What is wrong with a TOML file.
+/// An error in a TOML file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct Mistake {
-    /// The file, as the user knows it.
+    /// The file, as the user named it.
     pub file: String,
-    /// Where and what, over several lines where there is a place to point at.
+    /// The message; over several lines if it points at a position.
     pub what: String,
 }
 
 impl Mistake {
-    /// A mistake that no single place is to blame for.
+    /// Returns an error without a position.
     #[must_use]
     pub fn new(file: &str, what: impl Into<String>) -> Self {
         Self { file: file.to_owned(), what: what.into() }
     }
 }
 
-/// Reads `text`, which is the content of `file`.
+/// Parses `text`, the content of `file`.
 ///
-/// Types that are read so must not use serde's `flatten` or `untagged`: they lose the place of a mistake.
+/// Types that are parsed with this must not use serde's `flatten` or `untagged`, which lose the position of errors.
 ///
 /// # Errors
-/// With line, caret and, for a key that is not known, the nearest one that is.
+/// With line, caret and, for an unknown key, the most similar known one.
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Mistake> {
     toml::from_str(text).map_err(|error| {
-        let told = error.to_string();
-        let meant = suggestion(error.message()).map_or_else(String::new, |key| format!("\ndid you mean `{key}`?"));
-        Mistake::new(file, told.trim_end().to_owned() + &meant)
+        let message = error.to_string();
+        let hint = suggestion(error.message()).map_or_else(String::new, |key| format!("\ndid you mean `{key}`?"));
+        Mistake::new(file, message.trim_end().to_owned() + &hint)
     })
 }
 
-/// The one of `known` that looks most like `word`, where one does.
+/// Returns the one of `known` that is most similar to `word`, if any is similar.
 #[must_use]
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace('-', "_");
     let distance = |known: &str| strsim::damerau_levenshtein(&word, &known.to_lowercase().replace('-', "_"));
     let far = |known: &str| known.len().div_ceil(3);
-    // What is much longer is like none, and to measure how much costs time and memory.
+    // A much longer word is similar to none, and comparing it costs time and memory.
     let alike = known.into_iter().filter(|known| word.chars().count() <= known.len() + far(known));
     let near = alike.map(|known| (distance(known), known));
     near.filter(|(distance, known)| *distance <= far(known)).min().map(|(_, known)| known)
 }
 
-/// What was meant by a field or variant of which serde says that it is unknown, and which there are.
+/// Returns the most similar name for a field or variant that serde reports as unknown.
 fn suggestion(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("unknown field `").or_else(|| message.split_once("unknown variant `"))?;
     let (word, known) = rest.split_once('`')?;

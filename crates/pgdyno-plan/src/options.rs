@@ -1,27 +1,27 @@
-//! The options of a run that a plan keeps, each declared once.
+//! The options of a run that a plan stores, each declared once.
 //!
-//! From this table follow the command line that makes a plan again ([`arguments`]), the options in which two plans differ
-//! ([`differences`]: what a run departs from its recipe in, what a comparison says first), and the flags that the command line
-//! and the files of suites must have, which tests hold against it.
+//! Derived from this table: the command line that makes a plan again ([`arguments`]) and the options in which two plans
+//! differ ([`differences`]: the departures from a recipe, and the first lines of a comparison). Tests compare it with
+//! the flags of the command line and of suite files.
 
 use crate::{Arrivals, LoadChoice, Pace, Plan, Rate};
 
-/// How much an option bears on figures.
+/// How much an option affects figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bearing {
-    /// Not at all: it decides what is shown of them, or which random choices are made.
+    /// Not at all: it decides what is shown, or which random choices are made.
     None,
-    /// Figures may differ by it, and are figures of the same work.
-    Manner,
-    /// Figures of plans that differ in it are figures of different work.
+    /// Figures may differ with it, but measure the same work.
+    Figures,
+    /// Figures of plans that differ in it measure different work.
     Work,
 }
 
 /// An option of a run.
 pub struct RunOption {
-    /// The names of its long flags, without dashes. In files of suites they have `_` instead of `-`.
+    /// The names of its long flags, without dashes. Suite files write `_` instead of `-`.
     pub flags: &'static [&'static str],
-    /// What reports call it.
+    /// Its name in reports.
     pub title: &'static str,
     bearing: fn(&Plan) -> Bearing,
     kind: Kind,
@@ -29,29 +29,30 @@ pub struct RunOption {
 
 /// How an option is given.
 enum Kind {
-    /// By its name alone, or not at all.
+    /// By its name alone.
     Flag(fn(&Plan) -> bool),
-    /// With values: those that a plan has, by name where there may be several, and the arguments that say them again.
+    /// With values: `values` returns those of a plan, with names if there may be several; `arguments` returns the
+    /// arguments that set them again.
     Values { values: fn(&Plan) -> Vec<(String, String)>, arguments: fn(&Plan) -> Vec<String> },
 }
 
 /// A value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// The name of the parameter or setting; the option's title where it has one value.
+    /// The name of the parameter or setting; the option's title if it has only one value.
     pub name: String,
-    /// As people read it.
+    /// The value as people read it.
     pub text: String,
 }
 
 impl RunOption {
-    /// Returns how much it bears on the figures of a run of `plan`.
+    /// Returns how much it affects the figures of a run of `plan`.
     #[must_use]
     pub fn bearing(&self, plan: &Plan) -> Bearing {
         (self.bearing)(plan)
     }
 
-    /// Returns the values that `plan` has for it: none where it is off, several for parameters and settings.
+    /// Returns the values in `plan`: none if it is off, several for parameters and settings.
     #[must_use]
     pub fn values(&self, plan: &Plan) -> Vec<Value> {
         let values = match self.kind {
@@ -66,8 +67,8 @@ impl RunOption {
         values.into_iter().filter(|(_, text)| !text.is_empty()).map(named).collect()
     }
 
-    /// Returns the arguments of `pgdyno run` that give a plan these values. What no argument can say again, such as a command
-    /// whose text is not kept, is left out.
+    /// Returns the arguments of `pgdyno run` that set these values. Leaves out what arguments cannot say again, such as
+    /// a command whose text is not stored.
     #[must_use]
     pub fn arguments(&self, plan: &Plan) -> Vec<String> {
         match self.kind {
@@ -79,20 +80,20 @@ impl RunOption {
     }
 }
 
-/// A value that two plans do not share.
+/// A value in which two plans differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The option's title, or the name of the parameter or setting.
     pub name: String,
-    /// What the first plan has, where it has any.
+    /// The value in the first plan, if it has one.
     pub first: Option<String>,
-    /// What the second one has.
+    /// The value in the second plan.
     pub second: Option<String>,
-    /// Whether the option is given by its name alone, so that the values say no more than that.
+    /// Whether the option has a name only, so that the values say no more than that.
     pub is_flag: bool,
 }
 
-/// Returns the values that bear on figures and in which two plans differ, in the order of the table.
+/// Returns the values that affect figures and in which two plans differ, in the order of the table.
 #[must_use]
 pub fn differences(first: &Plan, second: &Plan) -> Vec<Difference> {
     let mut found = Vec::new();
@@ -113,13 +114,13 @@ pub fn differences(first: &Plan, second: &Plan) -> Vec<Difference> {
     found
 }
 
-/// Returns the arguments of all options of the plan that `wanted` admits, in the order of the table.
+/// Returns the arguments of all options of the plan for which `wanted` returns true, in the order of the table.
 #[must_use]
 pub fn arguments(plan: &Plan, wanted: impl Fn(&RunOption) -> bool) -> Vec<String> {
     OPTIONS.iter().filter(|option| wanted(option)).flat_map(|option| option.arguments(plan)).collect()
 }
 
-/// The options, in the order in which a command line has them.
+/// The options, in the order of a command line.
 pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &[
@@ -168,13 +169,13 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["threads"],
         title: "threads",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values { values: |plan| one(plan.threads), arguments: |plan| option("-j", plan.threads) },
     },
     RunOption {
         flags: &["time", "transactions"],
         title: "length",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| match (plan.time_s, plan.transactions) {
                 (Some(seconds), _) => one(format!("{seconds} s")),
@@ -187,7 +188,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["ramp"],
         title: "ramp",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| one(format!("{} s", plan.ramp_s)),
             arguments: |plan| option("--ramp", plan.ramp_s),
@@ -196,7 +197,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["grace"],
         title: "grace",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| {
                 if plan.grace_s == Plan::USUAL_GRACE_S { Vec::new() } else { one(format!("{} s", plan.grace_s)) }
@@ -224,7 +225,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["pin"],
         title: "pinned to CPUs",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| plan.pin.as_ref().map(one).unwrap_or_default(),
             arguments: |plan| plan.pin.iter().map(|cpus| format!("--pin={cpus}")).collect(),
@@ -252,7 +253,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["max-tries"],
         title: "max tries",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| one(plan.max_tries),
             arguments: |plan| option("--max-tries", plan.max_tries),
@@ -261,8 +262,8 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["latency-limit"],
         title: "latency limit",
-        // With a rate it decides which transactions are skipped; without one it only counts those that are late.
-        bearing: |plan| if plan.pace == Pace::ClosedLoop { Bearing::Manner } else { Bearing::Work },
+        // With a rate it decides which transactions are skipped; without one it only counts late ones.
+        bearing: |plan| if plan.pace == Pace::ClosedLoop { Bearing::Figures } else { Bearing::Work },
         kind: Kind::Values {
             values: |plan| plan.latency_limit_ms.map(|ms| one(format!("{ms} ms"))).unwrap_or_default(),
             arguments: |plan| given("-L", plan.latency_limit_ms),
@@ -271,7 +272,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["reconnect"],
         title: "reconnect",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| if plan.reconnect_s > 0.0 { one(format!("{} s", plan.reconnect_s)) } else { Vec::new() },
             arguments: |plan| if plan.reconnect_s > 0.0 { option("--reconnect", plan.reconnect_s) } else { Vec::new() },
@@ -286,7 +287,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["set"],
         title: "settings",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| plan.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
             arguments: |plan| {
@@ -297,7 +298,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["loaders"],
         title: "loaders",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| if has_data(plan) { one(plan.loaders) } else { Vec::new() },
             arguments: |plan| if has_data(plan) { option("--loaders", plan.loaders) } else { Vec::new() },
@@ -308,7 +309,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["replace", "no-load"],
         title: "data",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| match plan.load {
                 LoadChoice::IfMissing => Vec::new(),
@@ -325,7 +326,7 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["from-template"],
         title: "template",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| plan.from_template.as_ref().map(one).unwrap_or_default(),
             arguments: |plan| given("--from-template", plan.from_template.as_ref()),
@@ -351,17 +352,17 @@ pub static OPTIONS: &[RunOption] = &[
     RunOption {
         flags: &["os-metrics"],
         title: "the server's machine is read by",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| plan.watch.os.as_ref().map(one).unwrap_or_default(),
-            // The text of a command is not kept: it may hold a password.
+            // The text of a command is not stored: it may contain a password.
             arguments: |plan| given("--os-metrics", plan.watch.os.as_ref().filter(|how| how.starts_with("ssh "))),
         },
     },
     RunOption {
         flags: &["statement-plans"],
         title: "plans of statements kept",
-        bearing: manner,
+        bearing: figures,
         kind: Kind::Values {
             values: |plan| if plan.watch.statement_plans > 0 { one(plan.watch.statement_plans) } else { Vec::new() },
             arguments: |plan| match plan.watch.statement_plans {
@@ -378,17 +379,17 @@ pub static OPTIONS: &[RunOption] = &[
     },
 ];
 
-/// An option that is given by its name alone.
+/// Returns an option that has a name only.
 const fn flag(flags: &'static [&'static str], title: &'static str, is_given: fn(&Plan) -> bool) -> RunOption {
-    RunOption { flags, title, bearing: manner, kind: Kind::Flag(is_given) }
+    RunOption { flags, title, bearing: figures, kind: Kind::Flag(is_given) }
 }
 
 fn none(_: &Plan) -> Bearing {
     Bearing::None
 }
 
-fn manner(_: &Plan) -> Bearing {
-    Bearing::Manner
+fn figures(_: &Plan) -> Bearing {
+    Bearing::Figures
 }
 
 fn work(_: &Plan) -> Bearing {
@@ -403,7 +404,7 @@ fn percentiles(plan: &Plan) -> String {
     plan.percentiles.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The one value of an option.
+/// Returns the only value of an option.
 fn one(value: impl ToString) -> Vec<(String, String)> {
     vec![(String::new(), value.to_string())]
 }
@@ -454,7 +455,7 @@ mod tests {
     fn a_limit_of_latency_is_work_where_it_skips_transactions() {
         let limit = OPTIONS.iter().find(|option| option.flags == ["latency-limit"]).unwrap();
         let mut plan = example();
-        assert_eq!(limit.bearing(&plan), Bearing::Manner);
+        assert_eq!(limit.bearing(&plan), Bearing::Figures);
         plan.pace = Pace::Rate(Rate { per_s: 9.0, arrivals: Arrivals::Poisson });
         assert_eq!(limit.bearing(&plan), Bearing::Work);
     }

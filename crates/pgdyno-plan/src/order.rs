@@ -1,4 +1,4 @@
-//! What is asked of a run, as plain data.
+//! The request for a run, as plain data.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,53 +7,53 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, Wire, targets};
 
-/// The directory of run directories where none is named.
+/// The default directory of run directories.
 pub const RESULTS: &str = "pgdyno-results";
-/// The workload where none is named.
+/// The default workload.
 const WORKLOAD: &str = "tpcb-like";
 
-/// A run as the user asks for it: the options that were given, and nothing for the others. The command line, a cell of a
-/// suite and a program of one's own make one; a recipe fills in what is open.
+/// A run as the user asks for it: the options that were given, and nothing for the others. The command line, a cell of
+/// a suite or a program makes one; a recipe fills in what is open.
 ///
-/// [`Plan`](crate::Plan) is what becomes of it once every default is filled in.
+/// A [`Plan`](crate::Plan) is made from it by filling in every default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Order {
-    /// What is run.
+    /// The workload.
     pub workload: WorkloadOrder,
-    /// On which server.
+    /// The server.
     pub target: TargetOrder,
-    /// How it is driven.
+    /// Clients, pace and length.
     pub drive: DriveOrder,
-    /// How its data is loaded.
+    /// How the data is loaded.
     pub loading: LoadingOrder,
-    /// How a recipe is followed, where the workload is one.
+    /// How a recipe is followed, if the workload is one.
     pub recipe: RecipeOrder,
-    /// What is done to the server around it.
+    /// Steps on the server around the run.
     pub cycle: CycleOrder,
     /// How server and machines are sampled.
     pub watch: WatchOrder,
     /// Its place in a suite.
     pub suite: Option<SuitePlan>,
-    /// The data must be there, and is not loaded.
+    /// Do not load the data: it must be there.
     pub no_load: bool,
-    /// Data that pgdyno loaded is loaded anew.
+    /// Replace data that pgdyno loaded.
     pub replace: bool,
-    /// The run works on a fresh copy of this database; of the target's own one where the name is empty.
+    /// Run on a fresh copy of this database; of the target's own database if the name is empty.
     pub from_template: Option<String>,
-    /// The data is not checked before and after.
+    /// Do not check the data before and after.
     pub no_check: bool,
-    /// Neither VACUUM nor the workload's other statements come before the run.
+    /// Skip VACUUM and the workload's other statements before the run.
     pub no_vacuum: bool,
-    /// The schema may differ from what was loaded.
+    /// Allow a schema that differs from what was loaded.
     pub allow_schema_changes: bool,
-    /// Percentiles that reports show beside the usual ones: above 0, up to 100, ascending.
+    /// Percentiles that reports show in addition to the usual ones: above 0, up to 100, ascending.
     pub latency_percentiles: Option<Vec<f64>>,
-    /// Every transaction is written to `transactions.log`.
+    /// Write every transaction to `transactions.log`.
     pub log: bool,
-    /// The record is also written to this file.
+    /// Also write the record to this file.
     pub json: Option<PathBuf>,
-    /// The directory of run directories; [`RESULTS`] where none is named.
+    /// The directory of run directories; by default [`RESULTS`].
     pub out: Option<PathBuf>,
 }
 
@@ -65,9 +65,9 @@ impl Order {
         Self { workload: WorkloadOrder { names, ..WorkloadOrder::default() }, ..Self::default() }
     }
 
-    /// Returns the order that says all that the plan has: resolved on the same target it becomes the same plan, whatever size is
-    /// loaded there. What of its files and of the recipe it follows is the plan's own, and is not asked for by name again; and
-    /// its run is no run of a suite.
+    /// Returns the order with everything that the plan has: on the same target it resolves to the same plan, whatever
+    /// size is loaded there. Its files and its recipe are those stored in the plan, and are not named again; its run is
+    /// not part of a suite.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let scripts = plan.scripts.iter().map(|script| format!("{}@{}", script.file, script.weight));
@@ -84,7 +84,7 @@ impl Order {
         Self {
             workload: WorkloadOrder { names, params: pairs(&plan.params), ..WorkloadOrder::default() },
             target: TargetOrder {
-                // A workload without a server takes no target.
+                // A workload without a server accepts no target.
                 target: plan.target_dsn.clone().or_else(|| Some(plan.target.clone()).filter(|target| target != "none")),
                 shown_as: plan.target_dsn.as_ref().map(|_| plan.target.clone()),
                 settings: pairs(&plan.settings),
@@ -125,7 +125,7 @@ impl Order {
             },
             watch: WatchOrder {
                 no_samples: plan.watch.off,
-                // The text of a command is not kept: it may hold a password.
+                // The text of a command is not stored: it may contain a password.
                 os_metrics: plan.watch.os.clone().filter(|how| how.starts_with("ssh ")),
                 statement_plans: Some(plan.watch.statement_plans),
             },
@@ -150,7 +150,7 @@ impl Order {
     }
 }
 
-/// A workload and its parameters. Values are as they are written; the workload checks them.
+/// A workload and its parameters. Values are unparsed; the workload checks them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkloadOrder {
@@ -162,11 +162,11 @@ pub struct WorkloadOrder {
     pub scale: Option<String>,
     /// Each client works on its share of all warehouses.
     pub all_warehouses: bool,
-    /// A whole transaction is sent as one pipeline.
+    /// Send a whole transaction as one pipeline.
     pub pipeline: bool,
-    /// Who does a transaction of `tproc-c`: `procedure`, `function` or `client`.
+    /// What executes a transaction of `tproc-c`: `procedure`, `function` or `client`.
     pub call: Option<String>,
-    /// Whose rules `tproc-c` follows: `hammerdb` or `spec`.
+    /// The rules of `tproc-c`: `hammerdb` or `spec`.
     pub profile: Option<String>,
     /// Clients wait before and after transactions.
     pub keying_time: bool,
@@ -174,35 +174,35 @@ pub struct WorkloadOrder {
     pub no_think: bool,
     /// Hash partitions of `tproc-c`'s `order_line`.
     pub partitions: Option<String>,
-    /// The foreign keys of `tproc-c` are declared.
+    /// Declare the foreign keys of `tproc-c`.
     pub foreign_keys: bool,
     /// Shards of `tproc-c`'s tables.
     pub shard_count: Option<String>,
-    /// Parameters of the workload or variables of scripts by their names, in the order in which they were given.
+    /// Parameters of the workload or variables of scripts, in the order in which they were given.
     pub params: Vec<(String, String)>,
 }
 
 impl WorkloadOrder {
-    /// Returns the first name, or that of the workload that is run where none is named.
+    /// Returns the first name, or the default workload.
     #[must_use]
     pub fn id(&self) -> &str {
         self.names.first().map_or(WORKLOAD, String::as_str)
     }
 }
 
-/// A server.
+/// The server of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TargetOrder {
-    /// A connection string, a name in the file with targets, `embedded` with or without a version or directory, or `null`.
+    /// A connection string, a name in `pgdyno.toml`, `embedded` with or without a version or directory, or `null`.
     pub target: Option<String>,
-    /// The file with the targets that have names; [`targets::FILE`] where none is named.
+    /// The file with the targets that have names; by default [`targets::FILE`].
     pub config: Option<PathBuf>,
     /// Settings of the server, in the order in which they were given.
     pub settings: Vec<(String, String)>,
-    /// The private server is reached by TCP.
+    /// Connect to the private server by TCP.
     pub tcp: bool,
-    /// What plan and record say instead of where the target is.
+    /// The name in plan and record instead of the target's address.
     pub shown_as: Option<String>,
 }
 
@@ -240,33 +240,33 @@ pub struct DriveOrder {
     /// Transactions a second over all clients.
     #[serde(rename = "rate_per_s")]
     pub rate: Option<f64>,
-    /// How the arrivals of the rate are spread.
+    /// The distribution of the arrivals of the rate.
     pub arrivals: Option<Arrivals>,
     /// Query mode.
     pub mode: Option<QueryMode>,
-    /// In what form statements are sent.
+    /// The format in which statements are sent.
     pub wire: Option<Wire>,
-    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit.
+    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 means no limit.
     pub max_tries: Option<u32>,
     /// Milliseconds above which a transaction is late.
     #[serde(rename = "latency_limit_ms")]
     pub latency_limit: Option<f64>,
-    /// Seconds for which a lost connection is tried again.
+    /// Seconds during which a lost connection is tried again.
     #[serde(rename = "reconnect_s")]
     pub reconnect: Option<f64>,
     /// The seed of all random choices.
     pub random_seed: Option<u64>,
 }
 
-/// How data is loaded, where it is.
+/// How data is loaded, if it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoadingOrder {
     /// Connections that load.
     pub loaders: Option<u16>,
-    /// An interrupted load can go on where it was.
+    /// An interrupted load can resume.
     pub resumable: bool,
-    /// Tables are filled unlogged.
+    /// Fill tables unlogged.
     pub unlogged: bool,
 }
 
@@ -274,31 +274,31 @@ pub struct LoadingOrder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecipeOrder {
-    /// The size whose numbers are taken as they are.
+    /// The size whose numbers are used unchanged.
     pub size: Option<String>,
     /// The variant of the size.
     pub variant: Option<String>,
-    /// The numbers are scaled to the server's CPUs and memory.
+    /// Scale the numbers to the server's CPUs and memory.
     pub fit: bool,
-    /// Times are divided by this.
+    /// Divide times by this.
     pub short: Option<f64>,
 }
 
-/// What is done to the server around a run.
+/// Steps on the server around a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CycleOrder {
-    /// The server is restarted first.
+    /// Restart the server first.
     pub restart: bool,
-    /// Its operating system forgets its file cache.
+    /// Drop its files from the operating system's cache.
     pub drop_caches: bool,
-    /// Tables and indexes are read into the caches before the warm-up.
+    /// Read tables and indexes into the caches before the warm-up.
     pub prewarm: bool,
     /// CHECKPOINT before the warm-up.
     pub checkpoint: bool,
-    /// The target is provisioned before the run and torn down after it.
+    /// Provision the target before the run and tear it down after it.
     pub provision: bool,
-    /// Steps that were done for this run already, and their evidence.
+    /// Steps that a parent process already did for this run, and their evidence.
     pub done: Vec<(String, String)>,
 }
 
@@ -306,11 +306,11 @@ pub struct CycleOrder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WatchOrder {
-    /// Nothing is sampled.
+    /// Sample nothing.
     pub no_samples: bool,
     /// How the server's machine is read: `ssh user@host`, or a command that prints CSV.
     pub os_metrics: Option<String>,
-    /// The plans of so many statements are kept.
+    /// Number of statements whose plans are stored.
     pub statement_plans: Option<u32>,
 }
 

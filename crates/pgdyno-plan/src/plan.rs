@@ -1,4 +1,4 @@
-//! The plan as data.
+//! The plan of a run as plain data.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ use crate::StagePlan;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadChoice {
-    /// Unless the same data is there already.
+    /// Unless the same data is already there.
     #[default]
     IfMissing,
-    /// In any case; what pgdyno loaded earlier is dropped.
+    /// Always; data that pgdyno loaded earlier is dropped.
     Always,
-    /// Never: the data is there, or the run does not begin.
+    /// Never: without the data the run does not start.
     Never,
 }
 
-/// A script of one's own.
+/// A script of the user's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptPlan {
-    /// The file as it was named.
+    /// The file as the user named it.
     pub file: String,
     /// Its share of the mix, relative to the sum of all.
     pub weight: u32,
-    /// A hash of its text, in hexadecimal digits.
+    /// The SHA-256 of its text, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// A file of at most this size stands in the plan as it is, where it is UTF-8.
+/// Maximum size of a file whose text is stored in the plan, if it is UTF-8.
 pub const INLINE_BYTES: usize = 64 << 10;
 
-/// A file that a workload of one's own is made of, by its content.
+/// A file of a workload of the user's, with its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
-    /// Its name within the directory of the workload; that of a script as it was named.
+    /// Its name within the directory of the workload; for a script, as the user named it.
     pub file: String,
-    /// The hash of its bytes, in hexadecimal digits.
+    /// The SHA-256 of its bytes, in hexadecimal digits.
     pub sha256: String,
-    /// Its text; absent where it is larger than [`INLINE_BYTES`] or no UTF-8. Then the file `inputs/SHA256` of the run
-    /// directory has it.
+    /// Its text; absent if it is larger than [`INLINE_BYTES`] or not UTF-8. Then it is the file `inputs/SHA256` of the
+    /// run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -64,39 +64,39 @@ pub fn sha256(bytes: &[u8]) -> String {
     sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is done to the server around a run, beside the load.
+/// Steps on the server around a run, in addition to the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cycle {
-    /// Restart the server before the data is loaded: its caches are cold then.
+    /// Restart the server before the data is loaded, which empties its caches.
     pub restart: bool,
-    /// Have the operating system of the server forget its file cache, after the restart.
+    /// Drop the server's files from its operating system's cache, after the restart.
     pub drop_caches: bool,
     /// Read the workload's tables and indexes into the caches before the warm-up (`pg_prewarm`).
     pub prewarm: bool,
     /// CHECKPOINT before the warm-up.
     pub checkpoint: bool,
-    /// Have the target provisioned before the run, and torn down after it.
+    /// Provision the target before the run, and tear it down after it.
     pub provision: bool,
 }
 
 impl Cycle {
-    /// Whether nothing is done.
+    /// Returns true if there are no steps.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A figure that a document has published.
+/// A figure that a document published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// The name of the figure as the summary of a record has it: `nopm`, `tpm`, `tps`, `qps`, `latency_ms_mean`,
+    /// The name of the figure as in the summary of a record: `nopm`, `tpm`, `tps`, `qps`, `latency_ms_mean`,
     /// `latency_ms_stddev`, `server_cpu_percent`.
     pub metric: String,
     /// The figure.
     pub value: f64,
-    /// What the document says beside it.
+    /// What the document says about it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -104,22 +104,22 @@ pub struct Published {
 /// What a recipe's numbers were scaled to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// Processors of the server that the run is for.
+    /// CPUs of the server that the run is for.
     pub vcpus: u32,
-    /// Memory of that server, as far as the data is to be measured by it.
+    /// Memory of that server that the size of the data is based on.
     pub memory_bytes: u64,
-    /// The rule and what came of it, in words.
+    /// The rule and its result, as text.
     pub rule: String,
 }
 
-/// By how much a recipe's times were cut.
+/// How much a recipe's times were shortened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shortened {
     /// The divisor.
     pub by: f64,
-    /// The document's own measured window.
+    /// The document's measured window.
     pub time_s: f64,
-    /// The document's own warm-up.
+    /// The document's warm-up.
     pub ramp_s: f64,
 }
 
@@ -130,46 +130,46 @@ pub struct RecipePlan {
     pub name: String,
     /// The document and its date.
     pub source: String,
-    /// The name of the size whose numbers were taken: `16vcpu`.
+    /// The name of the size whose numbers are used: `16vcpu`.
     pub size: String,
-    /// The variant of that size, where it has several: `100M`.
+    /// The variant of that size, if it has several: `100M`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub variant: String,
     /// The machine of the published figures.
     pub machine: String,
-    /// Figures that the document has for this size and variant.
+    /// Figures of the document for this size and variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
-    /// The share of the data that is to fit in the cache, 0 to 1, where the recipe is about that.
+    /// The share of the data that is to fit in the cache, 0 to 1, if the recipe says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
-    /// Present where the numbers are not the document's own.
+    /// Present if the numbers are not the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Fitted>,
-    /// Present where the times are not the document's own.
+    /// Present if the times are not the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortened: Option<Shortened>,
-    /// Arguments that the user gave instead of the recipe's, in words.
+    /// Arguments that the user gave instead of the recipe's, as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub departures: Vec<String>,
 }
 
-/// How server and machines are watched while the clients are at work.
+/// How server and machines are watched while the clients run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WatchPlan {
     /// Whether nothing is sampled.
     pub off: bool,
-    /// Who looks at the server's machine, where that is not this program by `/proc`: `ssh user@host` or `command`, whose
-    /// text is not kept.
+    /// How the server's machine is read, if not by this program from `/proc`: `ssh user@host` or `command`, whose text
+    /// is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub os: Option<String>,
-    /// How many statements' plans are kept.
+    /// Number of statements whose plans are stored.
     pub statement_plans: u32,
 }
 
 impl WatchPlan {
-    /// Whether it is as nobody has asked for anything else.
+    /// Returns true if all values are the defaults.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
@@ -181,16 +181,16 @@ impl WatchPlan {
 pub struct SuitePlan {
     /// The suite's name.
     pub suite: String,
-    /// What tells this execution of it from others.
+    /// The identifier of this execution of the suite.
     pub id: String,
-    /// The run's key within it: the same for a run and its repetition after an interruption only.
+    /// The run's key within the suite: a run and its repetition after an interruption have the same one.
     pub run: String,
-    /// Which repetition of the same cell of the matrix it is, from 1.
+    /// The number of the repetition of the same cell of the matrix, from 1.
     pub repetition: u32,
 }
 
-/// Everything that decides what a run does. Two runs of the same plan differ only by the server, the
-/// machine and chance.
+/// Everything that decides what a run does. Two runs of the same plan differ only by the server, the machine and
+/// chance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The workload's id.
@@ -200,25 +200,25 @@ pub struct Plan {
     /// The scripts of a workload that is made of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<ScriptPlan>,
-    /// The directory of a workload of one's own, as it was named; of one that the program brings, its name.
+    /// The directory of a workload of the user's, as it was named; of a workload that is part of the program, its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// The files that a workload of one's own, or a directory of the program's, is made of. Absent in plans of 0.1.0 and of
-    /// the drop-in, which name scripts without their texts.
+    /// The files of a workload of the user's, or of a directory that is part of the program. Absent in plans of 0.1.0
+    /// and of the drop-in, which name scripts without their texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputFile>,
-    /// What the size is called; empty for a workload without data.
+    /// The name of the size's unit; empty for a workload without data.
     pub scale_name: String,
     /// The size.
     pub scale: u64,
-    /// Bytes of tables and indexes once loaded, as the workload estimates them.
+    /// Bytes of tables and indexes after the load, as the workload estimates them.
     pub data_bytes_estimated: u64,
-    /// The other program that loaded the data which is there, where one did.
+    /// The other program that loaded the data, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_from: Option<String>,
-    /// Where it runs, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
+    /// The target, without passwords: `embedded`, `embedded:18`, `null`, or a connection string.
     pub target: String,
-    /// Where the target was that `target` names, without a password; absent where that says so itself, for the private server
+    /// The address of a named `target`, without a password; absent if `target` is the address, for the private server
     /// of a suite, and in plans of 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_dsn: Option<String>,
@@ -228,23 +228,23 @@ pub struct Plan {
     /// The recipe that it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<RecipePlan>,
-    /// The suite that it is a part of.
+    /// Its place in a suite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<SuitePlan>,
-    /// What is done to the server around it.
+    /// Steps on the server around it.
     #[serde(default, skip_serializing_if = "Cycle::is_nothing")]
     pub cycle: Cycle,
     /// Settings of the server that the run asks for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
-    /// The database that the run works on a fresh copy of.
+    /// The database of which the run uses a fresh copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_template: Option<String>,
     /// Whether the data is loaded.
     pub load: LoadChoice,
     /// Connections that load.
     pub loaders: usize,
-    /// Whether an interrupted load of any size can be gone on with.
+    /// Whether an interrupted load of any size can resume.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resumable: bool,
     /// Whether tables are filled unlogged and made logged afterwards.
@@ -252,15 +252,15 @@ pub struct Plan {
     pub unlogged: bool,
     /// Whether the data is checked before and after the run.
     pub checks: bool,
-    /// Whether the run does without the VACUUM and TRUNCATE that its workload begins with.
+    /// Whether the VACUUM and TRUNCATE that its workload starts with are skipped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_vacuum: bool,
-    /// Whether a schema that differs from the one that was loaded is measured as it is.
+    /// Whether a schema that differs from the loaded one is allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_schema_changes: bool,
     /// Clients, or virtual users.
     pub clients: u32,
-    /// Connections that they share, each for the time of a transaction; absent where each has its own.
+    /// Connections that they share, each for the time of a transaction; absent if each client has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
     /// Engine threads.
@@ -270,7 +270,7 @@ pub struct Plan {
     pub pin: Option<String>,
     /// The query mode.
     pub mode: QueryMode,
-    /// In what form statements are sent.
+    /// The format in which statements are sent.
     #[serde(default, skip_serializing_if = "Wire::is_native")]
     pub wire: Wire,
     /// When transactions start.
@@ -279,22 +279,22 @@ pub struct Plan {
     pub ramp_s: f64,
     /// The measured window in seconds; absent with a number of transactions.
     pub time_s: Option<f64>,
-    /// Transactions of each client instead.
+    /// Transactions of each client, instead of a time.
     pub transactions: Option<u64>,
     /// How long transactions in flight at the end may take before they are cancelled, in seconds.
     #[serde(default = "usual_grace", skip_serializing_if = "is_usual_grace")]
     pub grace_s: f64,
-    /// The stages, where there is more than one stage or group of clients. What stands beside them, such as `clients` and
-    /// `pace`, is what a group has that says nothing itself.
+    /// The stages, if there is more than one stage or group of clients. The plan's own values, such as `clients` and
+    /// `pace`, are the defaults of groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StagePlan>,
-    /// Tries of a transaction that meets 40001 or 40P01; 0 is no limit.
+    /// Tries of a transaction that meets 40001 or 40P01; 0 means no limit.
     pub max_tries: u32,
-    /// Above it a transaction counts as late; with a rate, later ones are skipped.
+    /// A transaction with a greater latency counts as late; with a rate, late ones are skipped.
     pub latency_limit_ms: Option<f64>,
     /// How long a lost connection is tried again.
     pub reconnect_s: f64,
-    /// Percentiles that reports show beside the usual ones.
+    /// Percentiles that reports show in addition to the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
     /// Whether every transaction is logged.
@@ -316,10 +316,10 @@ fn is_usual_grace(grace_s: &f64) -> bool {
 }
 
 impl Plan {
-    /// How long transactions in flight at the end may take where nothing is said, in seconds.
+    /// Default of how long transactions in flight at the end may take, in seconds.
     pub const USUAL_GRACE_S: f64 = 5.0;
 
-    /// Where its threads are pinned, in words that follow them; empty where they are not.
+    /// Returns where its threads are pinned, as text that follows their number; empty if they are not.
     #[must_use]
     pub fn pinned(&self) -> String {
         match self.pin.as_deref() {
@@ -329,11 +329,11 @@ impl Plan {
         }
     }
 
-    /// Returns a hash of what the plan does: the same for plans that differ only by their seed, their suite, the paths of their
-    /// files, where a target with a name is, or what is shown of them. Files count by their content.
+    /// Returns a hash of what the plan does. Plans have the same hash if they differ only in their seed, their suite,
+    /// the paths of their files, the address of a named target, or what is shown of them. Files count by their content.
     #[must_use]
     pub fn hash(&self) -> String {
-        // Names within a directory are the directory's own; a script is known by its hash.
+        // Names within a directory matter; a script is identified by its hash.
         let is_directory = self.directory.is_some();
         let input = |input: &InputFile| InputFile { text: None, ..input.clone() };
         let script = |script: &ScriptPlan| match is_directory {
@@ -350,7 +350,7 @@ impl Plan {
             inputs: self.inputs.iter().filter(|_| is_directory).map(input).collect(),
             ..self.clone()
         };
-        // A plan is plain data: it always becomes JSON.
+        // A plan is plain data: it can always be serialised.
         let json = serde_json::to_vec(&plan).unwrap_or_default();
         sha256(&json)[..16].to_owned()
     }
@@ -420,7 +420,7 @@ mod tests {
         let plan = with_script("a.sql", b"SELECT 1;");
         assert_eq!(plan.hash(), with_script("/elsewhere/a.sql", b"SELECT 1;").hash());
         assert_ne!(plan.hash(), with_script("a.sql", b"SELECT 2;").hash());
-        // A record that lacks the text is of the same plan.
+        // A record that lacks the text has the same plan.
         assert_eq!(plan.hash(), Plan { inputs: Vec::new(), ..plan.clone() }.hash());
 
         let directory = |place: &str, schema: &[u8]| Plan {

@@ -1,7 +1,8 @@
 //! Recipes: the scenarios of published guides as data.
 //!
-//! [`read`] makes a [`Recipe`] of a TOML file, [`find`] of a built-in one; [`expand`] makes the numbers of one run of it:
-//! those of a size as they are, or fitted to another machine by the recipe's own rule. `docs/recipes.md` is the manual.
+//! [`read`] parses a [`Recipe`] from a TOML file, [`find`] returns a built-in one. [`expand`] returns the numbers of
+//! one of its runs: those of a size unchanged, or fitted to another machine by the recipe's own rule. `docs/recipes.md`
+//! is the manual.
 
 mod built_in;
 mod departures;
@@ -24,19 +25,19 @@ pub use value::Value;
 
 use crate::mistake::{self, Mistake};
 
-/// The machine that a run is for.
+/// The machine of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Processors of the database server.
+    /// CPUs of the database server.
     pub vcpus: u32,
     /// Its memory.
     pub memory_bytes: u64,
 }
 
-/// Reads a recipe, whose name is then that of its `file`.
+/// Parses a recipe, which gets the name of its `file`.
 ///
 /// # Errors
-/// With line, caret and the nearest known key; or in words, when its parts do not fit together.
+/// With line, caret and the most similar known key; or as text, if its parts do not fit together.
 pub fn read(file: &str, text: &str) -> Result<Recipe, Mistake> {
     let mut recipe: Recipe = mistake::read(file, text)?;
     file.clone_into(&mut recipe.name);

@@ -1,4 +1,4 @@
-//! The stages of a plan, where there is more than one stage or group of clients.
+//! The stages of a plan, if there is more than one stage or group of clients.
 
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Ends, Pace, Stage, has_groups};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 
-/// A stage of a run, with all that its workload leaves to the run filled in.
+/// A stage of a run, with everything filled in that its workload leaves to the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     /// Its name.
     pub name: String,
-    /// The groups of clients that run side by side.
+    /// The groups of clients that run at the same time.
     pub groups: Vec<GroupPlan>,
-    /// The group whose end is the stage's; absent where the stage has the run's warm-up and time.
+    /// The group that ends the stage when it is done; absent if the stage has the run's warm-up and time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_with: Option<String>,
     /// How long transactions in flight at its end may take, in seconds.
@@ -27,10 +27,10 @@ pub struct GroupPlan {
     pub name: String,
     /// How many clients it has.
     pub clients: u32,
-    /// The scripts that they run, in a workload that is made of scripts.
+    /// The scripts that they run, in a workload of scripts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<String>,
-    /// Whether each client runs each of these once, in their order, and is done.
+    /// Whether each client runs each of these scripts once, in their order, and then ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
     /// Think time before each transaction of scripts, in milliseconds.
@@ -40,9 +40,9 @@ pub struct GroupPlan {
     pub pace: Pace,
     /// The query mode.
     pub mode: QueryMode,
-    /// Tries of a transaction that meets 40001 or 40P01; 0 is no limit.
+    /// Tries of a transaction that meets 40001 or 40P01; 0 means no limit.
     pub max_tries: u32,
-    /// Above it a transaction counts as late; with a rate, later ones are skipped.
+    /// A transaction with a greater latency counts as late; with a rate, late ones are skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_limit_ms: Option<f64>,
     /// Transactions of each client.
@@ -51,7 +51,7 @@ pub struct GroupPlan {
 }
 
 impl StagePlan {
-    /// Returns the stages with the rules of `plan` where they have none of their own; nothing where one group is all.
+    /// Returns the stages with the rules of `plan` as their defaults; empty if there is only one group.
     #[must_use]
     pub fn all(stages: &[Stage], plan: &Plan) -> Vec<Self> {
         if !has_groups(stages) {
@@ -92,7 +92,7 @@ impl StagePlan {
 }
 
 impl Plan {
-    /// Returns the number of clients of the first stage, which the run is known by.
+    /// Returns the number of clients of the first stage, which the run's main figures are of.
     #[must_use]
     pub fn stage_clients(&self) -> u32 {
         self.stages.first().map_or(self.clients, StagePlan::clients)
@@ -110,8 +110,8 @@ impl Plan {
         self.connections.unwrap_or_else(|| self.most_clients())
     }
 
-    /// Returns the warm-up and the measured window of the first stage in seconds. The window is absent where the stage ends
-    /// with the work of its clients.
+    /// Returns the warm-up and the measured window of the first stage in seconds. The window is absent if the stage
+    /// ends when its clients are done.
     #[must_use]
     pub fn window(&self) -> (f64, Option<f64>) {
         match self.stages.first() {

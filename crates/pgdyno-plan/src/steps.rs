@@ -1,4 +1,4 @@
-//! The plan in words: what happens, in order.
+//! The steps of a plan as text, in their order.
 
 use pgdyno_wire::{QueryMode, Wire};
 
@@ -10,11 +10,11 @@ pub struct Step {
     /// `provision`, `prepare`, `drop`, `restart`, `caches`, `settings`, `load`, `copy`, `vacuum`, `check`, `prewarm`,
     /// `checkpoint`, `watch`, `warm up`, `measure`, `report`, `teardown`.
     pub name: &'static str,
-    /// What it will do; in lines, where there are groups of clients.
+    /// What it will do; several lines if there are groups of clients.
     pub what: String,
 }
 
-/// The steps of `plan`.
+/// Returns the steps of `plan`.
 #[must_use]
 pub fn steps(plan: &Plan) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -111,7 +111,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     steps
 }
 
-/// Clients, connections and threads.
+/// Returns clients, connections and threads.
 fn drivers(plan: &Plan) -> String {
     format!(
         "{}{} on {}{}",
@@ -122,7 +122,7 @@ fn drivers(plan: &Plan) -> String {
     )
 }
 
-/// How clients work.
+/// Returns how clients work.
 fn work(mode: QueryMode, pace: Pace, max_tries: u32, wire: Wire) -> String {
     let pace = match pace {
         Pace::ClosedLoop => "as fast as the server answers".to_owned(),
@@ -142,7 +142,7 @@ fn work(mode: QueryMode, pace: Pace, max_tries: u32, wire: Wire) -> String {
     format!("query mode {}{form}, {pace}{tries}", mode.name())
 }
 
-/// When clients end.
+/// Returns when clients end.
 fn end(plan: &Plan) -> String {
     match (plan.time_s, plan.transactions) {
         (Some(seconds), _) => format!("{seconds} s"),
@@ -151,7 +151,7 @@ fn end(plan: &Plan) -> String {
     }
 }
 
-/// A stage, and a line for each of its groups.
+/// Returns a stage, with a line for each of its groups.
 fn of_stage(stage: &StagePlan, plan: &Plan, drivers: &str) -> String {
     let end = match &stage.ends_with {
         Some(group) => format!("until the clients of {group} are done"),
@@ -180,13 +180,13 @@ fn of_group(group: &GroupPlan, plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// The schema of pgdyno's routines, where they are kept apart from the tables and called.
+/// Returns the schema of pgdyno's routines, if they are called and not in the schema of the tables.
 fn routine_schema(plan: &Plan) -> Option<&str> {
     let schema = plan.params.get("routine-schema").filter(|schema| *schema != "tables")?;
     (plan.params.get("call").map(String::as_str) != Some("client")).then_some(schema)
 }
 
-/// What is looked at while the clients are at work; nothing where there is nothing to see.
+/// Returns what is watched while the clients run; nothing if there is nothing to watch.
 fn watched(plan: &Plan) -> Option<String> {
     let WatchPlan { off, os, statement_plans } = &plan.watch;
     if matches!(plan.target.as_str(), "none" | "null") {

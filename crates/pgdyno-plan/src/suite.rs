@@ -1,8 +1,8 @@
 //! Suites: a matrix of runs in one file.
 //!
-//! [`Suite::read`] reads the file and multiplies its arrays into [`Cell`]s, each with a key that stays the same as long
-//! as the file does; [`Suite::turns`] puts their repetitions in order. What a cell's arguments mean is for `pgdyno run`
-//! to say: here they are texts.
+//! [`Suite::read`] parses the file and multiplies its arrays into [`Cell`]s, each with a key that stays the same as
+//! long as the file does; [`Suite::turns`] orders their repetitions. The arguments of a cell are texts here; `pgdyno
+//! run` parses them.
 
 mod expand;
 mod file;
@@ -13,35 +13,35 @@ use crate::mistake::Mistake;
 
 pub use file::{OnFailure, Provision, Sequence};
 
-/// A suite whose file holds no mistake.
+/// A suite whose file has no errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     /// Its name: letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// Decides a random order.
+    /// The seed of a random order.
     pub seed: u64,
-    /// How repetitions and cells follow each other.
+    /// The order of repetitions and cells.
     pub order: Sequence,
-    /// How often each cell is run, at least once.
+    /// Number of runs of each cell, at least 1.
     pub repetitions: u32,
     /// Rest between two runs, in seconds.
     pub cool_down_s: f64,
-    /// The time for the whole, in seconds.
+    /// Time limit of the suite, in seconds.
     pub budget_s: Option<f64>,
-    /// A run that takes longer is ended and has failed; in seconds.
+    /// Time limit of a run, in seconds. A run that exceeds it is ended and has failed.
     pub run_timeout_s: Option<f64>,
-    /// What a failed run means for those after it.
+    /// What to do after a failed run.
     pub on_failure: OnFailure,
     /// Whether targets are provisioned and torn down by their hooks.
     pub provision: Provision,
-    /// What is run, in the order of the file.
+    /// The cells, in the order of the file.
     pub cells: Vec<Cell>,
 }
 
 /// One combination of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What it is called, for people and for resuming: `tpcb-like.clients=4@embedded`.
+    /// Its name, for people and for resuming: `tpcb-like.clients=4@embedded`.
     pub key: String,
     /// The number of its `[[run]]` in the file, from 1.
     pub entry: usize,
@@ -51,26 +51,26 @@ pub struct Cell {
     pub args: Vec<String>,
 }
 
-/// A run of a suite: a cell and which repetition of it.
+/// A run of a suite: a cell and the number of its repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The place in [`Suite::cells`].
+    /// Index in [`Suite::cells`].
     pub cell: usize,
-    /// Which repetition, from 1.
+    /// Number of the repetition, from 1.
     pub repetition: u32,
 }
 
 impl Suite {
-    /// Reads the content of `file`. Paths of scripts, directories and recipes in it are relative to `base`, the directory of
-    /// the file. `is_recipe` knows which names take the suite's `fit` and `short`.
+    /// Parses the content of `file`. Paths of scripts, directories and recipes in it are relative to `base`, the
+    /// directory of the file. `is_recipe` returns true for names to which the suite's `fit` and `short` apply.
     ///
     /// # Errors
-    /// With line and caret, or with the `[[run]]` that is to blame.
+    /// With line and caret, or with the number of the `[[run]]`.
     pub fn read(file: &str, text: &str, base: &str, is_recipe: &dyn Fn(&str) -> bool) -> Result<Self, Mistake> {
         expand::expand(file, crate::mistake::read(file, text)?, base, is_recipe)
     }
 
-    /// All runs, in their order: the same each time.
+    /// Returns all runs in their order: the same each time.
     #[must_use]
     pub fn turns(&self) -> Vec<Turn> {
         order::turns(self)

@@ -1,4 +1,4 @@
-//! `pgdyno.toml`: servers that have names.
+//! `pgdyno.toml`: servers with names.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 use crate::mistake::{self, Mistake, nearest};
 use crate::units::{Bytes, Duration};
 
-/// The file's name, where none is given.
+/// The default name of the file.
 pub const FILE: &str = "pgdyno.toml";
 
-/// How long a hook may take, where nothing is said.
+/// The default timeout of a hook.
 const HOOK_TIMEOUT_S: f64 = 600.0;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
@@ -22,32 +22,32 @@ pub struct Targets {
     pub target: BTreeMap<String, Target>,
 }
 
-/// A server that has a name.
+/// A server with a name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// What `--target` takes: a connection string, `embedded`, `embedded:18`, `embedded:/path/to/bin` (relative to the file). Without a password: those belong into
-    /// `~/.pgpass`, a service file or the environment.
+    /// What `--target` takes: a connection string, `embedded`, `embedded:18`, `embedded:/path/to/bin` (relative to the
+    /// file). Contains no password: passwords belong in `~/.pgpass`, a service file or the environment.
     pub dsn: String,
-    /// What it is, in the user's words.
+    /// Its kind, in the user's words.
     #[serde(default)]
     pub kind: String,
-    /// Processors of the database server.
+    /// CPUs of the database server.
     pub vcpus: Option<u32>,
     /// Its memory.
     pub memory: Option<Bytes>,
-    /// What an hour of it costs.
+    /// Price of an hour.
     pub price_per_hour: Option<f64>,
     /// The currency of the price.
     #[serde(default = "dollars")]
     pub currency: String,
-    /// What else there is to say, such as `cluster = "c4+2w8"`.
+    /// Further labels of the user's, such as `cluster = "c4+2w8"`.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
     /// Settings of every run on it, as `--set` takes them.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// How its machine is looked at, as `--os-metrics` takes it.
+    /// How its machine is read, as `--os-metrics` takes it.
     pub os_metrics: Option<String>,
     /// Commands around its runs.
     #[serde(default)]
@@ -58,11 +58,11 @@ pub struct Target {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hooks {
-    /// Makes the server; standard output may end with its connection string in a line `dsn=…`.
+    /// Makes the server; standard output may contain its connection string in a line `dsn=…`.
     pub provision: Option<Hook>,
     /// Restarts it.
     pub restart: Option<Hook>,
-    /// Has its operating system forget the file cache.
+    /// Drops its files from the operating system's cache.
     pub drop_caches: Option<Hook>,
     /// Removes the server.
     pub teardown: Option<Hook>,
@@ -72,9 +72,9 @@ pub struct Hooks {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hook {
-    /// For `sh -c`.
+    /// The command line for `sh -c`.
     pub command: String,
-    /// It is ended when it takes longer.
+    /// The command is ended when it takes longer.
     #[serde(default = "hook_timeout")]
     pub timeout: Duration,
 }
@@ -88,10 +88,10 @@ fn hook_timeout() -> Duration {
 }
 
 impl Targets {
-    /// Reads the content of `file`.
+    /// Parses the content of `file`.
     ///
     /// # Errors
-    /// With line, caret and the nearest known key; also for a password in a connection string.
+    /// With line, caret and the most similar known key; also for a password in a connection string.
     pub fn read(file: &str, text: &str) -> Result<Self, Mistake> {
         let targets: Self = mistake::read(file, text)?;
         for (name, target) in &targets.target {
@@ -126,40 +126,41 @@ impl Targets {
         Ok(targets)
     }
 
-    /// The target of this name.
+    /// Returns the target of this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Target> {
         self.target.get(name)
     }
 
-    /// The name that is most like this one.
+    /// Returns the name that is most similar to this one.
     #[must_use]
     pub fn nearest(&self, name: &str) -> Option<&str> {
         nearest(name, self.target.keys().map(String::as_str))
     }
 }
 
-/// Whether `--target` takes this word for a name.
+/// Returns true if `--target` takes this word for a name.
 #[must_use]
 pub fn is_name(word: &str) -> bool {
     !word.is_empty() && !word.contains(['=', ':', '/']) && !matches!(word, "embedded" | "null")
 }
 
-/// Whether a connection string, a URI or `key=value` pairs, has a password in it.
+/// Returns true if a connection string, a URI or `key=value` pairs, contains a password.
 #[must_use]
 pub fn holds_password(dsn: &str) -> bool {
     let dsn = dsn.trim();
     if let Some(rest) = dsn.strip_prefix("postgresql://").or_else(|| dsn.strip_prefix("postgres://")) {
-        // As libpq has it, the first '@' ends the credentials unless a '/' comes before it.
+        // As in libpq, the first '@' ends the credentials unless a '/' comes before it.
         let credentials = rest.split_once('@').map_or("", |(before, _)| before);
         let parameters = rest.split_once('?').map_or("", |(_, parameters)| parameters);
         return !credentials.contains('/') && credentials.contains(':') || decoded(parameters).contains("password=");
     }
-    // `password`, and `sslpassword`, with or without spaces before the sign. A value that says so is no better.
+    // `password`, and `sslpassword`, with or without spaces before the sign. A value that contains this text is
+    // refused, too.
     dsn.match_indices("password").any(|(at, word)| dsn[at + word.len()..].trim_start().starts_with('='))
 }
 
-/// Undoes percent-encoding; what is none stays as it is.
+/// Decodes percent-encoding; leaves invalid sequences unchanged.
 fn decoded(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

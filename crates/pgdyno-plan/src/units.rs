@@ -1,4 +1,4 @@
-//! Times and sizes as people write them, with their units.
+//! Parses times and sizes with units.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use serde::de::{self, Deserializer, Visitor};
 pub struct Duration(f64);
 
 impl Duration {
-    /// So many seconds.
+    /// Returns a length of so many seconds.
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Self {
         Self(seconds)
     }
 
-    /// In seconds.
+    /// Returns the length in seconds.
     #[must_use]
     pub fn seconds(self) -> f64 {
         self.0
     }
 }
 
-/// A number of bytes: in TOML a string with a unit, as in `"128GB"`; 1 GB is 1,024 MB, as PostgreSQL has it.
+/// A number of bytes: in TOML a string with a unit, as in `"128GB"`; 1 GB is 1,024 MB, as in PostgreSQL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u64);
 
@@ -31,10 +31,10 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Share(pub f64);
 
-/// Seconds of a length of time that is written with its unit; without one, seconds are meant.
+/// Parses a length of time and returns it in seconds, which are also the default unit.
 ///
 /// # Errors
-/// In words, when it is none or its unit could mean two things.
+/// A message, if it is not a length of time or its unit is ambiguous.
 pub fn duration(text: &str) -> Result<f64, String> {
     if text.starts_with('-') {
         return Err("it cannot be negative".to_owned());
@@ -54,10 +54,10 @@ pub fn duration(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Bytes of a size that is written with its unit.
+/// Parses a size with its unit and returns it in bytes.
 ///
 /// # Errors
-/// In words, when it is none or has no unit.
+/// A message, if it is not a size or has no unit.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     let power = match unit {
@@ -91,7 +91,7 @@ fn split(text: &str) -> (&str, &str) {
     (number, unit.trim())
 }
 
-/// Reads a string by `parse`, and refuses a number by `refuse`.
+/// Parses a string with `parse`, and refuses a number with `refuse`.
 struct WithUnit<T> {
     parse: fn(&str) -> Result<T, String>,
     refuse: fn(&dyn fmt::Display) -> String,

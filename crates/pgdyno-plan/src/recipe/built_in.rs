@@ -1,11 +1,11 @@
-//! The recipes that pgdyno brings along.
+//! The recipes that are part of pgdyno.
 
 use std::sync::LazyLock;
 
 use super::{Recipe, read};
 use crate::mistake;
 
-/// Name and text of each file below `recipes`.
+/// Returns name and text of each file below `recipes`.
 macro_rules! files {
     ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../../../recipes/", $name, ".toml")))),*]
@@ -39,23 +39,23 @@ const FILES: &[(&str, &str)] = files! {
 };
 
 static ALL: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
-    // A test reads every one: a program with a mistake in them is not built.
+    // A test reads every recipe, so none has errors.
     FILES.iter().map(|(name, text)| read(name, text).unwrap_or_else(|mistake| panic!("{mistake}"))).collect()
 });
 
-/// All of them, in the order in which they are listed.
+/// Returns all recipes, in the order of listings.
 #[must_use]
 pub fn all() -> &'static [Recipe] {
     &ALL
 }
 
-/// The recipe of this name.
+/// Returns the recipe of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Recipe> {
     all().iter().find(|recipe| recipe.name == name)
 }
 
-/// The name that is most like this one.
+/// Returns the name that is most similar to this one.
 #[must_use]
 pub fn nearest(name: &str) -> Option<&'static str> {
     mistake::nearest(name, FILES.iter().map(|(name, _)| *name))

@@ -1,10 +1,10 @@
-//! What a run does otherwise than its recipe.
+//! The differences of a run from its recipe.
 
 use crate::Plan;
 use crate::options::{Difference, differences};
 
-/// Returns the values in which `plan` departs from `alone`, the plan that its recipe has on the same target when nothing else is
-/// asked for, each in words.
+/// Returns the values in which `plan` departs from `alone`, each as text. `alone` is the plan of the recipe on the same
+/// target without other options.
 #[must_use]
 pub fn departures(plan: &Plan, alone: &Plan) -> Vec<String> {
     differences(plan, alone).iter().map(words).collect()

@@ -1,10 +1,11 @@
-//! The published documents, typed a second time: what their commands, tables and outputs say, run by run. The recipes must say
-//! the same. Typed from the documents, never from the recipes.
+//! The published documents, typed a second time: what their commands, tables and outputs say, run by run. Tests check
+//! that the recipes say the same. Typed from the documents, never from the recipes.
 
 use super::{Expanded, Recipe, Request, all, expand};
 
-/// A line for each run: recipe, size, variant or `-`; the server's processors and GB; clients, jobs, loaders, protocol,
-/// pgbench's `-v` or `-n`; seconds of the window and of the ramp; the share in the cache; parameters of data and script.
+/// A line for each run: recipe, size, variant or `-`; the server's CPUs and GB; clients, jobs, loaders, protocol,
+/// pgbench's `-v` or `-n`; seconds of the window and of the ramp; the share in the cache; parameters of data and
+/// script.
 const RUNS: &str = "
 alloydb/tpcc-full              16vcpu - | 16 128 | 256  -    10 - - | 3600 600 | 100% | warehouses=576
 alloydb/tpcc-full              64vcpu - | 64 512 | 1024 -    64 - - | 3600 600 | 100% | warehouses=2304
@@ -88,8 +89,8 @@ citus/tproc-c-250  c4+2w8    - | 20  - | 250  - - - - | 3600 600 | - | warehouse
 citus/tproc-c-5000 c64+20w32 - | 704 - | 5000 - - - - | 3600 600 | - | warehouses=5000
 ";
 
-/// The figures of the runs that have some: `grep NOPM` of HammerDB's output and the guide's conversion to TPS; pgbench's TPS
-/// without connecting, as the guide rounds it, mean latency, its deviation, CPU use; the paper's QPS.
+/// The figures of the runs that have some: `grep NOPM` of HammerDB's output and the guide's conversion to TPS;
+/// pgbench's TPS without connecting, as the guide rounds it, mean latency, its deviation, CPU use; the paper's QPS.
 const FIGURES: &str = "
 alloydb/tpcc-full         16vcpu - | nopm=428316 tpm=974264 tps=16238 server_cpu_percent=90
 alloydb/tpcc-full         64vcpu - | nopm=716138 tpm=1665438 tps=27757
@@ -156,8 +157,8 @@ pgphriday/sensor-2 2cpu -        | tps=1736.124362 latency_ms_mean=2.304
 citus/tproc-c-5000 c64+20w32 -   | nopm=2000000
 ";
 
-/// What else a document says of all runs of a recipe: when it is of, the server's version, what it sets, and whether its routines
-/// are functions (HammerDB makes procedures only where `pg_storedprocs` is set, which no document does).
+/// What else a document says about all runs of a recipe: its date, the server's version, its settings, and whether its
+/// routines are functions (HammerDB makes procedures only with `pg_storedprocs`, which no document sets).
 const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("alloydb/*-2023", "May 2023", "14.4"),
     ("alloydb/*", "undated", "PostgreSQL 15"),
@@ -177,7 +178,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Parameters that no document has a number for, so that they are held by [`DOCUMENTS`] and the notes.
+/// Parameters that no document gives a number for; [`DOCUMENTS`] and the notes check them.
 const OF_TPROC_C: [(&str, &str); 3] = [("profile", "hammerdb"), ("all-warehouses", "true"), ("call", "function")];
 
 fn matches(pattern: &str, name: &str) -> bool {
@@ -187,13 +188,13 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// A table's lines with single blanks.
+/// Returns a table's lines with single spaces.
 fn lines(table: &str) -> Vec<String> {
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     table.lines().map(words).filter(|line| !line.is_empty()).collect()
 }
 
-/// Every run of every recipe.
+/// Returns every run of every recipe.
 fn runs() -> Vec<(&'static Recipe, String, Expanded)> {
     let mut runs = Vec::new();
     for recipe in all() {
@@ -278,7 +279,7 @@ fn recipes_have_the_dates_versions_and_settings_of_their_documents() {
     }
 }
 
-/// Only the web edition's table of machines for TPC-B is a guide's own rule.
+/// Only the machine table of the web edition for TPC-B is a guide's own rule.
 #[test]
 fn a_rule_is_the_guides_only_where_the_guide_has_one() {
     for recipe in all() {

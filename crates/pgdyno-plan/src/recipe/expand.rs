@@ -1,4 +1,4 @@
-//! One run of a recipe.
+//! Returns one run of a recipe.
 
 use std::collections::BTreeMap;
 
@@ -10,81 +10,81 @@ use super::{Machine, Recipe, Size, Variant};
 use crate::mistake;
 use crate::{Cycle, Fitted, Published, RecipePlan, Shortened};
 
-/// A time is not cut below it, unless the recipe's own is below it.
+/// Times are not shortened below this, unless the recipe's own is below it.
 const LEAST_TIME_S: f64 = 10.0;
 /// The same for a warm-up.
 const LEAST_RAMP_S: f64 = 1.0;
 
-/// Which run of a recipe is wanted.
+/// The requested run of a recipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Request<'a> {
-    /// The size whose numbers are taken as they are.
+    /// The size whose numbers are used unchanged.
     pub size: Option<&'a str>,
-    /// The variant; without one the first.
+    /// The variant; by default the first.
     pub variant: Option<&'a str>,
     /// The machine that the numbers are scaled to.
     pub fit: Option<Machine>,
-    /// What the times are divided by.
+    /// The divisor of the times.
     pub short: Option<f64>,
 }
 
-/// Why there is no such run.
+/// Why a run does not exist.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RecipeError {
-    /// Nobody said which size.
+    /// No size was given.
     #[error("recipe {recipe} has other numbers for each machine, and none is chosen; its sizes are {sizes}")]
     NoSize {
         /// The recipe.
         recipe: String,
-        /// Names and machines.
+        /// Names and machines of its sizes.
         sizes: String,
     },
-    /// A size as it is and a fitted one at once.
+    /// Both a size and `fit` were given.
     #[error("a size of recipe {recipe} is to be taken as it is, and to be fitted; choose one of these")]
     SizeAndFit {
         /// The recipe.
         recipe: String,
     },
     /// No size or variant of this name.
-    #[error("recipe {recipe} has no {what} '{given}'{}; it has {known}", meant(.nearest.as_deref()))]
+    #[error("recipe {recipe} has no {what} '{given}'{}; it has {known}", did_you_mean(.nearest.as_deref()))]
     Unknown {
         /// The recipe, and for a variant its size.
         recipe: String,
         /// `size` or `variant`.
         what: &'static str,
-        /// What was given.
+        /// The given name.
         given: String,
-        /// What looks most like it.
+        /// The most similar name.
         nearest: Option<String>,
-        /// What there is.
+        /// The known names.
         known: String,
     },
-    /// It has no rule for other machines.
+    /// The recipe has no rule for other machines.
     #[error("recipe {recipe} has no rule for other machines than its own; its sizes are {sizes}")]
     NoRule {
         /// The recipe.
         recipe: String,
-        /// Names and machines.
+        /// Names and machines of its sizes.
         sizes: String,
     },
-    /// Times would become longer.
+    /// `short` would make times longer.
     #[error("the times of recipe {recipe} cannot be divided by {by}: give a number from 1 on")]
     Short {
         /// The recipe.
         recipe: String,
-        /// What was given.
+        /// The given divisor.
         by: f64,
     },
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!(" (did you mean {nearest}?)"))
 }
 
-/// Everything that a recipe says of one run.
+/// Everything that a recipe says about one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expanded {
-    /// The recipe as the plan has it; nothing departs from it yet.
+    /// The recipe as the plan stores it, without departures.
     pub recipe: RecipePlan,
     /// The workload.
     pub workload: String,
@@ -92,11 +92,11 @@ pub struct Expanded {
     pub params: BTreeMap<String, String>,
     /// Settings of the server.
     pub settings: BTreeMap<String, String>,
-    /// What is done to the server.
+    /// Steps on the server.
     pub cycle: Cycle,
-    /// Whether the data is loaded anew.
+    /// Whether existing data is replaced.
     pub fresh: bool,
-    /// The database that a fresh copy is made of; empty for the target's own.
+    /// The database of which the run uses a fresh copy; empty for the target's own.
     pub from_template: Option<String>,
     /// Clients.
     pub clients: Option<u32>,
@@ -104,7 +104,7 @@ pub struct Expanded {
     pub threads: Option<u16>,
     /// Connections that load.
     pub loaders: Option<u16>,
-    /// Whether the statements before a run (VACUUM, TRUNCATE) are left out.
+    /// Whether the statements before a run (VACUUM, TRUNCATE) are skipped.
     pub no_vacuum: bool,
     /// The query mode.
     pub mode: Option<QueryMode>,
@@ -112,16 +112,16 @@ pub struct Expanded {
     pub time_s: f64,
     /// The warm-up.
     pub ramp_s: f64,
-    /// What a reader should know.
+    /// Notes for a reader.
     pub notes: Vec<String>,
 }
 
-/// Makes the numbers of one run.
+/// Returns the numbers of one run.
 ///
 /// # Errors
-/// When the request does not choose exactly one size, or names what the recipe does not have.
+/// When the request does not select exactly one size, or uses a name that the recipe does not have.
 pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, RecipeError> {
-    let (size, machine) = chosen(recipe, request)?;
+    let (size, machine) = select_size(recipe, request)?;
     let variant = variant(recipe, size, request.variant)?;
     let mut numbers = Numbers::of(recipe, size, variant);
     let fitted = machine.zip(recipe.fit.as_ref()).map(|(machine, rule)| Fitted {
@@ -167,7 +167,7 @@ pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, Recipe
 }
 
 impl Recipe {
-    /// The size whose machine is exactly this one.
+    /// Returns the size with exactly this machine.
     #[must_use]
     pub fn size_of(&self, machine: Machine) -> Option<&Size> {
         self.sizes.iter().find(|size| {
@@ -175,15 +175,15 @@ impl Recipe {
         })
     }
 
-    /// Names and machines of its sizes.
+    /// Returns names and machines of its sizes.
     #[must_use]
     pub fn sizes_in_words(&self) -> String {
         self.sizes.iter().map(|size| format!("{} ({})", size.name, size.words())).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The size whose numbers are taken, and the machine that they are scaled to.
-fn chosen<'a>(recipe: &'a Recipe, request: &Request<'_>) -> Result<(&'a Size, Option<Machine>), RecipeError> {
+/// Returns the size whose numbers are used, and the machine that they are scaled to.
+fn select_size<'a>(recipe: &'a Recipe, request: &Request<'_>) -> Result<(&'a Size, Option<Machine>), RecipeError> {
     let name = || recipe.name.clone();
     match (request.size, request.fit) {
         (Some(_), Some(_)) => Err(RecipeError::SizeAndFit { recipe: name() }),
@@ -212,7 +212,8 @@ fn variant<'a>(recipe: &Recipe, size: &'a Size, given: Option<&str>) -> Result<O
         .ok_or_else(|| unknown(of(), "variant", given, known))
 }
 
-/// The figures of the run, and the size that they are of: where it has none, those of the size most like it.
+/// Returns the figures of the run, and the size that they are for: if the size has none, those of the most similar
+/// size.
 fn published<'a>(recipe: &'a Recipe, size: &'a Size, variant: Option<&Variant>) -> (&'a Size, Vec<Published>) {
     let own = variant.map_or(&size.published, |variant| &variant.published).list();
     let other = || recipe.sizes.iter().filter(|other| !other.published.list().is_empty());

@@ -1,17 +1,17 @@
-//! The numbers of a size, scaled to another machine.
+//! Scales the numbers of a size to another machine.
 
 use super::numbers::Numbers;
 use super::{Fit, Machine, Size};
 
-/// What numbers can grow with.
+/// Something that numbers can grow with.
 pub(super) const VCPUS: &str = "vcpus";
-/// The same.
+/// As [`VCPUS`].
 pub(super) const MEMORY: &str = "memory";
-/// Numbers that every recipe can have, beside the parameters of its workload.
+/// Numbers that every recipe can have, in addition to the parameters of its workload.
 pub(super) const NUMBERS: [&str; 3] = ["clients", "threads", "loaders"];
 
-/// The size whose machine is most like this one, by the ratios of processors and, where both are known, memory; of two
-/// that are equally like it the first.
+/// Returns the size with the most similar machine, by the ratios of CPUs and, if both are known, memory; the first of
+/// several that are equally similar.
 pub(super) fn nearest<'a>(
     sizes: impl Iterator<Item = &'a Size>,
     vcpus: u32,
@@ -25,14 +25,14 @@ pub(super) fn nearest<'a>(
     sizes.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// Scales the numbers from the machine that they were made for to `machine`, and tells the rule and what came of it.
+/// Scales the numbers from the machine that they were made for to `machine`; returns the rule and its result as text.
 pub(super) fn fit(numbers: &mut Numbers, rule: &Fit, size: &Size, machine: Machine) -> String {
-    let mut told = Vec::new();
+    let mut steps = Vec::new();
     let own_vcpus = rule.made_for.map_or(size.vcpus, |made_for| made_for.vcpus);
     let own_memory = rule.made_for.map(|made_for| made_for.memory).or(size.memory).unwrap_or_default();
     let base = numbers.clone();
     let grown_by_machine = |by: &str| by == VCPUS || by == MEMORY;
-    // Those that follow another number come after it.
+    // Numbers that depend on other numbers come after them.
     let (first, then): (Vec<_>, Vec<_>) = rule.grows.iter().partition(|(_, by)| grown_by_machine(by));
     for (name, by) in first.into_iter().chain(then) {
         let Some(own) = base.get(name) else { continue };
@@ -46,13 +46,13 @@ pub(super) fn fit(numbers: &mut Numbers, rule: &Fit, size: &Size, machine: Machi
         };
         let grown = ((own as f64 * here / there).round() as u64).max(1);
         numbers.set(name, grown);
-        told.push(format!("{name} {own} × {}/{}{unit} = {grown}", short(here), short(there)));
+        steps.push(format!("{name} {own} × {}/{}{unit} = {grown}", short(here), short(there)));
     }
-    let told = if told.is_empty() { "its numbers as they are".to_owned() } else { told.join("; ") };
-    format!("{}, from {}: {told}", rule.rule, size.name)
+    let steps = if steps.is_empty() { "its numbers as they are".to_owned() } else { steps.join("; ") };
+    format!("{}, from {}: {steps}", rule.rule, size.name)
 }
 
-/// Bytes in PostgreSQL's gigabytes.
+/// Returns bytes in PostgreSQL's gigabytes.
 pub(super) fn gigabytes(bytes: u64) -> String {
     format!("{} GB", short(gib(bytes)))
 }
@@ -61,7 +61,7 @@ fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-/// With two decimals at most.
+/// Formats a number with at most two decimals.
 fn short(number: f64) -> String {
     format!("{number:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,4 +1,4 @@
-//! What stands in a recipe's file.
+//! The format of a recipe file.
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU32};
@@ -10,31 +10,31 @@ use super::Value;
 use crate::units::{Bytes, Duration, Share};
 use crate::{Cycle, Published};
 
-/// A scenario of a guide, for every machine that the guide knows.
+/// A scenario of a guide, for every machine in the guide.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// `alloydb/tpcc-full`, or the file that it was read from.
+    /// `alloydb/tpcc-full`, or the path of its file.
     #[serde(skip)]
     pub name: String,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub title: String,
-    /// A built-in workload; in a file of one's own also a script or a directory, relative to that file.
+    /// A built-in workload; in a file of the user's also a script or a directory, relative to that file.
     pub workload: String,
     /// The measured window.
     pub time: Duration,
     /// The warm-up before it.
     #[serde(default)]
     pub ramp: Duration,
-    /// The query mode, where it matters.
+    /// The query mode, if it matters.
     pub mode: Option<QueryMode>,
-    /// Clients, unless a size says otherwise.
+    /// Clients, unless a size has another number.
     pub clients: Option<NonZeroU32>,
-    /// Threads, or jobs, unless a size says otherwise.
+    /// Threads, or jobs, unless a size has another number.
     pub threads: Option<NonZeroU16>,
-    /// Connections that load, unless a size says otherwise.
+    /// Connections that load, unless a size has another number.
     pub loaders: Option<NonZeroU16>,
-    /// The share of the data that is to fit in the cache, unless a size says otherwise.
+    /// The share of the data that is to fit in the cache, unless a size has another one.
     pub cached: Option<Share>,
     /// Parameters of the workload.
     #[serde(default)]
@@ -42,20 +42,20 @@ pub struct Recipe {
     /// Settings of the server.
     #[serde(default)]
     pub settings: BTreeMap<String, Value>,
-    /// What a reader should know, such as slips of the document.
+    /// Notes for a reader, such as errors in the document.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Whether the statements before a run (VACUUM, TRUNCATE) are left out, unless a variant says otherwise.
+    /// Whether the statements before a run (VACUUM, TRUNCATE) are skipped, unless a variant differs.
     #[serde(default)]
     pub no_vacuum: bool,
-    /// The document that it comes from.
+    /// The document that it is from.
     pub source: Source,
-    /// What is done to the server and its data around a run.
+    /// Steps on the server and its data around a run.
     #[serde(default)]
     pub steps: Steps,
-    /// How its numbers are scaled to another machine; absent where they cannot be.
+    /// How its numbers are scaled to another machine; absent if they cannot be.
     pub fit: Option<Fit>,
-    /// The machines whose numbers it has.
+    /// The machines for which it has numbers.
     #[serde(default, rename = "size")]
     pub sizes: Vec<Size>,
 }
@@ -64,20 +64,20 @@ pub struct Recipe {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Who published it.
+    /// The publisher.
     pub publisher: String,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// Which edition, where there are several.
+    /// The edition, if there are several.
     pub edition: Option<String>,
-    /// When, as far as it says.
+    /// The date, as precise as the document gives it.
     pub date: String,
-    /// Where it is.
+    /// The address.
     pub url: Option<String>,
 }
 
 impl Source {
-    /// In one line, without the address.
+    /// Returns the document in one line, without the address.
     #[must_use]
     pub fn words(&self) -> String {
         let edition = self.edition.as_ref().map_or_else(String::new, |edition| format!(", {edition}"));
@@ -85,17 +85,17 @@ impl Source {
     }
 }
 
-/// What is done around a run.
+/// Steps around a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Steps {
-    /// Drop what pgdyno loaded, and load anew.
+    /// Drop what pgdyno loaded, and load it again.
     pub fresh: bool,
-    /// Work on a fresh copy of this database; an empty name is the target's own.
+    /// Run on a fresh copy of this database; an empty name is the target's own.
     pub from_template: Option<String>,
     /// Restart the server before the load.
     pub restart: bool,
-    /// Have its operating system forget its file cache.
+    /// Drop its files from the operating system's cache.
     pub drop_caches: bool,
     /// Read tables and indexes into the caches before the warm-up.
     pub prewarm: bool,
@@ -104,7 +104,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The part of them that is done to the server.
+    /// Returns those steps that are done to the server.
     #[must_use]
     pub fn cycle(&self) -> Cycle {
         let Self { restart, drop_caches, prewarm, checkpoint, .. } = *self;
@@ -116,9 +116,9 @@ impl Steps {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
-    /// Whose rule it is, in words.
+    /// The origin of the rule, as text.
     pub rule: String,
-    /// The machine that the numbers were made for, where that is not the size's own.
+    /// The machine that the numbers were made for, if that is not the size's own.
     pub made_for: Option<MadeFor>,
     /// Which number grows with what: `clients`, `threads`, `loaders` or a parameter with `vcpus`, `memory` or another of
     /// these numbers.
@@ -130,7 +130,7 @@ pub struct Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeFor {
-    /// Its processors.
+    /// Its CPUs.
     pub vcpus: NonZeroU32,
     /// Its memory.
     pub memory: Bytes,
@@ -142,12 +142,12 @@ pub struct MadeFor {
 pub struct Size {
     /// What `--size` takes.
     pub name: String,
-    /// What the machine is called, beside its processors and its memory.
+    /// The name of the machine, in addition to its CPUs and its memory.
     #[serde(default)]
     pub machine: String,
-    /// Processors of the database server.
+    /// CPUs of the database server.
     pub vcpus: NonZeroU32,
-    /// Its memory, where the document tells it.
+    /// Its memory, if the document gives it.
     pub memory: Option<Bytes>,
     /// Clients.
     pub clients: Option<NonZeroU32>,
@@ -157,22 +157,22 @@ pub struct Size {
     pub loaders: Option<NonZeroU16>,
     /// The share of the data that is to fit in the cache.
     pub cached: Option<Share>,
-    /// Parameters of the workload, beside the recipe's.
+    /// Parameters of the workload, in addition to the recipe's.
     #[serde(default)]
     pub params: BTreeMap<String, Value>,
-    /// What the document has measured.
+    /// Figures of the document.
     #[serde(default)]
     pub published: Figures,
-    /// What a reader should know of this size.
+    /// Notes for a reader about this size.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Runs of this size that differ in some numbers. The first counts where none is named.
+    /// Runs of this size that differ in some numbers. The first is the default.
     #[serde(default, rename = "variant")]
     pub variants: Vec<Variant>,
 }
 
 impl Size {
-    /// The machine in words.
+    /// Returns the machine as text.
     #[must_use]
     pub fn words(&self) -> String {
         let memory = self.memory.map_or_else(String::new, |memory| format!(", {}", super::fit::gigabytes(memory.0)));
@@ -191,17 +191,17 @@ pub struct Variant {
     pub clients: Option<NonZeroU32>,
     /// Threads, or jobs.
     pub threads: Option<NonZeroU16>,
-    /// Whether the statements before a run (VACUUM, TRUNCATE) are left out, where that differs from the recipe.
+    /// Whether the statements before a run (VACUUM, TRUNCATE) are skipped, if that differs from the recipe.
     pub no_vacuum: Option<bool>,
-    /// Parameters of the workload, beside the size's.
+    /// Parameters of the workload, in addition to the size's.
     #[serde(default)]
     pub params: BTreeMap<String, Value>,
-    /// What the document has measured.
+    /// Figures of the document.
     #[serde(default)]
     pub published: Figures,
 }
 
-/// Figures that a document has published.
+/// Figures that a document published.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Figures {
@@ -217,14 +217,14 @@ pub struct Figures {
     pub latency_ms_mean: Option<f64>,
     /// Its standard deviation.
     pub latency_ms_stddev: Option<f64>,
-    /// How busy the server's processors were, 0 to 100.
+    /// CPU use of the server, 0 to 100.
     pub server_cpu_percent: Option<f64>,
-    /// What the document says beside them.
+    /// What the document says about them.
     pub note: String,
 }
 
 impl Figures {
-    /// The figures that there are; the note is with the first.
+    /// Returns the figures that are present; the note is with the first.
     #[must_use]
     pub fn list(&self) -> Vec<Published> {
         let all = [

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Recipe, Size, Variant};
 
-/// The numbers of a run, each by its name.
+/// The numbers of a run, by their names.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers {
     pub(super) clients: Option<u32>,
@@ -14,7 +14,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The variant counts before the size, and the size before the recipe.
+    /// Returns the numbers of a run. The variant takes precedence over the size, and the size over the recipe.
     pub(super) fn of(recipe: &Recipe, size: &Size, variant: Option<&Variant>) -> Self {
         let params = recipe.params.iter().chain(&size.params).chain(variant.iter().flat_map(|variant| &variant.params));
         Self {
@@ -25,7 +25,7 @@ impl Numbers {
         }
     }
 
-    /// The number of this name, where it has one.
+    /// Returns the number of this name, if there is one.
     pub(super) fn get(&self, name: &str) -> Option<u64> {
         match name {
             "clients" => self.clients.map(u64::from),
@@ -35,7 +35,7 @@ impl Numbers {
         }
     }
 
-    /// Gives it another value.
+    /// Sets a number.
     pub(super) fn set(&mut self, name: &str, number: u64) {
         let small = || Some(u16::try_from(number).unwrap_or(u16::MAX));
         match name {

@@ -34,7 +34,7 @@ fn small() -> Recipe {
     read("mine.toml", SMALL).unwrap()
 }
 
-/// What is said of the recipe in which `from` is replaced by `to`.
+/// Returns the error of the recipe in which `from` is replaced by `to`.
 fn told(from: &str, to: &str) -> String {
     assert!(SMALL.contains(from), "{from}");
     read("mine.toml", &SMALL.replacen(from, to, 1)).unwrap_err().to_string()

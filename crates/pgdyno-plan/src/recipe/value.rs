@@ -1,11 +1,11 @@
-//! The value of a parameter or of a setting: text in the end, however it is written.
+//! The value of a parameter or of a setting: always text.
 
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
-/// A text; in TOML a string, a number or a boolean.
+/// A text; in TOML a string, a number or a Boolean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value(pub String);
 

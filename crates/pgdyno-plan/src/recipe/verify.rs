@@ -1,4 +1,4 @@
-//! What TOML cannot see: whether the parts of a recipe fit together.
+//! Checks whether the parts of a recipe fit together.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::numbers::Numbers;
 use super::{Recipe, Size};
 use crate::mistake::nearest;
 
-/// Verifies it; otherwise tells in words what is wrong.
+/// Checks a recipe; the error is a message.
 pub(super) fn verify(recipe: &Recipe) -> Result<(), String> {
     if recipe.time.seconds() <= 0.0 {
         return Err("time must be above 0".to_owned());
@@ -44,7 +44,7 @@ fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), St
     Ok(())
 }
 
-/// Whether `name` is a number of every size, and `by` something that it can grow with.
+/// Checks that `name` is a number of every size, and that it can grow with `by`.
 fn grows(recipe: &Recipe, name: &str, by: &str) -> Result<(), String> {
     let fit = recipe.fit.iter().flat_map(|fit| &fit.grows);
     let others: Vec<&str> = fit
@@ -55,7 +55,7 @@ fn grows(recipe: &Recipe, name: &str, by: &str) -> Result<(), String> {
     if !known().any(|known| known == by) {
         return Err(format!(
             "fit: {name} cannot grow with '{by}'{}: it grows with vcpus, memory, or another number that grows with these",
-            meant(by, known())
+            did_you_mean(by, known())
         ));
     }
     if let (MEMORY, Some(size)) = (by, recipe.sizes.iter().find(|size| size.memory.is_none())) {
@@ -65,17 +65,17 @@ fn grows(recipe: &Recipe, name: &str, by: &str) -> Result<(), String> {
         None => Ok(()),
         Some(size) => {
             let params = recipe.params.keys().chain(size.params.keys()).map(String::as_str);
-            let meant = meant(name, NUMBERS.into_iter().chain(params));
-            Err(format!("fit: '{name}' is to grow, and is no number of size {}{meant}", size.name))
+            let hint = did_you_mean(name, NUMBERS.into_iter().chain(params));
+            Err(format!("fit: '{name}' is to grow, and is no number of size {}{hint}", size.name))
         }
     }
 }
 
-fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |known| format!(" (did you mean {known}?)"))
 }
 
-/// Whether every run of this size has the number, above 0.
+/// Returns true if every run of this size has the number, above 0.
 fn has(recipe: &Recipe, size: &Size, name: &str) -> bool {
     let run = |variant| Numbers::of(recipe, size, variant).get(name).is_some_and(|number| number > 0);
     if size.variants.is_empty() { run(None) } else { size.variants.iter().all(|variant| run(Some(variant))) }

@@ -1,4 +1,4 @@
-//! From the file to the cells of its matrix.
+//! Multiplies the matrix of a suite file into cells.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use super::options::{Run, Value, What};
 use super::{Cell, Suite};
 use crate::mistake::Mistake;
 
-/// More runs than this are a slip: a run a minute would take a week.
+/// More runs than this are a mistake: at one minute each they would take a week.
 const MAX_RUNS: usize = 10_000;
 
-/// A combination of the matrix, while it is put together.
+/// A combination of the matrix, while it is built.
 #[derive(Clone, Default)]
 struct Combination {
     what: Option<What>,
@@ -67,7 +67,7 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-/// The cells of one `[[run]]`, for each of its targets.
+/// Returns the cells of one `[[run]]`, for each of its targets.
 fn cells_of(
     run: &Run,
     entry: usize,
@@ -114,7 +114,7 @@ fn cells_of(
     Ok(cells)
 }
 
-/// A target of which a relative directory is below `base`.
+/// Returns a target with its relative directory below `base`.
 fn below(target: &str, base: &str) -> String {
     match target.strip_prefix("embedded:") {
         Some(dir)
@@ -126,7 +126,7 @@ fn below(target: &str, base: &str) -> String {
     }
 }
 
-/// Every combination of the axes, the last one changing fastest.
+/// Returns every combination of the axes, the last one changing fastest.
 fn combinations(run: &Run, fixed: &[(&str, Value)]) -> Result<Vec<Combination>, String> {
     let mut all = vec![Combination::default()];
     if let Some(choices) = &run.matrix.what {

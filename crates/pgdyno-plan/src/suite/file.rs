@@ -1,15 +1,15 @@
-//! What a suite's file may say.
+//! The format of a suite file.
 
 use serde::{Deserialize, Serialize};
 
 use super::options::Run;
 use crate::units::Duration;
 
-/// How repetitions and cells follow each other.
+/// The order of repetitions and cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sequence {
-    /// All cells once, then all of them again: A B A B. What drifts hits all of them alike.
+    /// All cells once, then all of them again: A B A B. Drift affects all of them equally.
     #[default]
     Interleaved,
     /// Shuffled by the seed.
@@ -18,14 +18,14 @@ pub enum Sequence {
     AsWritten,
 }
 
-/// What a failed run means for those after it.
+/// What to do after a failed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// Nothing: the suite goes on.
+    /// Go on.
     #[default]
     Continue,
-    /// They are not run.
+    /// Do not run the others.
     Stop,
 }
 
@@ -33,9 +33,9 @@ pub enum OnFailure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provision {
-    /// Each target once: before its first run, and away after its last.
+    /// Each target once: provisioned before its first run, torn down after its last.
     Target,
-    /// Targets are there and stay.
+    /// Targets exist and stay.
     #[default]
     Never,
 }
@@ -61,9 +61,9 @@ pub(super) struct File {
     pub(super) provision: Provision,
     #[serde(default)]
     pub(super) targets: Vec<String>,
-    /// For recipes that say nothing themselves.
+    /// For recipes without their own.
     pub(super) fit: Option<bool>,
-    /// For recipes that say nothing themselves.
+    /// For recipes without their own.
     pub(super) short: Option<f64>,
     #[serde(default)]
     pub(super) run: Vec<Run>,

@@ -1,4 +1,4 @@
-//! The options of a run in a suite's file, fixed or as axes of the matrix, and the arguments that they become.
+//! The options of a run in a suite file, fixed or as axes of the matrix, and their arguments.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,9 +19,9 @@ pub(super) struct Value {
     pub(super) args: Vec<String>,
 }
 
-/// What an option's value may be.
+/// The type of an option's value.
 trait Kind {
-    /// As text, and as arguments where the option is called `flag` on the command line.
+    /// Returns the value as text, and as arguments of the option `flag` on the command line.
     fn value(&self, flag: &str) -> Value;
 }
 
@@ -77,7 +77,7 @@ impl Kind for Wire {
     }
 }
 
-/// A time that the command line has in milliseconds.
+/// A time that the command line takes in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Milliseconds(Duration);
@@ -89,7 +89,7 @@ impl Kind for Milliseconds {
     }
 }
 
-/// Settings or parameters: each becomes an argument of its own.
+/// Settings or parameters: each becomes a separate argument.
 impl Kind for BTreeMap<String, Word> {
     fn value(&self, flag: &str) -> Value {
         let pairs: Vec<String> = self.iter().map(|(name, Word(value))| format!("{name}={value}")).collect();
@@ -97,14 +97,14 @@ impl Kind for BTreeMap<String, Word> {
     }
 }
 
-/// Arguments as they are.
+/// Arguments, unchanged.
 impl Kind for Vec<String> {
     fn value(&self, _: &str) -> Value {
         Value { text: self.join(" "), args: self.clone() }
     }
 }
 
-/// A string, a number or a truth value, as text.
+/// A string, a number or a Boolean, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word(String);
 
@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for Word {
     }
 }
 
-/// What is run: a name, or several script files.
+/// The workload: a name, or several script files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct What(pub(super) Vec<String>);
 
@@ -169,12 +169,12 @@ impl<'de> Deserialize<'de> for What {
 }
 
 impl What {
-    /// For the key of a cell: paths without their beginning.
+    /// Returns the text for the key of a cell: paths without their directories.
     pub(super) fn text(&self) -> String {
         self.0.iter().map(|name| name.strip_prefix("./").unwrap_or(name)).collect::<Vec<_>>().join("+")
     }
 
-    /// The arguments: paths become relative to `base`, names stay.
+    /// Returns the arguments: paths become relative to `base`, names stay.
     pub(super) fn args(&self, base: &str) -> Vec<String> {
         let is_path = |name: &str| {
             let file = name.rsplit_once('@').map_or(name, |(file, _)| file);
@@ -191,7 +191,7 @@ impl What {
     }
 }
 
-/// Makes [`Run`] and [`Matrix`] of one list, so that whatever can be fixed can be an axis.
+/// Defines [`Run`] and [`Matrix`] from one list, so that every fixed option can be an axis.
 macro_rules! options {
     ($($name:ident: $kind:ty => $flag:literal,)*) => {
         /// A `[[run]]`.
@@ -214,12 +214,12 @@ macro_rules! options {
             $($name: Option<Vec<$kind>>,)*
         }
 
-        /// The flags that options of a suite become.
+        /// The flags of the options of a suite.
         #[cfg(test)]
         pub(super) const FLAGS: &[&str] = &[$($flag),*];
 
         impl Run {
-            /// The options that are the same in every cell.
+            /// Returns the options that are the same in every cell.
             pub(super) fn fixed(&self) -> Vec<(&'static str, Value)> {
                 let mut found = Vec::new();
                 $(found.extend(self.$name.iter().map(|value| (stringify!($name), value.value($flag))));)*
@@ -228,7 +228,7 @@ macro_rules! options {
         }
 
         impl Matrix {
-            /// The options that differ.
+            /// Returns the options that differ.
             pub(super) fn axes(&self) -> Vec<(&'static str, Vec<Value>)> {
                 let mut found = Vec::new();
                 $(found.extend(self.$name.iter().map(|values| {
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_suite_has_every_option_that_a_plan_keeps() {
-        // A suite provisions a target once for all of its runs, and reaches its private servers by their sockets.
+        // A suite provisions a target once for all of its runs, and connects to its private servers by their sockets.
         let own = ["provision", "tcp"];
         let kept = OPTIONS.iter().flat_map(|option| option.flags);
         let missing: Vec<_> = kept.filter(|flag| !FLAGS.contains(flag) && !own.contains(flag)).collect();

@@ -1,8 +1,8 @@
-//! In which order the runs of a suite go.
+//! The order of the runs of a suite.
 
 use super::{Sequence, Suite, Turn};
 
-/// All runs in their order.
+/// Returns all runs in their order.
 pub(super) fn turns(suite: &Suite) -> Vec<Turn> {
     let cells = 0..suite.cells.len();
     let repetitions = 1..=suite.repetitions;
@@ -27,18 +27,18 @@ pub(super) fn turns(suite: &Suite) -> Vec<Turn> {
     }
 }
 
-/// Fisher and Yates' shuffle: every order is as likely as any other.
+/// Shuffles by Fisher and Yates: every order is equally likely.
 fn shuffled(mut turns: Vec<Turn>, seed: u64) -> Vec<Turn> {
     let mut state = seed;
     for last in (1..turns.len()).rev() {
-        // The high half of a product with 64 random bits is a number below the factor, as even as anybody can tell.
+        // The high half of a product with 64 random bits is a number below the factor, with negligible bias.
         let below = (u128::from(splitmix(&mut state)) * (last as u128 + 1)) >> 64;
         turns.swap(last, below as usize);
     }
     turns
 }
 
-/// The next number of SplitMix64 (Steele, Lea and Flood, 2014).
+/// Returns the next number of SplitMix64 (Steele, Lea and Flood, 2014).
 fn splitmix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
