@@ -1,4 +1,4 @@
-//! An answer with its headers: nothing is kept by anybody, read by another page, or taken for what it is not.
+//! An HTTP answer with its headers: no cache keeps it, no other page reads it, and no browser guesses its type.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -7,11 +7,11 @@ use hyper::header::{self, HeaderName, HeaderValue};
 
 use crate::pages;
 
-/// What the browser may load and do on our own pages: what this server has, and nothing else.
+/// What the browser may load and do on our own pages: only what this server has.
 const OWN_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                           form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What a page is sent with, whatever it is.
+/// Headers of every answer.
 const ALWAYS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -23,7 +23,7 @@ const ALWAYS: [(HeaderName, &str); 6] = [
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// What is sent back.
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     status: u16,
@@ -37,28 +37,28 @@ impl Answer {
         Self { status: 200, kind, body: body.into(), policy: OWN_POLICY.to_owned() }
     }
 
-    /// One of our own pages.
+    /// Returns one of our own pages.
     pub(crate) fn page(html: String) -> Self {
         Self::new(HTML, html)
     }
 
-    /// A page that holds all it needs, such as a report, under its own policy.
+    /// Returns a page that contains everything it needs, such as a report, under its own policy.
     pub(crate) fn report(html: Vec<u8>) -> Self {
         let policy = format!("{}; frame-ancestors 'none'", pgdyno_report::html::policy());
         Self { policy, ..Self::new(HTML, html) }
     }
 
-    /// Data for a script of ours.
+    /// Returns data for a script of ours.
     pub(crate) fn json(value: &serde_json::Value) -> Self {
         Self::new("application/json", value.to_string())
     }
 
-    /// A file of ours.
+    /// Returns a file of ours.
     pub(crate) fn asset(kind: &'static str, body: &'static str) -> Self {
         Self::new(kind, body)
     }
 
-    /// What went wrong, as a page.
+    /// Returns a page with an error.
     pub(crate) fn error(status: u16, why: &str) -> Self {
         Self { status, ..Self::page(pages::error(status, why)) }
     }
@@ -73,14 +73,14 @@ impl Answer {
         std::str::from_utf8(&self.body).unwrap()
     }
 
-    /// Status and body.
+    /// Returns status and body.
     pub(crate) fn into_parts(self) -> (u16, Vec<u8>) {
         (self.status, self.body.into())
     }
 
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::new(self.body));
-        // Status codes and policies are ours, and fit.
+        // Status codes and policies are constants and valid.
         *response.status_mut() = hyper::StatusCode::from_u16(self.status).unwrap_or_default();
         let headers = response.headers_mut();
         headers.extend(ALWAYS.map(|(name, value)| (name, HeaderValue::from_static(value))));

@@ -1,4 +1,4 @@
-//! What answers requests, without a socket, for the fuzz targets. No part of the interface.
+//! Answers requests without a socket, for the fuzz targets. Not part of the interface.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use crate::{Pages, guard};
 pub struct Served(Site);
 
 impl Served {
-    /// Those of `results`, as if they were served at `port`.
+    /// Returns the pages of `results`, as if they were served at `port`.
     #[must_use]
     pub fn new(results: PathBuf, pages: Box<dyn Pages>, port: u16) -> Self {
         Self(Site::new(results, pages, port))
     }
 
-    /// Status and body of the answer; `None` where hyper would not let the request through.
+    /// Returns status and body of the answer; `None` if hyper would refuse the request.
     #[must_use]
     pub fn answer(&self, method: &str, target: &str, hosts: &[&[u8]]) -> Option<(u16, Vec<u8>)> {
         let mut request = Request::builder().method(method).uri(target.parse::<Uri>().ok()?);

@@ -1,5 +1,6 @@
-//! Who is answered. A browser sends requests for whatever page is open in it, so that 127.0.0.1 is no protection by itself:
-//! a page from anywhere may give its own name our address (DNS rebinding), and then read the answers. Its name is in `Host`.
+//! Refuses requests from other pages. A browser sends requests for every page that is open in it, so 127.0.0.1 is no
+//! protection by itself: any page may resolve its own name to our address (DNS rebinding), and then read the answers.
+//! Its name is in `Host`.
 
 use hyper::header::HOST;
 use hyper::{Method, Request};
@@ -9,7 +10,7 @@ use crate::answer::Answer;
 /// The names of this machine for itself.
 const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// The answer to a request that is none of ours; none for all others.
+/// Returns the answer to a request that is refused: another method, host or port. None for all others.
 pub(crate) fn refusal<B>(request: &Request<B>, port: u16) -> Option<Answer> {
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return Some(Answer::error(405, "these pages are for reading: GET and HEAD are all there is"));
@@ -17,7 +18,7 @@ pub(crate) fn refusal<B>(request: &Request<B>, port: u16) -> Option<Answer> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (first, more) = (hosts.next(), hosts.next());
     let named = first.and_then(|host| host.to_str().ok()).is_some_and(|host| is_ours(host, port));
-    // A request may also name the whole address, as to a proxy.
+    // A request may also contain the whole address, as to a proxy.
     let asked = request.uri().authority().is_none_or(|authority| is_ours(authority.as_str(), port));
     if !named || more.is_some() || !asked {
         let why = "this server answers to 127.0.0.1 and localhost with its own port only; through a tunnel, use the same \
@@ -29,7 +30,7 @@ pub(crate) fn refusal<B>(request: &Request<B>, port: u16) -> Option<Answer> {
 
 fn is_ours(host: &str, port: u16) -> bool {
     let Some((name, given)) = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit())) else {
-        // HTTP leaves out its own port.
+        // HTTP omits its default port.
         return port == 80 && is_name(host);
     };
     is_name(name) && given == port.to_string()

@@ -1,5 +1,5 @@
-//! The pages themselves. Text of the user and of the database goes through [`Html::text`], which escapes it; they look as
-//! reports do, whose style they have.
+//! The HTML pages. Text of the user and of the database goes through [`Html::text`], which escapes it; the style is
+//! that of reports.
 
 pub(crate) mod assets;
 mod columns;
@@ -16,10 +16,10 @@ pub(crate) use list::list;
 pub(crate) use searches::{search, searches};
 pub(crate) use suites::suites;
 
-/// The pages that every page leads to.
+/// The pages that every page links to.
 const NAVIGATION: [(&str, &str); 3] = [("/", "Runs"), ("/suites", "Suites"), ("/searches", "Searches")];
 
-/// The begin of a page, up to its content.
+/// Returns the start of a page, up to its content.
 fn begin(title: &str, here: &str) -> Html {
     let mut html = Html::default();
     html.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
@@ -36,13 +36,13 @@ fn begin(title: &str, here: &str) -> Html {
     html
 }
 
-/// The end of a page.
+/// Returns the page with its end.
 fn end(mut html: Html) -> String {
     html.raw("</main>\n</body></html>\n");
     html.into_string()
 }
 
-/// The address of a run, whose name needs no escapes there.
+/// Returns the address of a run, whose name needs no escapes there.
 fn run(id: &str) -> String {
     format!("/runs/{id}")
 }
@@ -51,7 +51,7 @@ fn run(id: &str) -> String {
 const CHOOSE: &str = "<p class=\"hint\">Runs take part that are complete and have committed transactions; the others are \
                       left out. <a href=\"/?status=complete\">Choose among the complete runs</a>.</p>\n";
 
-/// What went wrong.
+/// Returns the page of an error.
 pub(crate) fn error(status: u16, why: &str) -> String {
     let (title, remedy) = match status {
         400 => ("That was not understood", ""),

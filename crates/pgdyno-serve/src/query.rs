@@ -1,4 +1,4 @@
-//! What stands behind the question mark: the filters of `pgdyno list runs` under their own names, words, and the order.
+//! Parses query strings: the filters of `pgdyno list runs` under their own names, words, and the order.
 
 use form_urlencoded::{Serializer, parse};
 use pgdyno_results::table::Selection;
@@ -7,31 +7,31 @@ use pgdyno_results::{RunRecord, Status};
 use crate::pages::Column;
 use crate::store::Listed;
 
-/// Runs that a list shows where nobody asks for another number.
+/// Default limit of the list of runs.
 const LAST: usize = 1000;
 
 /// Names of filters, in the order of the form.
 pub(crate) const FILTERS: [&str; 9] =
     ["words", "workload", "recipe", "suite", "target", "status", "since", "label", "last"];
 
-/// Which runs, and in which order.
+/// A filter of runs, and their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     selection: Selection,
-    /// Each is to be somewhere in what the list says of a run.
+    /// Words that must all occur in the list's text of a run.
     words: Vec<String>,
     last: Option<usize>,
-    /// The column, and whether its least comes first.
+    /// The column, and whether the least comes first.
     order: Option<(Column, bool)>,
-    /// What was asked for, as it was written.
+    /// The query as it was written.
     asked: Vec<(String, String)>,
 }
 
 impl Query {
-    /// What the text asks for. A filter without a value asks for nothing, as an empty field of a form.
+    /// Parses a query. A filter without a value is ignored, as an empty field of a form.
     ///
     /// # Errors
-    /// In words, when it is none of ours.
+    /// A message, when the query has an unknown name or value.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut query = Self::default();
         for (name, value) in parse(text.as_bytes()) {
@@ -76,13 +76,13 @@ impl Query {
         Ok(())
     }
 
-    /// The value of a filter as it was written.
+    /// Returns the value of a filter as it was written.
     pub(crate) fn value(&self, name: &str) -> &str {
         let found = self.asked.iter().rev().find(|(asked, _)| asked == name);
         found.map_or("", |(_, value)| value)
     }
 
-    /// Whether all runs are meant.
+    /// Returns true if the query selects all runs.
     pub(crate) fn is_all(&self) -> bool {
         self.selection.is_all() && self.words.is_empty()
     }
@@ -91,7 +91,7 @@ impl Query {
         self.order.unwrap_or((Column::Began, false))
     }
 
-    /// The same query with another value for one of its names, as an address.
+    /// Returns the address of the same query with another value for one name.
     pub(crate) fn with(&self, name: &str, value: &str) -> String {
         let others = self.asked.iter().filter(|(asked, _)| asked != name);
         let mut text = Serializer::for_suffix("/?".to_owned(), 2);
@@ -99,38 +99,39 @@ impl Query {
         text.finish()
     }
 
-    /// The runs that are meant in their order, and how many there are without the limit. `runs` begin with the last one.
-    pub(crate) fn choose<'a>(&self, runs: &'a [Listed]) -> (Vec<&'a Listed>, usize) {
-        let mut chosen: Vec<_> = runs.iter().filter(|run| self.admits(run)).collect();
-        let all = chosen.len();
-        chosen.truncate(self.last.unwrap_or(LAST));
+    /// Returns the selected runs in their order, and their number without the limit. `runs` is sorted, the latest
+    /// first.
+    pub(crate) fn select<'a>(&self, runs: &'a [Listed]) -> (Vec<&'a Listed>, usize) {
+        let mut selected: Vec<_> = runs.iter().filter(|run| self.admits(run)).collect();
+        let all = selected.len();
+        selected.truncate(self.last.unwrap_or(LAST));
         let (column, rising) = self.order();
-        // A stable sort: the last one comes first among equals.
-        chosen.sort_by(|a, b| column.compare(a, b, rising));
-        (chosen, all)
+        // A stable sort: the latest one comes first among equals.
+        selected.sort_by(|a, b| column.compare(a, b, rising));
+        (selected, all)
     }
 
     fn admits(&self, run: &Listed) -> bool {
         let Ok(record) = &run.record else {
-            // What cannot be read may be meant where all are.
+            // A record that cannot be read is selected only if all are.
             return self.selection.is_all() && self.words.iter().all(|word| run.id.to_lowercase().contains(word));
         };
         self.selection.admits(record) && {
-            let told = told(run, record);
-            self.words.iter().all(|word| told.contains(word))
+            let text = searched_text(run, record);
+            self.words.iter().all(|word| text.contains(word))
         }
     }
 }
 
-/// What the words are looked for in.
-fn told(run: &Listed, record: &RunRecord) -> String {
+/// Returns the text that the words are searched in.
+fn searched_text(run: &Listed, record: &RunRecord) -> String {
     let plan = &record.plan;
-    let mut told: Vec<String> = Column::ALL.iter().map(|column| column.text(run, record)).collect();
-    told.push(run.id.clone());
-    told.extend(plan.recipe.iter().map(|recipe| recipe.name.clone()));
-    told.extend(plan.suite.iter().map(|suite| suite.run.clone()));
-    told.extend(record.target.iter().flat_map(|t| t.labels.iter().map(|(name, value)| format!("{name}={value}"))));
-    told.join(" ").to_lowercase()
+    let mut parts: Vec<String> = Column::ALL.iter().map(|column| column.text(run, record)).collect();
+    parts.push(run.id.clone());
+    parts.extend(plan.recipe.iter().map(|recipe| recipe.name.clone()));
+    parts.extend(plan.suite.iter().map(|suite| suite.run.clone()));
+    parts.extend(record.target.iter().flat_map(|t| t.labels.iter().map(|(name, value)| format!("{name}={value}"))));
+    parts.join(" ").to_lowercase()
 }
 
 fn status(word: &str) -> Result<Status, String> {
@@ -140,30 +141,30 @@ fn status(word: &str) -> Result<Status, String> {
         .ok_or_else(|| format!("a run is {}; none is '{word}'", all.map(Status::name).join(", ")))
 }
 
-/// The runs that were chosen for a comparison.
+/// The runs that were selected for a comparison.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Chosen {
+pub(crate) struct ComparedRuns {
     pub(crate) base: Vec<String>,
     pub(crate) new: Vec<String>,
 }
 
-impl Chosen {
+impl ComparedRuns {
     /// # Errors
     /// In words, when it is none of ours.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let mut chosen = Self::default();
+        let mut selected = Self::default();
         for (name, value) in parse(text.as_bytes()) {
             match &*name {
-                "base" => chosen.base.push(value.into_owned()),
-                "new" => chosen.new.push(value.into_owned()),
+                "base" => selected.base.push(value.into_owned()),
+                "new" => selected.new.push(value.into_owned()),
                 _ => return Err(format!("a comparison has runs as base and new, and no '{name}'")),
             }
         }
-        Ok(chosen)
+        Ok(selected)
     }
 }
 
-/// The moment after which a live page wants to know more; none where it knows nothing.
+/// Returns the time after which a live page wants data; none if it has no data yet.
 ///
 /// # Errors
 /// In words, when it is none of ours.
@@ -215,9 +216,9 @@ mod tests {
 
     #[test]
     fn both_sides_of_a_comparison_are_lists() {
-        let chosen = Chosen::parse("base=a&new=b&new=c").unwrap();
-        assert_eq!((chosen.base, chosen.new), (vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]));
-        assert!(Chosen::parse("base=a&other=b").unwrap_err().contains("no 'other'"));
+        let selected = ComparedRuns::parse("base=a&new=b&new=c").unwrap();
+        assert_eq!((selected.base, selected.new), (vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]));
+        assert!(ComparedRuns::parse("base=a&other=b").unwrap_err().contains("no 'other'"));
         assert_eq!((since(""), since("since=-5.5")), (Ok(None), Ok(Some(-5.5))));
         assert!(since("since=nan").is_err() && since("x=1").is_err());
     }

@@ -1,4 +1,4 @@
-//! Connections, and what each may cost: however a client behaves, the next one is served.
+//! Connections and their limits: however a client behaves, the next one is served.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,42 +22,42 @@ use crate::answer::Answer;
 use crate::guard;
 use crate::site::Site;
 
-/// Connections at one time; further ones wait.
+/// Maximum number of connections at one time; further ones wait.
 const CONNECTIONS_MAX: usize = 64;
 
-/// Pages that are made at one time: this machine may be measuring.
+/// Maximum number of pages that are rendered at one time: this machine may be measuring.
 const WORKERS_MAX: usize = 2;
 
-/// So long a client may take to say what it wants.
+/// How long a client may take to send its request.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 
-/// So long a connection may take as a whole: one request, its page, and a client that reads it.
+/// How long a connection may take as a whole: one request, its page, and reading it.
 const CONNECTION_WITHIN: Duration = Duration::from_secs(120);
 
-/// The request line and all headers.
+/// Maximum size of the request line and all headers.
 const HEADERS_BYTES_MAX: usize = 16 << 10;
 
-/// Headers of a request.
+/// Maximum number of headers of a request.
 const HEADERS_MAX: usize = 64;
 
-/// After an error of `accept`, such as too many open files, others get time to let go of theirs.
+/// Pause after an error of `accept`, such as too many open files, so that other connections can close.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// Why there is no server.
+/// Why the server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Nothing can listen there.
+    /// It could not listen.
     #[error("failed to listen on {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddrV4,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The threads of the server did not start.
+    /// Its threads did not start.
     #[error("failed to start the web server: {0}")]
     Runtime(io::Error),
-    /// The place of the results is none.
+    /// The path of the results is not a directory.
     #[error("{} is no directory", .0.display())]
     NoDirectory(PathBuf),
 }
@@ -71,23 +71,23 @@ pub struct Server {
     stopped: oneshot::Receiver<()>,
 }
 
-/// What ends a [`Server`]: whoever drops it does so, too.
+/// Stops a [`Server`], also when it is dropped.
 #[derive(Debug)]
 pub struct Stopper(oneshot::Sender<()>);
 
 impl Stopper {
-    /// Ends it at once, whoever is being served.
+    /// Stops the server at once; open connections are closed.
     pub fn stop(self) {
-        // A server that has ended is past being told.
+        // The server may have ended already.
         let _ = self.0.send(());
     }
 }
 
 impl Server {
-    /// Listens on this port of 127.0.0.1, on a free one where it is 0. The directory need not be there yet.
+    /// Listens on this port of 127.0.0.1, or on a free one if it is 0. The directory need not exist yet.
     ///
     /// # Errors
-    /// When the port is taken, or not for everybody, or `results` is a file.
+    /// When the port is taken or privileged, or `results` is a file.
     pub fn bind(port: u16, results: PathBuf, pages: Box<dyn Pages>) -> Result<(Self, Stopper), ServeError> {
         if results.exists() && !results.is_dir() {
             return Err(ServeError::NoDirectory(results));
@@ -105,7 +105,7 @@ impl Server {
         Ok((Self { listener, address, site, stopped }, Stopper(stop)))
     }
 
-    /// Where its pages are: `http://127.0.0.1:8432/`.
+    /// Returns the address of its pages: `http://127.0.0.1:8432/`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
@@ -124,7 +124,7 @@ impl Server {
             .build()
             .map_err(ServeError::Runtime)?;
         let ended = serve(&runtime, self);
-        // Nobody waits for pages that are being made.
+        // Does not wait for pages that are being rendered.
         runtime.shutdown_background();
         ended
     }
@@ -135,7 +135,7 @@ fn serve(runtime: &Runtime, server: Server) -> Result<(), ServeError> {
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(ServeError::Runtime)?;
         tokio::spawn(accept(listener, site));
-        // Told, or dropped: both are meant.
+        // A message and a dropped sender both stop the server.
         let _ = stopped.await;
         Ok(())
     })
@@ -158,10 +158,10 @@ async fn accept(listener: tokio::net::TcpListener, site: Arc<Site>) {
                 .header_read_timeout(HEADERS_WITHIN)
                 .max_headers(HEADERS_MAX)
                 .max_buf_size(HEADERS_BYTES_MAX)
-                // On one machine a connection costs nothing, and one that idles would take another's place.
+                // A new connection on the same machine costs nothing, and an idle one would block another.
                 .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), service);
-            // A client that breaks off, or talks nonsense, is nobody's concern.
+            // A client that disconnects or sends invalid data is ignored.
             let _ = tokio::time::timeout(CONNECTION_WITHIN, connection).await;
             drop(place);
         });

@@ -1,14 +1,14 @@
-//! Which address is which page.
+//! Maps addresses to pages.
 
 use std::path::PathBuf;
 
 use crate::answer::Answer;
 use crate::pages::{self, assets};
-use crate::query::{Chosen, Query, since};
-use crate::store::{Held, Store};
+use crate::query::{ComparedRuns, Query, since};
+use crate::store::{OpenError, Store};
 use crate::{NoComparison, Pages, Run};
 
-/// Runs that one comparison takes, both sides together.
+/// Maximum number of runs in a comparison, baselines and candidates together.
 const COMPARED_MAX: usize = 20;
 
 /// All pages.
@@ -35,7 +35,7 @@ impl Site {
         self.port
     }
 
-    /// What lies at `path`. Only addresses that these pages themselves have are known; none of them needs escapes.
+    /// Returns the page at `path`. Knows only addresses that its own pages link to; none of them needs escapes.
     pub(crate) fn answer(&self, path: &str, query: &str) -> Answer {
         let parts: Vec<&str> = path.split('/').skip(1).collect();
         let answered = match parts[..] {
@@ -75,16 +75,16 @@ impl Site {
         pages::search(search).map(Answer::page).map_err(failed)
     }
 
-    /// A run that may be read whole.
+    /// Opens a run, if it may be read as a whole.
     fn run(&self, id: &str) -> Result<Run, Answer> {
         match self.store.open(id) {
             Ok(run) => Ok(run),
-            Err(Held::Nothing) => Err(nothing()),
-            Err(Held::Link(name)) => {
+            Err(OpenError::Nothing) => Err(nothing()),
+            Err(OpenError::Link(name)) => {
                 let why = format!("{id} has something that is no ordinary file, {name}: links are not followed");
                 Err(Answer::error(403, &why))
             }
-            Err(Held::Unreadable(why)) => Err(failed(why)),
+            Err(OpenError::Unreadable(why)) => Err(failed(why)),
         }
     }
 
@@ -94,7 +94,7 @@ impl Site {
     }
 
     fn compare(&self, query: &str) -> Answered {
-        let Chosen { base, new } = Chosen::parse(query).map_err(|why| Answer::error(400, &why))?;
+        let ComparedRuns { base, new } = ComparedRuns::parse(query).map_err(|why| Answer::error(400, &why))?;
         if base.is_empty() || new.is_empty() {
             let why = "choose at least one run as the base, and one that is held against it";
             return Err(Answer::error(400, why));
@@ -118,7 +118,7 @@ impl Site {
 
     fn news(&self, id: &str, query: &str) -> Answered {
         let since_s = since(query).map_err(|why| Answer::error(400, &why))?;
-        // Whether it goes on is looked at first: a run that ends in between has its last record then.
+        // Checks first whether the run goes on: a run that ends in between then has its final record.
         let goes_on = self.store.goes_on(id);
         let run = self.run(id)?;
         pages::news::news(&run, goes_on, since_s).map(|news| Answer::json(&news)).map_err(failed)
@@ -139,7 +139,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// Tells what it was asked for.
+    /// Renders its arguments.
     struct Told;
 
     impl Pages for Told {
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// Three runs: of other workloads, with other figures, one without any.
+    /// Returns a site with three runs: different workloads and figures, one without figures.
     fn site() -> (tempfile::TempDir, Site) {
         let home = tempfile::tempdir().unwrap();
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
@@ -175,7 +175,7 @@ mod tests {
         (home, site)
     }
 
-    /// The runs of a list, in its order.
+    /// Returns the runs of a list, in its order.
     fn listed(site: &Site, query: &str) -> Vec<String> {
         let answer = site.answer("/", query);
         assert_eq!(answer.status(), 200, "{query}: {}", answer.text());

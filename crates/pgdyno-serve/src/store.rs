@@ -1,5 +1,5 @@
-//! The results directory, read. Nothing outside of it is: names are plain, and no link is followed, so that results that
-//! somebody else has made can be looked at.
+//! Reads the results directory, and nothing outside it: names are plain, and links are not followed, so that results of
+//! somebody else can be viewed safely.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -12,10 +12,10 @@ use pgdyno_results::{RECORD, RunRecord, SearchRecord, is_run_name, read_record};
 
 use crate::Run;
 
-/// Directories within each other in a run directory: its samples, and whatever else.
+/// Maximum depth of directories in a run directory: samples, and others.
 const DEPTH_MAX: usize = 4;
 
-/// A run of the list. Its record is without what lists do not show.
+/// A run of the list. Its record lacks what lists do not show.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     /// The name of its directory.
@@ -26,15 +26,15 @@ pub(crate) struct Listed {
     pub(crate) goes_on: bool,
 }
 
-/// A search, or why its record, of this name, cannot be read.
+/// A search, or the name of its record and why it cannot be read.
 pub(crate) type Search = Result<SearchRecord, (String, String)>;
 
-/// Why a run is not opened.
+/// Why a run cannot be opened.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Held {
-    /// There is none of this name.
+pub(crate) enum OpenError {
+    /// There is no run of this name.
     Nothing,
-    /// A link, a pipe or a device is in its directory.
+    /// Its directory contains a link, a pipe or a device.
     Link(String),
     /// Its record cannot be read.
     Unreadable(String),
@@ -43,7 +43,7 @@ pub(crate) enum Held {
 #[derive(Debug)]
 pub(crate) struct Store {
     root: PathBuf,
-    /// Records by the names of their runs, with what tells whether the file is the same still.
+    /// Records by the names of their runs, with the stamps of their files.
     known: Mutex<HashMap<String, Known>>,
 }
 
@@ -69,12 +69,12 @@ impl Store {
         &self.root
     }
 
-    /// The directory as a reader may want to see it.
+    /// Returns the directory as a reader wants to see it.
     pub(crate) fn place(&self) -> String {
         self.root.display().to_string()
     }
 
-    /// All runs, the last that began first. Records that have not changed since the last time are not read again.
+    /// Returns all runs, the latest first. Records that have not changed are not read again.
     pub(crate) fn runs(&self) -> Result<Vec<Listed>, String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before = std::mem::take(&mut *known);
@@ -92,7 +92,7 @@ impl Store {
             known.insert(id, now);
         }
         let began = |run: &Listed| {
-            // What has no record stands where its name puts it.
+            // A run without a record is sorted by its name.
             run.record.as_ref().map_or_else(|_| run.id.clone(), |record| in_order(&record.started_at))
         };
         runs.sort_by_cached_key(|run| std::cmp::Reverse((began(run), run.id.clone())));
@@ -119,30 +119,30 @@ impl Store {
         Ok(Arc::new(lean))
     }
 
-    /// Whether a run goes on.
+    /// Returns true if a run goes on.
     pub(crate) fn goes_on(&self, id: &str) -> bool {
         is_run_name(id) && pgdyno_results::goes_on(&self.root.join(id))
     }
 
-    /// A run, to be read whole.
-    pub(crate) fn open(&self, id: &str) -> Result<Run, Held> {
+    /// Opens a run to be read as a whole.
+    pub(crate) fn open(&self, id: &str) -> Result<Run, OpenError> {
         let directory = self.root.join(id);
         let there = |path: &Path| fs::symlink_metadata(path).ok();
         if !is_run_name(id) || there(&directory).is_none_or(|entry| entry.is_file()) {
-            return Err(Held::Nothing);
+            return Err(OpenError::Nothing);
         }
         let path = directory.join(RECORD);
         if !there(&directory).is_some_and(|entry| entry.is_dir()) {
-            return Err(Held::Link(id.to_owned()));
+            return Err(OpenError::Link(id.to_owned()));
         }
-        there(&path).ok_or(Held::Nothing)?;
+        there(&path).ok_or(OpenError::Nothing)?;
         ordinary(&directory, DEPTH_MAX)?;
-        let record = read_record(&path).map_err(|e| Held::Unreadable(e.to_string()))?;
-        // Other files are found by the record's own name for the run, which may be that of another one.
+        let record = read_record(&path).map_err(|e| OpenError::Unreadable(e.to_string()))?;
+        // Other files are found by the id in the record, which may be that of another run.
         Ok(Run { path, record: RunRecord { id: id.to_owned(), ..record } })
     }
 
-    /// All searches, the last that began first.
+    /// Returns all searches, the latest first.
     pub(crate) fn searches(&self) -> Result<Vec<Search>, String> {
         let place = self.root.join("searches");
         if !fs::symlink_metadata(&place).is_ok_and(|there| there.is_dir()) {
@@ -166,12 +166,12 @@ impl Store {
     }
 }
 
-/// A moment of RFC 3339 in UTC, so that texts stand in the order of what they mean, with fractions of a second or without.
+/// Normalises a time of RFC 3339 in UTC, with fractions of a second or without, so that texts sort by time.
 fn in_order(moment: &str) -> String {
     moment.trim_end_matches('Z').to_owned()
 }
 
-/// Names of what lies in a directory; nothing where there is none.
+/// Returns the names in a directory; none if it does not exist.
 fn entries(place: &Path) -> Result<Vec<String>, String> {
     let entries = match fs::read_dir(place) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -180,22 +180,22 @@ fn entries(place: &Path) -> Result<Vec<String>, String> {
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
 }
 
-/// Names of the directories that may be runs.
+/// Returns the names of the directories that may be runs.
 fn names(root: &Path) -> Result<Vec<String>, String> {
     let is_directory = |name: &String| fs::symlink_metadata(root.join(name)).is_ok_and(|entry| entry.is_dir());
     Ok(entries(root)?.into_iter().filter(|name| is_run_name(name)).filter(is_directory).collect())
 }
 
-/// Everything in a directory is an ordinary file, or a directory of such.
-fn ordinary(directory: &Path, depth: usize) -> Result<(), Held> {
-    let unreadable = |e: io::Error| Held::Unreadable(format!("failed to read {}: {e}", directory.display()));
+/// Checks that a directory contains only regular files and such directories.
+fn ordinary(directory: &Path, depth: usize) -> Result<(), OpenError> {
+    let unreadable = |e: io::Error| OpenError::Unreadable(format!("failed to read {}: {e}", directory.display()));
     for entry in fs::read_dir(directory).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let kind = entry.file_type().map_err(unreadable)?;
         if kind.is_dir() && depth > 0 {
             ordinary(&entry.path(), depth - 1)?;
         } else if !kind.is_file() {
-            return Err(Held::Link(entry.file_name().to_string_lossy().into_owned()));
+            return Err(OpenError::Link(entry.file_name().to_string_lossy().into_owned()));
         }
     }
     Ok(())
@@ -210,7 +210,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json")
     }
 
-    /// A results directory with runs of these names, all with the same record but for their begin.
+    /// Returns a results directory with runs of these names. All have the same record, except for its start.
     fn results(runs: &[(&str, &str)]) -> (tempfile::TempDir, Store) {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("results");
@@ -260,7 +260,7 @@ mod tests {
         let outside = home.path().join("outside").display().to_string();
         for name in ["", ".", "..", "../outside", "a/../../outside", "..%2foutside", "a/", "a\0", "run.json", &outside]
         {
-            assert_eq!(store.open(name).unwrap_err(), Held::Nothing, "{name}");
+            assert_eq!(store.open(name).unwrap_err(), OpenError::Nothing, "{name}");
             assert!(!store.goes_on(name));
         }
     }
@@ -271,17 +271,17 @@ mod tests {
         fs::copy(fixture(), home.path().join("run.json")).unwrap();
         symlink(home.path(), store.root().join("c")).unwrap();
         assert_eq!(ids(&store), ["b", "a"]);
-        assert_eq!(store.open("c").unwrap_err(), Held::Link("c".to_owned()));
+        assert_eq!(store.open("c").unwrap_err(), OpenError::Link("c".to_owned()));
         let intervals = store.root().join("a/intervals.csv");
         symlink("/etc/passwd", &intervals).unwrap();
-        assert_eq!(store.open("a").unwrap_err(), Held::Link("intervals.csv".to_owned()));
+        assert_eq!(store.open("a").unwrap_err(), OpenError::Link("intervals.csv".to_owned()));
         fs::remove_file(&intervals).unwrap();
         fs::create_dir(store.root().join("a/samples")).unwrap();
         symlink("/etc/passwd", store.root().join("a/samples/waits.csv")).unwrap();
-        assert_eq!(store.open("a").unwrap_err(), Held::Link("waits.csv".to_owned()));
+        assert_eq!(store.open("a").unwrap_err(), OpenError::Link("waits.csv".to_owned()));
         fs::remove_file(store.root().join("b/run.json")).unwrap();
         symlink(home.path().join("run.json"), store.root().join("b/run.json")).unwrap();
-        assert_eq!(store.open("b").unwrap_err(), Held::Link("run.json".to_owned()));
+        assert_eq!(store.open("b").unwrap_err(), OpenError::Link("run.json".to_owned()));
         assert!(store.runs().unwrap()[0].record.as_ref().unwrap_err().contains("links are not followed"));
         let pipe = store.root().join("b/latency.hlog");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -1,10 +1,10 @@
-//! What pages load: styles, the script of the live page, the icon.
+//! Files that pages load: styles, the script of the live page, the icon.
 
 use crate::answer::Answer;
 
 const CSS: &str = "text/css; charset=utf-8";
 
-/// The file of this name.
+/// Returns the file of this name.
 pub(crate) fn find(name: &str) -> Option<Answer> {
     let (kind, body) = match name {
         "report.css" => (CSS, pgdyno_report::html::STYLE),

@@ -1,4 +1,4 @@
-//! The columns of the list: what they show, and how they are sorted.
+//! The columns of the list: their text and their order.
 
 use std::cmp::Ordering;
 
@@ -24,11 +24,11 @@ pub(crate) enum Column {
     Suite,
 }
 
-/// Names of processors are long; this much tells them apart.
+/// Maximum length of the name of a CPU, which is enough to distinguish them.
 const PROCESSOR: usize = 32;
 
 impl Column {
-    /// All of them, from left to right.
+    /// All columns, from left to right.
     pub(crate) const ALL: [Self; 12] = [
         Self::Began,
         Self::Workload,
@@ -44,7 +44,7 @@ impl Column {
         Self::Suite,
     ];
 
-    /// Its name in addresses.
+    /// Returns its name in addresses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Began => "began",
@@ -66,7 +66,7 @@ impl Column {
         Self::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// What stands above it.
+    /// Returns its heading.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Began => "began (UTC)",
@@ -77,12 +77,12 @@ impl Column {
         }
     }
 
-    /// Whether it holds numbers: they stand on the right, and the greatest comes first.
+    /// Returns true if it contains numbers: they are aligned right, and the greatest comes first.
     pub(crate) fn is_number(self) -> bool {
         matches!(self, Self::Clients | Self::Tps | Self::Nopm | Self::P99)
     }
 
-    /// Whether its last, or greatest, comes first where nobody says otherwise.
+    /// Returns true if its latest, or greatest, comes first by default.
     pub(crate) fn falls(self) -> bool {
         self.is_number() || self == Self::Began
     }
@@ -97,7 +97,7 @@ impl Column {
         }
     }
 
-    /// What it says of a run; nothing where it does not know.
+    /// Returns its text for a run; empty if unknown.
     pub(crate) fn text(self, run: &Listed, record: &RunRecord) -> String {
         let plan = &record.plan;
         match self {
@@ -127,7 +127,7 @@ impl Column {
         }
     }
 
-    /// The order of two runs, the least first where it is `rising`. What a column knows nothing of comes last either way.
+    /// Compares two runs, the least first if `rising`. Unknown values come last in both orders.
     pub(crate) fn compare(self, a: &Listed, b: &Listed, rising: bool) -> Ordering {
         let turned = |order: Ordering| if rising { order } else { order.reverse() };
         let (Ok(x), Ok(y)) = (&a.record, &b.record) else {
@@ -145,7 +145,7 @@ impl Column {
     }
 }
 
-/// `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …` without what follows the version.
+/// Returns `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …` without what follows the version.
 fn short(version: &str) -> String {
     version.split(" on ").next().unwrap_or_default().split(" (").next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,4 @@
-//! The list of runs: filters, the table, and the choice for a comparison. All of it works without a script.
+//! The list of runs: filters, the table, and the selection for a comparison. All of it works without a script.
 
 use pgdyno_report::html::Html;
 use pgdyno_report::units;
@@ -7,24 +7,24 @@ use super::{Column, begin, end, run};
 use crate::query::{FILTERS, Query};
 use crate::store::Listed;
 
-/// The page of the runs that are asked for; `runs` are all, the last first.
+/// Returns the page of the selected runs; `runs` are all, the latest first.
 pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {
-    let (chosen, all) = query.choose(runs);
+    let (selected, all) = query.select(runs);
     let mut html = begin("Runs", "/");
     filters(runs, query, &mut html);
-    html.raw("<p class=\"hint\">").text(&told(place, runs.len(), all, chosen.len(), query)).raw("</p>\n");
-    if chosen.len() < all {
+    html.raw("<p class=\"hint\">").text(&summary(place, runs.len(), all, selected.len(), query)).raw("</p>\n");
+    if selected.len() < all {
         html.raw("<p class=\"hint\"><a href=\"")
             .text(&query.with("last", &all.to_string()))
             .raw("\">show all</a></p>\n");
     }
-    if !chosen.is_empty() {
-        table(&chosen, query, &mut html);
+    if !selected.is_empty() {
+        table(&selected, query, &mut html);
     }
     end(html)
 }
 
-fn told(place: &str, known: usize, all: usize, shown: usize, query: &Query) -> String {
+fn summary(place: &str, known: usize, all: usize, shown: usize, query: &Query) -> String {
     let count = |n: usize| units::count(n as u64);
     let runs = |n: usize| format!("{} run{}", count(n), if n == 1 { "" } else { "s" });
     match (known, all) {
@@ -36,7 +36,7 @@ fn told(place: &str, known: usize, all: usize, shown: usize, query: &Query) -> S
     }
 }
 
-/// What a field may hold, where that is known.
+/// Returns suggestions for a field.
 fn suggestions(runs: &[Listed], filter: &str) -> Vec<String> {
     let records = runs.iter().filter_map(|run| run.record.as_ref().ok());
     let mut words: Vec<String> = match filter {
@@ -52,7 +52,7 @@ fn suggestions(runs: &[Listed], filter: &str) -> Vec<String> {
     words
 }
 
-/// Words are at hand; the other filters are there for who opens them, or has used them.
+/// Renders the form. The field for words is always visible; the other filters are folded unless they are in use.
 fn filters(runs: &[Listed], query: &Query, html: &mut Html) {
     html.raw("<form class=\"filters\" action=\"/\" method=\"get\">\n<div class=\"words\">");
     let [words, others @ ..] = FILTERS;
@@ -118,7 +118,7 @@ fn heading(column: Column, query: &Query, html: &mut Html) {
     if here {
         html.raw(if rising { " aria-sort=\"ascending\"" } else { " aria-sort=\"descending\"" });
     }
-    // Once more turns it around.
+    // A second click reverses the order.
     let down = if here { rising } else { falls };
     let order = format!("{}{}", if down { "-" } else { "" }, column.name());
     html.raw("><a href=\"").text(&query.with("sort", &order)).raw("\">").text(column.title());

@@ -1,10 +1,10 @@
-//! A run that is watched: a page whose script asks for news.
+//! The page of a run that goes on: its script fetches news.
 
 use pgdyno_results::RunRecord;
 
 use super::{begin, end, run};
 
-/// The page of a run.
+/// Returns the page of a run.
 pub(crate) fn page(record: &RunRecord) -> String {
     let mut html = begin(&record.plan.workload, "");
     html.raw("<p class=\"sub\">").text(&record.id).raw("</p>\n");

@@ -1,4 +1,4 @@
-//! What a live page asks for every second: where the run stands, and what is new in its charts.
+//! The data that a live page fetches every second: the state of the run, and new points of its charts.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,30 @@ use serde_json::{Map, Value, json};
 use super::run;
 use crate::Run;
 
-/// So much of a run a page shows at first.
+/// How much of a run a page shows at first.
 const SPAN_S: f64 = 900.0;
 
-/// Sources that are drawn.
+/// Sources with charts.
 const SOURCES: [Source; 3] = [waits::SOURCE, machine::SOURCE, processes::SOURCE];
 
-/// What is new of a run after the moment `since_s`, in seconds since the clients began; the last minutes without one.
+/// Returns the data of a run after `since_s`, in seconds since the clients started; without it, that of the last
+/// minutes.
 ///
 /// # Errors
-/// In words, when a file cannot be read.
+/// A message, when a file cannot be read.
 pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Value, String> {
     let directory = held.path.parent().ok_or("a record without a directory")?;
     let read = |since_s| read_latest(directory, since_s, &SOURCES).map_err(|e| e.to_string());
     let since_s = match since_s {
         Some(since_s) => since_s,
-        // The end is not known yet: nothing is after this moment.
+        // The end is not known yet: no time is greater.
         None => read(f64::MAX)?.last.map_or(0.0, |last| last.end_s) - SPAN_S,
     };
     let latest = read(since_s)?;
     let record = &held.record;
     let (ramp_s, time_s) = record.plan.window();
     let planned_s = time_s.map(|time_s| ramp_s + time_s);
-    // A later stage is known by its groups alone.
+    // A later stage is known only by its groups.
     let ends = latest.groups.iter().flat_map(|group| &group.intervals).chain(&latest.last).map(|i| i.end_s);
     let until_s = ends.reduce(f64::max);
     let state = match (record.ended_at.is_some(), goes_on, until_s) {
@@ -55,7 +56,7 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
     }))
 }
 
-/// What runs, and where.
+/// Returns the workload and the target.
 fn what(record: &RunRecord) -> String {
     let plan = &record.plan;
     let clients = plan.stage_clients();
@@ -70,7 +71,7 @@ fn what(record: &RunRecord) -> String {
 /// A name and a value.
 type Figure = (String, String);
 
-/// What is to be seen at a glance: the last interval of a run that goes on, the whole window of one that does not.
+/// Returns the main figures: those of the last interval while the run goes on, and then those of the whole window.
 fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
     let mut figures = Vec::new();
     let latencies =
@@ -106,10 +107,10 @@ fn length(interval: &TimelineInterval) -> f64 {
     (interval.end_s - interval.start_s).max(1e-9)
 }
 
-/// Values by name, at moments.
+/// Values by name, at times.
 type Rows = BTreeMap<Moment, Map<String, Value>>;
 
-/// A moment in microseconds, which order.
+/// A time in microseconds, which can be sorted.
 type Moment = i64;
 
 fn moment(at_s: f64) -> Moment {
@@ -154,7 +155,7 @@ fn each(intervals: &[TimelineInterval], values: impl Fn(&TimelineInterval) -> Ve
     intervals.iter().map(row).collect()
 }
 
-/// A value of each group of clients in each interval.
+/// Returns a value of each group of clients in each interval.
 fn by_group(groups: &[GroupTimeline], value: impl Fn(&TimelineInterval) -> Option<f64>) -> Rows {
     let mut rows = Rows::new();
     for group in groups {
@@ -177,7 +178,7 @@ fn trouble(interval: &TimelineInterval) -> Vec<(&'static str, f64)> {
     seen.map(|(name, count)| (name, count as f64 / length(interval))).collect()
 }
 
-/// Sums of a source's rows by a name that each has, at each moment. Rows without a name or a value are left out.
+/// Returns sums of a source's rows by name, at each time. Skips rows without a name or a value.
 fn sums(table: &SampleTable, named: impl Fn(&[String]) -> Option<(String, f64)>) -> Rows {
     let mut rows = Rows::new();
     for (at_s, row) in table.rows() {
@@ -190,7 +191,7 @@ fn sums(table: &SampleTable, named: impl Fn(&[String]) -> Option<(String, f64)>)
     rows
 }
 
-/// Average active sessions by what they wait for.
+/// Returns average active sessions by wait event.
 fn waits(table: &SampleTable) -> Rows {
     let number = |row: &[String], column| table.cell(row, column)?.parse::<f64>().ok();
     sums(table, |row| {
@@ -201,14 +202,14 @@ fn waits(table: &SampleTable) -> Rows {
     })
 }
 
-/// CPUs by kind of process.
+/// Returns CPUs by kind of process.
 fn by_kind(table: &SampleTable) -> Rows {
     sums(table, |row| {
         Some((table.cell(row, processes::KIND)?.to_owned(), table.cell(row, processes::CPUS)?.parse().ok()?))
     })
 }
 
-/// CPUs by what they did, where nobody sees the processes.
+/// Returns CPUs by state, if processes are not visible.
 fn machine(table: &SampleTable) -> Rows {
     let kinds = [machine::USER_CPUS, machine::SYSTEM_CPUS, machine::IOWAIT_CPUS, machine::STEAL_CPUS];
     let mut rows = Rows::new();

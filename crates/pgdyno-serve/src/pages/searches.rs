@@ -1,4 +1,4 @@
-//! Searches for the highest load.
+//! Pages of searches for the highest load.
 
 use pgdyno_report::search::{format, load};
 use pgdyno_results::SearchRecord;
@@ -6,7 +6,7 @@ use pgdyno_results::SearchRecord;
 use super::{begin, end};
 use crate::store::Search;
 
-/// The page of all searches, the last first.
+/// Returns the page of all searches, the latest first.
 pub(crate) fn searches(searches: &[Search]) -> String {
     let mut html = begin("Searches", "/searches");
     if searches.is_empty() {
@@ -41,10 +41,10 @@ pub(crate) fn searches(searches: &[Search]) -> String {
     end(html)
 }
 
-/// The page of a search: what `pgdyno search` printed.
+/// Returns the page of a search: the output of `pgdyno search`.
 ///
 /// # Errors
-/// In words, when it cannot be rendered.
+/// A message, when it cannot be rendered.
 pub(crate) fn search(search: &SearchRecord) -> Result<String, String> {
     let mut text = Vec::new();
     let render = format("text").ok_or("searches have no text")?;

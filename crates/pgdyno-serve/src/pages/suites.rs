@@ -1,4 +1,4 @@
-//! Suites, as the records of their runs tell of them.
+//! Pages of suites, from the records of their runs.
 
 use pgdyno_results::Status;
 
@@ -7,7 +7,7 @@ use crate::store::Listed;
 
 struct Suite<'a> {
     name: &'a str,
-    /// What tells one execution from another.
+    /// The identifier of an execution.
     id: &'a str,
     runs: usize,
     complete: usize,
@@ -15,7 +15,7 @@ struct Suite<'a> {
     last: &'a str,
 }
 
-/// The page of all suites, the one with the last run first.
+/// Returns the page of all suites, the one with the latest run first.
 pub(crate) fn suites(runs: &[Listed]) -> String {
     let mut html = begin("Suites", "/suites");
     let suites = collect(runs);
@@ -41,7 +41,7 @@ pub(crate) fn suites(runs: &[Listed]) -> String {
     end(html)
 }
 
-/// `runs` begin with the last one.
+/// Collects suites. `runs` starts with the latest one.
 fn collect(runs: &[Listed]) -> Vec<Suite<'_>> {
     let mut suites: Vec<Suite<'_>> = Vec::new();
     for run in runs {
