@@ -1,7 +1,7 @@
-//! The picture: one file for each panel.
+//! Draws the picture: one file for each panel.
 //!
-//! What there is room for decides which panels are shown; what a panel shows comes from the
-//! [`Model`](super::model::Model) alone.
+//! The size of the terminal decides which panels are shown; their contents come from the [`Model`](super::model::Model)
+//! alone.
 
 mod bars;
 mod footer;
@@ -26,28 +26,28 @@ use ratatui::widgets::Widget;
 use super::model::Model;
 use theme::Theme;
 
-/// The least that the view fits in: columns and rows.
+/// Minimum columns and rows of the view.
 pub(crate) const LEAST: (u16, u16) = (60, 15);
 
-/// With so many rows there is room for the server and messages in panels of their own.
+/// With this many rows the server and messages have panels of their own.
 const ROOMY: u16 = 22;
-/// With so many rows there is room for the kinds of transactions, too.
+/// With this many rows the kinds of transactions have a panel, too.
 const TALL: u16 = 32;
 
-/// How the picture is to be.
+/// Options of the picture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Look {
-    /// The time, in seconds since the view began.
+    /// The time in seconds since the view started.
     pub(crate) now_s: f64,
-    /// Whether there are colours.
+    /// Whether it has colours.
     pub(crate) colour: bool,
-    /// Whether the picture stands still.
+    /// Whether it is paused.
     pub(crate) paused: bool,
-    /// Whether the keys are explained.
+    /// Whether it explains the keys.
     pub(crate) help: bool,
 }
 
-/// Draws the whole of it.
+/// Draws the whole picture.
 pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     let theme = Theme::new(look.colour);
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -56,7 +56,7 @@ pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     }
     let kinds = if area.height >= TALL { transactions::rows(model) } else { 0 };
     let roomy = area.height >= ROOMY;
-    // With little room: as much as the percentiles need, and three waits.
+    // With few rows: enough for the percentiles, and three waits.
     let (causes, below) =
         if roomy { (Constraint::Fill(2), 6 + area.height.saturating_sub(24) / 4) } else { (Constraint::Length(5), 1) };
     let rows = [
@@ -89,7 +89,7 @@ pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The wider half holds what has a time line or long names.
+/// Splits an area into two halves. The wider half has time lines or long names.
 fn halves(area: Rect) -> [Rect; 2] {
     Layout::horizontal([Constraint::Fill(5), Constraint::Fill(4)]).areas(area)
 }

@@ -1,17 +1,17 @@
 //! Keys as a terminal sends them.
 
-/// What a key asks for.
+/// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     /// Leave the view.
     Leave,
-    /// Let the picture stand still, or go on.
+    /// Pause the picture, or resume it.
     Pause,
-    /// Explain the keys, or stop explaining.
+    /// Show or hide the explanation of keys.
     Help,
 }
 
-/// The keys among bytes. Keys such as the arrows send an escape and more; the escape key alone sends nothing else.
+/// Finds keys in bytes. Keys such as the arrows send an escape and more; the escape key sends only an escape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Keys {
     #[default]
@@ -23,7 +23,7 @@ pub(super) enum Keys {
 }
 
 impl Keys {
-    /// The keys that these bytes are; the others mean nothing.
+    /// Returns the keys in these bytes; ignores all others.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Vec<Key> {
         let mut keys = Vec::new();
         for byte in bytes {
@@ -32,7 +32,7 @@ impl Keys {
                 (Self::Sequence, b'@'..=b'~') => Self::Plain,
                 (Self::Sequence, _) => Self::Sequence,
                 (_, 0x1b) => Self::Escape,
-                // With the Alt key an escape comes before the letter.
+                // With the Alt key an escape precedes the letter.
                 (Self::Escape, _) => Self::Plain,
                 (Self::Plain, byte) => {
                     keys.extend(match byte {
@@ -48,12 +48,12 @@ impl Keys {
         keys
     }
 
-    /// Whether an escape may be the key or the beginning of more.
+    /// Returns true if an escape may be the key or the start of a sequence.
     pub(super) fn is_open(self) -> bool {
         self != Self::Plain
     }
 
-    /// Nothing has followed for a while.
+    /// Ends an open sequence after a pause. Returns the escape key if nothing followed the escape.
     pub(super) fn settle(&mut self) -> Option<Key> {
         let escape = *self == Self::Escape;
         *self = Self::Plain;

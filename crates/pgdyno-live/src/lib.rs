@@ -1,8 +1,9 @@
-//! What a user sees while a run goes on. [`Progress`] shows its events: as a line, or on the whole screen of a terminal.
+//! Shows a run to the user while it goes on. [`Progress`] shows its events as a line, or on the full screen of a
+//! terminal.
 //!
-//! Of the full-screen view `model` knows what is shown, `draw` what it looks like, `screen` makes bytes of it, `terminal`
-//! brings them to the terminal and gives that back, `keys` and `signals` are what comes from there, and `view` is the thread
-//! in which all of that happens. The run hands over what it has under a short lock and never waits for the terminal.
+//! The parts of the full-screen view: `model` has the data, `draw` the layout, `screen` turns it into bytes, `terminal`
+//! writes them and restores the terminal, `keys` and `signals` are the inputs, and `view` is the thread that does all
+//! of this. The run passes its events under a short lock and never waits for the terminal.
 
 mod draw;
 mod ignored;
@@ -29,7 +30,7 @@ use model::facts::Facts;
 pub use progress::Progress;
 pub use terminal::give_back;
 
-/// What the run and the view's thread share.
+/// Shared by the run and the view's thread.
 struct Shared {
     begun: Instant,
     model: Mutex<Model>,
@@ -44,20 +45,20 @@ impl Shared {
         self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The view is over: what it showed is said again, and what comes next is said elsewhere.
+    /// Ends the view: prints the messages that it showed. Later ones are printed elsewhere.
     fn left(&self) {
         let mut model = self.model();
         self.left.store(true, Ordering::Release);
-        let told = model.told.take();
+        let messages = model.messages.take();
         drop(model);
-        for line in told {
-            // Where standard error is gone there is nobody to tell.
+        for line in messages {
+            // If standard error is closed, the messages are lost.
             let _ = writeln!(std::io::stderr(), "{}", line.trim_start_matches('\n'));
         }
     }
 }
 
-/// A view that is shown.
+/// A view on the screen.
 struct Live {
     shared: Arc<Shared>,
     waker: UnixStream,
@@ -65,8 +66,8 @@ struct Live {
 }
 
 impl Live {
-    /// Shows a run on the terminal of standard error. `None` where there is none, or it is too small or too simple; the
-    /// run goes on without.
+    /// Shows a run on the terminal of standard error. Returns `None` if there is no terminal, or it is too small or too
+    /// simple; the run goes on without a view.
     fn begin(facts: Facts) -> Option<Self> {
         let tty = terminal::open()?;
         let size = terminal::size(&tty);
@@ -89,7 +90,7 @@ impl Live {
         Some(Self { shared, waker, thread: Some(thread) })
     }
 
-    /// Shows what happened. `false` where the user has left the view.
+    /// Shows an event. Returns `false` if the user has left the view.
     fn event(&self, event: &Event<'_>) -> bool {
         let mut model = self.shared.model();
         let shown = !self.shared.left.load(Ordering::Acquire);
@@ -105,7 +106,7 @@ impl Drop for Live {
         self.shared.ended.store(true, Ordering::Release);
         view::wake(&self.waker);
         if let Some(thread) = self.thread.take() {
-            // A panic has been told of by its own message.
+            // The panic has printed its own message.
             let _ = thread.join();
         }
     }

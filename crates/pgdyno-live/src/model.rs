@@ -1,20 +1,20 @@
-//! What the full-screen view shows: pure, time is an argument.
+//! The data of the full-screen view: pure, time is an argument.
 //!
-//! [`Model`] is told what happens; [`facts`] is what does not change, [`progress`] where the run stands, [`series`] its
-//! throughput over time, [`totals`] its figures, [`frames`] the last samples, of which [`waits`], [`machines`] and
-//! [`server`] make what is shown, and [`told`] what was to be read.
+//! [`Model`] receives events. [`facts`] never change, [`progress`] is the state of the run, [`series`] its throughput
+//! over time, [`totals`] its figures, and [`frames`] the latest samples, from which [`waits`], [`machines`] and
+//! [`server`] are computed. [`messages`] has the messages.
 
 #[cfg(test)]
 pub(crate) mod example;
 pub(crate) mod facts;
 pub(crate) mod frames;
 pub(crate) mod machines;
+pub(crate) mod messages;
 pub(crate) mod progress;
 pub(crate) mod series;
 pub(crate) mod server;
 #[cfg(test)]
 mod tests;
-pub(crate) mod told;
 pub(crate) mod totals;
 pub(crate) mod waits;
 
@@ -24,36 +24,36 @@ use pgdyno_server::Frame;
 
 use facts::Facts;
 use frames::Frames;
+use messages::Messages;
 use progress::Standing;
 use series::Series;
 use server::Checkpoints;
-use told::Told;
 use totals::Totals;
 
-/// Intervals shorter than this are a border of two phases, and no rate.
+/// Shorter intervals lie between two phases, and give no rate.
 const SHORTEST_S: f64 = 0.05;
 
-/// Everything that is shown of a run.
+/// Everything that the view shows of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    /// What is run.
+    /// The workload, the target and the length.
     pub(crate) facts: Facts,
-    /// Where the run stands.
+    /// The state of the run.
     pub(crate) standing: Standing,
     /// Throughput and latency over time.
     pub(crate) series: Series,
     /// Figures of the last interval and of the phase.
     pub(crate) totals: Totals,
-    /// The last samples.
+    /// The latest samples.
     pub(crate) frames: Frames,
-    /// Checkpoints that ended in this run.
+    /// Checkpoints that ended during this run.
     pub(crate) checkpoints: Checkpoints,
     /// Notes and warnings.
-    pub(crate) told: Told,
+    pub(crate) messages: Messages,
 }
 
 impl Model {
-    /// Of a run that begins.
+    /// Returns the model of a run that starts.
     pub(crate) fn new(facts: Facts) -> Self {
         let kinds = facts.txns.len();
         Self {
@@ -63,11 +63,11 @@ impl Model {
             totals: Totals::new(kinds),
             frames: Frames::default(),
             checkpoints: Checkpoints::default(),
-            told: Told::default(),
+            messages: Messages::default(),
         }
     }
 
-    /// Takes what happened, `now_s` seconds after the view began.
+    /// Adds an event, `now_s` seconds after the view started.
     pub(crate) fn event(&mut self, now_s: f64, event: &Event<'_>) {
         match *event {
             Event::Note { text } => self.say(text),
@@ -79,7 +79,7 @@ impl Model {
             Event::Connecting { connected, .. } => self.connecting(connected),
             Event::Interval { interval } => self.interval(now_s, interval),
             Event::Sample { at_s, frame } => self.sampled(at_s, frame),
-            // None of these comes while clients are at work.
+            // None of these events comes while clients run.
             Event::Step { .. }
             | Event::LoadPhase { .. }
             | Event::LoadBegins { .. }
@@ -92,25 +92,25 @@ impl Model {
     }
 
     fn say(&mut self, text: &str) {
-        text.lines().for_each(|line| self.told.say(line));
+        text.lines().for_each(|line| self.messages.say(line));
     }
 
-    /// So many clients are connected.
+    /// Sets the number of connected clients.
     pub(crate) fn connecting(&mut self, connected: usize) {
         self.standing.connected = self.standing.connected.max(connected);
     }
 
-    /// An interval ended, `now_s` seconds after the view began.
+    /// Adds an interval that ended `now_s` seconds after the view started.
     pub(crate) fn interval(&mut self, now_s: f64, interval: &Interval) {
         let end_s = interval.end_ns as f64 / 1e9;
-        self.standing.heard(now_s, end_s, interval.phase);
+        self.standing.update(now_s, end_s, interval.phase);
         self.totals.add(interval);
         if interval.seconds() >= SHORTEST_S && interval.phase != Phase::Drain {
             self.series.push(interval, self.totals.now.as_ref());
         }
     }
 
-    /// A source was looked at, `at_s` seconds into the run.
+    /// Adds samples of a source, `at_s` seconds into the run.
     pub(crate) fn sampled(&mut self, at_s: f64, frame: &Frame) {
         self.frames.keep(at_s, frame);
         self.checkpoints.look(at_s, &self.frames);

@@ -1,6 +1,6 @@
-//! What the user sees while it goes on: a line that changes on a terminal, one line a second on a pipe,
-//! nothing with `--quiet`. All of it goes to standard error. A run itself is shown on the whole screen of a terminal
-//! ([`Live`]), until the user leaves that.
+//! The progress that the user sees: a changing line on a terminal, one line a second on a pipe, nothing with `--quiet`.
+//! All output goes to standard error. A run is shown on the full screen of a terminal ([`Live`]) until the user leaves
+//! it.
 
 mod load;
 
@@ -28,19 +28,19 @@ enum Kind {
 /// The view.
 pub struct Progress {
     kind: Kind,
-    /// What goes on now, on a terminal.
+    /// The current step, on a terminal.
     bar: Mutex<Option<ProgressBar>>,
     load: Mutex<LoadView>,
-    /// Whether a run may be shown on the whole screen.
+    /// Whether a run may use the full screen.
     full_screen: bool,
-    /// Warm-up and measured window of the drive in seconds, where its end is a time.
+    /// Warm-up and measured window of the drive in seconds, if it ends after a time.
     length_s: Mutex<Option<f64>>,
-    /// The view of a run on the whole screen, while it is shown.
+    /// The full-screen view of a run, while it is shown.
     live: Mutex<Option<Live>>,
 }
 
 impl Progress {
-    /// A view as standard error and `quiet` want it.
+    /// Returns a view that fits standard error and `quiet`.
     #[must_use]
     pub fn new(quiet: bool) -> Self {
         let kind = match (quiet, std::io::stderr().is_terminal()) {
@@ -53,13 +53,13 @@ impl Progress {
         Self { kind, bar: Mutex::new(None), load, full_screen: false, length_s, live: Mutex::default() }
     }
 
-    /// The same, that shows a run on the whole screen where there is a terminal for it.
+    /// Returns the same view, with runs on the full screen if the terminal allows it.
     #[must_use]
     pub fn full_screen(self, wanted: bool) -> Self {
         Self { full_screen: wanted && self.kind == Kind::Terminal, ..self }
     }
 
-    /// The clients are about to connect.
+    /// Starts the view of a drive, before the clients connect.
     fn drive_begins(&self, plan: &Plan, transactions: &[String]) {
         self.end();
         let (ramp_s, time_s) = plan.window();
@@ -69,23 +69,23 @@ impl Progress {
         }
     }
 
-    /// Hands an event to the view on the whole screen; `false` where none is shown.
+    /// Passes an event to the full-screen view. Returns `false` if there is none.
     fn to_view(&self, event: &Event<'_>) -> bool {
         locked(&self.live).as_ref().is_some_and(|live| live.event(event))
     }
 
-    /// A line that stays, above the one that changes.
+    /// Prints a line that stays, above the one that changes.
     fn line(&self, text: &str) {
         terminal::settle();
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
-        // Where standard error is gone there is nobody to tell.
+        // If standard error is closed, the line is lost.
         match &*locked(&self.bar) {
             Some(bar) => bar.suspend(print),
             None => print(),
         }
     }
 
-    /// The line that changes: how far of how much, where that is known, and words.
+    /// Sets the changing line: completed and total amount, if known, and a text.
     fn show(&self, far: Option<(u64, u64)>, text: String) {
         terminal::settle();
         let mut bar = locked(&self.bar);
@@ -104,7 +104,7 @@ impl Progress {
         bar.set_message(text);
     }
 
-    /// An interval of the run ended.
+    /// Shows an interval of the run.
     fn interval(&self, interval: &Interval) {
         if self.kind == Kind::Quiet || interval.seconds() < 0.05 {
             return;
@@ -135,10 +135,10 @@ impl Progress {
         }
     }
 
-    /// The changing line goes, or the view on the whole screen.
+    /// Removes the changing line, or ends the full-screen view.
     fn end(&self) {
         terminal::settle();
-        // Without the lock: the view says at its end what it was told.
+        // Without the lock: the view prints its messages when it ends.
         let live = locked(&self.live).take();
         drop(live);
         if let Some(bar) = locked(&self.bar).take() {
@@ -154,11 +154,11 @@ impl EventSink for Progress {
             Event::Ended => self.end(),
             Event::DriveBegins { plan, transactions } => self.drive_begins(plan, transactions),
             Event::Note { .. } if self.kind == Kind::Quiet => {}
-            // Where the whole screen is shown, it shows all else.
+            // The full-screen view shows everything else.
             _ if self.to_view(event) => {}
             Event::Note { text } => self.line(text),
             Event::Warning { text } => self.line(&format!("warning: {text}")),
-            // The terminal has shown the key, and the line is not at its beginning.
+            // The terminal has echoed the key, so the cursor is not at the start of the line.
             Event::Ending { text } => self.line(&format!("\n{text}")),
             Event::Step { step, done, of } if is_terminal => {
                 self.show(Some((done as u64, of as u64)), format!("{step}, {done} of {of} done"));

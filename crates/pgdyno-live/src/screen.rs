@@ -1,7 +1,7 @@
-//! The picture as bytes for a terminal: ECMA-48 sequences that every terminal knows.
+//! Turns the picture into bytes for a terminal: ECMA-48 sequences that every terminal understands.
 //!
-//! ratatui's own backends write to the terminal themselves and wait for it; these bytes are handed to
-//! [`terminal`](super::terminal), which does not.
+//! The backends of ratatui write to the terminal and wait for it; these bytes go to [`terminal`](super::terminal),
+//! which does not wait.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 use ratatui::text::Span;
 
-/// A screen of some size, and what is to be written to it.
+/// A screen of a certain size, and the bytes to be written to it.
 #[derive(Debug)]
 pub(super) struct Screen {
     size: Size,
@@ -24,22 +24,22 @@ impl Screen {
         Self { size, bytes: String::new() }
     }
 
-    /// The terminal has another size now.
+    /// Sets the size of the terminal.
     pub(super) fn resize(&mut self, size: Size) {
         self.size = size;
     }
 
-    /// What is to be written; nothing is left.
+    /// Returns the bytes to be written, and removes them.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.bytes)
     }
 
     fn write(&mut self, arguments: std::fmt::Arguments<'_>) {
-        // A string takes everything.
+        // Writing to a string never fails.
         let _ = self.bytes.write_fmt(arguments);
     }
 
-    /// The look of the cells that follow.
+    /// Sets the style of the following cells.
     fn style(&mut self, cell: &Cell) {
         self.bytes.push_str("\x1b[0");
         for (modifier, code) in [
@@ -63,7 +63,7 @@ impl Screen {
     }
 }
 
-/// The code of one of the sixteen colours as a foreground; the view uses no others.
+/// Returns the foreground code of one of the sixteen colours; the view uses no others.
 fn ink(colour: Color) -> Option<u8> {
     Some(match colour {
         Color::Black => 30,
@@ -113,7 +113,7 @@ impl Backend for Screen {
     }
 
     fn hide_cursor(&mut self) -> Result<(), Infallible> {
-        // It is hidden for as long as the view is shown.
+        // The cursor is hidden while the view is shown.
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl Backend for Screen {
     }
 
     fn clear_region(&mut self, _region: ClearType) -> Result<(), Infallible> {
-        // A picture of a whole screen never asks for less than all of it.
+        // ratatui clears only the whole screen here.
         self.clear()
     }
 

@@ -1,4 +1,4 @@
-//! Signals that stop or end the program while the view has the terminal: it is given back first.
+//! Signals that stop or end the program while the view uses the terminal: it is restored first.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use signal_hook::{flag, low_level};
 use super::terminal;
 use crate::is_ignored;
 
-/// Which have come. While nobody looks they do what they always do.
+/// The signals that have come. Outside the view they have their default effect.
 #[derive(Debug)]
 pub(super) struct Stops {
     unwatched: Arc<AtomicBool>,
@@ -20,12 +20,13 @@ pub(super) struct Stops {
 }
 
 impl Stops {
-    /// Looks from now on; each of them also writes to `wake`. Those that were ignored when the program began stay ignored.
+    /// Watches signals from now on; each of them also writes to `wake`. Signals that were ignored when the program
+    /// started stay ignored.
     pub(super) fn watch(wake: &UnixStream) -> io::Result<Self> {
         let mut stops = Self { unwatched: Arc::new(AtomicBool::new(false)), came: Vec::new() };
         for signal in [SIGTSTP, SIGHUP, SIGQUIT].into_iter().filter(|signal| !is_ignored(*signal)) {
             let came = Arc::new(AtomicBool::new(false));
-            // In this order: a handler stays for good, and after the view the default has to come first.
+            // In this order: handlers are never removed, and after the view the default action must come first.
             flag::register_conditional_default(signal, Arc::clone(&stops.unwatched))?;
             flag::register(signal, Arc::clone(&came))?;
             low_level::pipe::register(signal, wake.try_clone()?)?;
@@ -34,18 +35,18 @@ impl Stops {
         Ok(stops)
     }
 
-    /// Whether one has come that nobody has obeyed.
+    /// Returns true if a signal has come and was not handled.
     pub(super) fn is_due(&self) -> bool {
         self.came.iter().any(|(_, came)| came.load(Ordering::Acquire))
     }
 
-    /// Gives the terminal back and does what a signal asks for, if one came. Whether one did that the program survived:
-    /// it was stopped and goes on.
-    pub(super) fn obey(&self) -> bool {
+    /// Restores the terminal and does what a signal asks for, if one came. Returns true if the program survived one: it
+    /// was stopped and continued.
+    pub(super) fn handle(&self) -> bool {
         let mut stopped = false;
         for (signal, came) in &self.came {
             if came.swap(false, Ordering::AcqRel) {
-                terminal::put_down();
+                terminal::restore();
                 stopped = true;
                 let _ = emulate_default_handler(*signal);
             }

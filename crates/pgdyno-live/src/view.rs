@@ -1,4 +1,4 @@
-//! The thread that draws and reads keys. It waits for the terminal and for nothing else, and nobody waits for it.
+//! The thread that draws and reads keys. It waits only for the terminal, and nothing waits for it.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -17,27 +17,27 @@ use super::screen::Screen;
 use super::signals::Stops;
 use super::{Shared, terminal};
 
-/// Between two pictures.
+/// Time between two pictures.
 const PAUSE: Duration = Duration::from_millis(250);
-/// So soon after an escape the rest of a sequence comes.
+/// Time in which the rest of a sequence follows an escape.
 const SEQUENCE: Duration = Duration::from_millis(50);
 
-/// The view as its thread has it.
+/// The view in its thread.
 pub(super) struct View {
     pub(super) shared: Arc<Shared>,
     pub(super) tty: Arc<File>,
-    /// Says that something is to be looked at.
+    /// Becomes readable when there is something to do.
     pub(super) woken: UnixStream,
     pub(super) stops: Stops,
     pub(super) colour: bool,
 }
 
-/// Leaves the view however its thread ends.
+/// Leaves the view when its thread ends, for whatever reason.
 struct Leave<'a>(&'a Shared);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        terminal::put_down();
+        terminal::restore();
         self.0.left();
     }
 }
@@ -51,11 +51,11 @@ impl View {
         let (mut keys, mut look) = (Keys::default(), Look { colour: self.colour, ..Look::default() });
         let mut drawn = None;
         while !shared.ended.load(Ordering::Acquire) {
-            if self.stops.obey() {
-                // Whoever had the terminal in between has left something else on it.
+            if self.stops.handle() {
+                // Another program may have written to the terminal in between.
                 drawn = None;
             }
-            // In the background the terminal is somebody else's.
+            // In the background the terminal belongs to another program.
             let ours = terminal::is_ours(&*self.tty);
             if drawn.is_none() && ours && !terminal::is_taken() {
                 if terminal::take(&self.tty).is_err() {
@@ -75,7 +75,7 @@ impl View {
                 let is_enough = || shared.ended.load(Ordering::Acquire) || self.stops.is_due();
                 match terminal::write(picture.as_bytes(), &is_enough) {
                     Ok(true) => drawn = Some(size),
-                    // Half a picture is on it.
+                    // The last picture is incomplete.
                     Ok(false) => {
                         drawn = None;
                         let Ok(()) = canvas.clear();
@@ -101,7 +101,7 @@ impl View {
         }
     }
 
-    /// Waits for keys, or for a while.
+    /// Waits for keys, or for a time.
     fn wait(&mut self, ours: bool, keys: &mut Keys) -> std::io::Result<Vec<Key>> {
         let pause = if keys.is_open() { SEQUENCE } else { PAUSE };
         let pause = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
@@ -110,7 +110,7 @@ impl View {
         if poll(&mut places[..watched], Some(&pause)) == Ok(0) {
             return Ok(keys.settle().into_iter().collect());
         }
-        // Whoever woke us has said why elsewhere.
+        // The reason for the wake-up is stored elsewhere.
         let _ = self.woken.read(&mut [0; 64]);
         let mut bytes = [0; 64];
         let read = if ours { terminal::read(&self.tty, &mut bytes)? } else { 0 };
@@ -120,6 +120,6 @@ impl View {
 
 /// Wakes the view.
 pub(super) fn wake(mut waker: &UnixStream) {
-    // Where it is full of wakes already one is enough.
+    // A full pipe already contains wake-ups, and one is enough.
     let _ = waker.write(&[0]);
 }

@@ -1,9 +1,9 @@
-//! Lengths in eighths of a character.
+//! Bars with a resolution of an eighth of a character.
 
 /// The last character of a bar, by eighths.
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// A bar of `share` (0 to 1) of `width` characters. What is not nothing has at least an eighth.
+/// Returns a bar of `share` (0 to 1) of `width` characters. A share above 0 has at least an eighth.
 pub(super) fn bar(share: f64, width: usize) -> String {
     let whole = width * 8;
     let least = usize::from(share > 0.0);

@@ -1,4 +1,4 @@
-//! The keys, in one line.
+//! Draws the keys, in one line.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

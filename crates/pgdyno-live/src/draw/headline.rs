@@ -1,4 +1,4 @@
-//! What is run, and how far it is.
+//! Draws the workload, the target and the progress.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,4 +1,4 @@
-//! What keys and panels mean, over the picture.
+//! Draws the explanation of keys and panels, over the picture.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! Percentiles, now and of the window, and the 99th over time.
+//! Draws percentiles, of the last interval and of the window, and the 99th over time.
 
 use pgdyno_measure::{Percentiles, Phase};
 use pgdyno_report::units;
@@ -11,7 +11,7 @@ use ratatui::widgets::{Sparkline, SparklineBar, Widget};
 use super::theme::Theme;
 use crate::model::Model;
 
-/// A percentile and where it is found.
+/// A percentile and the function that returns it.
 type Row = (&'static str, fn(&Percentiles) -> u64);
 
 const ROWS: [Row; 6] = [
@@ -23,7 +23,7 @@ const ROWS: [Row; 6] = [
     ("mean", |p| p.mean as u64),
 ];
 
-/// The chart wants so many rows below the figures.
+/// Minimum rows of the chart below the figures.
 const CHART: usize = 2;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
@@ -32,7 +32,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let inner = block.inner(area);
     block.render(area, buffer);
     let room = usize::from(inner.height).saturating_sub(1);
-    // The chart comes before the last two figures.
+    // The chart takes precedence over the last two figures.
     let shown = if room >= 4 + CHART { (room - CHART).min(ROWS.len()) } else { room.min(4) };
     let [table, chart] = Layout::vertical([Constraint::Length(1 + shown as u16), Constraint::Fill(1)]).areas(inner);
 

@@ -1,4 +1,4 @@
-//! Who uses the processors, as bars.
+//! Draws the use of CPUs, as bars.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use super::waits::unseen;
 use crate::model::Model;
 use crate::model::machines::{Machine, Share, Use, machines};
 
-/// Columns of the names.
+/// Columns for the names.
 const NAMES: usize = 9;
 
 pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
@@ -44,7 +44,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     }
 }
 
-/// The kinds of processors that a title names.
+/// Returns the title of a machine's CPUs.
 fn cased(name: &str) -> &str {
     if name == "processors" { "processors" } else { "processors of the server's machine" }
 }

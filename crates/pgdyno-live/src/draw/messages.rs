@@ -1,4 +1,4 @@
-//! Notes and warnings, the newest last.
+//! Draws notes and warnings, the newest last.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +9,7 @@ use ratatui::widgets::{Paragraph, Widget, Wrap};
 use super::theme::Theme;
 use crate::model::Model;
 
-/// In a panel.
+/// Draws the messages in a panel.
 pub(super) fn panel(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
     let block = theme.panel(" Messages ");
     let inner = block.inner(area);
@@ -17,27 +17,27 @@ pub(super) fn panel(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme
     lines(model, inner, buffer, theme);
 }
 
-/// How a message looks.
+/// Returns the style of a message.
 fn ink(line: &str, theme: Theme) -> Style {
     if line.starts_with("warning: ") { theme.notable() } else { Style::new() }
 }
 
-/// The beginning of the newest.
+/// Draws the start of the newest message.
 pub(super) fn newest(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    if let Some(line) = model.told.last(1).first() {
+    if let Some(line) = model.messages.last(1).first() {
         Line::from(Span::styled(format!(" {}", line.trim()), ink(line, theme))).render(area, buffer);
     }
 }
 
-/// As many of the newest as there is room for; long ones take several rows.
+/// Draws as many of the newest messages as fit; long ones take several rows.
 fn lines(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme) {
-    let newest = model.told.last(usize::from(area.height));
+    let newest = model.messages.last(usize::from(area.height));
     if newest.is_empty() {
         return Line::from(Span::styled("none", theme.quiet())).render(area, buffer);
     }
     let text: Vec<_> = newest.iter().map(|line| Line::from(Span::styled(line.trim(), ink(line, theme)))).collect();
     let paragraph = Paragraph::new(text).wrap(Wrap { trim: true });
-    // Words break lines nearly everywhere, so a little less than the area's width holds.
+    // Lines break between words, so they hold a little less than the area's width.
     let width = usize::from(area.width.saturating_sub(4).max(1));
     let rows: usize = newest.iter().map(|line| line.chars().count().div_ceil(width).max(1)).sum();
     let above = rows.saturating_sub(usize::from(area.height));

@@ -1,4 +1,4 @@
-//! The server in a few lines.
+//! Draws the facts about the server in a few lines.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! Pictures of a run. Colours are another test's: these are what a black and white terminal shows.
+//! Pictures of a run in black and white; another test checks the colours.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType};
 
-/// The sixteen colours that every terminal lets its user choose; none with `NO_COLOR`.
+/// The sixteen colours that users can configure in every terminal; none with `NO_COLOR`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Theme {
     colour: bool,
@@ -15,32 +15,32 @@ impl Theme {
         Self { colour }
     }
 
-    /// A colour, where there are any.
+    /// Returns the style of a colour, if there are colours.
     pub(super) fn ink(self, colour: Color) -> Style {
         if self.colour { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// What stands back: frames, names, units.
+    /// Returns the style of frames, names and units.
     pub(super) fn quiet(self) -> Style {
         if self.colour { Style::new().fg(Color::DarkGray) } else { Style::new().add_modifier(Modifier::DIM) }
     }
 
-    /// What the eye shall find first.
+    /// Returns the style of the most important text.
     pub(super) fn strong(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is wrong, or holds the run back.
+    /// Returns the style of failures and bottlenecks.
     pub(super) fn bad(self) -> Style {
         self.ink(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// What is worth a look.
+    /// Returns the style of text that is worth a look.
     pub(super) fn notable(self) -> Style {
         self.ink(Color::Yellow)
     }
 
-    /// A panel's frame.
+    /// Returns a panel's frame.
     pub(super) fn panel<'a>(self, title: impl Into<Line<'a>>) -> Block<'a> {
         Block::bordered()
             .border_type(BorderType::Rounded)

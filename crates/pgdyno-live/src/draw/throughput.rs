@@ -1,4 +1,4 @@
-//! Throughput over time.
+//! Draws throughput over time.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -41,7 +41,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         let ink = theme.ink(if point.measured { Color::Cyan } else { Color::DarkGray });
         SparklineBar::from((point.tps * 100.0) as u64).style(ink)
     });
-    // A tenth of room above keeps the line from sticking to the top.
+    // A margin of a tenth keeps the line away from the top.
     Sparkline::default().data(bars.collect::<Vec<_>>()).max((greatest * 105.0) as u64 + 1).render(chart, buffer);
 }
 

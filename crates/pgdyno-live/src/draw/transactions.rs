@@ -1,4 +1,4 @@
-//! Figures by kind of transaction.
+//! Draws figures by kind of transaction.
 
 use pgdyno_report::units;
 use ratatui::buffer::Buffer;
@@ -9,10 +9,10 @@ use ratatui::widgets::Widget;
 use super::theme::Theme;
 use crate::model::Model;
 
-/// More kinds than this are too many to be read.
+/// Maximum number of kinds that are shown.
 const MOST: usize = 8;
 
-/// So many rows it takes; none where all transactions are of one kind.
+/// Returns the number of rows; 0 if all transactions are of one kind.
 pub(super) fn rows(model: &Model) -> u16 {
     match model.facts.txns.len() {
         0 | 1 => 0,

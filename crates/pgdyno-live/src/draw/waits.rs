@@ -1,4 +1,4 @@
-//! What sessions wait for, as bars.
+//! Draws wait events of sessions, as bars.
 
 use pgdyno_report::units;
 use ratatui::buffer::Buffer;
@@ -46,7 +46,7 @@ fn name(wait: &Wait) -> String {
     if wait.kind == wait.event { wait.kind.clone() } else { format!("{} {}", wait.kind, wait.event) }
 }
 
-/// The usual colours: work is green, what stands in line for others is warm.
+/// Returns the usual colours: work is green, waits for other sessions are warm.
 fn ink(wait: &Wait, theme: Theme) -> Style {
     theme.ink(match wait.kind.as_str() {
         "CPU" => Color::Green,
@@ -58,7 +58,7 @@ fn ink(wait: &Wait, theme: Theme) -> Style {
     })
 }
 
-/// Why there is nothing to be seen.
+/// Returns why there is nothing to show.
 pub(super) fn unseen(model: &Model) -> &'static str {
     match (model.facts.has_server, model.facts.unsampled) {
         (false, _) => "there is no server to look at",

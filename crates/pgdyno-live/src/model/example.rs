@@ -1,4 +1,4 @@
-//! A run as tests show it.
+//! A run for tests.
 
 use std::time::Instant;
 
@@ -8,14 +8,14 @@ use pgdyno_server::Frame;
 use super::Model;
 use super::facts::Facts;
 
-/// A frame of a source; an empty cell is one that is not known.
+/// Returns a frame of a source; an empty cell is unknown.
 pub(crate) fn frame(source: &'static str, columns: &'static [&'static str], rows: &[&[&str]]) -> Frame {
     let cell = |text: &&str| (!text.is_empty()).then(|| (*text).to_owned());
     let rows = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     Frame { source, at: Instant::now(), columns, rows }
 }
 
-/// A second of a run, in which so many transactions of each of two kinds were committed.
+/// Returns a second of a run, in which `committed` transactions of each of two kinds were committed.
 pub(crate) fn second(nth: u64, phase: Phase, committed: u64) -> Interval {
     let mut recorder = Recorder::new(2, 0, false);
     for kind in 0..2 {
@@ -40,7 +40,7 @@ pub(crate) fn second(nth: u64, phase: Phase, committed: u64) -> Interval {
     }
 }
 
-/// A run of 3 s of warm-up and 30 s, of which nothing has happened yet.
+/// Returns a run of 3 s of warm-up and 30 s, without any events.
 pub(crate) fn begun() -> Model {
     Model::new(Facts {
         workload: "tproc-c, warehouses 10".to_owned(),
@@ -57,7 +57,7 @@ pub(crate) fn begun() -> Model {
     })
 }
 
-/// The same after 15 s, with samples of everything; the view began 1 s before the run.
+/// Returns the same after 15 s, with samples of all sources; the view started 1 s before the run.
 pub(crate) fn measuring() -> Model {
     let mut model = begun();
     model.connecting(16);
@@ -68,7 +68,7 @@ pub(crate) fn measuring() -> Model {
     for at_s in [13.0, 14.0] {
         sampled(&mut model, at_s);
     }
-    model.told.say("warning: the driver's threads waited for a CPU for 12.0 % of the time");
+    model.messages.say("warning: the driver's threads waited for a CPU for 12.0 % of the time");
     model
 }
 

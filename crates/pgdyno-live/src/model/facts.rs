@@ -1,20 +1,20 @@
-//! What does not change while a run goes on.
+//! Facts that do not change while a run goes on.
 
 use pgdyno_plan::{Pace, Plan, Rate};
 use pgdyno_report::units;
 
-/// What is run, on what, and for how long.
+/// The workload, the target and the length of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     /// The workload and its size.
     pub(crate) workload: String,
-    /// Who drives it: clients, threads, rate.
+    /// Clients, threads and rate.
     pub(crate) drivers: String,
     /// The server, without passwords.
     pub(crate) target: String,
     /// Whether there is a server with statistics.
     pub(crate) has_server: bool,
-    /// Whether nothing is sampled because nobody wanted it.
+    /// Whether sampling is switched off.
     pub(crate) unsampled: bool,
     /// Connections that the clients open.
     pub(crate) links: u32,
@@ -22,16 +22,16 @@ pub(crate) struct Facts {
     pub(crate) ramp_s: f64,
     /// The measured window in seconds; absent with a number of transactions.
     pub(crate) time_s: Option<f64>,
-    /// Transactions of all clients instead.
+    /// Transactions of all clients, instead of a time.
     pub(crate) transactions: Option<u64>,
-    /// Whether latencies count from the intended start.
+    /// Whether latencies count from the scheduled start.
     pub(crate) scheduled: bool,
     /// Kinds of transactions.
     pub(crate) txns: Vec<String>,
 }
 
 impl Facts {
-    /// Of a plan whose workload has these kinds of transactions.
+    /// Returns the facts of a plan whose workload has these kinds of transactions.
     pub(crate) fn of(plan: &Plan, txns: Vec<String>) -> Self {
         let mut workload = plan.workload.clone();
         if !plan.scale_name.is_empty() {
@@ -62,7 +62,7 @@ impl Facts {
     }
 }
 
-/// So many of them.
+/// Returns a number with its noun.
 fn several(n: u64, of: &str) -> String {
     format!("{} {of}{}", units::count(n), if n == 1 { "" } else { "s" })
 }

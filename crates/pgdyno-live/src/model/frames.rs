@@ -1,14 +1,14 @@
-//! The last frames of each source of samples, and what two of them say.
+//! The latest frames of each source of samples, and differences of two of them.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use pgdyno_samples::{Column, Source};
 use pgdyno_server::Frame;
 
-/// So many frames of a source are kept: what is shown is of the last seconds.
+/// Number of frames of a source that are kept: the view shows the last seconds.
 const KEPT: usize = 6;
 
-/// A frame and when in the run it was taken.
+/// A frame and its time in the run.
 #[derive(Clone, Debug)]
 struct Kept {
     at_s: f64,
@@ -16,7 +16,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// The rows as lookups by the name of a column.
+    /// Returns the rows, whose cells are found by the name of a column.
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.frame.rows.iter().map(|cells| Row { columns: self.frame.columns, cells })
     }
@@ -30,26 +30,26 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A cell; `None` where it is empty or there is no such column.
+    /// Returns a cell; `None` if it is empty or there is no such column.
     pub(crate) fn text(&self, column: Column) -> Option<&'a str> {
         let nth = self.columns.iter().position(|known| *known == column.name)?;
         self.cells.get(nth)?.as_deref()
     }
 
-    /// A cell as a number.
+    /// Returns a cell as a number.
     pub(crate) fn number(&self, column: Column) -> Option<f64> {
         self.text(column)?.parse().ok()
     }
 }
 
-/// The last frames by source.
+/// The latest frames by source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     sources: BTreeMap<&'static str, VecDeque<Kept>>,
 }
 
 impl Frames {
-    /// Keeps a frame that was taken `at_s` seconds into the run.
+    /// Adds a frame that was taken `at_s` seconds into the run.
     pub(crate) fn keep(&mut self, at_s: f64, frame: &Frame) {
         let kept = self.sources.entry(frame.source).or_default();
         if kept.len() == KEPT {
@@ -58,35 +58,35 @@ impl Frames {
         kept.push_back(Kept { at_s, frame: frame.clone() });
     }
 
-    /// When the last frame of `source` was taken.
+    /// Returns when the last frame of `source` was taken.
     pub(crate) fn last_s(&self, source: Source) -> Option<f64> {
         self.sources.get(source.name)?.back().map(|kept| kept.at_s)
     }
 
-    /// The rows of the last frame of `source`; none where there is no frame.
+    /// Returns the rows of the last frame of `source`; none without a frame.
     pub(crate) fn rows(&self, source: Source) -> impl Iterator<Item = Row<'_>> {
         self.sources.get(source.name).and_then(VecDeque::back).into_iter().flat_map(Kept::rows)
     }
 
-    /// The rows of each frame of `source` that was taken after `since_s`, the oldest first.
+    /// Returns the rows of each frame of `source` that was taken after `since_s`, the oldest first.
     pub(crate) fn since(&self, source: Source, since_s: f64) -> impl Iterator<Item = impl Iterator<Item = Row<'_>>> {
         self.sources.get(source.name).into_iter().flatten().filter(move |kept| kept.at_s > since_s).map(Kept::rows)
     }
 
-    /// A number of the only row of the last frame.
+    /// Returns a number of the only row of the last frame.
     pub(crate) fn gauge(&self, column: Column) -> Option<f64> {
         self.sources.get(column.source)?.back()?.rows().next()?.number(column)
     }
 
-    /// By how much a counter of the only row grew between the last two frames. `None` where it went back: statistics
-    /// were reset.
+    /// Returns the growth of a counter of the only row between the last two frames. `None` if it fell: statistics were
+    /// reset.
     pub(crate) fn growth(&self, column: Column) -> Option<f64> {
         let (before, last) = self.last_two(column.source)?;
         let grown = last.rows().next()?.number(column)? - before.rows().next()?.number(column)?;
         (grown >= 0.0).then_some(grown)
     }
 
-    /// The same a second.
+    /// Returns the growth per second.
     pub(crate) fn rate(&self, column: Column) -> Option<f64> {
         let (before, last) = self.last_two(column.source)?;
         let seconds = last.at_s - before.at_s;

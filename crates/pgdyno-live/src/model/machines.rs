@@ -1,54 +1,54 @@
-//! Who uses the processors.
+//! The use of CPUs.
 
 use pgdyno_samples::{Source, machine, processes};
 
 use super::frames::Frames;
 
-/// Whose time it is.
+/// What CPU time is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// The server's.
     Server,
     /// This program's.
     Driver,
-    /// Anybody's: whose is not known, or another program's.
+    /// Another program, or an unknown one.
     Other,
-    /// The kernel's.
+    /// The kernel.
     System,
     /// Waiting for disks, or for the hypervisor.
     Waiting,
-    /// Nobody's.
+    /// Nothing.
     Idle,
 }
 
-/// Processors that one of them uses.
+/// CPUs that are used for one purpose.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
-    /// In words.
+    /// Its name.
     pub(crate) name: String,
-    /// Whose.
+    /// The purpose.
     pub(crate) by: Use,
-    /// How many processors' worth.
+    /// Number of CPUs.
     pub(crate) cpus: f64,
 }
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Machine {
-    /// Which one.
+    /// Its name.
     pub(crate) name: &'static str,
-    /// Its processors, where they are known.
+    /// Its CPUs, if known.
     pub(crate) cpus: Option<f64>,
-    /// Who uses them, the idle rest last.
+    /// The use of the CPUs, the idle ones last.
     pub(crate) shares: Vec<Share>,
-    /// What the server's kinds of processes use, the most first.
+    /// CPUs of the server's kinds of processes, the greatest first.
     pub(crate) kinds: Vec<(String, f64)>,
 }
 
-/// Less than this of a processor is not worth a word.
+/// Fewer CPUs than this are not shown.
 const LEAST_CPUS: f64 = 0.005;
 
-/// The machines that are looked at.
+/// Returns the sampled machines.
 pub(crate) fn machines(frames: &Frames) -> Vec<Machine> {
     let server = shared(frames).or_else(|| divided(frames, machine::SOURCE, "server's machine"));
     server.into_iter().chain(divided(frames, machine::OF_DRIVER, "driver's machine")).collect()
@@ -58,7 +58,7 @@ fn share(name: &str, by: Use, cpus: f64) -> Share {
     Share { name: name.to_owned(), by, cpus }
 }
 
-/// The machine by program, where processes can be seen.
+/// Returns the machine by program, if processes are visible.
 fn shared(frames: &Frames) -> Option<Machine> {
     let mut kinds = Vec::new();
     let (mut driver, mut other) = (0.0, 0.0);
@@ -81,14 +81,14 @@ fn shared(frames: &Frames) -> Option<Machine> {
     ];
     let cpus = frames.gauge(machine::CPUS);
     if let Some(cpus) = cpus {
-        // The machine's own count has what ended between two looks at the processes, and the kernel's threads.
+        // The machine's own count includes processes that ended between two samples, and the kernel's threads.
         let busy = frames.gauge(machine::BUSY_CPUS).unwrap_or(0.0).max(server + driver + other);
         shares.push(share("idle", Use::Idle, (cpus - busy).max(0.0)));
     }
     Some(Machine { name: "processors", cpus, shares, kinds })
 }
 
-/// The machine by what its processors do.
+/// Returns the machine by the state of its CPUs.
 fn divided(frames: &Frames, source: Source, name: &'static str) -> Option<Machine> {
     let row = frames.rows(source).next()?;
     let cpus = row.number(machine::CPUS)?;

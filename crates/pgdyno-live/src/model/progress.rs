@@ -1,50 +1,50 @@
-//! Where a run stands.
+//! The state of a run.
 
 use pgdyno_measure::Phase;
 use pgdyno_report::units;
 
 use super::Model;
 
-/// What is known of it.
+/// The known state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
     /// Clients that are connected.
     pub(crate) connected: usize,
-    /// Whether somebody has asked the run to end.
+    /// Whether the run was asked to end.
     pub(crate) ending: bool,
-    /// When, on the view's clock, the run's time was 0: as the interval that was heard of soonest has it.
+    /// The time of the view at which the run's time was 0, from the interval with the shortest delay.
     origin_s: Option<f64>,
     /// The phase of the last interval.
     phase: Option<Phase>,
 }
 
 impl Standing {
-    /// An interval that ended `end_s` seconds into the run was heard of at `now_s`.
-    pub(super) fn heard(&mut self, now_s: f64, end_s: f64, phase: Phase) {
+    /// Adds an interval that ended `end_s` seconds into the run and arrived at `now_s`.
+    pub(super) fn update(&mut self, now_s: f64, end_s: f64, phase: Phase) {
         let origin_s = now_s - end_s;
         self.origin_s = Some(self.origin_s.map_or(origin_s, |known| known.min(origin_s)));
         self.phase = Some(phase);
     }
 
-    /// How long the run has been going at `now_s`; `None` before it is known.
+    /// Returns how long the run has been going on at `now_s`; `None` before that is known.
     pub(crate) fn elapsed_s(&self, now_s: f64) -> Option<f64> {
         self.origin_s.map(|origin_s| (now_s - origin_s).max(0.0))
     }
 }
 
-/// Where a run stands: in words, and as a share of the whole.
+/// The state of a run, as text and as a share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stage {
-    /// What goes on.
+    /// The current step.
     pub(crate) name: &'static str,
-    /// How far it is.
+    /// The progress as text.
     pub(crate) far: String,
-    /// The share that is done, 0 to 1, where the end is known.
+    /// The completed share, 0 to 1, if the end is known.
     pub(crate) share: Option<f64>,
 }
 
 impl Model {
-    /// Where the run stands at `now_s`.
+    /// Returns the state of the run at `now_s`.
     pub(crate) fn stage(&self, now_s: f64) -> Stage {
         let Some(elapsed_s) = self.standing.elapsed_s(now_s) else { return self.connecting_stage() };
         if self.standing.ending {
@@ -72,7 +72,7 @@ impl Model {
         Stage { name, far, share: (links > 0).then(|| connected as f64 / f64::from(links)) }
     }
 
-    /// The phase by the clock; with a number of transactions, by the last interval.
+    /// Returns the phase by the clock; with a number of transactions, that of the last interval.
     fn phase(&self, elapsed_s: f64) -> Phase {
         let measured_s = elapsed_s - self.facts.ramp_s;
         match (self.facts.time_s, self.standing.phase) {
@@ -98,7 +98,7 @@ fn of(done_s: f64, whole_s: f64) -> String {
     format!("{} of {}, {} left", seconds(done_s.floor()), seconds(whole_s), seconds(left_s))
 }
 
-/// A length of time in whole seconds.
+/// Formats a length of time in whole seconds.
 fn seconds(whole: f64) -> String {
     if whole < 120.0 { format!("{whole:.0} s") } else { units::duration(whole) }
 }

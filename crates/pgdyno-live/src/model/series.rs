@@ -6,19 +6,19 @@ use pgdyno_measure::{Interval, Phase};
 
 use super::totals::Figures;
 
-/// So many intervals are kept: an hour of seconds.
+/// Number of intervals that are kept: an hour of seconds.
 const KEPT: usize = 3600;
 
 /// An interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
-    /// When it ended, in seconds since the run began.
+    /// Its end, in seconds since the run started.
     pub(crate) end_s: f64,
-    /// Committed transactions a second.
+    /// Committed transactions per second.
     pub(crate) tps: f64,
     /// The 99th percentile, in nanoseconds.
     pub(crate) p99_ns: Option<u64>,
-    /// Whether it counts.
+    /// Whether it belongs to the measured window.
     pub(crate) measured: bool,
 }
 
@@ -28,10 +28,10 @@ pub(crate) struct Series {
     points: VecDeque<Point>,
 }
 
-/// As many points as there is room for.
+/// The points of a chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Columns {
-    /// The means of so many intervals each.
+    /// Number of intervals per point.
     pub(crate) intervals: usize,
     /// The oldest first.
     pub(crate) points: Vec<Point>,
@@ -50,13 +50,13 @@ impl Series {
         });
     }
 
-    /// The greatest throughput of those that count, or of all where none does yet.
+    /// Returns the greatest throughput of the measured intervals, or of all if none was measured yet.
     pub(crate) fn best_tps(&self) -> Option<f64> {
         let best = |points: &mut dyn Iterator<Item = &Point>| points.map(|point| point.tps).reduce(f64::max);
         best(&mut self.points.iter().filter(|point| point.measured)).or_else(|| best(&mut self.points.iter()))
     }
 
-    /// In at most `width` columns: throughput as the mean, latency as the worst of its intervals.
+    /// Returns at most `width` points: throughput is the mean of the intervals, latency their worst.
     pub(crate) fn columns(&self, width: usize) -> Columns {
         let intervals = self.points.len().div_ceil(width.max(1)).max(1);
         let points = self.points.iter().copied().collect::<Vec<_>>();

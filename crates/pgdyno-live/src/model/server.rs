@@ -1,4 +1,4 @@
-//! The server in a few lines: what it writes, whether its cache suffices, what stands in its way.
+//! Facts about the server in a few lines: what it writes, whether its cache suffices, what slows it down.
 
 use pgdyno_report::units;
 use pgdyno_samples::{Source, checkpointer, database, locks, machine, replication, vacuum, waits, wal};
@@ -6,19 +6,19 @@ use pgdyno_samples::{Source, checkpointer, database, locks, machine, replication
 use super::Model;
 use super::frames::{Frames, Row};
 
-/// Checkpoints that were seen to end.
+/// Checkpoints that ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checkpoints {
-    /// How many.
+    /// Their number.
     pub(crate) ended: u64,
-    /// When the last one did, in seconds since the run began.
+    /// When the last one ended, in seconds since the run started.
     pub(crate) last_s: Option<f64>,
-    /// Where the redo of the last known one begins.
+    /// The redo position of the last known one.
     redo: Option<f64>,
 }
 
 impl Checkpoints {
-    /// Sees whether one has ended. Its position says so on every version of the server.
+    /// Checks whether a checkpoint has ended. Its redo position shows that on every version of the server.
     pub(super) fn look(&mut self, at_s: f64, frames: &Frames) {
         let Some(redo) = frames.gauge(checkpointer::REDO_LSN_BYTES) else { return };
         if self.redo.is_some_and(|known| redo > known) {
@@ -32,11 +32,11 @@ impl Checkpoints {
 /// A fact about the server.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fact {
-    /// What it is about.
+    /// Its name.
     pub(crate) name: &'static str,
-    /// What is so.
+    /// Its value.
     pub(crate) text: String,
-    /// Whether the run feels it.
+    /// Whether it slows down the run.
     pub(crate) strain: bool,
 }
 
@@ -45,7 +45,7 @@ fn fact(name: &'static str, text: String) -> Fact {
 }
 
 impl Model {
-    /// What is known of the server, the most telling first.
+    /// Returns the facts about the server, the most important first.
     pub(crate) fn server(&self) -> Vec<Fact> {
         let facts = [
             self.wal(),
@@ -142,7 +142,7 @@ impl Model {
         Some(fact("standby", format!("{name} {} behind{lag}", units::bytes(behind(&last) as u64))))
     }
 
-    /// Whether the last look at `source`, which has rows only now and then, was a moment ago: another source tells the
+    /// Returns true if the last frame of `source`, which has rows only sometimes, is recent: another source gives the
     /// time.
     fn is_fresh(&self, source: Source) -> bool {
         let time_s = [database::SOURCE, machine::SOURCE, waits::SOURCE]

@@ -1,4 +1,4 @@
-//! Intervals and frames become what is shown.
+//! Tests of the model's data from intervals and frames.
 
 use pgdyno_life::events::Event;
 use pgdyno_measure::Phase;
@@ -22,7 +22,7 @@ fn a_run_goes_through_its_stages() {
     model.interval(2.0, &second(0, Phase::Ramp, 10));
     let stage = model.stage(2.5);
     assert_eq!((stage.name, stage.far.as_str()), ("warming up", "1 s of 3 s, 2 s left"));
-    // Phases change by the clock: the interval that says so comes a second later.
+    // Phases change by the clock: the interval of the new phase arrives a second later.
     let stage = model.stage(9.0);
     assert_eq!((stage.name, stage.far.as_str()), ("measuring", "5 s of 30 s, 25 s left"));
     assert!((stage.share.unwrap() - 8.0 / 33.0).abs() < 1e-9);
@@ -64,7 +64,7 @@ fn waits_are_sessions_on_average_over_all_looks() {
     let row: &[&[&str]] =
         &[&["client backend", "IO", "DataFileRead", "30", "10"], &["walwriter", "IO", "DataFileRead", "10", "10"]];
     model.sampled(1.0, &frame("waits", columns, row));
-    // A second in which nobody was at work counts, too.
+    // A second without active sessions counts, too.
     model.sampled(2.0, &frame("waits", columns, &[]));
     let found = waits(&model.frames).unwrap();
     assert_eq!(

@@ -1,14 +1,14 @@
-//! Figures of the last interval, and of the phase that it is in.
+//! Figures of the last interval, and of its phase.
 
 use pgdyno_measure::{Interval, Percentiles, Phase, TxnPart};
 use pgdyno_wire::ErrorClass;
 
-/// Figures of some time.
+/// Figures of a period.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Figures {
-    /// Committed transactions a second.
+    /// Committed transactions per second.
     pub(crate) tps: f64,
-    /// Latencies: response time where there is a schedule.
+    /// Latencies: response time if there is a schedule.
     pub(crate) latency: Option<Percentiles>,
     /// Transactions that failed for good.
     pub(crate) failed: u64,
@@ -21,10 +21,10 @@ impl Figures {
     }
 }
 
-/// What was counted in the warm-up, and anew from the measured window on.
+/// Counts of the warm-up, and then of the measured window.
 #[derive(Clone, Debug)]
 pub(crate) struct Totals {
-    /// The phase that it is of; the drain is no part of it.
+    /// The phase of the counts; the drain is not counted.
     pub(crate) phase: Option<Phase>,
     /// The last interval.
     pub(crate) now: Option<Figures>,
@@ -40,7 +40,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Of so many kinds of transactions.
+    /// Returns empty totals for so many kinds of transactions.
     pub(super) fn new(kinds: usize) -> Self {
         Self {
             phase: None,
@@ -73,12 +73,12 @@ impl Totals {
         }
     }
 
-    /// Transactions of the phase that ended, well or not.
+    /// Returns the number of transactions of the phase that ended, with any outcome.
     pub(crate) fn ended(&self) -> u64 {
         self.all.completed() + self.all.failures()
     }
 
-    /// What of the phase is no success, in words and numbers; what did not happen is left out, but for failures.
+    /// Returns the failures of the phase with their names. Zeros are left out, except for failed transactions.
     pub(crate) fn troubles(&self) -> Vec<(String, u64)> {
         let classes = ErrorClass::ALL.iter().zip(self.all.failed).filter(|(_, n)| *n > 0);
         let classes: Vec<_> = classes.map(|(class, n)| (class.name(), n)).collect();

@@ -1,4 +1,4 @@
-//! What sessions wait for.
+//! Wait events of sessions.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use pgdyno_samples::waits;
 
 use super::frames::Frames;
 
-/// The seconds that are looked back on: long enough to be calm, short enough to be now.
+/// The period of the averages: long enough to be stable, short enough to be current.
 pub(crate) const WINDOW_S: f64 = 5.0;
-/// Looks at the sessions a second, where no frame tells.
+/// Samples of sessions per second, if no frame has the number.
 const LOOKS: f64 = 10.0;
 
-/// How many sessions, on average, were at one thing.
+/// The average number of sessions with one wait event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wait {
-    /// The type of the wait event; `CPU` where a session waits for nothing.
+    /// The type of the wait event; `CPU` if a session waits for nothing.
     pub(crate) kind: String,
     /// The wait event.
     pub(crate) event: String,
@@ -22,7 +22,7 @@ pub(crate) struct Wait {
     pub(crate) sessions: f64,
 }
 
-/// The last seconds by wait event, the most first. `None` where nobody looks.
+/// Returns the last seconds by wait event, the greatest first. `None` without samples.
 pub(crate) fn waits(frames: &Frames) -> Option<Vec<Wait>> {
     let last_s = frames.last_s(waits::SOURCE)?;
     let (mut looks, mut usual) = (0.0, LOOKS);
@@ -34,7 +34,7 @@ pub(crate) fn waits(frames: &Frames) -> Option<Vec<Wait>> {
             *seen.entry((key(waits::WAIT_EVENT_TYPE), key(waits::WAIT_EVENT))).or_default() +=
                 row.number(waits::SAMPLES).unwrap_or(0.0);
         }
-        // A second in which nobody was at work has no row that would tell.
+        // A second without active sessions has no row.
         looks += usual;
     }
     let wait = |((kind, event), samples): ((String, String), f64)| Wait { kind, event, sessions: samples / looks };

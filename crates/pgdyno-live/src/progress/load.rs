@@ -1,4 +1,4 @@
-//! How far a load is, or the checks.
+//! The progress of a load, or of checks.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,32 +9,32 @@ use pgdyno_report::units;
 
 use super::{Kind, Progress, locked};
 
-/// The rows of a load, or the checks.
+/// The rows of a load, or the progress of checks.
 pub(super) struct LoadView {
-    /// Rows in all, about.
+    /// Estimated number of rows.
     expected: u64,
-    /// Rows that were there before.
+    /// Rows that were loaded before.
     kept: u64,
-    /// Rows of each table so far. One that has not begun yet is not among them.
+    /// Rows of each table so far. A table that has not started is missing.
     tables: BTreeMap<String, u64>,
     begun: Instant,
-    told: Instant,
+    printed: Instant,
 }
 
 impl LoadView {
-    /// A load of so many rows, which goes on where `kept` are there.
+    /// Returns a load of `expected` rows, of which `kept` are already loaded.
     pub(super) fn new(expected: u64, kept: u64) -> Self {
         let now = Instant::now();
-        // The first figures are told when there is something to reckon from.
-        Self { expected, kept, tables: BTreeMap::new(), begun: now, told: now }
+        // The first figures are printed after a pause, when the rate is known.
+        Self { expected, kept, tables: BTreeMap::new(), begun: now, printed: now }
     }
 }
 
-/// Two lines about a load on a pipe are at least so far apart.
+/// Minimum time between two lines about a load on a pipe.
 const PIPE_PAUSE: Duration = Duration::from_secs(1);
 
 impl Progress {
-    /// A table's rows so far.
+    /// Sets a table's number of rows.
     pub(super) fn loaded(&self, table: &str, rows: u64) {
         let mut view = self.load_view();
         view.tables.insert(table.to_owned(), rows);
@@ -51,24 +51,25 @@ impl Progress {
         self.tell(&mut view, (done, all), "load", text);
     }
 
-    /// What changes often: at once on a terminal, now and then on a pipe.
+    /// Shows frequent changes: immediately on a terminal, at intervals on a pipe.
     fn tell(&self, view: &mut LoadView, far: (u64, u64), what: &str, text: String) {
         match self.kind {
             Kind::Terminal => self.show(Some(far), text),
-            Kind::Pipe if view.told.elapsed() >= PIPE_PAUSE => {
-                view.told = Instant::now();
+            Kind::Pipe if view.printed.elapsed() >= PIPE_PAUSE => {
+                view.printed = Instant::now();
                 drop(writeln!(std::io::stderr(), "{what}: {text}"));
             }
             Kind::Pipe | Kind::Quiet => {}
         }
     }
 
-    /// A load of so many rows begins, or goes on where so many are there.
+    /// Starts a load of `expected` rows, of which `kept` are already loaded.
     pub(super) fn load_begins(&self, expected: u64, kept: u64) {
         *self.load_view() = LoadView::new(expected, kept);
     }
 
-    /// So many queries of the checks are done, and this share of the work; the next one is of `check`.
+    /// Shows the number of completed queries of the checks, and the completed share of the work; the next query is of
+    /// `check`.
     pub(super) fn checking(&self, check: &str, done: usize, of: usize, share: f64) {
         let mut view = self.load_view();
         let seconds = view.begun.elapsed().as_secs_f64();

@@ -1,18 +1,18 @@
 //! Notes and warnings that came while the view was shown.
 
-/// So many are kept; connections that are lost again and again fill no memory.
+/// Maximum number of messages: connections that are lost again and again do not fill the memory.
 const KEPT: usize = 10_000;
 
-/// In the order in which they came.
+/// The messages in the order in which they came.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Messages {
     lines: Vec<String>,
-    /// How many more there were.
+    /// Number of further messages.
     more: u64,
 }
 
-impl Told {
-    /// One more.
+impl Messages {
+    /// Adds a message.
     pub(crate) fn say(&mut self, line: &str) {
         if self.lines.len() < KEPT {
             self.lines.push(line.to_owned());
@@ -21,7 +21,7 @@ impl Told {
         }
     }
 
-    /// All of them, for a terminal without the view; none are left.
+    /// Returns all messages, for a terminal without the view, and removes them.
     pub(crate) fn take(&mut self) -> Vec<String> {
         let mut lines = std::mem::take(&mut self.lines);
         if self.more > 0 {
@@ -31,7 +31,7 @@ impl Told {
         lines
     }
 
-    /// The newest, at most `n`, the oldest of them first.
+    /// Returns the newest messages, at most `n`, the oldest of them first.
     pub(crate) fn last(&self, n: usize) -> &[String] {
         &self.lines[self.lines.len().saturating_sub(n)..]
     }
@@ -43,13 +43,13 @@ mod tests {
 
     #[test]
     fn what_was_said_is_said_again_up_to_a_bound() {
-        let mut told = Told::default();
+        let mut messages = Messages::default();
         for nth in 0..KEPT + 2 {
-            told.say(&format!("note {nth}"));
+            messages.say(&format!("note {nth}"));
         }
-        assert_eq!(told.last(2), ["note 9998", "note 9999"]);
-        let lines = told.take();
+        assert_eq!(messages.last(2), ["note 9998", "note 9999"]);
+        let lines = messages.take();
         assert_eq!((lines.len(), lines[KEPT].as_str()), (KEPT + 1, "2 more notes are not shown"));
-        assert!(told.take().is_empty());
+        assert!(messages.take().is_empty());
     }
 }
