@@ -1,19 +1,19 @@
-//! The scripts that need no file: pgbench's, with its names.
+//! Built-in scripts: pgbench's, with its names.
 
 use crate::Source;
 
 /// A built-in script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// What `-b` takes.
+    /// Name for `-b`.
     pub name: &'static str,
-    /// What reports call it.
+    /// Name in reports.
     pub description: &'static str,
     /// The script.
     pub text: &'static str,
 }
 
-/// All of them, in pgbench's order.
+/// All scripts, in pgbench's order.
 pub const ALL: [Builtin; 3] = [
     Builtin {
         name: "tpcb-like",
@@ -57,17 +57,17 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
     },
 ];
 
-/// A name that is not one built-in script's. Its text is what pgbench prints after `pgbench: error: `; then follows
-/// [`list`].
+/// The error when a name is not that of one built-in script. Its text is what pgbench prints after `pgbench: error:
+/// `; then follows [`list`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuiltinError {
-    /// No name begins so.
+    /// No name begins with it.
     #[error("no builtin script found for name \"{0}\"")]
     Unknown(String),
-    /// More than one name begins so.
+    /// Several names begin with it.
     #[error("ambiguous builtin name: {found} builtin scripts found for prefix \"{prefix}\"")]
     Ambiguous {
-        /// How many do.
+        /// How many.
         found: usize,
         /// The beginning.
         prefix: String,
@@ -75,23 +75,23 @@ pub enum BuiltinError {
 }
 
 impl Builtin {
-    /// For [`parse`](crate::parse).
+    /// Returns the source for [`parse`](crate::parse).
     #[must_use]
     pub fn source(&self) -> Source<'static> {
         Source { name: self.description, text: self.text.as_bytes() }
     }
 
-    /// What `--show-script` prints.
+    /// Returns the output of `--show-script`.
     #[must_use]
     pub fn show(&self) -> String {
         format!("-- {}: {}\n{}\n", self.name, self.description, self.text)
     }
 }
 
-/// The script whose name begins with `prefix`.
+/// Returns the script whose name begins with `prefix`.
 ///
 /// # Errors
-/// None does, or several do.
+/// When no name begins with it, or several do.
 pub fn find(prefix: &str) -> Result<&'static Builtin, BuiltinError> {
     let mut found = ALL.iter().filter(|b| b.name.starts_with(prefix));
     match (found.next(), found.count()) {
@@ -101,7 +101,7 @@ pub fn find(prefix: &str) -> Result<&'static Builtin, BuiltinError> {
     }
 }
 
-/// What `-b list` prints, with the empty line at its end.
+/// Returns the output of `-b list`, with the empty line at its end.
 #[must_use]
 pub fn list() -> String {
     let lines: String = ALL.iter().map(|b| format!("  {:>13}: {}\n", b.name, b.description)).collect();

@@ -1,4 +1,4 @@
-//! What each operator and function does with its arguments.
+//! Evaluation of operators and functions on their arguments.
 
 use pgdyno_workload::Rng;
 
@@ -6,14 +6,14 @@ use crate::distributions;
 use crate::functions::Fun;
 use crate::{EvalError, Value};
 
-/// What a function may touch besides its arguments.
+/// State that a function may use besides its arguments.
 pub(crate) struct World<'a> {
     pub(crate) rng: &'a mut Rng,
     pub(crate) debug: &'a mut dyn FnMut(&str),
 }
 
 impl Fun {
-    /// Whether it gives the same value every time and does nothing else.
+    /// Returns true if it always gives the same value and has no side effects.
     pub(crate) fn is_pure(self) -> bool {
         !matches!(
             self,
@@ -21,7 +21,7 @@ impl Fun {
         )
     }
 
-    /// Its value, of the commonest functions and where nothing is wrong; else it is for [`Fun::apply`] to say.
+    /// Returns the value of the most common functions without errors; [`Fun::apply`] handles the rest.
     #[inline]
     pub(crate) fn quick(self, a: i64, b: i64, rng: &mut Rng) -> Option<Value> {
         match self {
@@ -39,7 +39,7 @@ impl Fun {
         }
     }
 
-    /// Its value; the parser has seen to the number of arguments.
+    /// Returns its value. The parser has checked the number of arguments.
     pub(crate) fn apply(self, args: &[Value], world: &mut World<'_>) -> Result<Value, EvalError> {
         if args.iter().any(|v| matches!(v, Value::Null)) {
             return Ok(match (self, args) {
@@ -106,7 +106,7 @@ impl Fun {
             Self::BitAnd => Ok(Value::Int(a & b)),
             Self::BitOr => Ok(Value::Int(a | b)),
             Self::BitXor => Ok(Value::Int(a ^ b)),
-            // Counts are taken modulo 64, as the processor does it for pgbench.
+            // Counts are taken modulo 64, as the CPU does for pgbench.
             Self::Shl => Ok(Value::Int(a.wrapping_shl(b as u32))),
             Self::Shr => Ok(Value::Int(a.wrapping_shr(b as u32))),
             Self::HashFnv1a => Ok(Value::Int(distributions::fnv1a(a, b))),
@@ -120,7 +120,7 @@ impl Fun {
             Self::Int => Ok(Value::Int(a.int()?)),
             Self::BitNot => Ok(Value::Int(!a.int()?)),
             Self::Not => Ok(Value::Bool(!a.bool()?)),
-            // -x is 0 - x, in its errors and in the sign of zero.
+            // -x is 0 - x, also in its errors and in the sign of zero.
             Self::Neg => Self::Sub.binary(Value::Int(0), a, world),
             Self::Abs => match a {
                 Value::Int(i) => Ok(Value::Int(i.wrapping_abs())),
@@ -155,8 +155,8 @@ impl Fun {
                     _ if parameter <= 0.0 => return Err(EvalError::Exponential(parameter)),
                     _ => distributions::exponential,
                 };
-                // pgbench asks only whether a parameter is too small or too large: NaN is neither, and the
-                // gaussian and the zipfian then never find a number.
+                // pgbench only checks whether a parameter is too small or too large: NaN is neither, and then the
+                // gaussian and the zipfian never find a number.
                 if parameter.is_nan() {
                     return Err(match self {
                         Self::RandomGaussian => EvalError::Gaussian(parameter),
@@ -170,7 +170,7 @@ impl Fun {
         }
     }
 
-    /// `least` and `greatest`: doubles if one of them is.
+    /// Computes `least` and `greatest`: a double if one argument is.
     fn extremum(self, args: &[Value]) -> Result<Value, EvalError> {
         let least = self == Self::Least;
         if args.iter().any(|v| matches!(v, Value::Double(_))) {
@@ -201,7 +201,7 @@ fn debug(value: Value, world: &mut World<'_>) -> Value {
     value
 }
 
-/// The bounds of a random number.
+/// Returns the bounds of a random number.
 fn range(low: Value, high: Value) -> Result<(i64, i64), EvalError> {
     let (low, high) = (low.int()?, high.int()?);
     if low > high {

@@ -1,5 +1,5 @@
-//! Expressions as a run evaluates them: a list of steps over a stack of values, so that neither their depth nor
-//! their length can exhaust anything.
+//! Expressions as a list of steps over a stack of values, so that neither their depth nor their length can exhaust
+//! memory or the stack.
 
 use pgdyno_workload::Rng;
 
@@ -12,15 +12,15 @@ use crate::{EvalError, Slot, Value, Variables};
 pub(crate) enum Op {
     Const(Value),
     Load(Slot),
-    /// Takes so many values off the stack and puts one there.
+    /// Pops so many values and pushes one.
     Call(Fun, u8),
-    /// A call with an integer in the script as its first argument, and the top of the stack as its second.
+    /// A call with an integer of the script as its first argument, and the top of the stack as its second.
     Left(Fun, i64),
-    /// The other way round.
+    /// The same with the arguments swapped.
     Right(Fun, i64),
-    /// The left side of AND: true goes on to the right side; false and null are the result, at the target.
+    /// The left side of AND: true continues with the right side; false and null are the result, at the target.
     And(u32),
-    /// The left side of OR: false goes on.
+    /// The left side of OR: false continues.
     Or(u32),
     /// The right side of AND or OR must be a boolean or null.
     Logical,
@@ -30,23 +30,23 @@ pub(crate) enum Op {
     TooManyArguments,
 }
 
-/// So many values fit a stack that needs no allocation.
+/// Size of a stack without allocation.
 const SHALLOW: usize = 4;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     ops: Box<[Op]>,
-    /// How many values the stack holds at most.
+    /// Largest depth of the stack.
     depth: usize,
 }
 
 impl Expr {
-    /// Steps that leave one value on the stack.
+    /// Returns the steps, which leave one value on the stack.
     pub(crate) fn new(ops: Vec<Op>) -> Self {
         let (mut depth, mut now) = (0, 0usize);
         for op in &ops {
-            // What holds when a step does not jump; where jumps lead, one more value lies on the stack.
+            // The depth if a step does not jump; at the target of a jump there is one more value.
             now = match op {
                 Op::Const(_) | Op::Load(_) => now + 1,
                 Op::Call(_, n) => (now + 1).saturating_sub(usize::from(*n)),
@@ -58,10 +58,11 @@ impl Expr {
         Self { ops: ops.into(), depth }
     }
 
-    /// Its value. `debug` is given what `debug(x)` prints after `debug(script=N,command=M): `, without a line end.
+    /// Returns its value. Calls `debug` with the output of `debug(x)` after `debug(script=N,command=M): `, without a
+    /// line end.
     ///
     /// # Errors
-    /// What pgbench would print before it ends the client.
+    /// Returns the message that pgbench would print before it aborts the client.
     pub fn eval(
         &self,
         variables: &mut Variables,
@@ -79,7 +80,7 @@ impl Expr {
         }
     }
 
-    /// Its value, if it is always the same.
+    /// Returns its value, if it is constant.
     #[must_use]
     pub fn constant(&self) -> Option<Value> {
         match *self.ops {
@@ -89,7 +90,7 @@ impl Expr {
     }
 }
 
-/// Runs the steps; `stack` is as deep as they need. `top` is how many values lie on it.
+/// Runs the steps. `stack` is as deep as they need, and `top` is the number of values on it.
 fn run(ops: &[Op], stack: &mut [Value], variables: &mut Variables, world: &mut World<'_>) -> Result<Value, EvalError> {
     let (mut at, mut top) = (0, 0);
     while let Some(op) = ops.get(at) {
@@ -160,7 +161,8 @@ mod tests {
     use crate::{Kind, Names, Source, parse};
     use std::sync::Arc;
 
-    /// Evaluates as client 0 of `pgbench --random-seed=5432 -D t=yes` would; what `debug` said comes with the value.
+    /// Evaluates as client 0 of `pgbench --random-seed=5432 -D t=yes` does. Returns the value and the output of
+    /// `debug`.
     fn eval(expr: &str) -> (Result<Value, EvalError>, Vec<String>) {
         let mut names = Names::new();
         let slots = [("i", Value::Int(7)), ("d", Value::Double(2.5)), ("b", Value::Bool(true)), ("z", Value::Null)]
@@ -279,7 +281,7 @@ mod tests {
     fn draws_come_in_pgbenchs_order() {
         assert_eq!(text("random(10, 19)"), "int 17");
         assert_eq!(eval("debug(random(10, 19)) * debug(random_exponential(100, 199, 10.0))").1, ["int 17", "int 104"]);
-        // The right side of a greater-than comes first.
+        // The right side of a greater-than is evaluated first.
         let said = eval("debug(random_exponential(100, 199, 10.0)) > debug(random(10, 19))").1;
         assert_eq!(said, ["int 17", "int 104"]);
     }

@@ -1,4 +1,4 @@
-//! What a script is once it is parsed.
+//! Parsed scripts.
 
 use std::ops::Range;
 
@@ -9,55 +9,55 @@ use crate::{EvalError, Expr, Extended, SetShell, Shell, Sleep, Slot, Template, V
 /// A parsed script: at least one command, and every `\if` with its `\endif`.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// As its source names it: a file, `-`, or `<builtin: select only>`.
+    /// Name of the source: a file, `-`, or `<builtin: select only>`.
     pub name: String,
-    /// In their order.
+    /// The commands, in order.
     pub commands: Vec<Command>,
-    /// Where SQL names variables outside of quotes and comments, as offsets in the source.
+    /// Positions of variables in SQL outside of quotes and comments, as offsets in the source.
     pub(crate) mentions: Vec<Range<usize>>,
 }
 
 /// A command of a script.
 #[derive(Clone, Debug)]
 pub struct Command {
-    /// What reports show: of SQL the first line and at most 127 bytes of it, of a backslash command all of it.
+    /// Text in reports: the first line of SQL, at most 127 bytes of it; a whole backslash command.
     pub text: Vec<u8>,
-    /// Where it begins, from 1.
+    /// Line in which it begins, from 1.
     pub line: u32,
-    /// The words of a backslash command without its backslash, as spelled; an expression is none of them.
+    /// The words of a backslash command without its backslash, as written, without expressions.
     pub words: Vec<Vec<u8>>,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What a command does.
+/// Kind of a command.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Kind {
-    /// SQL is sent.
+    /// Sends SQL.
     Sql(Sql),
     /// `\set name expression`
     Set(Set),
-    /// `\if expression`: where it is not true, go on at `otherwise`.
+    /// `\if expression`: if it is not true, continues at `otherwise`.
     If {
-        /// Of which the truth decides.
+        /// The condition.
         condition: Expr,
-        /// The index of the `\elif`, `\else` or `\endif` that follows. An `\elif` reached this way evaluates its
-        /// condition; an `\else` reached this way does nothing.
+        /// Index of the next `\elif`, `\else` or `\endif`. An `\elif` reached this way evaluates its condition; an
+        /// `\else` reached this way does nothing.
         otherwise: usize,
     },
-    /// `\elif expression`. Reached from the command before it, a branch has just ended: go on at `end`.
+    /// `\elif expression`. If reached from the command before it, a branch has ended: continue at `end`.
     Elif {
-        /// As of `\if`.
+        /// As in `\if`.
         condition: Expr,
-        /// As of `\if`.
+        /// As in `\if`.
         otherwise: usize,
-        /// The index of the `\endif`.
+        /// Index of the `\endif`.
         end: usize,
     },
-    /// `\else`. Reached from the command before it, a branch has just ended: go on at `end`.
+    /// `\else`. If reached from the command before it, a branch has ended: continue at `end`.
     Else {
-        /// The index of the `\endif`.
+        /// Index of the `\endif`.
         end: usize,
     },
     /// `\endif`
@@ -68,8 +68,8 @@ pub enum Kind {
     SetShell(SetShell),
     /// `\shell command …`
     Shell(Shell),
-    /// `\startpipeline`. Where pipelines are allowed is a question of how the script runs: of the query mode, and of
-    /// the branches that are taken.
+    /// `\startpipeline`. Whether a pipeline is allowed depends on the run: on the query mode, and on the branches
+    /// taken.
     StartPipeline,
     /// `\syncpipeline`
     SyncPipeline,
@@ -84,25 +84,25 @@ pub struct Sql {
     pub simple: Template,
     /// For the extended protocol, prepared or not.
     pub extended: Extended,
-    /// What becomes of its rows.
+    /// Treatment of its rows.
     pub collect: Collect,
-    /// One more than it has `\;`.
+    /// Number of statements: one more than its `\;`.
     pub statements: u32,
 }
 
-/// What becomes of the rows of a command. A column goes into the variable whose name is the prefix and the column's.
+/// Treatment of a command's rows. A column is stored in the variable whose name is the prefix and the column's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Collect {
-    /// They are read and dropped.
+    /// They are discarded.
     Nothing,
-    /// `\gset [prefix]`: the last result, which must be one row.
+    /// `\gset [prefix]`: stores the last result, which must have one row.
     Gset {
-        /// Before the columns' names; may be empty.
+        /// Prefix of the columns' names; may be empty.
         prefix: Vec<u8>,
     },
-    /// `\aset [prefix]`: of every result the last row; empty ones change nothing.
+    /// `\aset [prefix]`: stores the last row of every result; empty results change nothing.
     Aset {
-        /// Before the columns' names; may be empty.
+        /// Prefix of the columns' names; may be empty.
         prefix: Vec<u8>,
     },
 }
@@ -113,9 +113,9 @@ pub struct Set {
     /// The value.
     pub expr: Expr,
     pub(crate) name: Box<[u8]>,
-    /// None where the name is not allowed, which is an error only when it runs.
+    /// The variable; `None` if the name is not allowed, which is an error only when it runs.
     pub(crate) slot: Option<Slot>,
-    /// The command as it is spelled, for messages.
+    /// The command as written, for messages.
     pub(crate) command: Box<str>,
 }
 
@@ -123,7 +123,7 @@ impl Set {
     /// Evaluates the expression and sets the variable. For `debug`, see [`Expr::eval`].
     ///
     /// # Errors
-    /// Those of the expression; then, that the variable may not be called that.
+    /// Errors of the expression; then a name that is not allowed.
     pub fn run(&self, variables: &mut Variables, rng: &mut Rng, debug: &mut dyn FnMut(&str)) -> Result<(), EvalError> {
         let value = self.expr.eval(variables, rng, debug)?;
         match self.slot {
@@ -140,19 +140,19 @@ impl Set {
 }
 
 impl Command {
-    /// Whether it is SQL.
+    /// Returns true if it is SQL.
     #[must_use]
     pub fn is_sql(&self) -> bool {
         matches!(self.kind, Kind::Sql(_))
     }
 
-    /// The text of reports, as far as it is UTF-8.
+    /// Returns the text of reports, converted to UTF-8.
     #[must_use]
     pub fn label(&self) -> String {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// What pgbench prints under `--debug` after `client 0 executing `: `\set x`. Of SQL, nothing.
+    /// Returns the text that pgbench prints under `--debug` after `client 0 executing `: `\set x`. Empty for SQL.
     #[must_use]
     pub fn invocation(&self) -> String {
         match self.words.is_empty() {
@@ -161,8 +161,8 @@ impl Command {
         }
     }
 
-    /// What pgbench calls the command in `client 0 aborted in command 1 (…) of script 0; ` when it failed with
-    /// `error`. What follows there is [`EvalError::consequence`].
+    /// Returns pgbench's name of the command in `client 0 aborted in command 1 (…) of script 0; ` if it failed with
+    /// `error`. The rest of that line is [`EvalError::consequence`].
     #[must_use]
     pub fn name_for(&self, error: &EvalError) -> String {
         let name = match &self.kind {

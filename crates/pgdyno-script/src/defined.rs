@@ -1,5 +1,5 @@
-//! Which variables can have a value at all. pgbench does not ask: a name that nothing sets is sent as NULL, or stays in the
-//! text as it is.
+//! Variables that can have a value. pgbench does not check this: it sends a name that nothing sets as NULL, or leaves
+//! it in the text.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use crate::functions::nearest;
 use crate::script_error::Site;
 use crate::{Collect, Kind, Script, ScriptError, Source, Sql};
 
-/// The names that can have a value in a run, on whatever path.
+/// Names that can have a value in a run, on any path.
 #[derive(Clone, Debug)]
 pub struct Defined {
     names: BTreeSet<String>,
-    /// Of `\gset` and `\aset`: the names of their columns are the server's to say.
+    /// Prefixes of `\gset` and `\aset`: the server determines the names of their columns.
     prefixes: Vec<Vec<u8>>,
 }
 
 impl Defined {
-    /// What the commands of all scripts of a run set, and what is `given` before they begin.
+    /// Collects the names that the commands of all scripts set, and those that are `given`.
     #[must_use]
     pub fn new<'a>(scripts: &[Script], given: impl IntoIterator<Item = &'a str>) -> Self {
         let mut defined = Self { names: given.into_iter().map(str::to_owned).collect(), prefixes: Vec::new() };
@@ -40,11 +40,11 @@ impl Defined {
             || self.names.contains(&*String::from_utf8_lossy(name))
     }
 
-    /// Checks the SQL of a script. Where it is sent as `text`, a slice of an array such as `a[low:high]` is what it is: no
-    /// variable is replaced that has no value.
+    /// Checks the SQL of a script. If it is sent as `text`, a slice of an array such as `a[low:high]` stays as it is:
+    /// only variables with a value are replaced.
     ///
     /// # Errors
-    /// The first variable that nothing sets.
+    /// Returns the first variable that nothing sets.
     pub fn check(&self, script: &Script, source: &Source<'_>, text: bool) -> Result<(), ScriptError> {
         for place in &script.mentions {
             let (name, before) = (&source.text[place.start + 1..place.end], &source.text[..place.start]);
@@ -98,7 +98,7 @@ mod tests {
             &["select :aid, :scale, :client_id, :random_seed, :default_seed;"],
             &["\\if :scale > 1\n\\set x 1\n\\else\n\\set y 1\n\\endif\nselect :x, :y;"],
             &["select :x;\n\\set x 1\n"],
-            // Of another script of the run: a client's variables outlive its transactions.
+            // Set by another script of the run: a client's variables outlive its transactions.
             &["select :x;", "\\set x 1\nselect 1;"],
             &["\\setshell x echo 1\nselect :x;"],
             &["select 1 as x \\gset\nselect :x;"],

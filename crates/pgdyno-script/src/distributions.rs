@@ -1,13 +1,13 @@
-//! Random numbers of a distribution, hashes, and the pseudorandom permutation: bit for bit pgbench's.
+//! Random distributions, hashes, and the pseudorandom permutation, bit for bit as in pgbench.
 
 use pgdyno_workload::Rng;
 
-/// How many numbers `low..=high` has; the caller has checked that it fits.
+/// Returns how many numbers `low..=high` has; the caller has checked that it fits.
 fn count(low: i64, high: i64) -> f64 {
     (high - low + 1) as f64
 }
 
-/// `random_exponential`: the density at `high` is e^-parameter of that at `low`. The parameter is positive.
+/// Draws `random_exponential`: the density at `high` is e^-parameter of that at `low`. The parameter is positive.
 pub(crate) fn exponential(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i64 {
     let cut = (-parameter).exp();
     let uniform = 1.0 - rng.unit();
@@ -15,7 +15,7 @@ pub(crate) fn exponential(rng: &mut Rng, low: i64, high: i64, parameter: f64) ->
     low.wrapping_add((count(low, high) * share) as i64)
 }
 
-/// `random_gaussian`: by Box and Muller, truncated `parameter` standard deviations from the middle. At least 2.
+/// Draws `random_gaussian` by Box and Muller, truncated `parameter` standard deviations from the middle. At least 2.
 pub(crate) fn gaussian(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i64 {
     let deviation = loop {
         let u1 = 1.0 - rng.unit();
@@ -29,7 +29,7 @@ pub(crate) fn gaussian(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i6
     low.wrapping_add((count(low, high) * share) as i64)
 }
 
-/// `random_zipfian` with an exponent over 1, by rejection.
+/// Draws `random_zipfian` with an exponent over 1, by rejection.
 ///
 /// Source: Devroye, "Non-Uniform Random Variate Generation" (1986), p. 550.
 pub(crate) fn zipfian(rng: &mut Rng, low: i64, high: i64, exponent: f64) -> i64 {
@@ -51,13 +51,13 @@ pub(crate) fn zipfian(rng: &mut Rng, low: i64, high: i64, exponent: f64) -> i64 
     low.wrapping_sub(1).wrapping_add(x as i64)
 }
 
-/// `hash_fnv1a` of the eight bytes, low first.
+/// Returns `hash_fnv1a` of the eight bytes, low first.
 pub(crate) fn fnv1a(value: i64, seed: i64) -> i64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ seed as u64;
     value.to_le_bytes().iter().fold(start, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)) as i64
 }
 
-/// `hash_murmur2`: Austin Appleby's MurmurHash2, the 64-bit one, of eight bytes.
+/// Returns `hash_murmur2`: Austin Appleby's 64-bit MurmurHash2 of eight bytes.
 pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
     const M: u64 = 0xc6a4_a793_5bd1_e995;
     const R: u32 = 47;
@@ -70,7 +70,7 @@ pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
     (h ^ h >> R) as i64
 }
 
-/// `permute`: where `value` goes in the permutation of `0..size` that `seed` picks. `size` is positive.
+/// Returns `permute`: the place of `value` in the permutation of `0..size` that `seed` selects. `size` is positive.
 pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
@@ -81,7 +81,7 @@ pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     let bits = size.ilog2();
     let mask = (1u64 << bits) - 1;
     for _ in 0..6 {
-        // The lower half, then the upper half from the other end: both as long as the largest power of two
+        // The lower half, then the upper half from the other end: both are as long as the largest power of two
         // allows, so they overlap. An odd factor, an exclusive or and a rotation keep each a bijection.
         let scramble = |rng: &mut Rng, x: u64| {
             let factor = rng.next_u64() & mask | 1;
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Every value comes up once, whatever the size.
+    /// Every value comes up once, for any size.
     #[test]
     fn a_permutation_is_one() {
         for size in [1, 2, 3, 4, 7, 8, 1000] {

@@ -1,13 +1,13 @@
-//! What a command can fail with as it runs.
+//! Errors of running commands.
 
 use crate::numbers::fixed;
 
-/// Why a command failed. Its text is what pgbench prints after `pgbench: error: `; names and values that are not
-/// UTF-8 are shown as far as they are.
+/// The error of a failed command. Its text is what pgbench prints after `pgbench: error: `. Names and values are
+/// converted to UTF-8.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// An expression names a variable that has no value.
+    /// An expression uses a variable without a value.
     #[error("undefined variable \"{0}\"")]
     Undefined(Box<str>),
     /// A variable's text is neither a number nor a boolean nor null.
@@ -18,7 +18,7 @@ pub enum EvalError {
         /// Its text.
         text: Box<str>,
     },
-    /// A variable's text is empty, which is no value. pgbench fails here without a word.
+    /// A variable's text is empty, which is no value. pgbench fails here without a message.
     #[error("malformed variable \"{0}\" value: \"\"")]
     Empty(Box<str>),
     /// A variable's text is a sign without digits, or blank.
@@ -27,18 +27,18 @@ pub enum EvalError {
     /// A variable's text is an integer that does not fit.
     #[error("value \"{0}\" is out of range for type bigint")]
     TooLarge(Box<str>),
-    /// A value of a type that will not do.
+    /// A value of the wrong type.
     #[error("cannot coerce {from} to {to}")]
     Coercion {
         /// The value's type.
         from: &'static str,
-        /// The type that is wanted.
+        /// The type needed.
         to: &'static str,
     },
     /// A double that no bigint can hold.
     #[error("double to int overflow for {}", fixed(*.0))]
     DoubleToInt(f64),
-    /// `add`, `sub`, `mul` or `div` of two bigints is none.
+    /// `add`, `sub`, `mul` or `div` of two bigints is out of range.
     #[error("bigint {0} out of range")]
     Overflow(&'static str),
     /// `/` or `%` by integer zero.
@@ -62,10 +62,10 @@ pub enum EvalError {
     /// The second argument of `permute`.
     #[error("permute size parameter must be greater than zero")]
     PermuteSize,
-    /// More than 16 arguments; noticed only after the first 16 are evaluated.
+    /// More than 16 arguments; detected only after the first 16 were evaluated.
     #[error("too many function arguments, maximum is 16")]
     TooManyArguments,
-    /// A value for a variable that may not be called that.
+    /// A value for a variable whose name is not allowed.
     #[error("{context}: invalid variable name: \"{name}\"")]
     InvalidName {
         /// `set`, `setshell`, `gset` or `aset`.
@@ -73,18 +73,18 @@ pub enum EvalError {
         /// The name.
         name: Box<str>,
     },
-    /// `\sleep`, `\shell` or `\setshell` names a variable that has no value.
+    /// `\sleep`, `\shell` or `\setshell` uses a variable without a value.
     #[error("{context}: undefined variable \"{name}\"")]
     UndefinedIn {
-        /// The command, or the program that is to run.
+        /// The command, or the program to run.
         context: Box<str>,
-        /// The variable; of a shell command, with its colon.
+        /// The variable; in a shell command with its colon.
         name: Box<str>,
     },
-    /// `\sleep :v`, and v is no integer.
+    /// The variable of `\sleep :v` is not an integer.
     #[error("{command}: invalid sleep time \"{text}\" for variable \"{name}\"")]
     SleepTime {
-        /// The command as it is spelled.
+        /// The command as written.
         command: Box<str>,
         /// The variable's text.
         text: Box<str>,
@@ -94,25 +94,25 @@ pub enum EvalError {
     /// A shell command of more than 254 bytes.
     #[error("{0}: shell command is too long")]
     ShellTooLong(Box<str>),
-    /// A shell command that could not start, or (of `\shell`) ended with anything but success.
+    /// A shell command could not be started, or (with `\shell`) did not succeed.
     #[error("{0}: could not launch shell command")]
     ShellLaunch(Box<str>),
-    /// `\setshell` ran a command that printed nothing.
+    /// The command of `\setshell` printed nothing.
     #[error("{0}: could not read result of shell command")]
     ShellSilent(Box<str>),
-    /// `\setshell` ran a command whose first line is no integer.
+    /// The first line of the command of `\setshell` is not an integer.
     #[error("{program}: shell command must return an integer (not \"{text}\")")]
     ShellNoInteger {
         /// The program.
         program: Box<str>,
-        /// What it printed, with the end of its line.
+        /// Its output, with the line end.
         text: Box<str>,
     },
 }
 
 impl EvalError {
-    /// What stands at the end of pgbench's line about the client: `client 0 aborted in command 1 (set) of script 0; `
-    /// and this.
+    /// Returns the end of pgbench's line about the client: `client 0 aborted in command 1 (set) of script 0; ` and
+    /// this.
     #[must_use]
     pub fn consequence(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! Functions: their names, and how many arguments they take.
+//! Functions: their names, and their numbers of arguments.
 
-/// What an operator or a function computes once its arguments are values.
+/// An operator or a function on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fun {
     Neg,
@@ -20,7 +20,7 @@ pub(crate) enum Fun {
     Shl,
     Shr,
     Not,
-    /// `IS`: the same type and the same value.
+    /// `IS`: same type and same value.
     Is,
     Abs,
     Debug,
@@ -42,13 +42,13 @@ pub(crate) enum Fun {
     Sqrt,
 }
 
-/// How many arguments a function takes.
+/// Number of arguments of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arity {
     Exactly(usize),
     /// One or more.
     Any,
-    /// So many; one less, and the variable `default_seed` comes last.
+    /// So many; if one is missing, the variable `default_seed` is the last.
     Seeded(usize),
 }
 
@@ -88,13 +88,13 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     function("sqrt", Fun::Sqrt, Arity::Exactly(1)),
 ];
 
-/// The function of that name, in any case.
+/// Returns the function of that name, in any case.
 pub(crate) fn find(name: &[u8]) -> Option<Function> {
     FUNCTIONS.iter().find(|f| f.name.as_bytes().eq_ignore_ascii_case(name)).copied()
 }
 
 impl Arity {
-    /// For a hint: `2 arguments`.
+    /// Returns the number for a hint: `2 arguments`.
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Exactly(0) => "no argument".to_owned(),
@@ -106,7 +106,7 @@ impl Arity {
     }
 }
 
-/// The name of `known` that was probably meant by `wrong`, if any is near.
+/// Returns the name in `known` that `wrong` probably means, if any is similar.
 pub(crate) fn nearest<'a>(wrong: &[u8], known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if wrong.len() > 40 {
         return None;
@@ -119,13 +119,13 @@ pub(crate) fn nearest<'a>(wrong: &[u8], known: impl Iterator<Item = &'a str>) ->
         .map(|(_, name)| name)
 }
 
-/// Whether two neighbours changed places, and nothing else differs.
+/// Returns true if two neighbours are swapped, and nothing else differs.
 fn swapped(a: &[u8], b: &[u8]) -> bool {
     let Some(at) = a.iter().zip(b).position(|(x, y)| x != y) else { return false };
     matches!((&a[at..], &b[at..]), ([p, q, a @ ..], [r, s, b @ ..]) if (p, q) == (s, r) && a == b)
 }
 
-/// Levenshtein's: insertions, deletions and changes of a byte.
+/// Returns Levenshtein's distance: insertions, deletions and changes of a byte.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

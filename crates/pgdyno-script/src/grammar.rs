@@ -1,5 +1,5 @@
-//! The grammar of expressions: a parser that shifts and reduces over a stack of its own, and stands in for pgbench's
-//! by keeping the same symbols there, so that both refuse the same texts at the same token.
+//! The grammar of expressions: a shift-reduce parser with a stack of its own. It keeps the same symbols on it as
+//! pgbench's parser, so that both refuse the same texts at the same token.
 
 use std::ops::Range;
 
@@ -19,22 +19,22 @@ const MAX_SYMBOLS: usize = 9998;
 #[derive(Clone, Debug)]
 enum Symbol {
     Expr(NodeId),
-    /// An operator before its operand.
+    /// A prefix operator.
     Prefix(Prefix),
     /// An operator after its left operand.
     Infix(Infix),
     Open,
     Function(Function),
-    /// The arguments of a call so far.
+    /// Arguments of a call so far.
     Arguments(Vec<NodeId>),
     Comma,
     Case,
-    /// The branches of a CASE so far.
+    /// Branches of a CASE so far.
     Branches(Vec<NodeId>),
     When,
     Then,
     Else,
-    /// A token that is reduced at once; it only takes its room.
+    /// A token that is reduced at once; it only takes its place.
     Token,
 }
 
@@ -45,16 +45,16 @@ struct Parser<'a, 'n> {
     names: &'n mut Names,
     tree: Tree,
     stack: Vec<Symbol>,
-    /// Where the token stands that was read last.
+    /// Position of the last token.
     span: Range<usize>,
 }
 
-/// Parses an expression up to the end of its line, which it consumes; after a mistake, too.
+/// Parses an expression up to the end of its line, which it consumes, also after a mistake.
 pub(crate) fn expression(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Expr, Mistake> {
     let mut parser =
         Parser { cursor: cursor.clone(), names, tree: Tree::default(), stack: Vec::new(), span: cursor.at..cursor.at };
     let mut result = parser.run();
-    // pgbench reads the rest of the line to show it, and what it stumbles over there is what it reports.
+    // pgbench reads the rest of the line to show it, and reports a mistake in it.
     while let Err(mistake) = &mut result {
         if mistake.ends_line {
             break;
@@ -105,7 +105,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// From where a value must begin to its end.
+    /// Parses from the start of a value to its end.
     fn operand(&mut self) -> Result<(), Mistake> {
         loop {
             let token = self.next()?;
@@ -151,7 +151,7 @@ impl<'a> Parser<'a, '_> {
                 if !matches!(self.stack.last(), Some(Symbol::Prefix(Prefix::Minus))) {
                     return self.unexpected("the largest integer is 9223372036854775807");
                 }
-                // The token's room, and then the minus is part of the number.
+                // The token takes its place, and then the minus is part of the number.
                 self.push(Symbol::Token)?;
                 self.stack.truncate(self.stack.len() - 2);
                 Value::Int(i64::MIN)
@@ -161,9 +161,9 @@ impl<'a> Parser<'a, '_> {
         Ok(self.tree.constant(value))
     }
 
-    /// A function's name and parenthesis. Whether the call is already whole: `pi()`.
+    /// Parses a function's name and parenthesis. Returns true if the call is complete: `pi()`.
     fn call(&mut self, name: &[u8]) -> Result<bool, Mistake> {
-        // Its room first, then its name.
+        // Its place first, then its name.
         let function = functions::find(name);
         self.push(function.map_or(Symbol::Token, Symbol::Function))?;
         let Some(function) = function else {
@@ -190,7 +190,7 @@ impl<'a> Parser<'a, '_> {
                 self.end_of_call()?;
                 Ok(true)
             }
-            // pgbench lets a list begin with a comma: least(, 1).
+            // pgbench allows a list to begin with a comma: least(, 1).
             Ok((Token::Symbol(","), span)) => {
                 (self.cursor.at, self.span) = (span.end, span);
                 self.push(Symbol::Arguments(Vec::new()))?;
@@ -201,7 +201,8 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// The operators after a value, until one wants another value; the whole expression, if it ends here.
+    /// Parses the operators after a value, until one needs another value. Returns the whole expression, if it ends
+    /// here.
     fn operators(&mut self) -> Result<Option<NodeId>, Mistake> {
         loop {
             let token = self.next()?;
@@ -248,7 +249,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// What is still to come at the end of the line.
+    /// Checks that nothing is missing at the end of the line.
     fn unfinished(&self) -> &'static str {
         let opened = self.stack.iter().rev().find(|s| matches!(s, Symbol::Open | Symbol::Case));
         match opened {
@@ -292,13 +293,13 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Puts one symbol in the place of the last `n`.
+    /// Replaces the last `n` symbols by one.
     fn replace(&mut self, n: usize, symbol: Symbol) {
         self.stack.truncate(self.stack.len().saturating_sub(n));
         self.stack.push(symbol);
     }
 
-    /// The value on top of the stack.
+    /// Returns the value on top of the stack.
     fn top(&mut self) -> Option<NodeId> {
         match self.stack.last() {
             Some(Symbol::Expr(node)) => Some(*node),
@@ -340,7 +341,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// Makes the value on top the next argument of the call that it stands in; false if it stands in none.
+    /// Makes the value on top the next argument of its call; returns false if there is no call.
     fn argument(&mut self) -> bool {
         let Some(value) = self.top() else { return false };
         match &mut self.stack[..] {
@@ -371,7 +372,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// The stack ends with a function, its parentheses, and the arguments between them.
+    /// Reduces a function, its parentheses, and the arguments between them.
     fn end_of_call(&mut self) -> Result<(), Mistake> {
         let at = self.stack.len().saturating_sub(4);
         let [Symbol::Function(function), _, Symbol::Arguments(arguments), _] = &mut self.stack[at..] else {
@@ -397,7 +398,7 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    /// WHEN, THEN or ELSE after a value.
+    /// Handles WHEN, THEN or ELSE after a value.
     fn branch(&mut self, token: Token<'_>) -> Result<(), Mistake> {
         let symbol = match token {
             Token::Then if matches!(self.stack[..], [.., Symbol::When, Symbol::Expr(_)]) => Symbol::Then,
@@ -409,7 +410,7 @@ impl<'a> Parser<'a, '_> {
         self.push(symbol)
     }
 
-    /// Reduces `WHEN condition THEN value`; false if the stack does not end so.
+    /// Reduces `WHEN condition THEN value`; returns false if the stack does not end so.
     fn end_of_branch(&mut self) -> bool {
         let [.., Symbol::When, Symbol::Expr(condition), Symbol::Then, Symbol::Expr(value)] = self.stack[..] else {
             return false;

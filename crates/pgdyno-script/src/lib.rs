@@ -3,10 +3,11 @@
 //!
 //! - [`parse`] turns a [`Source`] into a [`Script`]: a list of [`Command`]s, each of one [`Kind`];
 //! - [`Names`] numbers the variables of all scripts of a run; [`Variables`] holds one client's values;
-//! - [`Expr::eval`] evaluates, [`Template::render`] puts values into SQL, [`Sleep`] and [`Shell`] say what to do;
-//! - [`ScriptError`] prints as pgbench prints it and, better, with a caret under the whole mistake;
-//! - [`EvalError`] is what a command can fail with as it runs, in pgbench's words;
-//! - [`builtin`] has the three scripts that need no file.
+//! - [`Expr::eval`] evaluates, [`Template::render`] fills values into SQL, [`Sleep`] and [`Shell`] describe the
+//!   caller's actions;
+//! - [`ScriptError`] prints a mistake as pgbench does and, better, with a caret under all of it;
+//! - [`EvalError`] is the error of a running command, in pgbench's words;
+//! - [`builtin`] has the three built-in scripts.
 //!
 //! ```
 //! use std::sync::Arc;

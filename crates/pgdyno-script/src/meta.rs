@@ -12,7 +12,7 @@ use crate::shell::{SetShell, Shell};
 use crate::sleep::{Amount, Sleep, unit_ns};
 use crate::tokens::Cursor;
 
-/// At most so many words, the command itself included.
+/// Limit of words, including the command itself.
 const MAX_WORDS: usize = 256;
 
 const COMMANDS: &[&str] = &[
@@ -31,7 +31,7 @@ const COMMANDS: &[&str] = &[
     "endpipeline",
 ];
 
-/// A backslash command, or what it does to the SQL before it.
+/// A backslash command, or its effect on the SQL before it.
 pub(crate) enum Meta {
     Command(Command),
     Collect(Collect),
@@ -42,12 +42,12 @@ pub(crate) enum Meta {
 struct Word<'a> {
     text: &'a [u8],
     span: Range<usize>,
-    /// Where pgbench believes that it stands: two or three bytes later, if a backslash and the end of a line follow.
+    /// Where pgbench locates it: two or three bytes later, if a backslash and the end of a line follow.
     offset: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// The next word of a line; none at its end, which is consumed.
+    /// Returns the next word of a line; `None` at its end, which is consumed.
     fn word(&mut self) -> Option<Word<'a>> {
         loop {
             match self.text.get(self.at..)? {
@@ -81,17 +81,17 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What is known of a command while it is parsed.
+/// State of a command that is being parsed.
 struct Parser<'a, 's, 'n> {
     site: &'s Site<'a>,
     names: &'n mut Names,
     cursor: Cursor<'a>,
-    /// Where the backslash stands.
+    /// Position of the backslash.
     start: usize,
     words: Vec<Word<'a>>,
 }
 
-/// Parses the command behind the backslash at `start`; none, if only blank follows it. Moves `at` behind its line.
+/// Parses the command after the backslash at `start`; `None` if only blanks follow it. Moves `at` past its line.
 pub(crate) fn command(
     site: &Site<'_>,
     names: &mut Names,
@@ -112,7 +112,7 @@ pub(crate) fn command(
 }
 
 impl Parser<'_, '_, '_> {
-    /// The command without the end of its line.
+    /// Returns the command without the end of its line.
     fn shown(&self) -> Range<usize> {
         let text = &self.site.text[self.start..self.cursor.at];
         let line_end = text.iter().rev().take_while(|b| matches!(b, b'\n' | b'\r')).count();
@@ -123,13 +123,13 @@ impl Parser<'_, '_, '_> {
         self.site.command(mistake, self.words[0].text, shown)
     }
 
-    /// A mistake at one of the words, with or without pgbench's caret.
+    /// Returns a mistake at one of the words, with or without pgbench's caret.
     fn at_word(&self, n: usize, message: &'static str) -> Mistake {
         let word = &self.words[n];
         Mistake::at(word.span.clone(), message).caret(Some(word.offset))
     }
 
-    /// Something is missing at the end of the command.
+    /// Returns the mistake that something is missing at the end of the command.
     fn missing(&self, message: &'static str, hint: &str) -> Mistake {
         let end = self.shown().end;
         Mistake::at(end..end, message).caret(None).hint(hint)
@@ -188,7 +188,7 @@ impl Parser<'_, '_, '_> {
                     command: String::from_utf8_lossy(self.words[0].text).into(),
                 })
             }
-            // The targets are set when the whole script is known.
+            // The targets are set when the whole script is parsed.
             b"if" => Kind::If { condition: expr, otherwise: 0 },
             _ => Kind::Elif { condition: expr, otherwise: 0, end: 0 },
         })

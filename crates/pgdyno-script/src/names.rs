@@ -1,4 +1,4 @@
-//! Names of variables, numbered once so that nothing looks a name up while a benchmark runs.
+//! Names of variables, numbered once so that no name is looked up during a benchmark.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
-/// The variables that any script of a run names. A column of `\gset` that no script names needs no slot.
+/// The variables that the scripts of a run use. A column of `\gset` that no script uses needs no slot.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     slots: HashMap<Box<[u8]>, Slot>,
@@ -14,13 +14,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// None yet.
+    /// Returns an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The slot of `name`, a new one the first time.
+    /// Returns the slot of `name`, a new one the first time.
     pub fn slot(&mut self, name: &[u8]) -> Slot {
         if let Some(slot) = self.slots.get(name) {
             return *slot;
@@ -31,47 +31,47 @@ impl Names {
         slot
     }
 
-    /// The slot of `name`, if a script names it.
+    /// Returns the slot of `name`, if a script uses it.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<Slot> {
         self.slots.get(name).copied()
     }
 
-    /// The name of a slot of these names.
+    /// Returns the name of a slot.
     #[must_use]
     pub fn name(&self, slot: Slot) -> &[u8] {
         &self.names[slot.0 as usize]
     }
 
-    /// The name as text, for messages.
+    /// Returns the name as text, for messages.
     pub(crate) fn text(&self, slot: Slot) -> Box<str> {
         String::from_utf8_lossy(self.name(slot)).into()
     }
 
-    /// How many there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 }
 
-/// Whether a byte may begin a variable's name: a letter, `_`, or any byte that is not ASCII.
+/// Returns true if a byte may begin a variable's name: a letter, `_`, or any byte that is not ASCII.
 pub(crate) fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether a byte may stand within a variable's name.
+/// Returns true if a byte may be part of a variable's name.
 pub(crate) fn continues_name(byte: u8) -> bool {
     begins_name(byte) || byte.is_ascii_digit()
 }
 
-/// Whether a variable may be called that: letters, digits (not first), `_` and any byte that is not ASCII.
+/// Returns true if a name is allowed: letters, digits (not first), `_` and any byte that is not ASCII.
 #[must_use]
 pub fn valid_variable_name(name: &[u8]) -> bool {
     name.first().is_some_and(|b| begins_name(*b)) && name.iter().all(|b| continues_name(*b))

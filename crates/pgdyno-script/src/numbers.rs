@@ -1,11 +1,11 @@
-//! Numbers as C reads and PostgreSQL's printf writes them.
+//! Numbers in the formats of C and of PostgreSQL's printf.
 
-/// A space to `isspace` in the C locale.
+/// Returns true for a space by `isspace` in the C locale.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// A number that is none: `NaN`, `Infinity`, `-Infinity`.
+/// Formats a value that is no number: `NaN`, `Infinity`, `-Infinity`.
 fn special(value: f64) -> Option<String> {
     match value {
         v if v.is_nan() => Some("NaN".to_owned()),
@@ -15,7 +15,7 @@ fn special(value: f64) -> Option<String> {
     }
 }
 
-/// `%.15g`.
+/// Formats by `%.15g`.
 pub(crate) fn general(value: f64) -> String {
     if let Some(text) = special(value) {
         return text;
@@ -37,13 +37,13 @@ pub(crate) fn general(value: f64) -> String {
     }
 }
 
-/// `%f`.
+/// Formats by `%f`.
 pub(crate) fn fixed(value: f64) -> String {
     special(value).unwrap_or_else(|| format!("{value:.6}"))
 }
 
-/// What `strtol` reads at the beginning, and how many bytes that were; 0 and 0 where there is no number.
-/// Saturates.
+/// Parses the beginning of a text as `strtol` does, saturating. Returns the number and the bytes consumed; 0 and 0 if
+/// there is none.
 pub(crate) fn leading_int(text: &[u8]) -> (i64, usize) {
     let mut at = text.iter().take_while(|b| is_space(**b)).count();
     let negative = text.get(at) == Some(&b'-');
@@ -56,20 +56,20 @@ pub(crate) fn leading_int(text: &[u8]) -> (i64, usize) {
     }
     let value = text[at..at + digits].iter().fold(0i64, |sum, b| {
         let digit = i64::from(b - b'0');
-        // Toward the sign at once: the least bigint has no positive counterpart.
+        // Accumulates with the sign: the least bigint has no positive counterpart.
         sum.saturating_mul(10).saturating_add(if negative { -digit } else { digit })
     });
     (value, at + digits)
 }
 
-/// The whole text as a bigint, digits with a sign and leading spaces; `None` when it does not fit.
+/// Parses the whole text as a bigint, digits with a sign and leading spaces; `None` if it does not fit.
 pub(crate) fn int(text: &[u8]) -> Option<i64> {
     let start = text.iter().take_while(|b| is_space(**b)).count();
     std::str::from_utf8(&text[start..]).ok()?.parse().ok()
 }
 
-/// The whole text as `strtod` reads it, infinities and hexadecimal included; `None` where it stops early, or
-/// overflows or underflows.
+/// Parses the whole text as `strtod` does, including infinities and hexadecimal; `None` if it stops early, overflows
+/// or underflows.
 pub(crate) fn double(text: &[u8]) -> Option<f64> {
     let start = text.iter().take_while(|b| is_space(**b)).count();
     let (negative, digits) = match &text[start..] {
@@ -89,7 +89,7 @@ pub(crate) fn double(text: &[u8]) -> Option<f64> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// `nan` or `nan(anything)`.
+/// Parses `nan` or `nan(anything)`.
 fn is_nan(text: &[u8]) -> bool {
     let Some((name, rest)) = text.split_at_checked(3) else { return false };
     name.eq_ignore_ascii_case(b"nan")
@@ -100,8 +100,8 @@ fn is_nan(text: &[u8]) -> bool {
         }
 }
 
-/// An unsigned decimal number, all of `text`: `1`, `1.`, `.5`, `1e-3`. `None` also when it is too large or too
-/// small for a normal double, as C has it.
+/// Parses an unsigned decimal number, all of `text`: `1`, `1.`, `.5`, `1e-3`. Returns `None` also if it is too large
+/// or too small for a normal double, as in C.
 pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
     let exponent_at = text.iter().position(|b| b.eq_ignore_ascii_case(&b'e')).unwrap_or(text.len());
     let (mantissa, exponent) = text.split_at(exponent_at);
@@ -121,7 +121,7 @@ pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
     (zero || value.is_normal()).then_some(value)
 }
 
-/// What follows `0x`: digits with a point, then perhaps a binary exponent.
+/// Parses the text after `0x`: digits with a point, then perhaps a binary exponent.
 fn hexadecimal(text: &[u8]) -> Option<f64> {
     let exponent_at = text.iter().position(|b| b.eq_ignore_ascii_case(&b'p')).unwrap_or(text.len());
     let (mantissa, exponent) = text.split_at(exponent_at);
@@ -137,7 +137,7 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
             bits = bits << 4 | digit;
             scale -= if point { 4 } else { 0 };
         } else {
-            // More digits than a double keeps: they only decide how it is rounded.
+            // More digits than a double stores: they only affect rounding.
             bits |= u64::from(digit != 0);
             scale += if point { 0 } else { 4 };
         }
@@ -155,7 +155,7 @@ fn hexadecimal(text: &[u8]) -> Option<f64> {
     let steps = i32::try_from(scale.clamp(-5000, 5000)).ok()?;
     let scaled = |steps: i32| bits as f64 * 2f64.powi(steps / 2) * 2f64.powi(steps - steps / 2);
     let value = scaled(steps);
-    // Less than a normal double is fine as long as nothing is lost.
+    // A subnormal is accepted if nothing is lost.
     let whole = || value * 2f64.powi(1000) == scaled(steps + 1000);
     (bits == 0 || value.is_normal() || (value.is_subnormal() && whole())).then_some(value)
 }

@@ -1,4 +1,4 @@
-//! Operators and how tightly they bind.
+//! Operators and their precedence.
 
 use crate::functions::Fun;
 use crate::tokens::Token;
@@ -26,7 +26,7 @@ pub(crate) enum Prefix {
 pub(crate) enum Infix {
     /// Computed from both sides.
     Call(Fun),
-    /// Computed from both sides, the right one first: `a > b` is `b < a`, also in its order.
+    /// Computed from both sides, the right one first: `a > b` is `b < a`, also in the order of evaluation.
     Swapped(Fun),
     And,
     Or,

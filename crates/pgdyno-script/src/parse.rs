@@ -1,4 +1,4 @@
-//! A script from its bytes.
+//! Parses a script.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use crate::scan::{Collected, Scanner, Stop};
 use crate::script_error::{Mistake, ScriptError, Site};
 use crate::template::Template;
 
-/// So much of a SQL command's first line is shown in reports.
+/// Length of the part of a SQL command's first line in reports.
 const MAX_TEXT: usize = 127;
-/// So many parameters can a statement of the extended protocol have.
+/// Limit of parameters of a statement in the extended protocol.
 const MAX_PARAMETERS: usize = 255;
 
-/// A script that is not parsed yet.
+/// A script before parsing.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// As errors and reports call it: a file's name, or `-`.
+    /// Name in errors and reports: a file's, or `-`.
     pub name: &'a str,
-    /// Any bytes. A script ends at the first zero byte, if there is one.
+    /// Any bytes. The first zero byte ends the script.
     pub text: &'a [u8],
 }
 
 /// Parses a script. Its variables get slots in `names`, which all scripts of a run share.
 ///
 /// # Errors
-/// The first mistake; only backslash commands can have one, since SQL is the server's to judge.
+/// Returns the first mistake. Only backslash commands can have one, because the server checks SQL.
 pub fn parse(source: &Source<'_>, names: &mut Names) -> Result<Script, ScriptError> {
     let text = source.text.split(|b| *b == 0).next().unwrap_or_default();
     let mut parser =
@@ -51,7 +51,7 @@ pub fn parse(source: &Source<'_>, names: &mut Names) -> Result<Script, ScriptErr
     parser.finish()
 }
 
-/// Counts lines as far as they are asked for.
+/// Counts lines on demand.
 struct Lines<'a> {
     text: &'a [u8],
     at: usize,
@@ -59,7 +59,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The line of an offset, from 1; offsets must not go back.
+    /// Returns the line of an offset, from 1. Offsets must not decrease.
     fn of(&mut self, offset: usize) -> u32 {
         let passed = self.text[self.at..offset].iter().filter(|b| **b == b'\n').count();
         self.at = offset;
@@ -73,9 +73,9 @@ struct Parser<'a, 'n> {
     text: &'a [u8],
     names: &'n mut Names,
     commands: Vec<Command>,
-    /// Where each command begins, for mistakes that show only at the end.
+    /// Start of each command, for mistakes that are detected at the end.
     starts: Vec<usize>,
-    /// Where SQL names variables.
+    /// Positions of variables in SQL.
     mentions: Vec<Range<usize>>,
 }
 
@@ -139,9 +139,9 @@ impl Parser<'_, '_> {
         self.site(line).other(pgbench, message, "", Some(span))
     }
 
-    /// Checks that every `\if` has its `\endif`, and tells the commands where to go on.
+    /// Checks that every `\if` has its `\endif`, and sets the targets of the commands.
     fn branches(&mut self) -> Result<(), ScriptError> {
-        // Of every \if that is open, its \elif and \else, too.
+        // Every open \if, with its \elif and \else.
         let mut open: Vec<Vec<usize>> = Vec::new();
         for at in 0..self.commands.len() {
             let chained = |me: &Self, chain: Option<&mut Vec<usize>>, name: &str| match chain {
@@ -190,10 +190,11 @@ impl Parser<'_, '_> {
 }
 
 impl Script {
-    /// Whether the extended protocol can send it, which takes at most 255 variables in a command.
+    /// Checks that the extended protocol can send it, which supports at most 255 variables in a command.
     ///
     /// # Errors
-    /// In pgbench's words, the first command that has more; pgbench asks only after all scripts are parsed.
+    /// Returns the first command with more, in pgbench's words. pgbench checks this only after all scripts are
+    /// parsed.
     pub fn check_extended(&self) -> Result<(), ScriptError> {
         for command in &self.commands {
             let Kind::Sql(sql) = &command.kind else { continue };

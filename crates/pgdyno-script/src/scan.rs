@@ -1,11 +1,11 @@
-//! Finds where SQL commands end, by psql's rules as of version 18: semicolons and backslashes count unless they
-//! stand in quotes or comments, a semicolon not within parentheses or the body of a SQL function either.
+//! Finds the ends of SQL commands, by psql's rules of version 18: semicolons and backslashes count outside of quotes
+//! and comments; a semicolon also not within parentheses or the body of a SQL function.
 
 use std::ops::Range;
 
 use crate::names::{begins_name, continues_name};
 
-/// Why a SQL command ended.
+/// Reason why a SQL command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Semicolon,
@@ -14,18 +14,18 @@ pub(crate) enum Stop {
     End,
 }
 
-/// A SQL command as it is sent, and where its first byte stands.
+/// A SQL command as it is sent, and the position of its first byte.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) sql: Vec<u8>,
     pub(crate) start: usize,
-    /// How many `\;` it has.
+    /// Number of its `\;`.
     pub(crate) joined: u32,
-    /// Where variables are named outside of quotes and comments, colon included.
+    /// Positions of variables outside of quotes and comments, colon included.
     pub(crate) mentions: Vec<Range<usize>>,
 }
 
-/// The scanner. Open parentheses survive a backslash command, as they do in pgbench.
+/// The scanner. Open parentheses survive a backslash command, as in pgbench.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
@@ -35,7 +35,7 @@ pub(crate) struct Scanner<'a> {
     mentions: Vec<Range<usize>>,
 }
 
-/// Whether we are within the BEGIN … END of a CREATE FUNCTION.
+/// State for the BEGIN … END of a CREATE FUNCTION.
 #[derive(Debug, Default)]
 struct Body {
     /// The first letters of the first words of the statement: c, o, r, and f or p; 0 for other words.
@@ -94,22 +94,22 @@ impl<'a> Scanner<'a> {
         self.text.get(self.at + ahead).copied()
     }
 
-    /// How many bytes from `ahead` on satisfy `test`.
+    /// Returns how many bytes from `ahead` on satisfy `test`.
     fn run(&self, ahead: usize, test: impl Fn(u8) -> bool) -> usize {
         self.text[(self.at + ahead).min(self.text.len())..].iter().take_while(|b| test(**b)).count()
     }
 
-    /// Skips to behind the first `end` at or after `ahead` bytes from here, or to the end of the script.
+    /// Skips past the first `end` at or after `ahead` bytes from here, or to the end of the script.
     fn skip_past(&mut self, ahead: usize, end: &[u8]) {
         let from = (self.at + ahead).min(self.text.len());
         let found = find(&self.text[from..], end);
         self.at = found.map_or(self.text.len(), |offset| from + offset + end.len());
     }
 
-    /// The next command, without the blank and the `--` comments that it begins with; empty if there is none.
+    /// Returns the next command, without leading blanks and `--` comments; empty if there is none.
     pub(crate) fn command(&mut self) -> (Collected, Stop) {
         let mut found = Collected::default();
-        // What is copied to the command is copied in long pieces: from here on is not copied yet.
+        // Text is copied to the command in long pieces: from here on it is not copied yet.
         let mut pending = self.at;
         let stop = loop {
             let from = self.at;
@@ -153,13 +153,13 @@ impl<'a> Scanner<'a> {
         if stop != Stop::Backslash {
             found.sql.extend_from_slice(&self.text[pending..self.at]);
         }
-        // pgbench forgets this after a semicolon only; then a CREATE FUNCTION after \gset falls apart.
+        // pgbench resets this only after a semicolon; then it splits a CREATE FUNCTION after \gset.
         self.body.new_statement();
         found.mentions = std::mem::take(&mut self.mentions);
         (found, stop)
     }
 
-    /// Spaces, or a comment to the end of its line.
+    /// Skips spaces, or a comment to the end of its line.
     fn blank(&mut self) {
         self.at += match self.peek(0) {
             Some(b'-') => self.run(0, |b| !is_newline(b)),
@@ -167,7 +167,7 @@ impl<'a> Scanner<'a> {
         };
     }
 
-    /// Any token that does not end a command.
+    /// Skips a token that does not end a command.
     fn token(&mut self, byte: u8) {
         match (byte, self.peek(1), self.peek(2)) {
             (b'/', Some(b'*'), _) => self.comment(),
@@ -176,7 +176,7 @@ impl<'a> Scanner<'a> {
             (b'b' | b'B' | b'x' | b'X' | b'n' | b'N', Some(b'\''), _) => self.string(2, false),
             (b'u' | b'U', Some(b'&'), Some(b'\'')) => self.string(3, false),
             (b'u' | b'U', Some(b'&'), Some(b'"')) => self.skip_past(3, b"\""),
-            // A doubled quote ends one name and begins the next: that makes no difference here.
+            // A doubled quote ends one name and begins the next, which makes no difference here.
             (b'"', _, _) => self.skip_past(1, b"\""),
             (b'$', _, _) => self.dollar(),
             (b'(', _, _) => {
@@ -198,7 +198,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A comment of C's kind; these nest.
+    /// Skips a comment as in C; these nest.
     fn comment(&mut self) {
         let mut depth = 0usize;
         while let Some(byte) = self.peek(0) {
@@ -219,7 +219,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A string whose text begins after `prefix` bytes, with those that continue it on further lines.
+    /// Skips a string whose text begins after `prefix` bytes, with its continuations on further lines.
     fn string(&mut self, prefix: usize, escapes: bool) {
         self.at += prefix;
         while let Some(byte) = self.peek(0) {
@@ -236,7 +236,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// How far it is from the end of a string to behind the quote that continues it: blank with a line end in it.
+    /// Returns the distance from the end of a string past the quote that continues it: blanks with a line end.
     fn continuation(&self) -> Option<usize> {
         let mut ahead = Scanner { at: self.at, ..Self::new(self.text) };
         let mut newline = false;
@@ -256,7 +256,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `$tag$ … $tag$`, a parameter such as `$1`, or a dollar.
+    /// Skips `$tag$ … $tag$`, a parameter such as `$1`, or a dollar.
     fn dollar(&mut self) {
         let tag = match self.peek(1) {
             Some(b'0'..=b'9') => {
@@ -276,7 +276,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The length of a word that begins there, 0 if none does.
+    /// Returns the length of the word there, 0 if there is none.
     fn word_from(&self, ahead: usize) -> usize {
         match self.peek(ahead) {
             Some(byte) if begins_word(byte) => self.run(ahead, continues_word),
@@ -284,7 +284,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// psql's quoted variables, `:'name'` and `:"name"`, are not strings: nothing continues them.
+    /// psql's quoted variables, `:'name'` and `:"name"`, are not strings: they have no continuations.
     fn colon(&mut self) {
         self.at += match self.peek(1) {
             Some(b':' | b'=') => 2,
@@ -305,7 +305,7 @@ impl<'a> Scanner<'a> {
         };
     }
 
-    /// A number with the word that sticks to it; so `1e'\'` is no string with escapes.
+    /// Skips a number with the word attached to it; so `1e'\'` is no string with escapes.
     fn number(&mut self) {
         let digits = |from: usize| self.run(from, |b| b.is_ascii_digit() || b == b'_');
         let mut length = digits(0);
@@ -328,7 +328,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Where `needle` begins in `text`. Looks for its first byte, which in all uses is rare.
+/// Returns the position of `needle` in `text`. Searches for its first byte, which is rare in all uses.
 fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     let first = *needle.first()?;
     let mut from = 0;
@@ -345,7 +345,8 @@ fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The commands of a script as they are sent; a backslash command is a backslash and the rest of its line.
+    /// Returns the commands of a script as they are sent; a backslash command is a backslash and the rest of its
+    /// line.
     fn commands(text: &str) -> Vec<String> {
         let mut scanner = Scanner::new(text.as_bytes());
         let mut all = Vec::new();

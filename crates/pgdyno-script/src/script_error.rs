@@ -1,30 +1,30 @@
-//! Mistakes in scripts, told in two ways: as pgbench tells them, and with what a person wants to see.
+//! Mistakes in scripts, in two forms: pgbench's, and a better one for users.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-/// At most so many characters of a line are shown.
+/// Limit of characters of a line that are shown.
 const SHOWN: usize = 110;
 
-/// Something wrong at a place in a script.
+/// A mistake at a place in a script.
 #[derive(Clone, Debug)]
 pub(crate) struct Mistake {
     /// pgbench's words.
     pub(crate) message: &'static str,
-    /// What pgbench adds in parentheses.
+    /// pgbench's addition in parentheses.
     pub(crate) more: Option<Box<[u8]>>,
-    /// The bytes of the script that are wrong.
+    /// The wrong bytes of the script.
     pub(crate) span: Range<usize>,
-    /// Where pgbench's caret stands, as an offset in the script; none for most commands without an expression.
+    /// Position of pgbench's caret, as an offset in the script; `None` for most commands without an expression.
     pub(crate) caret: Option<usize>,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) hint: Option<Box<str>>,
-    /// Whether the line was read to its end when it was noticed.
+    /// Whether the line was read to its end before.
     pub(crate) ends_line: bool,
 }
 
 impl Mistake {
-    /// A mistake in an expression: pgbench's caret stands under the end of the token.
+    /// Returns a mistake in an expression: pgbench's caret is under the end of the token.
     pub(crate) fn at(span: Range<usize>, message: &'static str) -> Self {
         let caret = Some(span.end.saturating_sub(1));
         Self { message, more: None, span, caret, hint: None, ends_line: false }
@@ -40,28 +40,28 @@ impl Mistake {
         self
     }
 
-    /// Puts pgbench's caret elsewhere, or nowhere.
+    /// Moves or removes pgbench's caret.
     pub(crate) fn caret(mut self, caret: Option<usize>) -> Self {
         self.caret = caret;
         self
     }
 }
 
-/// A script that does not parse.
+/// The error when a script cannot be parsed.
 #[derive(Clone, Debug)]
 pub struct ScriptError(Box<Inner>);
 
 #[derive(Clone, Debug)]
 struct Inner {
     source: String,
-    /// What pgbench prints, first line and others.
+    /// pgbench's output, first line and others.
     pgbench: String,
     message: String,
     hint: Option<Box<str>>,
     place: Option<Place>,
 }
 
-/// A piece of a line of a script.
+/// A part of a line of a script.
 #[derive(Clone, Debug)]
 struct Place {
     /// From 1.
@@ -74,7 +74,7 @@ struct Place {
     width: usize,
 }
 
-/// Where a backslash command stands.
+/// Position of a backslash command.
 #[derive(Clone, Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) source: &'a str,
@@ -85,7 +85,7 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// A mistake in a backslash command: its name as spelled, and the bytes that pgbench shows.
+    /// Returns a mistake in a backslash command: its name as written, and the bytes that pgbench shows.
     pub(crate) fn command(&self, mistake: &Mistake, name: &[u8], shown: Option<Range<usize>>) -> ScriptError {
         let mut message = mistake.message.to_owned();
         if let Some(more) = &mistake.more {
@@ -104,7 +104,7 @@ impl Site<'_> {
         self.error(pgbench, message, mistake.hint.clone(), Some(mistake.span.clone()))
     }
 
-    /// Any other mistake: pgbench's words, which name the script, and ours.
+    /// Returns any other mistake: pgbench's words, which name the script, and this program's.
     pub(crate) fn other(&self, pgbench: String, message: &str, hint: &str, span: Option<Range<usize>>) -> ScriptError {
         self.error(pgbench, message.to_owned(), (!hint.is_empty()).then(|| hint.into()), span)
     }
@@ -128,7 +128,7 @@ impl Place {
         let line = before.iter().filter(|b| **b == b'\n').count() + 1;
         let end = rest.iter().position(|b| *b == b'\n').map_or(text.len(), |at| before.len() + at);
         let characters = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count();
-        // Bytes first, so that a line of megabytes costs nothing.
+        // Bytes first, so that a line of megabytes is cheap.
         let from = span.start.saturating_sub(SHOWN / 2).max(start);
         let to = (from + SHOWN).min(end);
         let marked = span.start..span.end.clamp(span.start, to.max(span.start));
@@ -147,37 +147,38 @@ impl Place {
 }
 
 impl ScriptError {
-    /// What pgbench 18 prints, line by line; the first line comes after `pgbench: error: `.
+    /// Returns the output of pgbench 18, line by line; the first line comes after `pgbench: error: `.
     #[must_use]
     pub fn pgbench_lines(&self) -> Vec<String> {
         self.0.pgbench.split('\n').map(str::to_owned).collect()
     }
 
-    /// File, line, column, the message, the line of the script with a caret under the mistake, and a hint.
+    /// Returns file, line, column, the message, the line of the script with a caret under the mistake, and a hint.
     #[must_use]
     pub fn render(&self) -> String {
         self.to_string()
     }
 
-    /// The script, as its source names it.
+    /// Returns the script's name.
     #[must_use]
     pub fn script(&self) -> &str {
         &self.0.source
     }
 
-    /// The line of the mistake and its column in characters, both from 1; none for a script without commands.
+    /// Returns the line of the mistake and its column in characters, both from 1; `None` for a script without
+    /// commands.
     #[must_use]
     pub fn line_and_column(&self) -> Option<(u32, usize)> {
         self.0.place.as_ref().map(|place| (place.line, place.column))
     }
 
-    /// What is wrong, without the place.
+    /// Returns the mistake, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()

@@ -1,11 +1,11 @@
-//! `\shell` and `\setshell`: the command line, and what is made of the output. The caller runs it.
+//! `\shell` and `\setshell`: the command line, and the use of the output. The caller runs it.
 
 use crate::numbers::{is_space, leading_int};
 use crate::{EvalError, Slot, Value, Variables};
 
-/// A command line may have so many bytes.
+/// Limit of a command line in bytes.
 const MAX_LINE: usize = 254;
-/// pgbench reads so many bytes of the first line of output.
+/// Limit of the first line of output, as in pgbench.
 const MAX_ANSWER: usize = 63;
 
 /// The words of a shell command.
@@ -15,22 +15,22 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Words as they stand in the script, and of which variable each is the name.
+    /// Words as in the script, and the variable that each names.
     pub(crate) fn new(words: Vec<(Box<[u8]>, Option<Slot>)>) -> Self {
         Self { words }
     }
 
-    /// The first word as it stands in the script: how pgbench calls the command in its messages.
+    /// Returns the first word as in the script: pgbench's name of the command in messages.
     #[must_use]
     pub fn program(&self) -> Box<str> {
         let first = self.words.first().map(|(word, _)| &**word);
         String::from_utf8_lossy(first.unwrap_or_default()).into()
     }
 
-    /// The command line: words with one space between them; `:name` is replaced, `::name` becomes `:name`.
+    /// Returns the command line: words with one space between them; `:name` is replaced, `::name` becomes `:name`.
     ///
     /// # Errors
-    /// A variable has no value, or the line has more than 254 bytes.
+    /// When a variable has no value, or the line has more than 254 bytes.
     pub fn command_line(&self, variables: &Variables) -> Result<Vec<u8>, EvalError> {
         let mut line = Vec::new();
         for (n, (word, slot)) in self.words.iter().enumerate() {
@@ -52,28 +52,28 @@ impl Shell {
         Ok(line)
     }
 
-    /// The error of a command that did not start or, of `\shell`, did not succeed.
+    /// Returns the error of a command that could not be started or, with `\shell`, did not succeed.
     #[must_use]
     pub fn could_not_launch(&self) -> EvalError {
         EvalError::ShellLaunch(self.program())
     }
 }
 
-/// `\setshell`: the first line that a command prints becomes a variable's value.
+/// `\setshell`: stores the first line of a command's output in a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetShell {
     /// The command.
     pub shell: Shell,
     pub(crate) name: Box<[u8]>,
-    /// None where the name is not allowed.
+    /// The variable; `None` if the name is not allowed.
     pub(crate) slot: Option<Slot>,
 }
 
 impl SetShell {
-    /// Sets the variable from what the command printed.
+    /// Sets the variable from the command's output.
     ///
     /// # Errors
-    /// It printed nothing, or something else than an integer; or the variable may not be called that.
+    /// When there is no output, it is not an integer, or the variable's name is not allowed.
     pub fn store(&self, output: &[u8], variables: &mut Variables) -> Result<(), EvalError> {
         let program = || self.shell.program();
         if output.is_empty() {
@@ -91,7 +91,7 @@ impl SetShell {
             let name = String::from_utf8_lossy(&self.name).into();
             return Err(EvalError::InvalidName { context: "setshell".into(), name });
         };
-        // A C int, by the conversion that C does.
+        // A C int, by C's conversion.
         variables.set_value(slot, Value::Int(i64::from(value as i32)));
         Ok(())
     }

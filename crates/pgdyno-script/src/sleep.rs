@@ -3,12 +3,12 @@
 use crate::numbers::leading_int;
 use crate::{EvalError, Slot, Variables};
 
-/// How long a client pauses.
+/// Duration of a client's pause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sleep {
-    /// The command as it is spelled, for messages.
+    /// The command as written, for messages.
     pub(crate) command: Box<str>,
-    /// How many units.
+    /// Number of units.
     pub amount: Amount,
     /// The unit in nanoseconds: 1000, 1000000 or 1000000000.
     pub unit_ns: u64,
@@ -24,11 +24,11 @@ pub enum Amount {
 }
 
 impl Sleep {
-    /// The pause in nanoseconds; less than nothing is nothing. Of a variable the integer counts that its text begins
-    /// with. pgbench computes in 32 bits and sleeps wrongly from 2148 s on; this does not.
+    /// Returns the pause in nanoseconds, at least 0. Of a variable's text the leading integer counts. pgbench
+    /// computes in 32 bits and sleeps wrongly from 2148 s on; this does not.
     ///
     /// # Errors
-    /// The variable has no value, or its text does not begin with an integer.
+    /// When the variable has no value, or its text does not begin with an integer.
     pub fn duration_ns(&self, variables: &Variables) -> Result<u64, EvalError> {
         let amount = match self.amount {
             Amount::Literal(amount) => amount,
@@ -50,7 +50,7 @@ impl Sleep {
     }
 }
 
-/// The unit of that name in nanoseconds.
+/// Returns the unit of that name in nanoseconds.
 pub(crate) fn unit_ns(name: &[u8]) -> Option<u64> {
     [("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)]
         .into_iter()

@@ -1,4 +1,4 @@
-//! SQL with places for variables: what each query mode makes of `:name`.
+//! SQL with variables, in the form of each query mode.
 
 use std::ops::Range;
 
@@ -7,21 +7,21 @@ use pgdyno_workload::push_int;
 use crate::names::{Names, begins_name, continues_name};
 use crate::{Slot, Variables};
 
-/// SQL as the simple protocol sends it: variables that are defined are replaced by their text, wherever they stand,
-/// quotes and comments included; `::name` and what is not defined stay.
+/// SQL for the simple protocol: defined variables are replaced by their text everywhere, also in quotes and comments;
+/// `::name` and undefined ones stay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     text: Box<[u8]>,
-    /// Where variables stand, colon included.
+    /// Positions of variables, colon included.
     holes: Box<[(Range<u32>, Slot)]>,
 }
 
-/// SQL as the extended protocol sends it: every `:name`, wherever it stands, is a parameter of its own.
+/// SQL for the extended protocol: every `:name` is a parameter of its own, wherever it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extended {
     /// With `$1`, `$2`, …
     pub text: Vec<u8>,
-    /// The variable of each parameter. One without a value is sent as NULL, and one that is null as the text `NULL`.
+    /// The variable of each parameter. One without a value is sent as NULL, and a null value as the text `NULL`.
     pub params: Vec<Slot>,
 }
 
@@ -40,7 +40,7 @@ impl Template {
                     holes.push((start..end, names.slot(&text[name..at])));
                 }
             } else {
-                // After one colon, the others are skipped as well.
+                // After one colon, further ones are skipped as well.
                 at += text[name..].iter().take_while(|b| **b == b':').count();
             }
         }
@@ -60,13 +60,13 @@ impl Template {
         out.extend_from_slice(&self.text[done..]);
     }
 
-    /// The SQL as it stands in the script, but for the comments before it and backslashes.
+    /// Returns the SQL as in the script, without the comments before it and backslashes.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The SQL itself, if it has no variable and is always the same.
+    /// Returns the SQL, if it has no variable and is always the same.
     #[must_use]
     pub fn constant(&self) -> Option<&[u8]> {
         self.holes.is_empty().then_some(&*self.text)

@@ -1,4 +1,4 @@
-//! Tokens of expressions. They end with their line, unless a backslash is its last character.
+//! Tokens of expressions. The line end ends them, unless it follows a backslash.
 
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ pub(crate) enum Token<'a> {
 const SYMBOLS: &[&str] =
     &["<=", ">=", "<>", "!=", "<<", ">>", "+", "-", "*", "/", "%", "=", "<", ">", "|", "&", "#", "~", "(", ")", ","];
 
-/// A place in a script, from which tokens or words are taken.
+/// A position in a script, from which tokens or words are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a [u8],
@@ -52,7 +52,7 @@ impl<'a> Cursor<'a> {
         &self.text[self.at..]
     }
 
-    /// The next token, and where it stands.
+    /// Returns the next token, and its position.
     pub(crate) fn token(&mut self) -> Result<(Token<'a>, Range<usize>), Mistake> {
         loop {
             match self.rest() {
@@ -94,7 +94,7 @@ fn name_length(text: &[u8]) -> usize {
     text.iter().take_while(|b| continues_name(**b)).count()
 }
 
-/// The longest of `12`, `12.`, `12.5`, `.5`, each with an exponent if that is whole.
+/// Returns the longest of `12`, `12.`, `12.5`, `.5`, each with a complete exponent if there is one.
 fn number_length(text: &[u8]) -> usize {
     let digits = |from: usize| text[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut length = digits(0);

@@ -1,5 +1,5 @@
-//! Expressions as the parser builds them, and their way into steps. Nodes lie in one vector and refer to each other
-//! by index: no function here calls itself, however deep an expression is.
+//! Expression trees of the parser, and their translation into steps. Nodes are in one vector and refer to each other
+//! by index: no function here is recursive, however deep an expression is.
 
 use pgdyno_workload::Rng;
 
@@ -8,7 +8,7 @@ use crate::code::{Expr, Op};
 use crate::functions::Fun;
 use crate::{Slot, Value};
 
-/// At most so many arguments are evaluated.
+/// Limit of evaluated arguments.
 const MAX_ARGUMENTS: usize = 16;
 
 /// A node of a [`Tree`].
@@ -33,7 +33,7 @@ struct List {
     end: u32,
 }
 
-/// The expression that is being parsed.
+/// An expression that is being parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -76,13 +76,13 @@ impl Tree {
         self.add(Node::Or(left, right))
     }
 
-    /// `items` are condition, value, condition, value, …, otherwise.
+    /// Adds a CASE; `items` are condition, value, condition, value, …, otherwise.
     pub(crate) fn case(&mut self, items: &[NodeId]) -> NodeId {
         let list = self.list(items);
         self.add(Node::Case(list))
     }
 
-    /// A call; already its value when that can neither fail nor change from one evaluation to the next.
+    /// Adds a call; as its value already if that can neither fail nor change from one evaluation to the next.
     pub(crate) fn call(&mut self, fun: Fun, args: &[NodeId]) -> NodeId {
         if fun.is_pure() && args.len() <= MAX_ARGUMENTS {
             let values: Option<Vec<Value>> = args.iter().map(|id| self.as_constant(*id)).collect();
@@ -102,10 +102,10 @@ impl Tree {
         }
     }
 
-    /// The steps that evaluate `root`.
+    /// Returns the steps that evaluate `root`.
     pub(crate) fn compile(&self, root: NodeId) -> Expr {
         let mut ops = Vec::new();
-        // Steps whose target is not known yet: innermost last.
+        // Steps with an unknown target, innermost last.
         let mut open: Vec<usize> = Vec::new();
         let mut work = vec![Work::Visit(root)];
         while let Some(next) = work.pop() {
@@ -128,7 +128,7 @@ impl Tree {
         Expr::new(ops)
     }
 
-    /// Puts what a node needs onto the work, last first.
+    /// Pushes the parts of a node onto the work list, last first.
     fn visit(&self, id: NodeId, work: &mut Vec<Work>) {
         match self.nodes[id.0 as usize] {
             Node::Const(value) => work.push(Work::Emit(Op::Const(value))),
@@ -136,7 +136,7 @@ impl Tree {
             Node::Call(fun, list) => {
                 let args = self.items(list);
                 if let [a, b] = *args {
-                    // An integer in the script needs no step of its own.
+                    // An integer of the script needs no step of its own.
                     let (op, other) = match (self.as_constant(a), self.as_constant(b)) {
                         (Some(Value::Int(a)), _) => (Op::Left(fun, a), b),
                         (_, Some(Value::Int(b))) => (Op::Right(fun, b), a),
@@ -176,10 +176,10 @@ impl Tree {
 enum Work {
     Visit(NodeId),
     Emit(Op),
-    /// Emits a step that jumps to where the matching `Close` is.
+    /// Emits a step that jumps to the matching `Close`.
     Open(Op),
     Close,
-    /// Ends a branch of CASE: jumps to the end, and the condition's jump comes here.
+    /// Ends a branch of CASE: jumps to the end, and sets the target of the condition's jump.
     Otherwise,
 }
 
@@ -187,7 +187,7 @@ fn logical(op: Op, left: NodeId, right: NodeId) -> [Work; 5] {
     [Work::Close, Work::Emit(Op::Logical), Work::Visit(right), Work::Open(op), Work::Visit(left)]
 }
 
-/// Lets the jump at `from` lead to the end of what there is.
+/// Sets the target of the jump at `from` to the end of the steps so far.
 fn close(ops: &mut [Op], from: Option<usize>) {
     let end = index(ops.len());
     if let Some(Op::And(target) | Op::Or(target) | Op::Unless(target) | Op::Jump(target)) =

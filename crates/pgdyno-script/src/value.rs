@@ -5,10 +5,10 @@ use pgdyno_workload::push_int;
 use crate::EvalError;
 use crate::numbers;
 
-/// What a variable holds and an expression gives.
+/// Value of a variable or an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// SQL's NULL, less its logic: any function of it is null.
+    /// SQL's NULL, without its logic: any function of it is null.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -19,7 +19,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The type as error messages call it.
+    /// Returns the type's name in error messages.
     pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -29,7 +29,7 @@ impl Value {
         }
     }
 
-    /// What `\if` and `CASE` make of it: null and zero are false.
+    /// Returns its truth for `\if` and `CASE`: null and zero are false.
     #[must_use]
     pub fn truth(self) -> bool {
         match self {
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// As an integer; a double is rounded, halves to even.
+    /// Returns it as an integer; a double is rounded, halves to even.
     #[inline]
     pub(crate) fn int(self) -> Result<i64, EvalError> {
         match self {
@@ -58,7 +58,7 @@ impl Value {
         }
     }
 
-    /// As a double.
+    /// Returns it as a double.
     #[inline]
     pub(crate) fn double(self) -> Result<f64, EvalError> {
         match self {
@@ -68,7 +68,7 @@ impl Value {
         }
     }
 
-    /// As a boolean, which no number is.
+    /// Returns it as a boolean; a number is none.
     pub(crate) fn bool(self) -> Result<bool, EvalError> {
         match self {
             Self::Bool(b) => Ok(b),
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// Appends the text that stands for it in SQL: `NULL`, `true`, `-5`, a double with 15 digits.
+    /// Appends its text in SQL: `NULL`, `true`, `-5`, a double with 15 digits.
     pub fn write(self, out: &mut Vec<u8>) {
         match self {
             Self::Null => out.extend_from_slice(b"NULL"),
@@ -86,7 +86,7 @@ impl Value {
         }
     }
 
-    /// What `debug()` prints after `debug(script=N,command=M): `.
+    /// Returns the output of `debug()` after `debug(script=N,command=M): `.
     pub(crate) fn debug_text(self) -> String {
         match self {
             Self::Null => "null".to_owned(),

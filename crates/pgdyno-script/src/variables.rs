@@ -6,7 +6,7 @@ use crate::numbers::{self, is_space};
 use crate::{EvalError, Names, Slot, Value};
 
 /// One client's variables, by slot. A text (of `-D` or `\gset`) keeps its spelling and becomes a value only when an
-/// expression asks for it; a value becomes text only when SQL asks for it.
+/// expression uses it; a value becomes text only when SQL uses it.
 #[derive(Clone, Debug)]
 pub struct Variables {
     names: Arc<Names>,
@@ -22,19 +22,19 @@ struct Variable {
 }
 
 impl Variables {
-    /// No variable has a value yet.
+    /// Returns variables without values.
     #[must_use]
     pub fn new(names: &Arc<Names>) -> Self {
         Self { names: Arc::clone(names), all: vec![Variable::default(); names.len()] }
     }
 
-    /// The names whose slots these are.
+    /// Returns the names of these slots.
     #[must_use]
     pub fn names(&self) -> &Arc<Names> {
         &self.names
     }
 
-    /// Gives a variable a text; what it means is not looked at. Reaches to the first zero byte.
+    /// Sets the text of a variable, up to the first zero byte, without interpreting it.
     pub fn set_text(&mut self, slot: Slot, text: &[u8]) {
         let variable = &mut self.all[slot.0 as usize];
         variable.text.clear();
@@ -43,7 +43,7 @@ impl Variables {
         variable.value = None;
     }
 
-    /// Gives a variable a value.
+    /// Sets the value of a variable.
     #[inline]
     pub fn set_value(&mut self, slot: Slot, value: Value) {
         let variable = &mut self.all[slot.0 as usize];
@@ -51,18 +51,18 @@ impl Variables {
         variable.value = Some(value);
     }
 
-    /// Whether a variable has a text or a value.
+    /// Returns true if a variable has a text or a value.
     #[must_use]
     pub fn is_defined(&self, slot: Slot) -> bool {
         let variable = &self.all[slot.0 as usize];
         variable.spelled || variable.value.is_some()
     }
 
-    /// The value of a variable. A text is read once: `null`; the beginnings of `true` and `yes`, and `on`; the
-    /// beginnings of `false` and `no`, `off` and `of`; an integer; else a double.
+    /// Returns the value of a variable. A text is parsed once: `null`; the beginnings of `true` and `yes`, and `on`;
+    /// the beginnings of `false` and `no`, `off` and `of`; an integer; else a double.
     ///
     /// # Errors
-    /// The variable has no value, or its text is none of these.
+    /// When the variable has no value, or its text is none of these.
     #[inline]
     pub fn value(&mut self, slot: Slot) -> Result<Value, EvalError> {
         match self.all[slot.0 as usize].value {
@@ -105,8 +105,8 @@ impl Variables {
         Ok(value)
     }
 
-    /// Appends what stands for a variable in SQL: its text as it was given, else its value. False, and nothing
-    /// appended, when it has neither.
+    /// Appends the text of a variable in SQL: as given, else of its value. Returns false, and appends nothing, if it
+    /// has neither.
     pub fn text(&self, slot: Slot, out: &mut Vec<u8>) -> bool {
         match &self.all[slot.0 as usize] {
             Variable { spelled: true, text, .. } => out.extend_from_slice(text),
@@ -117,8 +117,8 @@ impl Variables {
     }
 }
 
-/// How many digits a text has that is an integer but for its size: spaces, a sign, digits. Like pgbench's, this
-/// takes a blank text or a sign alone for an integer, and leaves it to the conversion to refuse it.
+/// Returns the number of digits of an integer of any size: spaces, a sign, digits. As in pgbench, a blank text or a
+/// sign alone counts as an integer here, and the conversion refuses it.
 fn integer(text: &[u8]) -> Option<usize> {
     let rest = &text[text.iter().take_while(|b| is_space(**b)).count()..];
     let digits = rest.strip_prefix(b"-").or(rest.strip_prefix(b"+")).unwrap_or(rest);

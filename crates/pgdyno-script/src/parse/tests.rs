@@ -1,4 +1,4 @@
-//! Whole scripts: their commands, their mistakes, and any bytes at all.
+//! Whole scripts: their commands, their mistakes, and arbitrary bytes.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn error(text: &str) -> ScriptError {
     }
 }
 
-/// What pgbench 18.6 prints.
+/// Output of pgbench 18.6.
 #[test]
 fn mistakes_print_as_pgbench_prints_them() {
     for (text, expected) in [
@@ -152,7 +152,7 @@ fn large_scripts_and_deep_expressions_do_no_harm() {
     assert_eq!(script(&conditions).commands.len(), 20_000);
     let greater = format!("\\set x {}:x{}", "1 > (".repeat(2000), ")".repeat(2000));
     assert_eq!(script(&greater).commands.len(), 1);
-    // As deep as pgbench goes, and no deeper.
+    // As deep as in pgbench, and no deeper.
     let nested = |n: usize| format!("\\set x {}:x{}", "(".repeat(n), ")".repeat(n));
     let signs = |n: usize| format!("\\set x {}:x", "- ".repeat(n));
     let sums = |n: usize| format!("\\set x {}:x{}", "1+(".repeat(n), ")".repeat(n));
@@ -168,7 +168,7 @@ fn large_scripts_and_deep_expressions_do_no_harm() {
     assert!(long.render().len() < 500);
 }
 
-/// Pieces that scripts are made of, and some that they are not.
+/// Pieces of scripts, valid and invalid.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "\\set x ",
@@ -247,7 +247,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat().into_bytes())
 }
 
-/// Parses, and does with every command what can be done.
+/// Parses, and uses every command in all ways.
 fn exercise(text: &[u8]) {
     let mut names = Names::new();
     let result = parse(&Source { name: "-", text }, &mut names);
