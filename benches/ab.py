@@ -31,11 +31,9 @@ for nth in range(1, experiments + 1):
             sys.exit(f"experiment {nth} ended with {ran.returncode}: {ran.stderr}")
         told = json.loads(ran.stdout)
     verdicts[told["verdict"]] += 1
-    low, high = told["interval_percent"] or (float("-inf"), float("inf"))
-    print(
-        f"{nth:3} {told['verdict']:14} {told['change_percent']:+6.1f} % ({low:+.1f} to {high:+.1f}) "
-        f"{len(told['units'])} units in {told['spent_s']:.0f} s, noise {told['noise_percent']:.1f} %, "
-        f"load {os.getloadavg()[0]:.1f}",
-        flush=True,
-    )
+    units = f"{len(told['units'])} units in {told['spent_s']:.0f} s, load {os.getloadavg()[0]:.1f}"
+    if "interval_percent" in told:
+        low, high = told["interval_percent"]
+        units = f"{told['change_percent']:+6.1f} % ({low:+.1f} to {high:+.1f}), noise {told['noise_percent']:.1f} %, {units}"
+    print(f"{nth:3} {told['verdict']:14} {units}", flush=True)
 print(dict(verdicts), "false:", verdicts["faster"] + verdicts["slower"])

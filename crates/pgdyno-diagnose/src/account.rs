@@ -30,8 +30,8 @@ impl Account {
     ///
     /// Looks at `pg_stat_activity` miss much of statements that are shorter than the time between looks: CPU time of
     /// the backends is a floor for their time on a CPU. What the driver is charged with is measured: its threads' CPU
-    /// time, the share of service time in which replies lay unread, and the share of time its threads waited for a CPU, which
-    /// holds up each client at most so long.
+    /// time, the share of service time in which replies lay unread, and the share of time its threads waited for a CPU, of the
+    /// clients that wait for nothing else.
     pub(crate) fn of(record: &RunRecord, summary: &Summary, waits: &Waits, backend_cpus: Option<f64>) -> Self {
         let clients = f64::from(record.plan.clients.max(1));
         let per_s = (summary.committed + summary.rolled_back) as f64 / summary.duration_s.max(1e-9);
@@ -55,7 +55,8 @@ impl Account {
         let connection = take(lag);
         let opened = summary.connections_opened.unwrap_or_default() as f64 / summary.duration_s.max(1e-9);
         let connecting = take(opened * summary.connection_s_mean.unwrap_or_default());
-        let driver = take(driver(&record.client, commands[0].unwrap_or(service), whole));
+        let idle = whole - cpu - waiting - script - connection - connecting;
+        let driver = take(driver(&record.client, commands[0].unwrap_or(service), idle));
         Self { whole, script, connection, connecting, cpu, waiting, driver, remainder: left.max(0.0) }
     }
 
@@ -87,10 +88,11 @@ fn is_of_script(command: &str) -> bool {
     ["\\sleep", "\\shell", "\\setshell"].iter().any(|name| command.starts_with(name))
 }
 
-/// Sessions that the driver held up, as it measured itself; never more than that.
-fn driver(client: &ClientRecord, in_statements: f64, whole: f64) -> f64 {
+/// Sessions that the driver held up, as it measured itself; never more than that. Its threads' waits for a CPU hold up those
+/// that are `idle`: the others wait for the server, or for their script.
+fn driver(client: &ClientRecord, in_statements: f64, idle: f64) -> f64 {
     let busy: f64 = client.thread_busy.iter().sum();
-    busy + client.unread_share.unwrap_or_default() * in_statements + client.run_delay * whole
+    busy + client.unread_share.unwrap_or_default() * in_statements + client.run_delay * idle
 }
 
 #[cfg(test)]
@@ -128,8 +130,8 @@ mod tests {
         assert!((sum - 8.0).abs() < 1e-9 && account.whole == 8.0, "{account:?}");
         // A hundred pauses of 60 ms a second are six sessions.
         assert!((account.script - 6.0).abs() < 1e-9, "{account:?}");
-        // 0.2 busy, 5 % of two sessions unread, a tenth of eight delayed: more than what is left.
-        assert!((account.driver - 0.5).abs() < 1e-9 && account.remainder == 0.0, "{account:?}");
+        // 0.2 busy, 5 % of two sessions unread, a tenth of the half that is left delayed.
+        assert!((account.driver - 0.35).abs() < 1e-9 && (account.remainder - 0.15).abs() < 1e-9, "{account:?}");
     }
 
     #[test]
