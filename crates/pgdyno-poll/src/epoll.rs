@@ -1,4 +1,4 @@
-//! epoll, edge-triggered: no work in the kernel for sockets that nothing happened to.
+//! epoll, edge-triggered: sockets without events cost the kernel no work.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -12,13 +12,13 @@ use crate::Ready;
 const WAKE: u64 = u64::MAX;
 const MAX_EVENTS: usize = 512;
 
-/// The poller of one thread.
+/// Watches the sockets of one thread.
 #[derive(Debug)]
 pub struct Poller {
     epoll: OwnedFd,
     wake: Arc<OwnedFd>,
     events: Vec<libc::epoll_event>,
-    /// Cleared once the kernel says that it knows no `epoll_pwait2` (before Linux 5.11).
+    /// Whether the kernel has `epoll_pwait2` (Linux 5.11); cleared when it says that it has not.
     nanoseconds: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct Poller {
 pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
-    /// Ends the wait; from any thread, as often as one likes.
+    /// Ends the wait. Callable from any thread, any number of times.
     pub fn wake(&self) {
         // The only failure is a full counter, and then the poller wakes anyway.
         let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
@@ -36,12 +36,12 @@ impl Waker {
 
 fn interest(write: bool) -> epoll::EventFlags {
     let read = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
-    // EPOLLOUT only where a write was cut short: else each byte that the server reads would wake us.
+    // EPOLLOUT only after a short write: otherwise each byte that the server reads would wake this thread.
     if write { read | epoll::EventFlags::OUT } else { read }
 }
 
 impl Poller {
-    /// A poller that watches nothing yet.
+    /// Returns a poller that watches nothing yet.
     ///
     /// # Errors
     /// When the system has no descriptor left.
@@ -53,13 +53,13 @@ impl Poller {
         Ok(Self { epoll, wake: Arc::new(wake), events, nanoseconds: true })
     }
 
-    /// What ends this poller's wait.
+    /// Returns what ends this poller's wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(Arc::clone(&self.wake))
     }
 
-    /// Watches a socket for bytes; `key` comes back with what happens.
+    /// Watches a socket for bytes. Its events carry `key`.
     ///
     /// # Errors
     /// When the system refuses.
@@ -67,7 +67,7 @@ impl Poller {
         Ok(epoll::add(&self.epoll, fd, epoll::EventData::new_u64(key as u64), interest(false))?)
     }
 
-    /// Watches it for room to write as well, or no longer.
+    /// Starts or stops watching a socket for room to write.
     ///
     /// # Errors
     /// When the socket is not watched.
@@ -75,7 +75,7 @@ impl Poller {
         Ok(epoll::modify(&self.epoll, fd, epoll::EventData::new_u64(key as u64), interest(write))?)
     }
 
-    /// Watches it no longer; to be called before it is closed.
+    /// Stops watching a socket. Call this before closing it.
     ///
     /// # Errors
     /// When the socket is not watched.
@@ -83,11 +83,10 @@ impl Poller {
         Ok(epoll::delete(&self.epoll, fd)?)
     }
 
-    /// Waits until something happens, or `timeout` passes; appends what happened. Returns whether more may have happened
-    /// than one call tells.
+    /// Waits for events or `timeout` and appends the events to `ready`. Returns whether more events may be pending.
     ///
     /// # Errors
-    /// When the system refuses; an interrupted wait is none.
+    /// When the system refuses. An interrupted wait is no error.
     pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         let count = match self.wait_events(timeout) {
             Ok(count) => count,
@@ -110,7 +109,7 @@ impl Poller {
         Ok(count == MAX_EVENTS)
     }
 
-    /// The plain call where milliseconds will do, `epoll_pwait2` for anything finer.
+    /// Calls `epoll_wait` where milliseconds suffice, else `epoll_pwait2`.
     fn wait_events(&mut self, timeout: Option<Duration>) -> io::Result<usize> {
         let whole_ms = timeout.is_none_or(|t| t.is_zero() || t >= Duration::from_secs(1) && t.subsec_nanos() == 0);
         if !whole_ms && self.nanoseconds {

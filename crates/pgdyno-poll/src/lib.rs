@@ -14,16 +14,16 @@ pub use epoll::{Poller, Waker};
 #[cfg(not(target_os = "linux"))]
 pub use portable::{Poller, Waker};
 
-/// A socket that something happened to.
+/// An event of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// The key that it was added with.
+    /// Key that the socket was added with.
     pub key: usize,
-    /// Whether it takes bytes again. Told only while asked for.
+    /// Whether it has room to write. Set only while [`Poller::want_write`] asks for it.
     pub writable: bool,
     /// Whether there may be something to read.
     pub readable: bool,
-    /// Whether the peer closed: what is left to read ends with the end of the stream.
+    /// Whether the peer closed its end: reading what is left ends with the end of the stream.
     pub closed: bool,
 }
 
@@ -61,7 +61,7 @@ mod tests {
                 }
 
                 #[test]
-                fn one_call_says_whether_there_may_be_more_than_it_tells() {
+                fn wait_returns_whether_more_events_may_be_pending() {
                     const SOCKETS: usize = 600;
                     let mut poller = Poller::new().unwrap();
                     let readable = |key| {
@@ -71,22 +71,22 @@ mod tests {
                         ours
                     };
                     let sockets: Vec<_> = (0..SOCKETS).map(readable).collect();
-                    let mut told = std::collections::BTreeSet::new();
+                    let mut reported = std::collections::BTreeSet::new();
                     let mut more = true;
                     while more {
                         let mut ready = Vec::new();
                         more = poller.wait(Some(Duration::ZERO), &mut ready).unwrap();
                         for event in ready {
-                            told.insert(event.key);
+                            reported.insert(event.key);
                             poller.remove(sockets[event.key].as_fd()).unwrap();
                         }
                     }
-                    assert_eq!(told.len(), SOCKETS);
+                    assert_eq!(reported.len(), SOCKETS);
                     assert_eq!(wait(&mut poller, 0), []);
                 }
 
                 #[test]
-                fn a_closed_peer_is_told() {
+                fn a_closed_peer_is_an_event() {
                     let (a, b) = UnixStream::pair().unwrap();
                     let mut poller = Poller::new().unwrap();
                     poller.add(b.as_fd(), 1).unwrap();
@@ -96,7 +96,7 @@ mod tests {
                 }
 
                 #[test]
-                fn writability_is_told_only_while_asked_for() {
+                fn writability_is_reported_only_while_asked_for() {
                     let (_a, b) = UnixStream::pair().unwrap();
                     let mut poller = Poller::new().unwrap();
                     poller.add(b.as_fd(), 1).unwrap();

@@ -9,7 +9,7 @@ use polling::{Event, Events, PollMode};
 
 use crate::Ready;
 
-/// The poller of one thread.
+/// Watches the sockets of one thread.
 #[derive(Debug)]
 pub struct Poller {
     poller: Arc<polling::Poller>,
@@ -21,15 +21,15 @@ pub struct Poller {
 pub struct Waker(Arc<polling::Poller>);
 
 impl Waker {
-    /// Ends the wait; from any thread, as often as one likes.
+    /// Ends the wait. Callable from any thread, any number of times.
     pub fn wake(&self) {
-        // A failure leaves the poller to its timeout of an interval.
+        // After a failure the poller still wakes at its timeout.
         drop(self.0.notify());
     }
 }
 
 impl Poller {
-    /// A poller that watches nothing yet.
+    /// Returns a poller that watches nothing yet.
     ///
     /// # Errors
     /// When the system has no descriptor left.
@@ -37,13 +37,13 @@ impl Poller {
         Ok(Self { poller: Arc::new(polling::Poller::new()?), events: Events::new() })
     }
 
-    /// What ends this poller's wait.
+    /// Returns what ends this poller's wait.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(Arc::clone(&self.poller))
     }
 
-    /// Watches a socket for bytes; `key` comes back with what happens.
+    /// Watches a socket for bytes. Its events carry `key`.
     ///
     /// # Errors
     /// When the system refuses.
@@ -52,7 +52,7 @@ impl Poller {
         unsafe { self.poller.add_with_mode(fd.as_raw_fd(), Event::readable(key), PollMode::Level) }
     }
 
-    /// Watches it for room to write as well, or no longer.
+    /// Starts or stops watching a socket for room to write.
     ///
     /// # Errors
     /// When the socket is not watched.
@@ -61,7 +61,7 @@ impl Poller {
         self.poller.modify_with_mode(fd, interest, PollMode::Level)
     }
 
-    /// Watches it no longer; to be called before it is closed.
+    /// Stops watching a socket. Call this before closing it.
     ///
     /// # Errors
     /// When the socket is not watched.
@@ -69,11 +69,10 @@ impl Poller {
         self.poller.delete(fd)
     }
 
-    /// Waits until something happens, or `timeout` passes; appends what happened. Returns whether more may have happened
-    /// than one call tells.
+    /// Waits for events or `timeout` and appends the events to `ready`. Returns whether more events may be pending.
     ///
     /// # Errors
-    /// When the system refuses; an interrupted wait is none.
+    /// When the system refuses. An interrupted wait is no error.
     pub fn wait(&mut self, timeout: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         self.events.clear();
         let count = self.poller.wait(&mut self.events, timeout)?;
