@@ -5,33 +5,34 @@ use pgdyno_wire::{backend, frontend};
 const SSL_REQUEST: i32 = 80_877_103;
 const GSS_REQUEST: i32 = 80_877_104;
 
-/// What a connection has said so far.
+/// State of one connection.
 #[derive(Default)]
 pub(crate) struct Conversation {
     started: bool,
-    /// How many parameters the statement has that was prepared last: whoever wants a description asks for it then.
+    /// Number of parameters of the statement prepared last: clients describe a statement right after they prepare it.
     parameters: u16,
-    /// The beginning of a message that has not come as a whole.
+    /// Beginning of a message that is not complete yet.
     pending: Vec<u8>,
 }
 
 impl Conversation {
-    /// Appends the answer to `bytes`; whether the client wants to go on.
+    /// Appends the answer to `bytes` to `out`. Returns whether the connection stays open.
     pub(crate) fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         if self.pending.is_empty() {
-            let (used, goes_on) = self.digest(bytes, out);
+            let (used, open) = self.answer_complete(bytes, out);
             self.pending.extend_from_slice(&bytes[used..]);
-            return goes_on;
+            return open;
         }
         let mut pending = std::mem::take(&mut self.pending);
         pending.extend_from_slice(bytes);
-        let (used, goes_on) = self.digest(&pending, out);
+        let (used, open) = self.answer_complete(&pending, out);
         pending.drain(..used);
         self.pending = pending;
-        goes_on
+        open
     }
 
-    fn digest(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
+    /// Answers the complete messages of `bytes`. Returns how many bytes those have and whether the connection stays open.
+    fn answer_complete(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
         let mut used = 0;
         while !self.started {
             let Some((len, body)) = bytes[used..].split_first_chunk::<4>() else {
@@ -47,7 +48,7 @@ impl Conversation {
             used += len;
             match body.first_chunk::<4>().map(|code| i32::from_be_bytes(*code)) {
                 Some(SSL_REQUEST | GSS_REQUEST) => out.push(b'N'),
-                // Nothing ever runs here: the connection is closed without a word, as by a server that has cancelled.
+                // Nothing runs that could be cancelled: close the connection, as PostgreSQL does after a cancel request.
                 Some(frontend::CANCEL_REQUEST) => return (used, false),
                 Some(frontend::PROTOCOL_3_0..) => {
                     self.started = true;
@@ -86,13 +87,13 @@ impl Conversation {
     }
 }
 
-/// One column `n` of type int4, in text.
+/// RowDescription of one column `n` of type int4 in text format.
 const ROW_DESCRIPTION: &[u8] = b"T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0";
-/// The row (1) and `SELECT 1`.
+/// DataRow (1) and CommandComplete `SELECT 1`.
 const ROW_AND_TAG: &[u8] = b"D\0\0\0\x0b\0\x01\0\0\0\x011C\0\0\0\x0dSELECT 1\0";
 const READY: &[u8] = b"Z\0\0\0\x05I";
 
-/// The highest `$n` in the text of a Parse message.
+/// Returns the highest `$n` in the text of a Parse message.
 fn parameters(body: &[u8]) -> u16 {
     let sql = body.split(|b| *b == 0).nth(1).unwrap_or_default();
     let number = |text: &[u8]| {
@@ -102,7 +103,7 @@ fn parameters(body: &[u8]) -> u16 {
     sql.split(|b| *b == b'$').skip(1).filter_map(number).max().unwrap_or(0)
 }
 
-/// All are integers.
+/// Appends a ParameterDescription of `count` integers.
 fn describe_parameters(count: u16, out: &mut Vec<u8>) {
     const INT4: u32 = 23;
     frontend::message(out, b't', |out| {

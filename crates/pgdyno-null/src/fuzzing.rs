@@ -1,4 +1,4 @@
-//! The server's half of a connection, without a socket, for the fuzz targets. No part of the interface.
+//! The server's half of a connection without a socket, for the fuzz targets. Not part of the interface.
 
 use crate::conversation::Conversation;
 
@@ -13,7 +13,7 @@ impl std::fmt::Debug for Answering {
 }
 
 impl Answering {
-    /// Appends the answer to `bytes`; whether the client wants to go on.
+    /// Appends the answer to `bytes` to `out`. Returns whether the connection stays open.
     pub fn answer(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
         self.0.answer(bytes, out)
     }

@@ -1,5 +1,5 @@
 //! A null server: speaks just enough of PostgreSQL's protocol to answer every query at once with one
-//! row of one integer. What a client reaches against it is the client's own ceiling.
+//! row of one integer. A client's throughput against it is the client's own limit.
 //!
 //! It keeps no data, checks no password and plans nothing. One thread serves all connections.
 //!
@@ -25,17 +25,16 @@ use std::time::{Duration, Instant};
 use conversation::Conversation;
 use pgdyno_poll::{Poller, Waker};
 
-/// What the server calls its version: clients that look for it know that nothing is measured but
-/// themselves.
+/// The `server_version` of the null server. A client that finds it knows that it measures only itself.
 pub const VERSION: &str = "18.0 (pgdyno null server)";
 
 const LISTENER: usize = usize::MAX - 1;
 const READ_BYTES: usize = 256 * 1024;
 
-/// How the server behaves.
+/// Options of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Time that it keeps its CPU busy before each reply, as a server would that does some work.
+    /// CPU time spent before each reply, to imitate a server that works.
     pub spin: Duration,
 }
 
@@ -72,7 +71,7 @@ impl Listener {
     }
 }
 
-/// The server, listening.
+/// A listening server.
 pub struct NullServer {
     listener: Listener,
     poller: Poller,
@@ -90,7 +89,7 @@ impl NullServer {
         Self::new(Listener::Unix(listener), options)
     }
 
-    /// Listens on 127.0.0.1; port 0 takes a free one. Returns the port.
+    /// Listens on 127.0.0.1; port 0 picks a free one. Returns the server and its port.
     ///
     /// # Errors
     /// When the port cannot be bound.
@@ -107,18 +106,18 @@ impl NullServer {
         Ok(Self { listener, poller, options })
     }
 
-    /// What makes [`NullServer::serve`] look at its stop flag.
+    /// Returns what makes [`NullServer::serve`] check its stop flag.
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.poller.waker()
     }
 
-    /// Serves until `stop` is set and the waker was used.
+    /// Serves until `stop` is set and the waker is called.
     ///
     /// # Errors
     /// When the poller fails.
     pub fn serve(mut self, stop: &AtomicBool) -> io::Result<()> {
-        let (mut seats, mut next_key) = (HashMap::<usize, Seat>::new(), 0);
+        let (mut connections, mut next_key) = (HashMap::<usize, Connection>::new(), 0);
         let (mut ready, mut buffer) = (Vec::new(), vec![0; READ_BYTES]);
         while !stop.load(Ordering::Acquire) {
             self.poller.wait(None, &mut ready)?;
@@ -126,18 +125,18 @@ impl NullServer {
                 if event.key == LISTENER {
                     while let Ok(stream) = self.listener.accept() {
                         if self.poller.add(stream.as_fd(), next_key).is_ok() {
-                            seats.insert(
+                            connections.insert(
                                 next_key,
-                                Seat { stream, conversation: Conversation::default(), out: Vec::new() },
+                                Connection { stream, conversation: Conversation::default(), out: Vec::new() },
                             );
                             next_key += 1;
                         }
                     }
-                } else if let Some(seat) = seats.get_mut(&event.key)
-                    && !seat.serve(&mut buffer, self.options, &self.poller, event.key)
+                } else if let Some(connection) = connections.get_mut(&event.key)
+                    && !connection.serve(&mut buffer, self.options, &self.poller, event.key)
                 {
-                    let _ = self.poller.remove(seat.stream.as_fd());
-                    seats.remove(&event.key);
+                    let _ = self.poller.remove(connection.stream.as_fd());
+                    connections.remove(&event.key);
                 }
             }
         }
@@ -145,15 +144,15 @@ impl NullServer {
     }
 }
 
-/// One connection.
-struct Seat {
+/// An accepted connection.
+struct Connection {
     stream: Box<dyn Stream>,
     conversation: Conversation,
     out: Vec<u8>,
 }
 
-impl Seat {
-    /// Reads and answers; whether the connection goes on.
+impl Connection {
+    /// Reads and answers. Returns whether the connection stays open.
     fn serve(&mut self, buffer: &mut [u8], options: Options, poller: &Poller, key: usize) -> bool {
         loop {
             match self.stream.read(buffer) {
