@@ -61,6 +61,9 @@ fn lines(record: &AbRecord) -> Vec<String> {
     if record.verdict == AbVerdict::CannotTell && !record.units.is_empty() {
         let each_s = record.spent_s / record.units.len() as f64;
         lines.push(match record.units_for_power {
+            _ if record.looks == 0 => {
+                "fewer than five units show nothing: give more --budget, or a shorter --slice".to_owned()
+            }
             Some(units) => format!(
                 "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured",
                 duration(each_s * f64::from(units))
@@ -137,7 +140,9 @@ mod tests {
     fn what_cannot_be_told_says_what_more_time_would_bring() {
         let mut record = record();
         (record.verdict, record.ended) = (AbVerdict::CannotTell, Some("budget".to_owned()));
-        record.units_for_power = Some(40);
+        let text = rendered(&record, "text");
+        assert!(text.contains("fewer than five units show nothing"), "{text}");
+        (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20.0 min) decide in 4 of 5 cases"), "{text}");
         assert!(text.contains("- ended by: budget"), "{text}");

@@ -14,7 +14,7 @@ pgdyno ab tpcb-like -s 50 -c 16 --a shared_buffers=1GB --b shared_buffers=8GB\n 
 pgdyno ab tproc-c -w 20 --a embedded:/opt/pg17/bin --b embedded:/opt/pg18/bin --budget 30min\n  \
 pgdyno ab ./my.sql --a target=db1 --b target=db2\n\
 \n\
-Exit codes: 0 not slower, 20 slower by more than the margin, 21 cannot tell. docs/ab.md has more.";
+Exit codes: 0 not slower, 20 slower, 21 cannot tell. docs/ab.md has more.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AB_HELP)]
