@@ -1,10 +1,10 @@
-//! What the figures cost.
+//! The cost of the figures.
 
 use pgdyno_results::RunRecord;
 
 use crate::units::{count, rate};
 
-/// One line, where the target has a price.
+/// Returns one line, if the target has a price.
 pub(crate) fn line(record: &RunRecord) -> Option<String> {
     let cost = record.cost.as_ref()?;
     let currency = &cost.currency;

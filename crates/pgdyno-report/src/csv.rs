@@ -43,7 +43,7 @@ fn lines(
             out,
             "{},{},{:.6},{},{},{},{},{},{},{},{:.3},{},{}{}{names}",
             record.id,
-            // A script may be called anything.
+            // The name of a script may contain any character.
             quoted(&t.name),
             t.share,
             t.committed,
@@ -77,7 +77,8 @@ fn lines(
     )
 }
 
-/// Percentiles that were asked for and are no usual ones: they stand behind all else, so that no column moves.
+/// Returns the requested percentiles that are not among the usual ones. They are the last columns, so that no column
+/// moves.
 fn unusual(record: &RunRecord) -> impl Iterator<Item = f64> {
     record.plan.percentiles.iter().copied().filter(|p| !PERCENTILES.contains(p))
 }

@@ -1,11 +1,11 @@
-//! The target by its name, and what was done to the server around the run.
+//! The name of the target, and the steps on the server around the run.
 
 use pgdyno_results::{CycleRecord, RunRecord, SettingRecord};
 
 use crate::units::{bytes, duration};
 
-/// A line each for the target, the steps that were done, and the settings; those there are. A step that was not done is a
-/// warning, and stands with these.
+/// Returns lines for the target, the completed steps, and the settings, if there are any. A step that was not done is a
+/// warning, and listed there.
 pub(crate) fn lines(record: &RunRecord) -> Vec<String> {
     [target(record), steps(record), settings(record)].into_iter().flatten().collect()
 }

@@ -1,4 +1,4 @@
-//! What happened in a run, and what held the server back.
+//! The events and findings of a run.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,26 +7,26 @@ use pgdyno_results::{EventRecord, FindingRecord, RunRecord};
 
 use crate::units::{duration, percent};
 
-/// So many findings are shown; the record has all.
+/// Maximum number of findings that are shown; the record has all.
 const FINDINGS_MAX: usize = 5;
 
-/// So many events of a kind are told one by one.
+/// Maximum number of events of a kind that are shown one by one.
 const EVENTS_MAX: usize = 3;
 
-/// So many parts of the clients' time are shown.
+/// Maximum number of parts of the clients' time that are shown.
 const PARTS_MAX: usize = 4;
 
-/// The ranked findings that are shown, with their numbers.
+/// Returns the ranked findings that are shown, with their numbers.
 fn shown(record: &RunRecord) -> impl Iterator<Item = (usize, &FindingRecord)> {
     (1..).zip(record.findings.iter().filter(|finding| !finding.also_seen).take(FINDINGS_MAX))
 }
 
-/// What has no share of the clients' time; all of it.
+/// Returns all findings without a share of the clients' time.
 fn also_seen(record: &RunRecord) -> impl Iterator<Item = &FindingRecord> {
     record.findings.iter().filter(|finding| finding.also_seen)
 }
 
-/// `server: row locks 63 %, server: on a CPU 12 %, others 25 %`, where it is known.
+/// Returns `server: row locks 63 %, server: on a CPU 12 %, others 25 %`, if known.
 fn clients_time(record: &RunRecord) -> Option<String> {
     let (first, rest) = record.clients_time.split_at(record.clients_time.len().min(PARTS_MAX));
     let mut parts: Vec<_> = first.iter().map(|part| format!("{} {}", part.name, percent(part.share))).collect();
@@ -37,7 +37,7 @@ fn clients_time(record: &RunRecord) -> Option<String> {
     (!parts.is_empty()).then(|| format!("clients' time: {}", parts.join(", ")))
 }
 
-/// Numbered lines with their evidence, and one line of events.
+/// Writes numbered lines with their evidence, and one line of events.
 pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if let Some(line) = events(record) {
         writeln!(out, "{line}")?;
@@ -65,7 +65,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The same as a list.
+/// Writes the same as a Markdown list.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if let Some(line) = clients_time(record) {
         writeln!(out, "- {line}")?;
@@ -85,7 +85,7 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     events(record).map_or(Ok(()), |line| writeln!(out, "- {line}"))
 }
 
-/// All events in one line, by kind; those of which there are few one by one.
+/// Returns all events in one line, by kind; rare ones with their times.
 fn events(record: &RunRecord) -> Option<String> {
     let mut kinds: BTreeMap<&str, Vec<&EventRecord>> = BTreeMap::new();
     for event in &record.events {
@@ -101,14 +101,14 @@ fn events(record: &RunRecord) -> Option<String> {
     (!kinds.is_empty()).then(|| format!("events: {}", kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("; ")))
 }
 
-/// An event with its time.
+/// Returns an event with its time.
 fn one(event: &EventRecord) -> String {
     let lasted = event.until_s.map(|until| until - event.from_s).filter(|lasted| *lasted > 0.0);
     let lasted = lasted.map_or_else(String::new, |lasted| format!(" for {}", duration(lasted)));
     format!("{} {}{lasted}", event.text, moment(event.from_s))
 }
 
-/// A moment of the run; what began before the clients did has one, too.
+/// Returns a time of the run; events before the clients started have one, too.
 fn moment(at_s: f64) -> String {
     if at_s < 0.0 {
         format!("from {} before the clients began", duration(-at_s))

@@ -8,27 +8,27 @@ use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
 use crate::text::{aligned, cells, percentile_columns};
 use crate::units::{count, rate};
 
-/// What stands above the first column.
+/// Heading of the first column.
 pub(crate) const FIRST: &str = "group";
 
 /// A row of the table.
 pub(crate) struct Row {
-    /// The group, or what is a part of it.
+    /// The name of the group, or of its part.
     pub(crate) name: String,
     /// Whether it is a part of the group above it.
     pub(crate) is_part: bool,
-    /// The cells below [`columns`].
+    /// The cells of [`columns`].
     pub(crate) cells: Vec<String>,
 }
 
-/// Returns what stands above the other columns.
+/// Returns the headings of the other columns.
 pub(crate) fn columns(record: &RunRecord) -> Vec<String> {
     let mut columns = ["clients", "offered", "committed", "failed", "per s"].map(str::to_owned).to_vec();
     columns.extend(percentile_columns(record));
     columns
 }
 
-/// Returns the rows: none where the run has one group.
+/// Returns the rows; none if the run has one group.
 pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
     record
         .stages
@@ -37,7 +37,7 @@ pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
         .collect()
 }
 
-/// Returns the name of a group; with its stage, where there are several.
+/// Returns the name of a group; with its stage, if there are several.
 pub(crate) fn name(record: &RunRecord, stage: &str, group: &str) -> String {
     if record.stages.len() > 1 { format!("{stage}: {group}") } else { group.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! What a record says of the recipe that it follows.
+//! The recipe of a run, in its reports.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use pgdyno_results::{Metric, RunRecord, Summary};
 use crate::metric::{suffix, value_text};
 use crate::units::{bytes, count, grouped, percent};
 
-/// What a reader of two figures must not forget.
+/// Caution for readers who compare two figures.
 const CAUTION: &str = "Two machines: neither figure is a pass mark for the other.";
 
-/// Which recipe a run follows, and where it does not.
+/// Returns the recipe that a run follows, and its departures.
 #[must_use]
 pub fn lines(recipe: &RecipePlan) -> Vec<String> {
     let variant = if recipe.variant.is_empty() { String::new() } else { format!(", variant {}", recipe.variant) };
@@ -29,7 +29,7 @@ pub fn lines(recipe: &RecipePlan) -> Vec<String> {
     lines
 }
 
-/// Figures in one line.
+/// Returns figures in one line.
 #[must_use]
 pub fn figures(published: &[Published]) -> String {
     let figure = |figure: &Published| {
@@ -39,12 +39,12 @@ pub fn figures(published: &[Published]) -> String {
     published.iter().map(figure).collect::<Vec<_>>().join(", ")
 }
 
-/// The lines about the recipe.
+/// Writes the lines about the recipe.
 pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     record.plan.recipe.iter().flat_map(lines).try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// The published figures beside the measured ones.
+/// Writes the published figures beside the measured ones.
 pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let (Some(recipe), Some(summary)) = (&record.plan.recipe, &record.summary) else { return Ok(()) };
     let rows = rows(recipe, record);
@@ -67,7 +67,7 @@ pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Resu
     }
 }
 
-/// The same for a page.
+/// Writes the same as Markdown.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let Some(recipe) = &record.plan.recipe else { return Ok(()) };
     for line in lines(recipe) {
@@ -90,7 +90,7 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// Figure, measured, published.
+/// Returns rows of figure, measured, published.
 fn rows(recipe: &RecipePlan, record: &RunRecord) -> Vec<[String; 3]> {
     let row = |figure: &Published| {
         let [name, measured, published] = published_row(record, figure);
@@ -100,12 +100,12 @@ fn rows(recipe: &RecipePlan, record: &RunRecord) -> Vec<[String; 3]> {
     recipe.published.iter().map(row).collect()
 }
 
-/// The name of a published figure. That of a workload's own metric is known only from a run of it.
+/// Returns the name of a published figure. The name of a workload's own metric is known only with a record.
 fn name(figure: &str, record: Option<&RunRecord>) -> String {
     Metric::published(figure, record).as_ref().map_or_else(|| figure.to_uppercase(), suffix)
 }
 
-/// The name of a published figure, what was measured, and what was published.
+/// Returns the name of a published figure, the measured value, and the published one.
 pub(crate) fn published_row(record: &RunRecord, figure: &Published) -> [String; 3] {
     let metric = Metric::published(&figure.metric, Some(record));
     let measured = metric.as_ref().and_then(|metric| {
@@ -116,13 +116,13 @@ pub(crate) fn published_row(record: &RunRecord, figure: &Published) -> [String; 
     [name(&figure.metric, Some(record)), measured.unwrap_or_else(|| "-".to_owned()), exact(figure.value)]
 }
 
-/// A published figure: as it was published.
+/// Returns a published figure exactly as published.
 fn exact(value: f64) -> String {
     let decimals = format!("{:.3}", value.fract());
     count(value.trunc() as u64) + decimals.trim_start_matches('0').trim_end_matches('0').trim_end_matches('.')
 }
 
-/// The machine of the server that was measured, as far as it is known.
+/// Returns the machine of the measured server, as far as it is known.
 fn machine(record: &RunRecord) -> String {
     let buffers = record.server.as_ref().and_then(|server| server.settings.get("shared_buffers"));
     let buffers = buffers.map_or_else(String::new, |value| format!(", shared_buffers {value}"));
@@ -139,7 +139,7 @@ fn machine(record: &RunRecord) -> String {
     known.unwrap_or_else(|| "a server whose machine is not known".to_owned()) + &buffers
 }
 
-/// The share that was to be cached, and what was measured.
+/// Returns the share that was to be cached, and the measured one.
 fn cached(recipe: &RecipePlan, summary: &Summary) -> Option<String> {
     let mut found = Vec::new();
     if let Some(ratio) = summary.cache_hit_ratio {
@@ -152,7 +152,7 @@ fn cached(recipe: &RecipePlan, summary: &Summary) -> Option<String> {
     recipe.cached.map(|goal| format!("cached: {} of the data is meant to fit; {found}", share(goal)))
 }
 
-/// A time as guides write it: 600 s are 10 min, and 3,900 s stay so.
+/// Returns a time as guides write it: 600 s are 10 min, and 3,900 s stay seconds.
 pub(crate) fn time(seconds: f64) -> String {
     if seconds >= 600.0 && seconds % 600.0 == 0.0 {
         format!("{} min", seconds / 60.0)
@@ -163,7 +163,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// A share in whole percent.
+/// Returns a share in whole percent.
 pub(crate) fn share(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }

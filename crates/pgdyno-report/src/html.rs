@@ -1,12 +1,12 @@
-//! One run, or several, as a page: one file that works offline, and asks nothing of anybody.
+//! One run, or several, as an HTML page: one file that works offline and sends no requests.
 //!
-//! - [`ReportRun`] is what the page is made of: a record, its time line, its latencies, and whatever else was seen over time;
-//! - [`Chart`], [`Series`] and [`Mark`] say what is drawn over time; who has more to show adds more of them;
-//! - a [`Comparison`] or a [`Scaling`] stands above the runs that it is made of;
+//! - [`ReportRun`] is the input of the page: a record, its intervals, its latencies, and other values over time;
+//! - [`Chart`], [`Series`] and [`Mark`] describe what is drawn over time; callers may add more of them;
+//! - a [`Comparison`] or a [`Scaling`] is shown above its runs;
 //! - the charts are drawn by the script in `assets/`, in the reader's browser, from the data in the page.
 //!
-//! Text of the user and of the database goes through [`markup`] and [`data`] only, which escape it. The page's policy lets no
-//! script run but its own, and no request leave it.
+//! Text of the user and of the database goes only through [`markup`] and [`data`], which escape it. The page's policy
+//! allows no script but its own, and no requests.
 
 mod again;
 mod chart;
@@ -50,16 +50,16 @@ use page::Page;
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What counts as the base.
+    /// The base.
     Base,
-    /// What is held against it.
+    /// The runs that are compared with it.
     New,
 }
 
 /// A run on the page.
 #[derive(Clone, Debug)]
 pub struct ReportRun {
-    /// What it is called beside others.
+    /// Its name among several runs.
     pub name: String,
     /// Its side, in a comparison.
     pub side: Option<Side>,
@@ -69,16 +69,16 @@ pub struct ReportRun {
     pub timeline: Timeline,
     /// Its latencies over time.
     pub latencies: Latencies,
-    /// What was seen of server and machines.
+    /// Samples of server and machines.
     pub samples: Samples,
-    /// What else was seen over time.
+    /// Further charts.
     pub charts: Vec<Chart>,
-    /// Moments and spans that all its charts show, beside the record's events.
+    /// Times and spans that all its charts show, in addition to the record's events.
     pub marks: Vec<Mark>,
 }
 
 impl ReportRun {
-    /// A run with its time line, under its own name. Latencies are to be added, where they are at hand.
+    /// Returns a run with its intervals, under its own name. Latencies are added separately.
     #[must_use]
     pub fn new(record: RunRecord, timeline: Timeline) -> Self {
         let latencies = Latencies::over(&timeline.intervals);
@@ -87,7 +87,7 @@ impl ReportRun {
     }
 }
 
-/// The page of a run, or of several on the same axes.
+/// Writes the page of a run, or of several on the same axes.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -95,7 +95,7 @@ pub fn write(runs: &[ReportRun], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(page::page(&Page { runs, ..Page::default() }).as_bytes())
 }
 
-/// The page of a comparison with its runs, those of BASE first. Each run gets its side and a name by it.
+/// Writes the page of a comparison with its runs, those of BASE first. Each run is named by its side.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -111,7 +111,7 @@ pub fn write_comparison(comparison: &Comparison, mut runs: Vec<ReportRun>, out: 
     out.write_all(page::page(&page).as_bytes())
 }
 
-/// The page of a scaling with the runs that it was made of, in the order of the axis. Each is named by its place there.
+/// Writes the page of a scaling with its runs, in the order of the axis. Each run is named by its position there.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -131,7 +131,7 @@ pub fn write_scaling(of: &Scaling, mut runs: Vec<ReportRun>, out: &mut dyn Write
     out.write_all(page::page(&page).as_bytes())
 }
 
-/// The page of what a record alone knows: its charts are those of the intervals in it.
+/// Writes the page of a record alone: its charts show the intervals in the record.
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     write(&[ReportRun::new(record.clone(), Timeline::of_record(record))], out)
 }

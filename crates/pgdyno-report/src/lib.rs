@@ -1,5 +1,5 @@
-//! A run record rendered for people and for programs: one file a format, each a pure function of the
-//! record. What a fresh run prints and what `pgdyno report` remakes later go the same way.
+//! Renders run records for people and for programs. Each format is a file with a pure function of the record. A new run
+//! and `pgdyno report` use the same functions.
 //!
 //! A new format is a file with a `render` function and a row in [`FORMATS`].
 
@@ -33,10 +33,10 @@ use pgdyno_results::RunRecord;
 
 pub use recipe::recipe;
 
-/// How the text may look.
+/// The look of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Whether it may hold colours and bold type.
+    /// Whether it may have colours and bold type.
     pub colour: bool,
 }
 
@@ -53,7 +53,7 @@ pub const FORMATS: &[(&str, Render)] = &[
     ("time-profile", time_profile::render),
 ];
 
-/// The renderer of a format.
+/// Returns the renderer of a format.
 #[must_use]
 pub fn format(name: &str) -> Option<Render> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)

@@ -1,14 +1,14 @@
-//! Who used the CPUs of the machines, in a line each.
+//! The use of the machines' CPUs, in a line each.
 
 use pgdyno_results::{MachineRecord, RunRecord};
 
-/// So many kinds of the server's processes are named.
+/// Number of kinds of the server's processes that are named.
 const NAMED: usize = 3;
 
-/// Less than this, in CPUs, is not told of.
+/// CPUs below this number are not shown.
 const LITTLE: f64 = 0.005;
 
-/// A line for each machine that was seen.
+/// Returns a line for each sampled machine.
 pub(crate) fn lines(record: &RunRecord) -> Vec<String> {
     let (server, client) = (record.server_machine.as_ref(), record.client_machine.as_ref());
     let server = server.map(|machine| match machine.seen_by.as_str() {
@@ -47,13 +47,13 @@ fn line(name: &str, machine: &MachineRecord) -> String {
     format!("{name}: {}", parts.join(", "))
 }
 
-/// CPUs that nobody wanted.
+/// Returns the number of idle CPUs.
 fn idle(machine: &MachineRecord) -> Option<f64> {
     let gone = machine.iowait_cpus.unwrap_or_default() + machine.steal_cpus.unwrap_or_default();
     Some((machine.cpus? - machine.busy_cpus? - gone).max(0.0))
 }
 
-/// The server's processes, the busiest kinds by name.
+/// Returns the CPUs of the server's processes, the busiest kinds by name.
 fn server(machine: &MachineRecord) -> String {
     let mut kinds: Vec<_> = machine.server_cpus.iter().filter(|(_, cpus)| **cpus >= LITTLE).collect();
     kinds.sort_by(|a, b| b.1.total_cmp(a.1));

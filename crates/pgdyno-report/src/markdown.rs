@@ -1,4 +1,4 @@
-//! For a pull request or a page.
+//! A report as Markdown, for a pull request or a page.
 
 use std::io::{self, Write};
 

@@ -1,10 +1,10 @@
-//! Values of metrics as people read them.
+//! Values of metrics as text.
 
 use pgdyno_results::{Metric, RunRecord, Unit};
 
 use crate::units::{count, ms, rate};
 
-/// A value of a metric, in the unit of its title.
+/// Returns the value of a metric, in the unit of its title.
 pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
     match metric.unit() {
         Unit::Nanoseconds => ms(value.round() as u64),
@@ -13,14 +13,14 @@ pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
     }
 }
 
-/// What follows a value in a line: `NOPM`, `ms p99`.
+/// Returns the text after a value in a line: `NOPM`, `ms p99`.
 pub(crate) fn suffix(metric: &Metric) -> String {
     if metric.is_latency() { format!("ms {}", metric.name()) } else { metric.title().to_owned() }
 }
 
-/// A figure that stands at the top of a report.
+/// A figure at the top of a report.
 pub(crate) struct Headline {
-    /// What follows the value.
+    /// The text after the value.
     pub(crate) name: String,
     /// The value as people read it.
     pub(crate) value: String,
@@ -28,7 +28,7 @@ pub(crate) struct Headline {
     pub(crate) meaning: String,
 }
 
-/// The figures that a run is known by.
+/// Returns the main figures of a run.
 pub(crate) fn headline(record: &RunRecord) -> Vec<Headline> {
     let Some(s) = &record.summary else { return Vec::new() };
     let own = Metric::of_workload(record);
@@ -56,11 +56,12 @@ pub(crate) fn headline(record: &RunRecord) -> Vec<Headline> {
     figures
 }
 
-/// What the workload's metrics count, over the whole run: its name, by the client, by the server's own tables.
+/// Returns what the workload's metrics count in the whole run: the name, the client's count, and the count in the
+/// server's tables.
 pub(crate) fn server_counts(record: &RunRecord) -> Vec<(String, u64, u64)> {
     let own = record.metrics.values().filter_map(|metric| metric.workload.as_ref());
     let found: Vec<_> = own.filter_map(|own| Some((own.counted.clone(), own.by_client?, own.by_server?))).collect();
-    // A record of 0.1.0 has them in its summary alone.
+    // A record of 0.1.0 has them only in its summary.
     let of_summary = || {
         let summary = record.summary.as_ref()?;
         Some(("New-Orders".to_owned(), summary.new_orders_by_client?, summary.new_orders_by_server?))

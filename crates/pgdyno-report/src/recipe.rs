@@ -1,4 +1,4 @@
-//! A recipe as a person reads it.
+//! A recipe as text.
 
 use std::num::{NonZeroU16, NonZeroU32};
 
@@ -6,7 +6,7 @@ use pgdyno_plan::recipe::{Recipe, Size, Steps, Value};
 
 use crate::guide::{figures, share, time};
 
-/// All of it.
+/// Returns the whole recipe.
 #[must_use]
 pub fn recipe(recipe: &Recipe) -> String {
     let mut text = format!("{}: {}\n", recipe.name, recipe.title);
@@ -27,7 +27,7 @@ pub fn recipe(recipe: &Recipe) -> String {
     for (name, value) in &recipe.settings {
         line("setting", &format!("{name} = {value}"));
     }
-    let numbers = crew(recipe.clients, recipe.threads, recipe.loaders);
+    let numbers = clients_and_threads(recipe.clients, recipe.threads, recipe.loaders);
     if !numbers.is_empty() {
         line("numbers", &numbers.join(", "));
     }
@@ -55,7 +55,7 @@ pub fn recipe(recipe: &Recipe) -> String {
 
 fn size(size: &Size, line: &mut impl FnMut(&str, &str)) {
     line("size", &format!("{}: {}", size.name, size.words()));
-    let mut numbers = crew(size.clients, size.threads, size.loaders);
+    let mut numbers = clients_and_threads(size.clients, size.threads, size.loaders);
     numbers.extend(params(size.params.iter()));
     numbers.extend(size.cached.map(|cached| format!("{} cached", share(cached.0))));
     if !numbers.is_empty() {
@@ -69,7 +69,7 @@ fn size(size: &Size, line: &mut impl FnMut(&str, &str)) {
         line("", &format!("  note: {note}"));
     }
     for variant in &size.variants {
-        let mut numbers = crew(variant.clients, variant.threads, None);
+        let mut numbers = clients_and_threads(variant.clients, variant.threads, None);
         numbers.extend(params(variant.params.iter()));
         numbers.extend(vacuum(variant.no_vacuum).map(str::to_owned));
         numbers.extend(
@@ -79,13 +79,17 @@ fn size(size: &Size, line: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// What is said of the statements before a run, where it is said.
+/// Returns what happens to the statements before a run, if the recipe says that.
 fn vacuum(none: Option<bool>) -> Option<&'static str> {
     none.map(|none| if none { "no VACUUM before it" } else { "VACUUM before it" })
 }
 
-/// Those of the numbers that there are.
-fn crew(clients: Option<NonZeroU32>, threads: Option<NonZeroU16>, loaders: Option<NonZeroU16>) -> Vec<String> {
+/// Returns those numbers that are given.
+fn clients_and_threads(
+    clients: Option<NonZeroU32>,
+    threads: Option<NonZeroU16>,
+    loaders: Option<NonZeroU16>,
+) -> Vec<String> {
     let [threads, loaders] = [threads, loaders].map(|number| number.map(NonZeroU32::from));
     let all = [("clients", clients), ("threads", threads), ("loaders", loaders)];
     all.into_iter().filter_map(|(name, number)| number.map(|number| format!("{name} {number}"))).collect()

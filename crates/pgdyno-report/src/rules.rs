@@ -1,10 +1,10 @@
-//! What the rules of the workload say of a run.
+//! The results of the workload's own rules.
 
 use std::io::{self, Write};
 
 use pgdyno_results::{RuleRecord, RunRecord};
 
-/// The word for a verdict.
+/// Returns the word for a result.
 fn verdict(rule: &RuleRecord) -> &'static str {
     match rule.holds {
         Some(true) => "ok",
@@ -13,7 +13,7 @@ fn verdict(rule: &RuleRecord) -> &'static str {
     }
 }
 
-/// A line for each rule.
+/// Writes a line for each rule.
 pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if record.rules.is_empty() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A table.
+/// Writes a table.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if record.rules.is_empty() {
         return Ok(());

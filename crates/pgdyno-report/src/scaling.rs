@@ -1,5 +1,5 @@
-//! How a figure grows with clients, processors, nodes or anything else that runs differ in; and how far that is from
-//! growing in proportion.
+//! How a figure grows with clients, CPUs, nodes or anything else in which runs differ, compared with growth in
+//! proportion.
 
 mod axis;
 mod svg;
@@ -13,49 +13,49 @@ use pgdyno_results::{Metric, RunRecord, Status};
 use crate::Look;
 use crate::compare::{Difference, chosen, differences};
 
-/// More names of facts than these are only counted.
+/// Maximum number of facts that are named; the others are counted.
 const FACTS_TOLD: usize = 8;
 
-/// A figure against an axis.
+/// A figure along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
     /// What grows.
     pub axis: Axis,
     /// The figure.
     pub metric: Metric,
-    /// In the axis's order; at least one.
+    /// The points in the axis's order; at least one.
     pub points: Vec<Point>,
-    /// Runs that do not take part, and why.
+    /// Runs that are left out, and why.
     pub left_out: Vec<(String, String)>,
     /// What a reader must know before trusting it.
     pub notes: Vec<String>,
 }
 
-/// The runs at one place of the axis.
+/// The runs at one position of the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The place as people read it.
+    /// The position as text.
     pub label: String,
-    /// The place as a number, where it is one.
+    /// The position as a number, if it is one.
     pub at: Option<f64>,
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
-    /// Their mean.
+    /// The mean of their figures.
     pub mean: f64,
     /// The least of them.
     pub min: f64,
     /// The greatest.
     pub max: f64,
-    /// Their standard deviation; absent of one run.
+    /// Their standard deviation; absent for one run.
     pub stddev: Option<f64>,
-    /// The mean over that of the first point.
+    /// The mean divided by that of the first point.
     pub ratio: f64,
-    /// What the ratio were if the figure grew in proportion; absent where places are no numbers, and of latencies.
+    /// The ratio if the figure grew in proportion; absent for positions that are no numbers, and for latencies.
     pub linear: Option<f64>,
 }
 
 impl Point {
-    /// The ratio over the one in proportion.
+    /// Returns the ratio divided by the one in proportion.
     #[must_use]
     pub fn efficiency(&self) -> Option<f64> {
         self.linear.map(|linear| self.ratio / linear)
@@ -63,21 +63,21 @@ impl Point {
 }
 
 impl Scaling {
-    /// `NOPM by clients`.
+    /// Returns `NOPM by clients`.
     pub(crate) fn title(&self) -> String {
         table::title(self)
     }
 
-    /// The table: titles, and rows of cells.
+    /// Returns the table: titles, and rows of cells.
     pub(crate) fn rows(&self) -> (Vec<&str>, Vec<Vec<String>>) {
         table::rows(self)
     }
 }
 
-/// Puts runs on an axis.
+/// Groups runs by their position on an axis.
 ///
 /// # Errors
-/// In words, where no run is left.
+/// A message, when no run is left.
 pub fn scaling(records: Vec<RunRecord>, axis: &Axis, metric: Option<&str>) -> Result<Scaling, String> {
     let (mut counted, mut left_out): (Vec<RunRecord>, Vec<_>) = (Vec::new(), Vec::new());
     for record in records {
@@ -106,7 +106,7 @@ pub fn scaling(records: Vec<RunRecord>, axis: &Axis, metric: Option<&str>) -> Re
         let why: Vec<_> = left_out.iter().map(|(run, why)| format!("{run} {why}")).collect();
         return Err(format!("no run counts: {}", why.join("; ")));
     }
-    // Places that are no numbers stay in the order in which they were named.
+    // Positions that are no numbers stay in the given order.
     if groups.iter().all(|(place, _)| place.at.is_some()) {
         groups.sort_by(|(a, _), (b, _)| a.at.partial_cmp(&b.at).unwrap_or(std::cmp::Ordering::Equal));
     }
@@ -115,7 +115,7 @@ pub fn scaling(records: Vec<RunRecord>, axis: &Axis, metric: Option<&str>) -> Re
     Ok(Scaling { axis: axis.clone(), metric, points, left_out, notes })
 }
 
-/// Why a run does not take part.
+/// Returns why a run is left out.
 fn refusal(record: &RunRecord, counted: &[RunRecord]) -> Option<String> {
     match record.status {
         Status::Complete => counted.iter().any(|other| other.id == record.id).then(|| "is named twice".to_owned()),
@@ -159,12 +159,12 @@ fn notes(records: &[RunRecord], axis: &Axis, points: &[Point]) -> Vec<String> {
         [(true, "the runs did different work, beside the axis"), (false, "the runs differ in more than the axis")]
     {
         let named = |d: &Difference| format!("{} {} ({})", d.group.name(), d.name, d.base.join(", "));
-        let told: Vec<_> = others.iter().filter(|d| d.is_decisive == decisive).map(named).collect();
-        if !told.is_empty() {
-            let more = told.len().saturating_sub(FACTS_TOLD);
+        let names: Vec<_> = others.iter().filter(|d| d.is_decisive == decisive).map(named).collect();
+        if !names.is_empty() {
+            let more = names.len().saturating_sub(FACTS_TOLD);
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let told: Vec<_> = told.into_iter().take(FACTS_TOLD).collect();
-            notes.push(format!("{words}: {}{more}", told.join("; ")));
+            let names: Vec<_> = names.into_iter().take(FACTS_TOLD).collect();
+            notes.push(format!("{words}: {}{more}", names.join("; ")));
         }
     }
     if points.len() == 1 {

@@ -1,4 +1,4 @@
-//! A search for the highest load, rendered: the limit with its interval, the knee and the curve.
+//! Renders a search for the highest load: the limit with its interval, the knee and the curve.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub type Render = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("csv", csv), ("markdown", markdown)];
 
-/// The renderer of a format.
+/// Returns the renderer of a format.
 #[must_use]
 pub fn format(name: &str) -> Option<Render> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
@@ -20,7 +20,7 @@ pub fn format(name: &str) -> Option<Render> {
 
 const HEADER: [&str; 7] = ["offered", "achieved/s", "p50 ms", "p99 ms", "failed", "repeats", "verdict"];
 
-/// A load in words: `5,000/s`, `8 clients`.
+/// Returns a load as text: `5,000/s`, `8 clients`.
 #[must_use]
 pub fn load(by: &str, load: f64) -> String {
     match by {
@@ -29,7 +29,7 @@ pub fn load(by: &str, load: f64) -> String {
     }
 }
 
-/// What was found, in sentences.
+/// Returns the results, in sentences.
 fn findings(record: &SearchRecord) -> Vec<String> {
     let word = |n| load(&record.by, n);
     let highest = if record.by == "rate" { "highest rate" } else { "most clients" };

@@ -1,14 +1,14 @@
-//! Whether throughput held steady, in words.
+//! Whether throughput was in a steady state, as text.
 
 use pgdyno_measure::{STEADY_BELOW, Verdict};
 use pgdyno_results::{LevelChangeRecord, SteadyRecord, Summary};
 
 use crate::units::{duration, percent, rate};
 
-/// More changes of level than this are a number.
+/// Changes of level beyond this number are only counted.
 const CHANGES_MAX: usize = 4;
 
-/// The lines of a report.
+/// Returns the lines of a report.
 pub(crate) fn lines(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> = summary.steadiness.iter().map(throughput).collect();
     let changes = &summary.level_changes;

@@ -1,5 +1,5 @@
-//! The table of a suite: one line for each cell, with the mean and the spread of its repetitions. What it says of a cell is
-//! what its records say that has really been run.
+//! The table of a suite: one line for each cell, with the mean and the spread of its repetitions. The description of a
+//! cell is that of its records.
 
 use pgdyno_plan::RecipePlan;
 use pgdyno_results::table::quoted;
@@ -12,7 +12,7 @@ use crate::units;
 pub struct SuiteRun<'a> {
     /// The key of its cell.
     pub cell: &'a str,
-    /// Its record; none where it is still to be carried out.
+    /// Its record; none if it has not run yet.
     pub record: Option<&'a RunRecord>,
     /// Why it counts as failed.
     pub failure: Option<&'a str>,
@@ -21,7 +21,7 @@ pub struct SuiteRun<'a> {
 /// A cell.
 struct Row<'a> {
     key: &'a str,
-    /// What its runs were, by their records.
+    /// The description of its runs, from their records.
     ran: String,
     complete: Vec<&'a RunRecord>,
     failed: Vec<(&'a RunRecord, &'a str)>,
@@ -32,8 +32,8 @@ struct Row<'a> {
     published: Option<f64>,
 }
 
-/// The metric that is shown of a run: the first rate that its document publishes, else what runs of its workload are known
-/// by.
+/// Returns the metric that is shown for a run: the first rate that its document publishes, otherwise the main metric of
+/// its workload.
 fn metric(record: &RunRecord) -> Metric {
     let published = record.plan.recipe.iter().flat_map(|recipe| &recipe.published);
     let mut rates = published
@@ -74,7 +74,7 @@ fn row<'a>(key: &'a str, runs: &[SuiteRun<'a>]) -> Row<'a> {
     }
 }
 
-/// `tpcb-like scale 10, 4 clients`.
+/// Returns `tpcb-like scale 10, 4 clients`.
 fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, plan.scale) };
@@ -83,7 +83,7 @@ fn ran(record: &RunRecord) -> String {
     format!("{}{size}, {clients} client{}{time}", plan.workload, if clients == 1 { "" } else { "s" })
 }
 
-/// The mean, and the sample's standard deviation as a share of it where there are several figures.
+/// Returns the mean, and with several figures the sample standard deviation divided by the mean.
 fn mean_and_spread(figures: &[f64]) -> (Option<f64>, Option<f64>) {
     if figures.is_empty() {
         return (None, None);
@@ -116,7 +116,7 @@ pub fn text(runs: &[SuiteRun<'_>]) -> String {
     let rows = rows(runs);
     let table: Vec<[String; 7]> = std::iter::once(COLUMNS.map(str::to_owned)).chain(rows.iter().map(cells)).collect();
     let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
-    // Nothing was published of a workload that is no recipe's.
+    // Only recipes have published figures.
     let shown = if rows.iter().any(|row| row.published.is_some()) { 7 } else { 6 };
     let widths: Vec<usize> = (0..shown).map(width).collect();
     let mut text = String::new();
@@ -132,7 +132,7 @@ pub fn text(runs: &[SuiteRun<'_>]) -> String {
     text
 }
 
-/// Returns the same for a pull request or a page; `name` is that of the execution.
+/// Returns the same as Markdown; `name` is that of the execution.
 #[must_use]
 pub fn markdown(name: &str, runs: &[SuiteRun<'_>]) -> String {
     let rows = rows(runs);
@@ -146,7 +146,7 @@ pub fn markdown(name: &str, runs: &[SuiteRun<'_>]) -> String {
     text + &notes(&rows, "- ")
 }
 
-/// Returns the same for other programs, with figures as they are.
+/// Returns the same as CSV, with exact figures.
 #[must_use]
 pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
     let mut text =
@@ -179,7 +179,7 @@ pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
     text
 }
 
-/// Under which conditions a recipe's figures were published, and what is not as it was there.
+/// Returns the conditions under which a recipe's figures were published, and the departures from them.
 fn conditions(recipe: &RecipePlan) -> String {
     let published = match recipe.published.is_empty() {
         true => format!("nothing published for {} ({})", recipe.machine, recipe.source),
@@ -194,7 +194,7 @@ fn conditions(recipe: &RecipePlan) -> String {
     [Some(published), fitted, shortened].into_iter().flatten().chain(departures).collect::<Vec<_>>().join("; ")
 }
 
-/// What the figures were measured and published on, and why runs failed; each line begins with `bullet`.
+/// Returns the machines of the measured and the published figures, and why runs failed; each line starts with `bullet`.
 fn notes(rows: &[Row<'_>], bullet: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut add = |line: String| {

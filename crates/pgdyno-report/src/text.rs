@@ -1,4 +1,4 @@
-//! The summary for a person at a terminal.
+//! The summary of a run on a terminal.
 
 use std::io::{self, Write};
 
@@ -16,13 +16,13 @@ use crate::steady;
 use crate::units::{bytes, count, duration, ms, percent, rate};
 use crate::{cost, cycle, trust};
 
-/// The driver's own delays are shown where they are more than this share of what was measured.
+/// The driver's own delays are shown if they exceed this share of the measured times.
 const NOTABLE: f64 = 0.01;
 
-/// The percentiles that every report has.
+/// The percentiles in every report.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
-/// The percentiles that a record's report has: the usual ones, and those that were asked for.
+/// Returns the percentiles in a record's report: the usual ones, and the requested ones.
 fn percentiles(record: &RunRecord) -> Vec<f64> {
     let mut all = PERCENTILES.to_vec();
     all.extend(&record.plan.percentiles);
@@ -31,14 +31,14 @@ fn percentiles(record: &RunRecord) -> Vec<f64> {
     all
 }
 
-/// What stands above the columns of latencies.
+/// Returns the headings of the columns of latencies.
 pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
     let mut columns = ["share", "committed", "failed", "per s"].map(str::to_owned).to_vec();
     columns.extend(percentile_columns(record));
     columns
 }
 
-/// Returns what stands above percentiles and the maximum.
+/// Returns the headings of percentiles and the maximum.
 pub(crate) fn percentile_columns(record: &RunRecord) -> Vec<String> {
     let percentiles = percentiles(record).into_iter().map(|p| format!("p{p} ms"));
     percentiles.chain(["max ms".to_owned()]).collect()
@@ -112,7 +112,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-/// Whether the figures can be used, and why no further.
+/// Writes whether the figures can be used, and the reasons if not.
 fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let (verdict, reasons) = trust::lines(record);
     let words = format!("trust: {}", verdict.name());
@@ -125,7 +125,7 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
     reasons.iter().try_for_each(|reason| writeln!(out, "    {reason}"))
 }
 
-/// What is said of checks of which none is broken.
+/// Returns the text for checks that all hold.
 pub(crate) fn all_pass(set: &CheckSet) -> String {
     let (all, known) = (set.checks.len(), set.known());
     match known.len() {
@@ -134,7 +134,7 @@ pub(crate) fn all_pass(set: &CheckSet) -> String {
     }
 }
 
-/// What was run, in a few words.
+/// Returns a short description of the run.
 pub(crate) fn what_ran(record: &RunRecord) -> String {
     let plan = &record.plan;
     let size = match plan.scale_name.as_str() {
@@ -148,7 +148,7 @@ pub(crate) fn what_ran(record: &RunRecord) -> String {
     format!("{}{size}{}{}{from}", plan.workload, how("profile"), how("call"))
 }
 
-/// The server in one line.
+/// Returns the server in one line.
 pub(crate) fn line_of_server(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
         return match record.plan.target.as_str() {
@@ -172,12 +172,12 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
     format!("{version} ({}){standby}{pooler}{size}{buffers}{}{isolation}{tls}", server.origin, durability.concat())
 }
 
-/// Database, user, host and port; none where the record does not say.
+/// Returns database, user, host and port; none if the record lacks them.
 pub(crate) fn line_of_place(record: &RunRecord) -> Option<String> {
     record.server.as_ref()?.place.as_ref().map(ToString::to_string)
 }
 
-/// What could not be sampled, and where the plans are.
+/// Returns what could not be sampled, and where the plans are.
 fn line_of_samples(record: &RunRecord) -> Option<String> {
     let samples = record.samples.as_ref()?;
     let left_out: Vec<&str> = samples.left_out.iter().map(|out| out.source.as_str()).collect();
@@ -190,7 +190,7 @@ fn line_of_samples(record: &RunRecord) -> Option<String> {
     (!parts.is_empty()).then(|| format!("samples: {}", parts.join("; ")))
 }
 
-/// The nodes, where the server spreads tables over some.
+/// Writes the nodes, if the server spreads tables over some.
 fn lines_of_cluster(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let Some(cluster) = record.server.as_ref().and_then(|server| server.cluster.as_ref()) else { return Ok(()) };
     let name = record.plan.scale_name.as_str();
@@ -208,7 +208,7 @@ fn lines_of_cluster(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {verdict}: {}", cluster.delegation)
 }
 
-/// Who drove it and how, in one line.
+/// Returns clients, threads and pace in one line.
 pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     let plan = &record.plan;
     let pace = match plan.pace {
@@ -224,7 +224,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     let plural =
         |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
     let how = format!("{}{}, {pace}", plan.mode.name(), if plan.wire.is_native() { "" } else { " in libpq's form" });
-    // Groups may differ in query mode and pace: their table says what each has.
+    // Groups may differ in query mode and pace: their table has them.
     let (groups, how) = match plan.stages.as_slice() {
         [] => (String::new(), format!(", {how}")),
         [first, later @ ..] => {
@@ -257,15 +257,15 @@ pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String
     cells
 }
 
-/// Whether response times count from an intended start that lies before the first byte: there is a rate, or clients wait
-/// for their time or for a connection.
+/// Returns true if response times count from a scheduled start before the first byte: with a rate, with think times, or
+/// if clients wait for a connection.
 fn is_scheduled(record: &RunRecord) -> bool {
     let lag = record.summary.as_ref().is_some_and(|summary| summary.schedule_lag_ns.is_some());
     lag || matches!(record.plan.pace, Pace::Rate(_))
 }
 
-/// One row for each kind of transaction, and one for all where there are several; where response times are others, the
-/// service times of all in a row of their own.
+/// Returns one row for each kind of transaction, and one for all if there are several. If response times differ from
+/// service times, a further row has the service times of all.
 pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
@@ -274,7 +274,7 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
         row.extend(cells(record, l));
         row
     };
-    // Of a run with several stages, those of later ones are in the table of groups.
+    // In a run with several stages, the later ones are in the table of groups.
     let is_of_stage =
         |t: &&TransactionRecord| record.stages.is_empty() || t.committed + t.rolled_back + t.failed + t.skipped > 0;
     let mut rows: Vec<_> = record
@@ -307,7 +307,7 @@ fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Resu
     writeln!(out)
 }
 
-/// Writes rows below the names of their columns; `first` stands above the names of the rows.
+/// Writes rows below the headings of their columns; `first` is the heading of the rows' names.
 pub(crate) fn aligned(
     first: &str,
     columns: &[String],
@@ -325,9 +325,9 @@ pub(crate) fn aligned(
     rows.iter().try_for_each(|(name, cells)| writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str))))
 }
 
-/// Several statements in a transaction have latencies of their own.
+/// Writes the latencies of statements, if a transaction has several.
 fn statements(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
-    // Within a pipeline all replies come at once: the first statement would seem to take all of the time.
+    // In a pipeline all replies arrive at once: the first statement would seem to take all of the time.
     if record.plan.params.get("pipeline").is_some_and(|value| value == "true") {
         return Ok(());
     }
@@ -338,7 +338,7 @@ fn statements(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {:>8}  {:>8}  {:>8}  {:>10}  statement", "mean ms", "p99 ms", "max ms", "executed")?;
     let mut shown = None;
     for s in used {
-        // Where there are several scripts, each has its commands below its name.
+        // With several scripts, the commands of each are below its name.
         if record.transactions.len() > 1 && s.transaction.is_some() && s.transaction != shown {
             shown.clone_from(&s.transaction);
             writeln!(out, "  {}", s.transaction.as_deref().unwrap_or_default())?;
@@ -447,7 +447,7 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// The tables that grew most.
+/// Returns the tables that grew most.
 fn growth(record: &RunRecord) -> String {
     let tables = record.server.iter().flat_map(|server| &server.tables);
     let grown = |t: &GrowthRecord| Some((t.bytes_after?.saturating_sub(t.bytes_before), t.name.clone()));

@@ -1,7 +1,7 @@
-//! Where the clients' time went, transaction by transaction: the table that HammerDB calls a time profile.
+//! The clients' time by transaction: the table that HammerDB calls a time profile.
 //!
-//! Times are service times in milliseconds, of the measured window alone. `ratio` is the transaction's share of all
-//! clients' time in that window; what is missing to 100 % the clients spent waiting for their turn, or thinking.
+//! Times are service times in milliseconds, of the measured window only. `ratio` is the transaction's share of all
+//! clients' time in that window; in the rest the clients were waiting or thinking.
 
 use std::io::{self, Write};
 

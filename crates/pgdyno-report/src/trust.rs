@@ -1,18 +1,18 @@
-//! Whether the figures can be used, for a reader who sees one screen.
+//! Whether the figures can be used, for a reader of one screen.
 
 use std::borrow::Cow;
 
 use pgdyno_results::{RunRecord, Trust, TrustRecord};
 
-/// So many reasons are shown; the others are a number.
+/// Maximum number of reasons that are shown; the others are counted.
 const REASONS_MAX: usize = 3;
 
-/// Returns the verdict of a record; of one that was written before there were any, it is made now.
+/// Returns the trust of a record; computes it for records that were written before it existed.
 pub(crate) fn of(record: &RunRecord) -> Cow<'_, TrustRecord> {
     record.trust.as_ref().map_or_else(|| Cow::Owned(TrustRecord::of(record)), Cow::Borrowed)
 }
 
-/// The verdict, and the first reasons, one a line.
+/// Returns the trust, and the first reasons, one per line.
 pub(crate) fn lines(record: &RunRecord) -> (Trust, Vec<String>) {
     let trust = of(record);
     let mut lines: Vec<String> = trust.reasons.iter().take(REASONS_MAX).cloned().collect();

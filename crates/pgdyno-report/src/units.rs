@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers as text.
 
-/// Milliseconds of nanoseconds, with as many digits as help: `0.123`, `12.3`, `1,234`.
+/// Returns nanoseconds in milliseconds, with useful digits only: `0.123`, `12.3`, `1,234`.
 #[must_use]
 pub fn ms(ns: u64) -> String {
     let ms = ns as f64 / 1e6;
@@ -13,7 +13,7 @@ pub fn ms(ns: u64) -> String {
     }
 }
 
-/// A rate: whole from 1,000, else with decimals.
+/// Returns a rate: a whole number from 1,000, otherwise with decimals.
 #[must_use]
 pub fn rate(per_s: f64) -> String {
     match per_s {
@@ -23,13 +23,13 @@ pub fn rate(per_s: f64) -> String {
     }
 }
 
-/// A whole number with its thousands apart.
+/// Returns a whole number with thousands separators.
 #[must_use]
 pub fn grouped(n: f64) -> String {
     count(n.round().max(0.0) as u64)
 }
 
-/// A whole number with its thousands apart.
+/// Returns a whole number with thousands separators.
 #[must_use]
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -43,7 +43,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A size: `1.2 GiB`.
+/// Returns a size: `1.2 GiB`.
 #[must_use]
 pub fn bytes(n: u64) -> String {
     let mut size = n as f64;
@@ -56,13 +56,13 @@ pub fn bytes(n: u64) -> String {
     format!("{size:.1} TiB")
 }
 
-/// A share as a percentage: `43.1 %`.
+/// Returns a share as a percentage: `43.1 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// A length of time: `34 ms`, `0.8 s`, `42 s`, `3 min 20 s`, `1 h 5 min`.
+/// Returns a length of time: `34 ms`, `0.8 s`, `42 s`, `3 min 20 s`, `1 h 5 min`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     match seconds {

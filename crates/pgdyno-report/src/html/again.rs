@@ -1,11 +1,11 @@
-//! The command line that a plan stands for.
+//! The command line of a plan.
 
 use pgdyno_plan::Plan;
 use pgdyno_plan::options::{self, Bearing, RunOption};
 use pgdyno_results::RunRecord;
 
-/// Returns the arguments that make the same plan again, `pgdyno` first. What a run took from its surroundings, such as a
-/// password, is not among them.
+/// Returns the arguments that make the same plan again, `pgdyno` first. Leaves out what a run took from its
+/// environment, such as a password.
 #[must_use]
 pub fn command_line(record: &RunRecord) -> Vec<String> {
     let plan = &record.plan;
@@ -23,7 +23,7 @@ pub fn command_line(record: &RunRecord) -> Vec<String> {
             if let Some(cut) = &recipe.shortened {
                 line.push(format!("--short={}", cut.by));
             }
-            // The recipe says the rest.
+            // The recipe sets the others.
             line.extend(options::arguments(plan, |option: &RunOption| option.bearing(plan) == Bearing::None));
         }
         None => {
@@ -35,7 +35,7 @@ pub fn command_line(record: &RunRecord) -> Vec<String> {
     line
 }
 
-/// The arguments as a POSIX shell takes them.
+/// Returns the arguments quoted for a POSIX shell.
 pub(super) fn shell(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     let quoted = |argument: &String| {
@@ -45,7 +45,7 @@ pub(super) fn shell(arguments: &[String]) -> String {
     arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// What is run: a workload, a directory, or scripts with their weights.
+/// Returns the workload: a name, a directory, or scripts with their weights.
 fn what(plan: &Plan) -> Vec<String> {
     if let Some(directory) = &plan.directory {
         return vec![directory.clone()];
@@ -60,7 +60,7 @@ fn what(plan: &Plan) -> Vec<String> {
 fn target(record: &RunRecord) -> Vec<String> {
     let name = match (&record.target, record.plan.target.as_str()) {
         (Some(target), _) => &target.name,
-        // A workload without a server takes no target.
+        // A workload without a server accepts no target.
         (None, "none") => return Vec::new(),
         (None, target) => target,
     };

@@ -1,19 +1,19 @@
-//! What is drawn over time.
+//! Charts over time.
 
-/// A chart over time. Charts of several runs that have the same title are drawn on the same axes.
+/// A chart over time. Charts of several runs with the same title are drawn on the same axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chart {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What the values mean, in a sentence.
+    /// The meaning of the values, in a sentence.
     pub note: String,
-    /// The unit of all values, as the axis has it.
+    /// The unit of all values, on the axis.
     pub unit: String,
     /// Whether the axis is logarithmic.
     pub logarithmic: bool,
-    /// Whether the series are shares of a whole: areas, one on the other.
+    /// Whether the series are shares of a whole, drawn as stacked areas.
     pub stacked: bool,
-    /// Whether it takes the whole width; others stand two by two where there is room.
+    /// Whether it has the full width; others are placed in pairs if there is room.
     pub wide: bool,
     /// The part of the page that it belongs to.
     pub part: Part,
@@ -24,9 +24,9 @@ pub struct Chart {
 /// A part of the page, in the page's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// What the clients did and saw.
+    /// The clients.
     Drive,
-    /// What the server was busy with.
+    /// The server's activity.
     #[default]
     Server,
     /// The machines.
@@ -36,7 +36,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its heading.
+    /// Returns its heading.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Drive => "Throughput and response times",
@@ -50,17 +50,17 @@ impl Part {
 /// Values over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// What it is, as the legend has it.
+    /// Its name in the legend.
     pub name: String,
-    /// Moments, in seconds since the clients began, ascending.
+    /// Times, in seconds since the clients started, ascending.
     pub seconds: Vec<f64>,
-    /// A value for each moment; none where nothing was seen.
+    /// A value for each time; none if unknown.
     pub values: Vec<Option<f64>>,
-    /// Its colour, where that has a meaning; else it goes by the series' place.
+    /// Its colour, if it has a meaning; otherwise the colour depends on the series' position.
     pub ink: Option<Ink>,
-    /// Whether it is a line over the areas of a stacked chart, and no part of the sum.
+    /// Whether it is a line over the areas of a stacked chart, and not part of the sum.
     pub over: bool,
-    /// What becomes of values that are too many to be shown.
+    /// How several values are combined into one if there are too many.
     pub fold: Fold,
 }
 
@@ -68,7 +68,7 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ink(pub &'static str, pub usize);
 
-/// What stands for several values that follow each other.
+/// How to combine successive values into one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fold {
     /// Their mean.
@@ -78,15 +78,15 @@ pub enum Fold {
     Max,
 }
 
-/// A moment, or a span of time, that is marked in all charts of its run.
+/// A time, or a span of time, that is marked in all charts of its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mark {
-    /// In a word, such as `checkpoint`; where it is empty the text stands for it.
+    /// Its kind, such as `checkpoint`; if empty, the text is used.
     pub kind: String,
-    /// What happened.
+    /// The event.
     pub text: String,
-    /// Begin, in seconds since the clients began.
+    /// Start, in seconds since the clients started.
     pub from_s: f64,
-    /// End of a span; absent for a moment.
+    /// End of a span; absent for a single time.
     pub until_s: Option<f64>,
 }

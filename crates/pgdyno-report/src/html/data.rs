@@ -9,14 +9,14 @@ use super::markup::SafeJson;
 use super::several::{self, Drawn};
 use super::{ReportRun, drive, events};
 
-/// Everything that is drawn. `growth` are figures against what grows, of [`super::growth`].
+/// Returns all data of the charts. `growth` are the charts of [`super::growth`].
 pub(super) fn data(runs: &[ReportRun], growth: Vec<Value>) -> SafeJson {
     let mut axes = Axes::default();
     let charts: Vec<Value> = several::charts(runs).into_iter().map(|drawn| chart(drawn, &mut axes)).collect();
     let of_runs = |of: &dyn Fn(usize, &ReportRun) -> Vec<Value>| -> Vec<Value> {
         runs.iter().enumerate().flat_map(|(at, run)| of(at, run)).collect()
     };
-    let told = several::told(runs);
+    let drawn = several::drawn_runs(runs);
     let name = |run: &ReportRun| json!({ "name": run.name, "side": run.side.map(|side| side as usize) });
     SafeJson::new(&json!({
         "runs": runs.iter().map(name).collect::<Vec<_>>(),
@@ -25,13 +25,13 @@ pub(super) fn data(runs: &[ReportRun], growth: Vec<Value>) -> SafeJson {
         "marks": of_runs(&|at, run| marks(at, &events::marks(run))),
         "charts": charts,
         "axes": axes.all,
-        "heats": of_runs(&|at, run| if told.contains(&at) { heat(at, run) } else { Vec::new() }),
+        "heats": of_runs(&|at, run| if drawn.contains(&at) { heat(at, run) } else { Vec::new() }),
         "curves": of_runs(&curves),
         "growth": growth,
     }))
 }
 
-/// Moments that several series share.
+/// Time axes that several series share.
 #[derive(Default)]
 struct Axes {
     all: Vec<Value>,
@@ -99,22 +99,22 @@ fn curves(run: usize, of: &ReportRun) -> Vec<Value> {
     of.latencies.curves().into_iter().map(value).collect()
 }
 
-/// A number without digits that nobody sees.
+/// Returns a number without invisible digits.
 fn round(value: f64, parts: f64) -> Value {
     number((value * parts).round() / parts)
 }
 
-/// Four digits.
+/// Rounds to four digits.
 pub(super) fn significant(value: f64) -> Value {
     if value == 0.0 || !value.is_finite() {
         return number(value);
     }
     let parts = 10_f64.powi(3 - value.abs().log10().floor() as i32);
-    // Of a power of ten that is no whole number the inverse is the exact one.
+    // For a power of ten below 1 only its inverse is exact.
     number(if parts >= 1.0 { (value * parts).round() / parts } else { (value * parts).round() * (1.0 / parts).round() })
 }
 
-/// Whole numbers without a point; none for what is no number.
+/// Returns whole numbers without a decimal point; null for NaN and infinities.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }

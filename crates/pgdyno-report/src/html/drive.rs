@@ -1,14 +1,14 @@
-//! What the clients did and saw, interval by interval.
+//! Charts of the clients, by interval.
 
 use pgdyno_results::{LevelChangeRecord, TimelineInterval};
 
 use super::ReportRun;
 use super::chart::{Chart, Fold, Mark, Part, Series};
 
-/// The share of its length that an interval must have to tell a rate.
+/// An interval needs this share of its length for a rate.
 const WHOLE: f64 = 0.3;
 
-/// The charts of a run's intervals.
+/// Returns the charts of a run's intervals.
 pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     let intervals = &run.timeline.intervals;
     if intervals.is_empty() {
@@ -16,12 +16,12 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     }
     let changes = run.record.summary.as_ref().map_or(&[][..], |summary| &summary.level_changes);
     let mut charts = vec![throughput(intervals, changes), latency(intervals)];
-    charts.extend(trouble(intervals));
+    charts.extend(failures(intervals));
     charts.extend([in_flight(intervals), driver(intervals)]);
     charts
 }
 
-/// The spans before and after the measured window, as marks.
+/// Returns the spans before and after the measured window, as marks.
 pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
     let mut spans: Vec<Mark> = Vec::new();
     let mut last = None;
@@ -42,13 +42,13 @@ pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
     spans
 }
 
-/// What there was in each interval, a second. One that was cut short tells no rate.
+/// Returns a rate per second in each interval. Intervals that were cut short have none.
 pub(super) fn rate(name: &str, intervals: &[TimelineInterval], amount: impl Fn(&TimelineInterval) -> f64) -> Series {
     let longest = intervals.iter().map(|i| i.end_s - i.start_s).fold(0.0, f64::max);
     series(name, intervals, |i, seconds| (seconds >= longest * WHOLE).then(|| amount(i) / seconds))
 }
 
-/// A series with a value for each interval, at its middle.
+/// Returns a series with a value for each interval, at its middle.
 pub(super) fn series(
     name: &str,
     intervals: &[TimelineInterval],
@@ -75,7 +75,7 @@ fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> 
     }
 }
 
-/// The levels between which throughput changed, as steps over the measured window.
+/// Returns the levels between which throughput changed, as steps over the measured window.
 fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Option<Series> {
     let measured = || intervals.iter().filter(|i| i.phase == "measure");
     let (first, last) = (measured().next()?, measured().next_back()?);
@@ -84,7 +84,7 @@ fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Opti
     let tps = changes.first().map(|change| change.tps_before).into_iter().chain(changes.iter().map(|c| c.tps_after));
     let mut steps = Series { name: "level".to_owned(), over: true, ..Series::default() };
     for ((begin, end), tps) in begins.zip(ends).zip(tps) {
-        // A gap between levels: nothing lies between them.
+        // A gap between levels has no value.
         steps.seconds.extend([begin, end, end]);
         steps.values.extend([Some(tps), Some(tps), None]);
     }
@@ -106,8 +106,8 @@ fn latency(intervals: &[TimelineInterval]) -> Chart {
     }
 }
 
-/// What did not go as it should, where anything did not.
-fn trouble(intervals: &[TimelineInterval]) -> Option<Chart> {
+/// Returns the failures, if there were any.
+fn failures(intervals: &[TimelineInterval]) -> Option<Chart> {
     type Count = fn(&TimelineInterval) -> u64;
     let kinds: [(&str, Count); 4] =
         [("failed", |i| i.failed), ("retries", |i| i.retries), ("skipped", |i| i.skipped), ("late", |i| i.late)];
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn trouble_shows_what_there_was_only() {
         let fine = interval("measure", 0.0);
-        assert_eq!(trouble(std::slice::from_ref(&fine)), None);
+        assert_eq!(failures(std::slice::from_ref(&fine)), None);
         let bad = TimelineInterval { retries: 4, ..fine.clone() };
-        let chart = trouble(&[fine, bad]).map(|chart| chart.series);
+        let chart = failures(&[fine, bad]).map(|chart| chart.series);
         let facts: Vec<_> = chart.iter().flatten().map(|s| (s.name.as_str(), s.values.clone())).collect();
         assert_eq!(facts, [("retries", vec![Some(0.0), Some(2.0)])]);
     }

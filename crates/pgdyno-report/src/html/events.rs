@@ -1,4 +1,4 @@
-//! What happened while the clients were at work: marks in the charts, and a list.
+//! The events of a run: marks in the charts, and a list.
 
 use pgdyno_results::{EventRecord, RunRecord};
 
@@ -7,10 +7,10 @@ use super::chart::Mark;
 use super::groups;
 use super::markup::Html;
 
-/// Events that the list has without being opened.
+/// Number of events that the list shows before it is unfolded.
 const SHOWN_MAX: usize = 12;
 
-/// The marks of a run: its stages after the first, the record's events, and what else it was told.
+/// Returns the marks of a run: its stages after the first, the record's events, and its further marks.
 pub(super) fn marks(run: &ReportRun) -> Vec<Mark> {
     let mark = |event: &EventRecord| Mark {
         kind: event.kind.clone(),
@@ -22,7 +22,7 @@ pub(super) fn marks(run: &ReportRun) -> Vec<Mark> {
     groups::stages(run).into_iter().chain(events).collect()
 }
 
-/// The list.
+/// Writes the list.
 pub(super) fn list(record: &RunRecord, html: &mut Html) {
     if record.events.is_empty() {
         return;

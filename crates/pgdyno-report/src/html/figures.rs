@@ -1,4 +1,4 @@
-//! The headline figures, and what they mean.
+//! The main figures, and their meanings.
 
 use pgdyno_results::{RunRecord, Status};
 
@@ -8,7 +8,7 @@ use crate::metric::{Headline, headline};
 use crate::units::{ms, percent};
 use crate::{steady, trust};
 
-/// What else stands among the headlines.
+/// Returns further main figures.
 fn more(record: &RunRecord) -> Vec<Headline> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let mut more = Vec::new();
@@ -34,7 +34,7 @@ fn more(record: &RunRecord) -> Vec<Headline> {
     more
 }
 
-/// The figures of one run as tiles, or of several as a table with a line for each.
+/// Writes the figures of one run as tiles, or of several as a table with a line for each.
 pub(super) fn figures(runs: &[ReportRun], html: &mut Html) {
     match runs {
         [run] => tiles(&run.record, html),
@@ -76,7 +76,7 @@ fn table(runs: &[ReportRun], html: &mut Html) {
     html.table(&columns, &rows);
 }
 
-/// How the run ended, with what must be known before its figures are trusted.
+/// Writes how the run ended, and what a reader must know before trusting its figures.
 pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
     let class = if record.status == Status::Complete { "<p class=\"good\">" } else { "<p class=\"bad\">" };
     html.raw(class).raw("<b>").text(record.status.name()).raw("</b>");

@@ -1,4 +1,4 @@
-//! What held the server back: ranked, each with the figures that it stands on.
+//! The findings: ranked, each with its evidence.
 
 use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
 
@@ -42,7 +42,7 @@ fn one(finding: &FindingRecord, html: &mut Html) {
     html.raw("</li>\n");
 }
 
-/// A bar of the finding's share.
+/// Writes a bar of the finding's share.
 fn weight(share: f64, html: &mut Html) {
     html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"weight ").text(&percent(share)).raw("\"><title>weight ");
     html.text(&percent(share)).raw("</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");

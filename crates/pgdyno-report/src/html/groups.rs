@@ -1,4 +1,4 @@
-//! Groups of clients: a table, and what each did over time.
+//! Groups of clients: a table, and charts of each.
 
 use pgdyno_results::{GroupTimeline, RunRecord};
 
@@ -23,7 +23,7 @@ pub(super) fn table(record: &RunRecord, html: &mut Html) {
     html.heading("Groups of clients").table(&columns, &rows);
 }
 
-/// Returns the charts of a run's groups: none where it has one.
+/// Returns the charts of a run's groups; none if it has only one.
 pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     let groups = &run.timeline.groups;
     if groups.is_empty() {
@@ -62,7 +62,7 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     ]
 }
 
-/// Returns the starts of the stages after the first, where there are several.
+/// Returns the starts of the stages after the first, if there are several.
 pub(super) fn stages(run: &ReportRun) -> Vec<Mark> {
     let mut starts: Vec<Mark> = Vec::new();
     for group in &run.timeline.groups {

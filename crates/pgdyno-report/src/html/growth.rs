@@ -1,4 +1,4 @@
-//! Figures against what grows from run to run: a scaling on the page.
+//! A scaling on the page: figures along an axis.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::scaling::Scaling;
 /// Percentiles in the chart of response times.
 const PERCENTILES: [&str; 3] = ["p50", "p95", "p99"];
 
-/// The metrics of the charts: the scaling's own, and response times.
+/// Returns the metrics of the charts: the scaling's own, and response times.
 pub(super) fn metrics(scaling: &Scaling) -> Vec<Vec<Metric>> {
     let own = &scaling.metric;
     let throughput = if own.is_latency() { Metric::tps() } else { own.clone() };
@@ -24,7 +24,7 @@ pub(super) fn metrics(scaling: &Scaling) -> Vec<Vec<Metric>> {
     vec![vec![throughput], percentiles]
 }
 
-/// Orders runs as the axis does, and names each by its place: `clients 8`, and the second of several `clients 8 (2)`.
+/// Sorts runs along the axis, and names each by its position: `clients 8`, and the second of several `clients 8 (2)`.
 pub(super) fn name(scaling: &Scaling, runs: &mut [ReportRun]) {
     let place = |run: &ReportRun| {
         let label = scaling.axis.place(&run.record).map(|place| place.label).unwrap_or_default();
@@ -41,24 +41,24 @@ pub(super) fn name(scaling: &Scaling, runs: &mut [ReportRun]) {
     }
 }
 
-/// A chart: lines of the same places, with the least and the greatest of the runs at each.
+/// Returns a chart: lines over the same positions, with the least and the greatest of the runs at each.
 pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
     let first = lines.first()?;
     let is_latency = first.metric.is_latency();
     let scale = if is_latency { 1e-6 } else { 1.0 };
-    let told = |value: f64| significant(value * scale);
+    let scaled = |value: f64| significant(value * scale);
     let line = |line: &Scaling| {
         let points: Vec<Value> = line
             .points
             .iter()
-            .map(|p| json!({ "label": p.label, "at": p.at, "mean": told(p.mean), "min": told(p.min), "max": told(p.max) }))
+            .map(|p| json!({ "label": p.label, "at": p.at, "mean": scaled(p.mean), "min": scaled(p.min), "max": scaled(p.max) }))
             .collect();
         json!({ "name": line.metric.name(), "points": points })
     };
     let proportion: Vec<Value> = first
         .points
         .iter()
-        .map(|p| p.linear.map_or(Value::Null, |linear| told(linear * first.points[0].mean)))
+        .map(|p| p.linear.map_or(Value::Null, |linear| scaled(linear * first.points[0].mean)))
         .collect();
     Some(json!({
         "title": title, "unit": if is_latency { "ms".to_owned() } else { first.metric.title().to_owned() },
@@ -67,7 +67,7 @@ pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
     }))
 }
 
-/// The table of the scaling, and what must be known before it is trusted.
+/// Writes the table of the scaling, and what a reader must know before trusting it.
 pub(super) fn table(scaling: &Scaling, html: &mut Html) {
     html.raw("<section id=\"growth\">\n").heading(&scaling.title());
     let (titles, rows) = scaling.rows();

@@ -1,61 +1,61 @@
-//! The latencies of a run, folded into what a heat map and a percentile curve need.
+//! The latencies of a run, combined into a heat map and percentile curves.
 
 use std::collections::BTreeMap;
 
 use pgdyno_results::{LatencyLine, TimelineInterval};
 
-/// Cells of a heat map side by side, at most.
+/// Maximum number of columns of a heat map.
 const COLUMNS_MAX: usize = 300;
-/// Cells of a heat map one above the other, at most.
+/// Maximum number of rows of a heat map.
 const ROWS_MAX: usize = 60;
-/// Rows to a tenfold latency while they are counted.
+/// Rows per tenfold latency while they are counted.
 const ROWS_PER_DECADE: f64 = 20.0;
 /// The lower edge of the first row.
 const FLOOR_NS: f64 = 100.0;
 /// Rows while they are counted: up to 10,000 s.
 const ROWS: usize = 220;
-/// Points of a percentile curve to each nine.
+/// Points of a percentile curve per nine.
 const POINTS_PER_NINE: f64 = 40.0;
 /// Nines of the last point of a percentile curve: 99.99 %.
 const NINES_MAX: f64 = 4.0;
 
-/// The latencies of a run: counted as they come, of any number of intervals.
+/// The latencies of a run, counted for any number of intervals.
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
-    /// Begin of each interval in milliseconds, and whether it is in the measured window.
+    /// Start of each interval in milliseconds, and whether it is in the measured window.
     intervals: Vec<(u64, bool)>,
-    /// Begin and end of each column.
+    /// Start and end of each column.
     columns: Vec<(f64, f64)>,
     per_column: usize,
-    /// By transaction; response times apart from service times.
+    /// By transaction; response times separate from service times.
     found: BTreeMap<(String, bool), Counts>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Counts {
-    /// By column, then by row.
+    /// Counts by column, then by row.
     cells: Vec<u64>,
-    /// By latency in nanoseconds, in the measured window.
+    /// Counts by latency in nanoseconds, in the measured window.
     measured: BTreeMap<u64, u64>,
 }
 
-/// A heat map: how many transactions took how long, when.
+/// A heat map: the number of transactions by time and latency.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Heat {
-    /// Begin and end of each column, in seconds.
+    /// Start and end of each column, in seconds.
     pub(super) columns: Vec<(f64, f64)>,
     /// The lower edge of the lowest row, in milliseconds.
     pub(super) floor_ms: f64,
-    /// The upper edge of a row over its lower edge.
+    /// The upper edge of a row divided by its lower edge.
     pub(super) ratio: f64,
     /// Counts by column, then by row from the lowest.
     pub(super) cells: Vec<Vec<u64>>,
 }
 
-/// The latencies that shares of transactions do not exceed.
+/// A percentile curve: the latencies that shares of transactions do not exceed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
-    /// Whose latencies.
+    /// The transaction.
     pub(super) name: String,
     /// Nines (2 is 99 %, 3 is 99.9 %) and milliseconds.
     pub(super) points: Vec<(f64, f64)>,
@@ -71,7 +71,7 @@ fn row(ns: u64) -> usize {
 }
 
 impl Latencies {
-    /// None yet, of a run with these intervals.
+    /// Returns empty latencies of a run with these intervals.
     #[must_use]
     pub fn over(intervals: &[TimelineInterval]) -> Self {
         let per_column = intervals.len().div_ceil(COLUMNS_MAX).max(1);
@@ -84,9 +84,9 @@ impl Latencies {
         }
     }
 
-    /// Counts the latencies of one transaction in one interval. What belongs to no interval is left out.
+    /// Counts the latencies of one transaction in one interval. Ignores lines outside all intervals.
     pub fn add(&mut self, line: &LatencyLine) {
-        // Both files round begins, one to a millisecond.
+        // The starts in the two files are rounded, so they may differ by a millisecond.
         let start = milliseconds(line.start_s);
         let at = self.intervals.partition_point(|(begin, _)| begin + 1 < start);
         let Some((begin, measured)) = self.intervals.get(at) else { return };
@@ -104,14 +104,14 @@ impl Latencies {
         }
     }
 
-    /// Of each transaction its response times: where it has none of their own, they are its service times.
+    /// Returns the response times of each transaction; its service times if they are the same.
     fn responses(&self) -> impl Iterator<Item = (&str, &Counts)> {
         let own = |name: &String| self.found.contains_key(&(name.clone(), true));
         let counts = self.found.iter().filter(move |((name, response), _)| *response || !own(name));
         counts.map(|((name, _), counts)| (name.as_str(), counts))
     }
 
-    /// The heat map of all transactions; absent where there are no latencies.
+    /// Returns the heat map of all transactions; none without latencies.
     pub(super) fn heat(&self) -> Option<Heat> {
         let mut cells = vec![0; self.columns.len() * ROWS];
         for (_, counts) in self.responses() {
@@ -129,8 +129,8 @@ impl Latencies {
         })
     }
 
-    /// The curve of all transactions, then one for each where there are several; with service times of all where they are
-    /// others. Of the measured window only.
+    /// Returns the curve of all transactions, then one for each if there are several, and the service times of all if
+    /// they differ. Only of the measured window.
     pub(super) fn curves(&self) -> Vec<Curve> {
         let each: Vec<_> = self.responses().collect();
         let scheduled = self.found.keys().any(|(_, response)| *response);
@@ -152,7 +152,7 @@ fn curve<'a>(name: &str, parts: impl Iterator<Item = &'a BTreeMap<u64, u64>>) ->
     if all == 0 {
         return None;
     }
-    // Beyond one of all there is nothing but the greatest.
+    // Beyond the share of a single transaction there is only the maximum.
     let nines_last = (all as f64).log10().min(NINES_MAX);
     let steps = (nines_last * POINTS_PER_NINE).floor() as u64;
     let at = (0..=steps).map(|step| step as f64 / POINTS_PER_NINE).chain([nines_last]);
@@ -160,7 +160,7 @@ fn curve<'a>(name: &str, parts: impl Iterator<Item = &'a BTreeMap<u64, u64>>) ->
     let (mut ns, mut below) = latencies.next()?;
     let point = |nines: f64| {
         let share = 1.0 - 10_f64.powf(-nines);
-        // A share such as 0.9 of 1,000 is 900, whatever its last bit says.
+        // A share such as 0.9 of 1,000 is 900, whatever its last bit is.
         let rank = ((share * all as f64 - 1e-6).ceil() as u64).clamp(1, all);
         while below < rank {
             let (next, count) = latencies.next()?;

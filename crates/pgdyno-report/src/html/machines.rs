@@ -1,14 +1,14 @@
-//! Who had the CPUs of the machines in the measured window: a bar for each machine.
+//! The use of the machines' CPUs in the measured window: a bar for each machine.
 
 use pgdyno_results::{MachineRecord, RunRecord};
 
 use super::markup::Html;
 use crate::units::bytes;
 
-/// A machine that pgdyno itself looked at.
+/// A machine that pgdyno itself sampled.
 const LOCAL: &str = "local";
 
-/// A part of a bar: what, its class in the style, and CPUs.
+/// A part of a bar: its name, its class in the style, and CPUs.
 type Part = (&'static str, &'static str, f64);
 
 pub(super) fn machines(record: &RunRecord, html: &mut Html) {
@@ -30,8 +30,8 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     if all <= 0.0 {
         return;
     }
-    let told = |cpus: f64| format!("{cpus:.2}");
-    let words: Vec<String> = parts.iter().map(|(what, _, cpus)| format!("{what} {}", told(*cpus))).collect();
+    let text = |cpus: f64| format!("{cpus:.2}");
+    let words: Vec<String> = parts.iter().map(|(what, _, cpus)| format!("{what} {}", text(*cpus))).collect();
     html.raw("<div class=\"machine\"><p><b>").text(name).raw("</b> ");
     let cpus = machine.cpus.map_or_else(String::new, |cpus| format!("{cpus} CPUs, "));
     let seen_by = if machine.seen_by == LOCAL { "where pgdyno ran" } else { &machine.seen_by };
@@ -49,7 +49,7 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     html.raw("</svg><ul class=\"keys\">");
     for (what, class, cpus) in &parts {
         html.raw("<li><svg class=\"key\" aria-hidden=\"true\"><rect class=\"").text(class);
-        html.raw("\" width=\"100%\" height=\"100%\"/></svg>").text(&format!("{what} {}", told(*cpus))).raw("</li>");
+        html.raw("\" width=\"100%\" height=\"100%\"/></svg>").text(&format!("{what} {}", text(*cpus))).raw("</li>");
     }
     html.raw("</ul>\n");
     let more = more(machine);
@@ -59,18 +59,18 @@ fn one(name: &str, machine: &MachineRecord, html: &mut Html) {
     html.raw("</div>\n");
 }
 
-/// CPUs by who had them, with what is left of them.
+/// Returns CPUs by use, including the idle ones.
 fn parts(machine: &MachineRecord) -> Vec<Part> {
     let mut parts = vec![("the server", "of-server", machine.server_cpus.values().sum())];
     let mut part = |what, class, cpus: Option<f64>| parts.push((what, class, cpus.unwrap_or(0.0)));
     part("pgdyno", "of-driver", machine.driver_cpus);
     part("kernel", "of-kernel", machine.kernel_cpus);
     part("other programs", "of-others", machine.other_cpus);
-    // Where nobody could look at processes only their sum is known.
+    // If processes are not visible, only their sum is known.
     part("busy, by whom is not known", "of-others", machine.busy_cpus.filter(|_| machine.other_cpus.is_none()));
     part("waiting for disks", "of-waits", machine.iowait_cpus);
     part("taken by the hypervisor", "of-steal", machine.steal_cpus);
-    // What is less than the rounding of several looks is none.
+    // A remainder below the rounding of several samples is ignored.
     parts.retain(|(_, _, cpus)| *cpus >= 0.005);
     let used: f64 = parts.iter().map(|(_, _, cpus)| cpus).sum();
     if let Some(cpus) = machine.cpus {
@@ -79,7 +79,7 @@ fn parts(machine: &MachineRecord) -> Vec<Part> {
     parts
 }
 
-/// What else is known of a machine, in words.
+/// Returns further facts about a machine, as text.
 fn more(machine: &MachineRecord) -> Vec<String> {
     let mut more = Vec::new();
     let mut kinds: Vec<_> = machine.server_cpus.iter().filter(|(_, cpus)| **cpus >= 0.005).collect();

@@ -1,6 +1,6 @@
-//! HTML as it grows. Markup is what the source code says; everything else is escaped.
+//! Builds HTML. Markup comes only from this source code; everything else is escaped.
 
-/// A piece of a page.
+/// A part of a page.
 #[derive(Debug, Default)]
 pub struct Html(String);
 
@@ -8,13 +8,13 @@ pub struct Html(String);
 pub type Column<'a> = (&'a str, bool);
 
 impl Html {
-    /// Markup of this source code.
+    /// Appends markup of this source code.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0 += markup;
         self
     }
 
-    /// Text of anybody, for between tags and within quoted attributes.
+    /// Appends any text, between tags or within quoted attributes.
     pub fn text(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
             match c {
@@ -23,7 +23,7 @@ impl Html {
                 '>' => self.0 += "&gt;",
                 '"' => self.0 += "&quot;",
                 '\'' => self.0 += "&#39;",
-                // No page may hold these.
+                // HTML permits none of these characters.
                 '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\x7f' => self.0.push('\u{fffd}'),
                 c => self.0.push(c),
             }
@@ -31,18 +31,18 @@ impl Html {
         self
     }
 
-    /// What [`super::data`] has made safe.
+    /// Appends JSON that [`super::data`] has made safe.
     pub(super) fn json(&mut self, json: &SafeJson) -> &mut Self {
         self.0 += &json.0;
         self
     }
 
-    /// A heading of a section.
+    /// Appends a heading of a section.
     pub fn heading(&mut self, text: &str) -> &mut Self {
         self.raw("<h2>").text(text).raw("</h2>\n")
     }
 
-    /// A table; none where there are no rows.
+    /// Appends a table, if it has rows.
     pub fn table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>]) -> &mut Self {
         if rows.is_empty() {
             return self;
@@ -63,7 +63,7 @@ impl Html {
         self.raw("</tbody></table></div>\n")
     }
 
-    /// A list of lines; none where there are none.
+    /// Appends a list, if it has lines.
     pub fn list<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) -> &mut Self {
         let mut lines = lines.into_iter().peekable();
         if lines.peek().is_some() {
@@ -76,20 +76,20 @@ impl Html {
         self
     }
 
-    /// The page.
+    /// Returns the page.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 }
 
-/// JSON that cannot end the element that holds it.
+/// JSON that cannot end its element.
 #[derive(Debug)]
 pub(super) struct SafeJson(String);
 
 impl SafeJson {
-    /// `<`, `>` and `&` occur within strings only, where they may be written as escapes; so may the two line ends that
-    /// JSON admits and old scripts do not.
+    /// Escapes `<`, `>` and `&`, which occur only within strings, and two line separators that are valid in JSON but
+    /// not in old scripts.
     pub(super) fn new(value: &serde_json::Value) -> Self {
         let json = value.to_string();
         let mut safe = String::with_capacity(json.len());

@@ -3,7 +3,7 @@
 use super::chart::Chart;
 use super::{ReportRun, drive, groups, samples, thin};
 
-/// What its intervals tell, what its samples tell, and its own; by part of the page.
+/// Returns the charts of its intervals, of its samples, and its own; by part of the page.
 pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
     let mut charts: Vec<Chart> = drive::charts(run)
         .into_iter()
@@ -12,12 +12,12 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
         .collect();
     charts.extend(samples::charts(&run.samples).into_iter().map(|chart| thin::chart(chart, thin::SAMPLES_MAX)));
     charts.extend(run.charts.iter().cloned());
-    // What nobody has seen is not drawn as if it were nothing.
+    // Charts without values are left out.
     for chart in &mut charts {
         chart.series.retain(|series| series.values.iter().any(Option::is_some));
     }
     charts.retain(|chart| !chart.series.is_empty());
-    // In a part they keep their order.
+    // The order within a part stays the same.
     charts.sort_by_key(|chart| chart.part);
     charts
 }

@@ -1,4 +1,4 @@
-//! The page as a whole.
+//! The whole page.
 
 use std::slice;
 
@@ -15,10 +15,10 @@ use crate::compare::Comparison;
 use crate::scaling::Scaling;
 use crate::text::what_ran;
 
-/// The whole look of a page, for other pages that are to look the same.
+/// The style of a page, for other pages with the same look.
 pub const STYLE: &str = include_str!("assets/page.css");
 
-/// The whole script: one scope, so that the files know each other and nobody else knows them.
+/// The script: one scope for all files, which nothing else can access.
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("assets/scale.js"),
@@ -36,18 +36,18 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// What stands on a page.
+/// The contents of a page.
 #[derive(Default)]
 pub(super) struct Page<'a> {
     /// The runs.
     pub(super) runs: &'a [ReportRun],
-    /// What they show beside each other.
+    /// Their comparison.
     pub(super) comparison: Option<&'a Comparison>,
-    /// How a figure grows over them, and the charts of it.
+    /// Their scaling, and its charts.
     pub(super) scaling: Option<(&'a Scaling, Vec<Value>)>,
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(page: &Page<'_>) -> String {
     let mut html = Html::default();
     let title = title(page);
@@ -69,7 +69,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
     html.into_string()
 }
 
-/// The report of a run.
+/// Writes the report of a run.
 fn one(run: &ReportRun, html: &mut Html) {
     html.raw("<section id=\"figures\" aria-label=\"figures\">\n");
     figures::figures(slice::from_ref(run), html);
@@ -82,7 +82,7 @@ fn one(run: &ReportRun, html: &mut Html) {
     html.raw("</section>\n");
 }
 
-/// The page of several runs: what they show together, the charts, then each by itself.
+/// Writes the page of several runs: their comparison or scaling, the charts, then each run.
 fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
     if let Some(comparison) = page.comparison {
         comparison::comparison(comparison, html);
@@ -94,15 +94,15 @@ fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
     figures::figures(runs, html);
     html.raw("</section>\n");
     charts(html);
-    let told = several::told(runs);
-    if told.len() < runs.len() {
+    let drawn = several::drawn_runs(runs);
+    if drawn.len() < runs.len() {
         let which =
-            if told.is_empty() { "" } else { "; of many runs, the first of each side has its own pictures here" };
+            if drawn.is_empty() { "" } else { "; of many runs, the first of each side has its own pictures here" };
         html.raw("<p class=\"note\">What a run waited for, and everything else of it, is in its own report")
             .text(which)
             .raw(".</p>\n");
     }
-    for run in told.into_iter().map(|nth| &runs[nth]) {
+    for run in drawn.into_iter().map(|nth| &runs[nth]) {
         html.raw("<section>\n<h2 class=\"run\">")
             .text(&run.name)
             .raw("</h2>\n<p class=\"sub\">")
@@ -115,7 +115,7 @@ fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
     }
 }
 
-/// How a run ended, what it was, and what held the server back.
+/// Writes how a run ended, its description, and the findings.
 fn about(run: &ReportRun, html: &mut Html) {
     let record = &run.record;
     figures::verdict(record, html);
@@ -125,7 +125,7 @@ fn about(run: &ReportRun, html: &mut Html) {
     server::what_ran(record, html);
 }
 
-/// Everything else of a run.
+/// Writes everything else about a run.
 fn all(run: &ReportRun, html: &mut Html) {
     tables::tables(&run.record, html);
     shares::statements(&run.samples, html);
@@ -134,7 +134,7 @@ fn all(run: &ReportRun, html: &mut Html) {
     server::appendix(run, html);
 }
 
-/// The place of the charts.
+/// Writes the container of the charts.
 fn charts(html: &mut Html) {
     html.raw("<section id=\"charts\">\n");
     html.raw("<p class=\"hint\">Drag across a chart to zoom all of them, double-click to see everything again. With the keyboard: ");
@@ -169,7 +169,8 @@ fn head(title: &str, html: &mut Html) {
     html.raw("<style>").raw(STYLE).raw("</style></head>\n<body>\n");
 }
 
-/// The page's policy: no request, no script and no style but its own; pictures only as data, for the export of charts.
+/// Returns the page's policy: no request, no script and no style but its own; pictures only as data, for the export of
+/// charts.
 #[must_use]
 pub fn policy() -> String {
     let hash = |text: &str| STANDARD.encode(sha2::Sha256::digest(text));

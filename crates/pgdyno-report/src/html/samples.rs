@@ -1,5 +1,4 @@
-//! What was sampled of the server and of the machines, as charts: one file for each idea. A chart of which nothing was seen
-//! is left out.
+//! Charts of the samples of server and machines: one file for each idea. Charts without values are left out.
 
 mod buffers;
 mod citus;
@@ -18,7 +17,7 @@ use pgdyno_results::{Points, Samples};
 
 use super::chart::{Chart, Fold, Ink, Series};
 
-/// The charts of all samples, in the order in which they are read.
+/// Returns the charts of all samples, in the order of the page.
 pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
     [
         waits::chart(samples),
@@ -50,34 +49,34 @@ pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
     .collect()
 }
 
-/// Values over time as a series.
+/// Returns values over time as a series.
 fn series(name: &str, points: Points) -> Series {
     let Points { at_s, values } = layers::torn(points);
     Series { name: name.to_owned(), seconds: at_s, values, ..Series::default() }
 }
 
-/// Those of the series in which anything was seen.
-fn seen(series: impl IntoIterator<Item = Series>) -> Vec<Series> {
+/// Returns those series that have a value other than 0.
+fn with_values(series: impl IntoIterator<Item = Series>) -> Vec<Series> {
     let known = |series: &Series| series.values.iter().flatten().any(|value| *value != 0.0);
     series.into_iter().filter(known).collect()
 }
 
-/// A chart, where there is anything in it.
+/// Returns a chart if it has series.
 fn drawn(chart: Chart) -> Option<Chart> {
     (!chart.series.is_empty()).then_some(chart)
 }
 
-/// The series in a colour with a meaning.
+/// Returns the series in a colour with a meaning.
 fn inked(series: Series, ink: &'static str) -> Series {
     Series { ink: Some(Ink(ink, 0)), ..series }
 }
 
-/// The series as one whose greatest values count.
+/// Returns the series with the maximum for combined values.
 fn greatest(series: Series) -> Series {
     Series { fold: Fold::Max, ..series }
 }
 
-/// The values, each times `factor`.
+/// Returns the values multiplied by `factor`.
 fn times(points: Points, factor: f64) -> Points {
     let values = points.values.into_iter().map(|value| value.map(|value| value * factor)).collect();
     Points { values, ..points }
@@ -90,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// A table of one source: columns, and rows of cells.
+    /// Returns a table of one source: columns, and rows of cells.
     pub(super) fn samples(source: &str, columns: &[&str], rows: &[(f64, &[&str])]) -> Samples {
         let row = |(at, cells): &(f64, &[&str])| (*at, cells.iter().map(|cell| (*cell).to_owned()).collect());
         let mut samples = Samples::default();
@@ -98,12 +97,12 @@ mod tests {
         samples
     }
 
-    /// Names of the series, each with its values.
+    /// Returns the names of the series, each with its values.
     pub(super) fn values(chart: &Chart) -> Vec<(&str, Vec<Option<f64>>)> {
         chart.series.iter().map(|s| (s.name.as_str(), s.values.clone())).collect()
     }
 
-    /// Samples of every source, in which every number grows.
+    /// Returns samples of every source, in which every number grows.
     fn everything() -> Samples {
         let mut samples = Samples::default();
         for source in pgdyno_samples::SOURCES {
@@ -118,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_chart_is_drawn_from_the_catalogue() {
-        // The one of all CPUs in percent is for machines of which nothing else is known.
+        // The total CPU percentage is for machines without other samples.
         let all = charts(&everything());
         let titles: Vec<_> = all.iter().map(|chart| chart.title.as_str()).collect();
         assert_eq!(titles.len(), 22, "{titles:#?}");

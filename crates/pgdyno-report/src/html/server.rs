@@ -1,4 +1,4 @@
-//! Where a run ran, and how to run it again: server, driver, settings, plan, files.
+//! The environment of a run, and how to run it again: server, driver, settings, plan, files.
 
 use pgdyno_results::{GrowthRecord, RunRecord, ServerRecord};
 
@@ -8,7 +8,7 @@ use super::markup::Html;
 use crate::text::{line_of_drive, line_of_place, line_of_server};
 use crate::units::{bytes, duration, percent};
 
-/// What makes a commit durable, or not.
+/// Settings that affect durability.
 const DURABILITY: [&str; 7] = [
     "fsync",
     "full_page_writes",
@@ -19,7 +19,7 @@ const DURABILITY: [&str; 7] = [
     "data_checksums",
 ];
 
-/// What ran, in sentences.
+/// Writes a description of the run, in sentences.
 pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
     html.raw("<dl class=\"facts\">\n");
     let mut fact = |name: &str, text: &str| {
@@ -93,7 +93,7 @@ fn durability(server: &ServerRecord) -> String {
     settings.join(", ")
 }
 
-/// The server's settings and what became of its tables; then how to do it again, and where everything is.
+/// Writes the server's settings and the sizes of its tables; then how to run it again, and where the files are.
 pub(super) fn appendix(run: &ReportRun, html: &mut Html) {
     let record = &run.record;
     if let Some(server) = &record.server {
@@ -108,7 +108,7 @@ pub(super) fn appendix(run: &ReportRun, html: &mut Html) {
     steps(record, html);
     html.heading("Run it again").raw("<p>The same plan, with the same random choices:</p>\n<pre class=\"again\">");
     html.text(&shell(&command_line(record))).raw("</pre>\n");
-    // What was made of scripts runs again without their files where the record has them.
+    // A workload of scripts can run again without its files if the record contains them.
     if record.plan.scripts.is_empty() || !record.plan.inputs.is_empty() {
         html.raw("<p>Or from its record, which has the texts of scripts, too: <code>pgdyno run --again ");
         html.text(&record.id).raw("</code></p>\n");

@@ -1,33 +1,33 @@
 //! Charts of several runs on the same axes.
 //!
-//! A chart of lines becomes one for each of its lines, in which each run has a colour: four percentiles of two runs in one
-//! picture nobody can read. Areas cannot lie over each other: each run has a chart of its own, with the same height.
+//! A chart of lines is split into one chart per line, in which each run has a colour: four percentiles of two runs in
+//! one chart would be unreadable. Areas cannot overlap: each run has its own chart, with the same height.
 
 use super::ReportRun;
 use super::chart::{Chart, Series};
 use super::of_run;
 
-/// So many runs have their own areas and heat maps; of more, the first of each side has.
+/// Maximum number of runs with their own areas and heat maps; of more runs, only the first of each side.
 const RUNS_MAX: usize = 4;
 
-/// Of a chart with more lines than these, the others are in the reports of the runs.
+/// Maximum number of lines of a chart; the others are in the reports of the runs.
 const LINES_MAX: usize = 4;
 
-/// A chart as it is drawn.
+/// A chart with the series of several runs.
 #[derive(Debug, PartialEq)]
 pub(super) struct Drawn {
-    /// What it is, without series.
+    /// The chart, without series.
     pub(super) chart: Chart,
     /// Its series, and the run of each.
     pub(super) series: Vec<(usize, Series)>,
-    /// The run, where it is of one among several.
+    /// The run, if the chart is of one among several.
     pub(super) run: Option<usize>,
-    /// What the axis is to reach at least.
+    /// The minimum upper end of the axis.
     pub(super) most: Option<f64>,
 }
 
-/// The runs that have pictures of their own.
-pub(super) fn told(runs: &[ReportRun]) -> Vec<usize> {
+/// Returns the runs that have their own charts.
+pub(super) fn drawn_runs(runs: &[ReportRun]) -> Vec<usize> {
     if runs.len() <= RUNS_MAX {
         return (0..runs.len()).collect();
     }
@@ -35,7 +35,7 @@ pub(super) fn told(runs: &[ReportRun]) -> Vec<usize> {
     (0..runs.len()).filter(first).collect()
 }
 
-/// The charts of all runs.
+/// Returns the charts of all runs.
 pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
     if let [run] = runs {
         let drawn = |mut chart: Chart| {
@@ -55,20 +55,20 @@ pub(super) fn charts(runs: &[ReportRun]) -> Vec<Drawn> {
         }
     }
     titled.sort_by_key(|(chart, _)| chart.part);
-    let told = told(runs);
+    let drawn = drawn_runs(runs);
     titled
         .into_iter()
         .flat_map(|(chart, series)| match chart.stacked {
-            true => by_run(&chart, &series, runs, &told),
+            true => by_run(&chart, &series, runs, &drawn),
             false => by_line(&chart, series),
         })
         .collect()
 }
 
-/// One for each run that is told of, all as high as the highest.
-fn by_run(chart: &Chart, series: &[(usize, Series)], runs: &[ReportRun], told: &[usize]) -> Vec<Drawn> {
+/// Returns a chart for each run with its own charts, all as high as the highest.
+fn by_run(chart: &Chart, series: &[(usize, Series)], runs: &[ReportRun], drawn: &[usize]) -> Vec<Drawn> {
     let of = |run: usize| -> Vec<(usize, Series)> { series.iter().filter(|(r, _)| *r == run).cloned().collect() };
-    let parts: Vec<_> = told.iter().map(|run| (*run, of(*run))).filter(|(_, series)| !series.is_empty()).collect();
+    let parts: Vec<_> = drawn.iter().map(|run| (*run, of(*run))).filter(|(_, series)| !series.is_empty()).collect();
     let most = parts.iter().map(|(_, series)| highest(series)).reduce(f64::max);
     let drawn = |(run, series): (usize, Vec<(usize, Series)>)| Drawn {
         chart: Chart { title: format!("{}: {}", chart.title, runs[run].name), ..chart.clone() },
@@ -79,7 +79,7 @@ fn by_run(chart: &Chart, series: &[(usize, Series)], runs: &[ReportRun], told: &
     parts.into_iter().map(drawn).collect()
 }
 
-/// The greatest of the sums.
+/// Returns the greatest sum.
 fn highest(series: &[(usize, Series)]) -> f64 {
     let lines = series.iter().filter(|(_, s)| s.over).flat_map(|(_, s)| s.values.iter().copied().flatten());
     let areas: Vec<&Series> = series.iter().filter(|(_, s)| !s.over).map(|(_, s)| s).collect();
@@ -88,12 +88,12 @@ fn highest(series: &[(usize, Series)]) -> f64 {
     lines.chain((0..moments).map(sum)).fold(0.0, f64::max)
 }
 
-/// One for each line, with that line of all runs.
+/// Returns one chart for each line, with that line of all runs.
 fn by_line(chart: &Chart, series: Vec<(usize, Series)>) -> Vec<Drawn> {
     let mut lines: Vec<(String, Vec<(usize, Series)>)> = Vec::new();
-    // A line that goes with another one belongs to the report of its run.
+    // A line that depends on another one is only in the report of its run.
     for (run, series) in series.into_iter().filter(|(_, series)| !series.over) {
-        // Runs are told apart by their colours, and by nothing else.
+        // Runs are distinguished only by their colours.
         let series = Series { ink: None, ..series };
         match lines.iter_mut().find(|(name, _)| *name == series.name) {
             Some((_, all)) => all.push((run, series)),
@@ -159,8 +159,8 @@ mod tests {
     fn of_many_runs_the_first_of_each_side_has_pictures() {
         let side = |side: Option<Side>, n: usize| (0..n).map(move |_| run("r", side, Vec::new()));
         let sides = |base, new| side(Some(Side::Base), base).chain(side(Some(Side::New), new)).collect::<Vec<_>>();
-        assert_eq!(told(&sides(2, 2)), [0, 1, 2, 3]);
-        assert_eq!(told(&sides(3, 5)), [0, 3]);
-        assert_eq!(told(&side(None, 5).collect::<Vec<_>>()), [] as [usize; 0]);
+        assert_eq!(drawn_runs(&sides(2, 2)), [0, 1, 2, 3]);
+        assert_eq!(drawn_runs(&sides(3, 5)), [0, 3]);
+        assert_eq!(drawn_runs(&side(None, 5).collect::<Vec<_>>()), [] as [usize; 0]);
     }
 }

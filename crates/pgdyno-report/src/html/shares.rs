@@ -6,10 +6,10 @@ use pgdyno_samples::{Column, statements};
 use super::markup::Html;
 use crate::units::{bytes, count, percent};
 
-/// Statements that the table has, at most.
+/// Maximum number of statements in the table.
 const STATEMENTS_MAX: usize = 25;
 
-/// Characters of a statement's text.
+/// Maximum number of characters of a statement's text.
 const TEXT_MAX: usize = 400;
 
 pub(super) fn statements(samples: &Samples, html: &mut Html) {
@@ -51,7 +51,7 @@ fn number(table: &SampleTable, row: &[String], column: Column) -> Option<f64> {
     table.cell(row, column)?.parse().ok()
 }
 
-/// One line of bounded length.
+/// Returns the text in one line of limited length.
 fn text(query: &str) -> String {
     let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(TEXT_MAX) {

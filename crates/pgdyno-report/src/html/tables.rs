@@ -1,4 +1,4 @@
-//! What a run did, as tables: transactions, statements, checks, rules, errors, notices.
+//! Tables of a run: transactions, statements, checks, rules, errors, notices.
 
 use pgdyno_results::{RunRecord, StatementRecord};
 
@@ -9,7 +9,7 @@ use crate::metric::server_counts;
 use crate::text::{latency_columns, latency_rows};
 use crate::units::{bytes, count, duration, ms, percent};
 
-/// Statements that the table of their shares has, at most.
+/// Maximum number of statements in the table of their shares.
 const STATEMENTS_MAX: usize = 40;
 
 pub(super) fn tables(record: &RunRecord, html: &mut Html) {
@@ -24,7 +24,7 @@ pub(super) fn tables(record: &RunRecord, html: &mut Html) {
     load(record, html);
 }
 
-/// What a document has published beside what was measured; never as a pass mark.
+/// Writes the published figures beside the measured ones, without a judgement.
 fn published(record: &RunRecord, html: &mut Html) {
     let Some(recipe) = record.plan.recipe.as_ref().filter(|_| record.summary.is_some()) else { return };
     if recipe.published.is_empty() {
@@ -54,7 +54,7 @@ fn transactions(record: &RunRecord, html: &mut Html) {
     html.list(facts.iter().map(String::as_str));
 }
 
-/// What was counted beside latencies.
+/// Returns the counts other than latencies.
 fn facts(record: &RunRecord) -> Vec<String> {
     let Some(s) = &record.summary else { return Vec::new() };
     let mut facts = Vec::new();
@@ -88,14 +88,14 @@ fn facts(record: &RunRecord) -> Vec<String> {
     facts
 }
 
-/// The time that a statement took in all, in nanoseconds.
+/// Returns the total time of a statement, in nanoseconds.
 fn time_ns(s: &StatementRecord) -> f64 {
     let mean = s.latency_ns.as_ref().map(|l| l.mean).or(s.latency_ns_mean);
     mean.unwrap_or_default() * s.executed as f64
 }
 
 fn statements(record: &RunRecord, html: &mut Html) {
-    // Within a pipeline all replies come at once: the first statement would seem to take all of the time.
+    // In a pipeline all replies arrive at once: the first statement would seem to take all of the time.
     let pipeline = record.plan.params.get("pipeline").is_some_and(|value| value == "true");
     let mut used: Vec<_> = record.statements.iter().filter(|s| s.executed + s.failed > 0).collect();
     let all: f64 = used.iter().map(|s| time_ns(s)).sum();

@@ -1,17 +1,17 @@
-//! Long runs have more points than anybody can see, or a page should hold.
+//! Reduces the points of long runs to what can be seen, and to a reasonable size of the page.
 
 use super::chart::{Chart, Fold, Series};
 
-/// Intervals that a series shows one by one: those of an hour, and some.
+/// Maximum number of intervals that a series shows one by one: more than an hour.
 pub(super) const INTERVALS_MAX: usize = 4000;
 
-/// Samples that a series shows one by one.
+/// Maximum number of samples that a series shows one by one.
 pub(super) const SAMPLES_MAX: usize = 1500;
 
-/// The chart with at most `most` points in each series, and a word on it where points stand for several.
+/// Returns the chart with at most `most` points in each series. Its note says if points are combined.
 pub(super) fn chart(mut chart: Chart, most: usize) -> Chart {
     let longest = chart.series.iter().map(|series| series.values.len()).max().unwrap_or(0);
-    // All series by the same number: those of a stack share their moments.
+    // Combines the same number of points in all series, because stacked series share their times.
     let group = longest.div_ceil(most).max(1);
     if group > 1 {
         let maxima = if chart.series.iter().any(|s| s.fold == Fold::Max) { "; of maxima, the largest" } else { "" };
@@ -21,7 +21,7 @@ pub(super) fn chart(mut chart: Chart, most: usize) -> Chart {
     chart
 }
 
-/// A point for each `group` points: at the mean of their moments, of what is known in them.
+/// Returns a point for each `group` points: at the mean of their times, from the known values.
 fn fold(series: Series, group: usize) -> Series {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let value = |values: &[Option<f64>]| {

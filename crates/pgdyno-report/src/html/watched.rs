@@ -1,4 +1,4 @@
-//! The measuring itself: what the driver did with its time, and what could not be seen of the server.
+//! The measurement itself: the driver's own time, and what could not be sampled.
 
 use pgdyno_results::{ClientRecord, LatencyRecord, RunRecord, SamplesRecord};
 
@@ -14,7 +14,7 @@ pub(super) fn watched(record: &RunRecord, html: &mut Html) {
     }
 }
 
-/// A time as short as clocks and timers have them.
+/// Returns a short time, such as those of clocks and timers.
 fn short(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
@@ -66,7 +66,7 @@ fn driver(record: &RunRecord, html: &mut Html) {
     html.heading("The driver").table(&[("", false), ("", true), ("", false)], &rows);
 }
 
-/// Delays that the driver has measured of itself.
+/// Returns the delays that the driver measured of itself.
 fn delays(client: &ClientRecord) -> impl Iterator<Item = (&'static str, &LatencyRecord, &'static str)> {
     let known = [
         ("from readable to read", &client.read_delay_ns, "a part of every latency that is not the server's"),

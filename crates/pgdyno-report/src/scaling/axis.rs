@@ -1,4 +1,4 @@
-//! What grows from run to run.
+//! The axis of a scaling.
 
 use pgdyno_plan::{Pace, Rate};
 use pgdyno_results::RunRecord;
@@ -6,7 +6,7 @@ use pgdyno_results::RunRecord;
 use crate::compare::{Difference, Group};
 use crate::units::{count, rate};
 
-/// What grows.
+/// The value in which runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// Clients.
@@ -17,9 +17,9 @@ pub enum Axis {
     Threads,
     /// The size of the data.
     Scale,
-    /// Offered transactions a second.
+    /// Offered transactions per second.
     Rate,
-    /// Processors of the server, of all its nodes.
+    /// CPUs of the server, of all its nodes.
     Vcpus,
     /// A label of the target.
     Label(String),
@@ -27,20 +27,20 @@ pub enum Axis {
     Param(String),
 }
 
-/// A place on the axis.
+/// A position on the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
-    /// As people read it.
+    /// The position as text.
     pub(crate) label: String,
-    /// As a number, where it is one above zero.
+    /// The position as a number, if it is one above zero.
     pub(super) at: Option<f64>,
 }
 
 impl Axis {
-    /// What there is to choose from, for a message.
+    /// The names of all axes, for a message.
     pub const NAMES: &str = "clients, connections, threads, scale, rate, vcpus, label:NAME, param:NAME";
 
-    /// The axis of a name on the command line.
+    /// Returns the axis of a name on the command line.
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
         match (text, text.split_once(':')) {
@@ -56,7 +56,7 @@ impl Axis {
         }
     }
 
-    /// Its title.
+    /// Returns its title.
     pub(crate) fn title(&self) -> &str {
         match self {
             Self::Clients => "clients",
@@ -69,10 +69,10 @@ impl Axis {
         }
     }
 
-    /// Where a run is on it.
+    /// Returns the position of a run.
     ///
     /// # Errors
-    /// In words, when the run has no place there.
+    /// A message, when the run has no position there.
     pub(crate) fn place(&self, record: &RunRecord) -> Result<Place, String> {
         let plan = &record.plan;
         let whole = |n: u64| Ok(Place { label: count(n), at: (n > 0).then_some(n as f64) });
@@ -99,8 +99,7 @@ impl Axis {
         }
     }
 
-    /// Whether a fact goes with the axis: that runs differ in it is what they are for. `scale_name` is what the workload
-    /// calls its scale.
+    /// Returns true if a fact is expected to differ along the axis. `scale_name` is the workload's name of its scale.
     pub(super) fn is_about(&self, difference: &Difference, scale_name: &str) -> bool {
         let name = difference.name.as_str();
         match (self, difference.group) {
@@ -128,8 +127,8 @@ fn place_of_text(text: &str) -> Place {
     Place { label: text.to_owned(), at: number.filter(|n| n.is_finite() && *n > 0.0) }
 }
 
-/// Processors of the server: as its target says, else of all nodes of a cluster, else of this machine where the server
-/// is on it.
+/// Returns the CPUs of the server: those of its target's entry, otherwise those of all nodes of a cluster, otherwise
+/// those of this machine if the server is on it.
 fn vcpus(record: &RunRecord) -> Option<u32> {
     let target = record.target.as_ref();
     let said = target.and_then(|target| target.vcpus);
@@ -137,11 +136,11 @@ fn vcpus(record: &RunRecord) -> Option<u32> {
     let server = record.server.as_ref();
     let nodes = || server.and_then(|server| server.cluster.as_ref()).map(|cluster| cores(&cluster.label));
     let local = || server.filter(|server| server.local).and_then(|_| u32::try_from(record.client.cpus).ok());
-    // Of a cluster whose nodes do not tell, the driver's machine is no substitute.
+    // If the nodes of a cluster do not report theirs, the driver's CPUs are no substitute.
     said.or_else(labelled).or_else(|| nodes().unwrap_or_else(local))
 }
 
-/// The cores of a cluster's label: `c4+2w8` has 20.
+/// Returns the CPUs in a cluster's label: `c4+2w8` has 20.
 fn cores(label: &str) -> Option<u32> {
     let part = |part: &str| {
         let at = part.find(['c', 'w'])?;

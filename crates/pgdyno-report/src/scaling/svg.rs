@@ -1,4 +1,4 @@
-//! The points as a drawing: means with the reach from least to greatest, and the line of growth in proportion.
+//! A drawing of the points: means with the range from least to greatest, and the line of growth in proportion.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,14 @@ use crate::metric::value_text;
 /// The drawing's size in pixels.
 const SIZE: (f64, f64) = (760.0, 460.0);
 
-/// Where points may be: left, right, top, bottom.
+/// The area of the points: left, right, top, bottom.
 const PLOT: (f64, f64, f64, f64) = (90.0, 730.0, 60.0, 400.0);
 
-/// The line in proportion may be so many times as high as the highest point: more would press the points flat.
+/// The line in proportion may be at most this many times as high as the highest point, so that the points stay
+/// readable.
 const HEADROOM: f64 = 2.0;
 
-/// Labels nearer to each other than this would overlap.
+/// Labels that are closer together than this would overlap.
 const LABEL_WIDTH: f64 = 48.0;
 
 pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
@@ -45,9 +46,9 @@ pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Res
 
     let mut value = 0.0;
     while value <= most * 1.001 {
-        let (at, told) = (y(value), if value > 0.0 { value_text(&scaling.metric, value) } else { "0".to_owned() });
+        let (at, label) = (y(value), if value > 0.0 { value_text(&scaling.metric, value) } else { "0".to_owned() });
         writeln!(out, "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>")?;
-        writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{told}</text>", left - 8.0, at + 4.0)?;
+        writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", left - 8.0, at + 4.0)?;
         value += step;
     }
     writeln!(out, "<path d=\"M{left} {top}V{bottom}H{right}\" fill=\"none\" stroke=\"#222222\"/>")?;
@@ -55,7 +56,7 @@ pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Res
     writeln!(out, "<text x=\"{middle}\" y=\"{:.1}\" text-anchor=\"middle\">{axis}</text>", bottom + 44.0)?;
 
     if linear > 0.0 {
-        // From the origin through the first point, as far as there is room.
+        // From the origin through the first point, as far as there is space.
         let end = (most / linear).min(1.0);
         let (to_x, to_y) = (left + (right - left) * end / 1.05, y(linear * end));
         writeln!(
@@ -85,7 +86,7 @@ pub(super) fn render(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Res
     writeln!(out, "</svg>")
 }
 
-/// A point with the reach of its runs.
+/// Draws the range of a point's runs.
 fn reach(out: &mut dyn Write, x: f64, max: f64, min: f64, mean: f64) -> io::Result<()> {
     let (from, to) = (x - 5.0, x + 5.0);
     let bars = format!("M{x:.1} {max:.1}V{min:.1}M{from:.1} {max:.1}H{to:.1}M{from:.1} {min:.1}H{to:.1}");
@@ -93,7 +94,7 @@ fn reach(out: &mut dyn Write, x: f64, max: f64, min: f64, mean: f64) -> io::Resu
     writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{mean:.1}\" r=\"4\" fill=\"#1f5fa8\"/>")
 }
 
-/// The distance of the grid's lines, a round number, and the end of the axis: a line above the highest value.
+/// Returns the distance of the grid's lines, a round number, and the end of the axis: a line above the highest value.
 fn scale(highest: f64) -> (f64, f64) {
     let raw = highest / 5.0;
     let power = 10_f64.powf(raw.log10().floor());

@@ -1,4 +1,4 @@
-//! The points in rows: for people, and for programs.
+//! The points as a table: for people, and for programs.
 
 use std::io::{self, Write};
 
@@ -15,12 +15,12 @@ use crate::units::percent;
 /// Cells of the longest bar.
 const BAR: usize = 30;
 
-/// `NOPM by clients`.
+/// Returns `NOPM by clients`.
 pub(super) fn title(scaling: &Scaling) -> String {
     format!("{} by {}", scaling.metric.title(), scaling.axis.title())
 }
 
-/// Titles and rows of the table, without bars. Columns that would be empty are left out.
+/// Returns titles and rows of the table, without bars. Leaves out columns that would be empty.
 pub(super) fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
     let linear = scaling.points.iter().any(|point| point.linear.is_some());
     let mut titles = vec![scaling.axis.title(), "runs", "mean", "min", "max", "to the first"];
@@ -40,7 +40,7 @@ pub(super) fn rows(scaling: &Scaling) -> (Vec<&str>, Vec<Vec<String>>) {
     (titles, scaling.points.iter().map(row).collect())
 }
 
-/// For a terminal: with bars.
+/// Writes the table for a terminal, with bars.
 pub(super) fn text(scaling: &Scaling, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
     writeln!(out, "{}\n", paint.bold(&title(scaling)))?;
@@ -68,7 +68,7 @@ pub(super) fn text(scaling: &Scaling, look: Look, out: &mut dyn Write) -> io::Re
     Ok(())
 }
 
-/// For a page.
+/// Writes the table as Markdown.
 pub(super) fn markdown(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### {}\n", title(scaling))?;
     let (titles, rows) = rows(scaling);
@@ -86,7 +86,7 @@ pub(super) fn markdown(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// One line for each point; latencies in nanoseconds.
+/// Writes one line for each point; latencies in nanoseconds.
 pub(super) fn csv(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "axis,value,metric,runs,mean,min,max,stddev,ratio,linear,efficiency")?;
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
@@ -110,7 +110,7 @@ pub(super) fn csv(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// The same, with labels and notes.
+/// Writes the same as JSON, with labels and notes.
 pub(super) fn json(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
     let point = |point: &Point| {
         json!({

@@ -1,16 +1,16 @@
-//! Shared buffers: what they answered, and who wrote them out.
+//! Shared buffers: cache hits, and who writes them out.
 
 use pgdyno_results::{Points, SampleTable, Samples};
 use pgdyno_samples::{bgwriter, checkpointer, database, io};
 
 use super::super::chart::Chart;
 use super::layers::Layers;
-use super::{drawn, seen, series};
+use super::{drawn, series, with_values};
 
-/// Writers of buffers that have a band of their own, at most.
+/// Maximum number of writers with their own band.
 const WRITERS_MAX: usize = 5;
 
-/// The share of block reads that needed no read of the operating system.
+/// Returns the share of block reads that needed no read from the operating system.
 pub(super) fn hits(samples: &Samples) -> Option<Chart> {
     let table = samples.of(database::SOURCE);
     let (hit, read) = (table.rate(&[], database::BLKS_HIT), table.rate(&[], database::BLKS_READ));
@@ -24,12 +24,12 @@ pub(super) fn hits(samples: &Samples) -> Option<Chart> {
         note: "Block reads that needed no read of the operating system, whose own cache may have had the rest."
             .to_owned(),
         unit: "%".to_owned(),
-        series: seen([series("hit ratio", Points { at_s: hit.at_s, values })]),
+        series: with_values([series("hit ratio", Points { at_s: hit.at_s, values })]),
         ..Chart::default()
     })
 }
 
-/// Buffers that were written out, by who wrote them.
+/// Returns the buffers that were written, by writer.
 pub(super) fn writers(samples: &Samples) -> Option<Chart> {
     let table = samples.of(io::SOURCE);
     let mut layers = match table.is_empty() {
@@ -42,12 +42,12 @@ pub(super) fn writers(samples: &Samples) -> Option<Chart> {
         note: "By who wrote them: what client backends must write themselves keeps their clients waiting.".to_owned(),
         unit: "writes/s".to_owned(),
         stacked: true,
-        series: seen(layers),
+        series: with_values(layers),
         ..Chart::default()
     })
 }
 
-/// By `pg_stat_io`: relations only, WAL has its own chart.
+/// From `pg_stat_io`: relations only, because WAL has its own chart.
 fn by_io(all: &SampleTable) -> Vec<super::Series> {
     let mut layers = Layers::at(all.rows().iter().map(|(at_s, _)| *at_s));
     for (backend, table) in all.by(io::BACKEND_TYPE) {
@@ -60,7 +60,7 @@ fn by_io(all: &SampleTable) -> Vec<super::Series> {
     layers.series(WRITERS_MAX, "others")
 }
 
-/// By the counters of servers that have no `pg_stat_io`.
+/// From the counters of servers without `pg_stat_io`.
 fn by_counters(samples: &Samples) -> Vec<super::Series> {
     let (of_checkpointer, of_bgwriter) = (samples.of(checkpointer::SOURCE), samples.of(bgwriter::SOURCE));
     let rows = of_checkpointer.rows().iter().chain(of_bgwriter.rows());

@@ -1,4 +1,4 @@
-//! Values by name on shared moments: what areas one on the other are made of.
+//! Values by name at shared times: the data of stacked areas.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use pgdyno_results::Points;
 
 use super::super::chart::Series;
 
-/// Looks that are further apart than so many of the usual steps have a gap between them.
+/// Samples that are further apart than this number of usual steps have a gap between them.
 const GAP_STEPS: f64 = 3.5;
 
-/// A gap is at least as long, in seconds.
+/// The minimum length of a gap, in seconds.
 const GAP_S: f64 = 2.5;
 
-/// Values by name, each with a value for each of the moments.
+/// Values by name, each with a value for each of the times.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    /// Moments in milliseconds: looks are not nearer to each other.
+    /// Times in milliseconds: samples are not closer together.
     moments: Vec<i64>,
     by_name: BTreeMap<String, Vec<f64>>,
 }
@@ -25,7 +25,7 @@ fn milliseconds(seconds: f64) -> i64 {
 }
 
 impl Layers {
-    /// None yet, at these moments. What is not added is zero.
+    /// Returns empty layers at these times. Missing values are zero.
     pub(super) fn at(moments: impl IntoIterator<Item = f64>) -> Self {
         let mut moments: Vec<i64> = moments.into_iter().map(milliseconds).collect();
         moments.sort_unstable();
@@ -33,7 +33,7 @@ impl Layers {
         Self { moments, by_name: BTreeMap::new() }
     }
 
-    /// Adds to what `name` has at a moment. One that is none of the moments is left out.
+    /// Adds a value to that of `name` at a time. Ignores other times.
     pub(super) fn add(&mut self, name: &str, at_s: f64, value: f64) {
         let Ok(nth) = self.moments.binary_search(&milliseconds(at_s)) else { return };
         if !self.by_name.contains_key(name) {
@@ -44,14 +44,15 @@ impl Layers {
         }
     }
 
-    /// Adds all that is known.
+    /// Adds all known values.
     pub(super) fn add_all(&mut self, name: &str, points: &Points) {
         for (at_s, value) in points.at_s.iter().zip(&points.values) {
             self.add(name, *at_s, value.unwrap_or(0.0));
         }
     }
 
-    /// The weightiest `most`, the weightiest first, and all others as one where there are more than one.
+    /// Returns the `most` layers with the greatest sums, the greatest first, and all others as one if there are
+    /// several.
     pub(super) fn series(self, most: usize, rest: &str) -> Vec<Series> {
         let weight = |values: &[f64]| values.iter().sum::<f64>();
         let mut all: Vec<_> = self.by_name.into_iter().filter(|(_, values)| weight(values) > 0.0).collect();
@@ -69,7 +70,7 @@ impl Layers {
     }
 }
 
-/// The same points with an unknown one in each gap: nobody looked there, and a line across it would say otherwise.
+/// Returns the same points with an unknown one in each gap: a line across it would show values that were not sampled.
 pub(super) fn torn(points: Points) -> Points {
     let mut steps: Vec<f64> = points.at_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
     steps.sort_by(f64::total_cmp);

@@ -1,23 +1,23 @@
-//! Who waits for locks, and how long.
+//! Sessions that wait for locks, and their waiting time.
 
 use pgdyno_results::Samples;
 use pgdyno_samples::{database, locks};
 
 use super::super::chart::{Chart, Ink};
 use super::layers::Layers;
-use super::{drawn, greatest, inked, seen};
+use super::{drawn, greatest, inked, with_values};
 
-/// Locks that have a band of their own, at most.
+/// Maximum number of kinds of locks with their own band.
 const LOCKS_MAX: usize = 3;
 
-/// Moments of this source and, as it has rows only where anybody waits, of another beside them.
+/// Returns the times of this source and of another one, because this one has rows only while sessions wait.
 fn moments(samples: &Samples) -> impl Iterator<Item = f64> {
     let rows = samples.of(locks::SOURCE).rows();
     let all = super::waits::lonely(rows, samples.of(database::SOURCE).rows());
     rows.iter().map(|(at_s, _)| *at_s).chain(all)
 }
 
-/// How many wait, by kind of lock.
+/// Returns the number of waiting sessions, by kind of lock.
 pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
     let table = samples.of(locks::SOURCE);
     let mut layers = Layers::at(moments(samples));
@@ -27,7 +27,7 @@ pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
         let name = format!("{}{of}, {}", cell(locks::LOCKTYPE).unwrap_or("?"), cell(locks::MODE).unwrap_or("?"));
         layers.add(&name, *at_s, cell(locks::WAITING).and_then(|n| n.parse().ok()).unwrap_or(0.0));
     }
-    let mut bands = seen(layers.series(LOCKS_MAX, "other locks"));
+    let mut bands = with_values(layers.series(LOCKS_MAX, "other locks"));
     bands.iter_mut().enumerate().for_each(|(nth, band)| band.ink = Some(Ink("tlock", nth)));
     drawn(Chart {
         title: "Waiting for locks".to_owned(),
@@ -39,7 +39,7 @@ pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
     })
 }
 
-/// The longest that any of them had waited.
+/// Returns the longest waiting time.
 pub(super) fn longest(samples: &Samples) -> Option<Chart> {
     let table = samples.of(locks::SOURCE);
     let mut layers = Layers::at(moments(samples));
@@ -52,7 +52,7 @@ pub(super) fn longest(samples: &Samples) -> Option<Chart> {
         title: "Longest wait for a lock".to_owned(),
         note: "How long the one that had waited longest had waited, at the moment of the look.".to_owned(),
         unit: "s".to_owned(),
-        series: seen(longest.into_iter().map(|series| greatest(inked(series, "tlock")))),
+        series: with_values(longest.into_iter().map(|series| greatest(inked(series, "tlock")))),
         ..Chart::default()
     })
 }

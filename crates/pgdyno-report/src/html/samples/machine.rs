@@ -6,9 +6,9 @@ use pgdyno_samples::{Source, machine};
 use super::super::chart::{Chart, Part};
 use super::layers::Layers;
 use super::processes::with_cpus;
-use super::{drawn, inked, seen, series, times};
+use super::{drawn, inked, series, times, with_values};
 
-/// What CPUs were busy with.
+/// Returns the use of CPUs.
 pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
     let table = samples.of(source);
     let whose = if source == machine::SOURCE { "server" } else { "driver" };
@@ -24,7 +24,7 @@ pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
         bands.extend(layers.series(1, "").into_iter().map(|band| inked(band, ink)));
     }
     if bands.is_empty() {
-        // A monitoring API may know the sum only.
+        // A monitoring API may have only the sum.
         bands.push(inked(series("busy", table.gauge(machine::BUSY_CPUS)), "tcpu"));
     }
     drawn(with_cpus(
@@ -36,13 +36,13 @@ pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
             unit: "CPUs".to_owned(),
             stacked: true,
             part: Part::Machines,
-            series: seen(bands),
+            series: with_values(bands),
             ..Chart::default()
         },
     ))
 }
 
-/// How busy all CPUs were together, where that is all that is known: monitoring APIs tell no more.
+/// Returns the use of all CPUs together, if nothing else is known, as with monitoring APIs.
 pub(super) fn percent(samples: &Samples) -> Option<Chart> {
     let table = samples.of(machine::SOURCE);
     if table.gauge(machine::BUSY_CPUS).values.iter().any(Option::is_some) {
@@ -53,12 +53,12 @@ pub(super) fn percent(samples: &Samples) -> Option<Chart> {
         note: "All CPUs and all programs together.".to_owned(),
         unit: "%".to_owned(),
         part: Part::Machines,
-        series: seen([inked(series("busy", table.gauge(machine::CPU_PERCENT)), "tcpu")]),
+        series: with_values([inked(series("busy", table.gauge(machine::CPU_PERCENT)), "tcpu")]),
         ..Chart::default()
     })
 }
 
-/// What of the memory is available, and what waits to be written.
+/// Returns the available memory, and dirty pages.
 pub(super) fn memory(samples: &Samples) -> Option<Chart> {
     let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
@@ -66,12 +66,12 @@ pub(super) fn memory(samples: &Samples) -> Option<Chart> {
         note: "Available without swapping; dirty is what the system's file cache has yet to write to disks.".to_owned(),
         unit: "bytes".to_owned(),
         part: Part::Machines,
-        series: seen([of("available", machine::AVAILABLE_BYTES), of("dirty", machine::DIRTY_BYTES)]),
+        series: with_values([of("available", machine::AVAILABLE_BYTES), of("dirty", machine::DIRTY_BYTES)]),
         ..Chart::default()
     })
 }
 
-/// What the disks read and wrote.
+/// Returns what the disks read and wrote.
 pub(super) fn disks(samples: &Samples) -> Option<Chart> {
     let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
@@ -79,12 +79,15 @@ pub(super) fn disks(samples: &Samples) -> Option<Chart> {
         note: "As the operating system counts them, all disks and all programs together.".to_owned(),
         unit: "bytes/s".to_owned(),
         part: Part::Machines,
-        series: seen([of("read", machine::DISK_READ_BYTES_PER_S), of("written", machine::DISK_WRITE_BYTES_PER_S)]),
+        series: with_values([
+            of("read", machine::DISK_READ_BYTES_PER_S),
+            of("written", machine::DISK_WRITE_BYTES_PER_S),
+        ]),
         ..Chart::default()
     })
 }
 
-/// How busy the busiest disk was.
+/// Returns how busy the busiest disk was.
 pub(super) fn busy(samples: &Samples) -> Option<Chart> {
     let busy = times(samples.of(machine::SOURCE).gauge(machine::DISK_BUSY), 100.0);
     drawn(Chart {
@@ -94,12 +97,12 @@ pub(super) fn busy(samples: &Samples) -> Option<Chart> {
             .to_owned(),
         unit: "%".to_owned(),
         part: Part::Machines,
-        series: seen([series("busy", busy)]),
+        series: with_values([series("busy", busy)]),
         ..Chart::default()
     })
 }
 
-/// What went over the network.
+/// Returns the network traffic.
 pub(super) fn network(samples: &Samples) -> Option<Chart> {
     let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
@@ -107,7 +110,10 @@ pub(super) fn network(samples: &Samples) -> Option<Chart> {
         note: "To and from other machines.".to_owned(),
         unit: "bytes/s".to_owned(),
         part: Part::Machines,
-        series: seen([of("received", machine::NET_RECEIVE_BYTES_PER_S), of("sent", machine::NET_SEND_BYTES_PER_S)]),
+        series: with_values([
+            of("received", machine::NET_RECEIVE_BYTES_PER_S),
+            of("sent", machine::NET_SEND_BYTES_PER_S),
+        ]),
         ..Chart::default()
     })
 }

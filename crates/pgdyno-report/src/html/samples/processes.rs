@@ -1,28 +1,29 @@
-//! Which programs had the CPUs of the server's machine.
+//! The programs on the CPUs of the server's machine.
 
 use pgdyno_results::Samples;
 use pgdyno_samples::{Source, machine, processes};
 
 use super::super::chart::{Chart, Ink, Part, Series};
 use super::layers::Layers;
-use super::{drawn, seen, series};
+use super::{drawn, series, with_values};
 
-/// Kinds that have a band of their own, at most.
+/// Maximum number of kinds with their own band.
 const KINDS_MAX: usize = 8;
 
-/// pgdyno itself, as the samples call it.
+/// The name of pgdyno in the samples.
 const DRIVER: &str = "driver";
 
-/// The kernel's own threads.
+/// The name of the kernel's threads.
 const KERNEL: &str = "kernel";
 
-/// Processes of the server that ended between two looks: what they were nobody saw.
+/// The name of processes of the server that ended between two samples, whose kind is unknown.
 const ENDED: &str = "ended";
 
-/// All programs that are neither, as the samples call them.
+/// The name of all other programs.
 const OTHER: &str = "other";
 
-/// CPUs in use, by the server's kinds of processes, pgdyno, and all other programs; with the CPUs that there are.
+/// Returns the CPUs in use by the server's kinds of processes, by pgdyno, and by all other programs; with the number of
+/// CPUs.
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     let table = samples.of(processes::SOURCE);
     let mut layers = Layers::at(table.rows().iter().map(|(at_s, _)| *at_s));
@@ -30,8 +31,8 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
         let cpus = table.cell(row, processes::CPUS).and_then(|cell| cell.parse().ok()).unwrap_or(0.0);
         layers.add(table.cell(row, processes::KIND).unwrap_or(OTHER), *at_s, cpus);
     }
-    let mut bands = seen(layers.series(KINDS_MAX, "the server's other processes"));
-    // The server is the floor; who takes CPUs away from it stands on top.
+    let mut bands = with_values(layers.series(KINDS_MAX, "the server's other processes"));
+    // The server is at the bottom; other programs that take CPUs from it are on top.
     bands.sort_by_key(|band| [KERNEL, DRIVER, OTHER].iter().position(|kind| *kind == band.name).map_or(0, |at| at + 1));
     for band in &mut bands {
         band.ink = Some(Ink(ink(&band.name), 0));
@@ -59,12 +60,12 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     ))
 }
 
-/// The chart with a line at the CPUs of the machine, where there is anything below it.
+/// Returns the chart with a line at the number of CPUs of the machine, if the chart has series.
 pub(super) fn with_cpus(samples: &Samples, source: Source, mut chart: Chart) -> Chart {
     let cpus = series("CPUs of the machine", samples.of(source).gauge(machine::CPUS));
     if !chart.series.is_empty() {
         let line = |cpus: Series| Series { over: true, ink: Some(Ink("ink", 0)), ..cpus };
-        chart.series.extend(seen([cpus]).into_iter().map(line));
+        chart.series.extend(with_values([cpus]).into_iter().map(line));
     }
     chart
 }

@@ -1,15 +1,15 @@
-//! How far standbys are behind.
+//! The lag of standbys.
 
 use pgdyno_results::Samples;
 use pgdyno_samples::{Column, replication};
 
 use super::super::chart::{Chart, Series};
-use super::{drawn, greatest, seen, series};
+use super::{drawn, greatest, series, with_values};
 
-/// Standbys that have lines of their own, at most.
+/// Maximum number of standbys with their own lines.
 const STANDBYS_MAX: usize = 4;
 
-/// A series of `column` for each standby.
+/// Returns a series of `column` for each standby.
 fn by_standby(samples: &Samples, what: &str, column: Column) -> Vec<Series> {
     let standbys = samples.of(replication::SOURCE).by(replication::APPLICATION_NAME);
     let of = |(name, table): (&String, &pgdyno_results::SampleTable)| {
@@ -19,7 +19,7 @@ fn by_standby(samples: &Samples, what: &str, column: Column) -> Vec<Series> {
     standbys.iter().take(STANDBYS_MAX).map(of).collect()
 }
 
-/// Seconds from the WAL's flush here to its being replayed there.
+/// Returns the seconds from the WAL's flush on the primary to its replay on the standby.
 pub(super) fn lag(samples: &Samples) -> Option<Chart> {
     let of = |what, column| by_standby(samples, what, column);
     let all = [of(": flushed", replication::FLUSH_LAG_S), of(": replayed", replication::REPLAY_LAG_S)].concat();
@@ -27,18 +27,18 @@ pub(super) fn lag(samples: &Samples) -> Option<Chart> {
         title: "Lag of the standbys".to_owned(),
         note: "Time from WAL being flushed here to its being flushed and replayed there.".to_owned(),
         unit: "s".to_owned(),
-        series: seen(all),
+        series: with_values(all),
         ..Chart::default()
     })
 }
 
-/// WAL that the standbys have not replayed yet.
+/// Returns the WAL that the standbys have not replayed yet.
 pub(super) fn bytes(samples: &Samples) -> Option<Chart> {
     drawn(Chart {
         title: "WAL that standbys are behind".to_owned(),
         note: "From the position here to the one that was replayed there.".to_owned(),
         unit: "bytes".to_owned(),
-        series: seen(by_standby(samples, "", replication::LAG_BYTES)),
+        series: with_values(by_standby(samples, "", replication::LAG_BYTES)),
         ..Chart::default()
     })
 }

@@ -1,12 +1,12 @@
-//! What the server read and wrote, by its own account (`pg_stat_io`, PostgreSQL 16 and newer).
+//! What the server read and wrote, from `pg_stat_io` (PostgreSQL 16 and newer).
 
 use pgdyno_results::{Points, SampleTable, Samples};
 use pgdyno_samples::{Column, database, io, wal};
 
 use super::super::chart::{Chart, Series};
-use super::{drawn, seen, series};
+use super::{drawn, series, with_values};
 
-/// Bytes a second that the server read, wrote and added to files.
+/// Returns bytes per second that the server read, wrote and extended files by.
 pub(super) fn server(samples: &Samples) -> Option<Chart> {
     let table = samples.of(io::SOURCE);
     let of = |name: &str, column| series(name, table.rate(&io::KEYS, column));
@@ -15,7 +15,7 @@ pub(super) fn server(samples: &Samples) -> Option<Chart> {
         note: "As pg_stat_io counts them; the operating system's cache may stand between these and the disks."
             .to_owned(),
         unit: "bytes/s".to_owned(),
-        series: seen([
+        series: with_values([
             of("read", io::READ_BYTES),
             of("written", io::WRITE_BYTES),
             of("files extended", io::EXTEND_BYTES),
@@ -24,7 +24,7 @@ pub(super) fn server(samples: &Samples) -> Option<Chart> {
     })
 }
 
-/// How long one read, write and sync took.
+/// Returns the durations of a read, a write and a sync.
 pub(super) fn durations(samples: &Samples) -> Option<Chart> {
     let of_io = samples.of(io::SOURCE);
     let reads = each(of_io, &io::KEYS, io::READS, io::READ_TIME_MS).or_else(|| of_database(samples));
@@ -38,17 +38,17 @@ pub(super) fn durations(samples: &Samples) -> Option<Chart> {
         title: "How long storage took".to_owned(),
         note: "Mean of each second, where track_io_timing or track_wal_io_timing has the server measure it.".to_owned(),
         unit: "ms".to_owned(),
-        series: seen(all),
+        series: with_values(all),
         ..Chart::default()
     })
 }
 
-/// Reads as servers without `pg_stat_io` tell of them.
+/// Returns the reads on servers without `pg_stat_io`.
 fn of_database(samples: &Samples) -> Option<Points> {
     each(samples.of(database::SOURCE), &[], database::BLKS_READ, database::BLK_READ_TIME_MS)
 }
 
-/// Time over number, look by look; unknown where there was none. Absent where no time was measured at all.
+/// Returns time divided by number for each sample; unknown if the number is 0. None if times were not measured.
 fn each(table: &SampleTable, keys: &[Column], number: Column, time_ms: Column) -> Option<Points> {
     let (numbers, times) = (table.rate(keys, number), table.rate(keys, time_ms));
     let value = |(number, time): (&Option<f64>, &Option<f64>)| {

@@ -1,4 +1,4 @@
-//! What became of the tables.
+//! The tables of the workload.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use pgdyno_samples::{Column, tables};
 
 use super::super::chart::{Chart, Part};
 use super::layers::Layers;
-use super::{drawn, seen};
+use super::{drawn, with_values};
 
-/// Tables that have a band of their own, at most.
+/// Maximum number of tables with their own band.
 const TABLES_MAX: usize = 6;
 
-/// A number of each table at each look, by its name without the schema where that is `public`.
+/// Returns a number of each table at each sample, by its name, without the schema `public`.
 fn by_table(samples: &Samples, value: impl Fn(&SampleTable, &[String]) -> Option<f64>) -> Vec<(String, f64, f64)> {
     let table = samples.of(tables::SOURCE);
     let rows = table.rows().iter();
@@ -28,7 +28,7 @@ fn number(table: &SampleTable, row: &[String], column: Column) -> Option<f64> {
     table.cell(row, column)?.parse().ok()
 }
 
-/// Dead rows that vacuum has yet to clear away.
+/// Returns the dead rows that vacuum has not removed yet.
 pub(super) fn dead(samples: &Samples) -> Option<Chart> {
     let found = by_table(samples, |table, row| number(table, row, tables::N_DEAD_TUP));
     let mut layers = Layers::at(found.iter().map(|(_, at_s, _)| *at_s));
@@ -39,12 +39,12 @@ pub(super) fn dead(samples: &Samples) -> Option<Chart> {
         unit: "rows".to_owned(),
         stacked: true,
         part: Part::Tables,
-        series: seen(layers.series(TABLES_MAX, "other tables")),
+        series: with_values(layers.series(TABLES_MAX, "other tables")),
         ..Chart::default()
     })
 }
 
-/// By how much tables have grown, with their indexes, since the first look.
+/// Returns how much tables have grown, with their indexes, since the first sample.
 pub(super) fn growth(samples: &Samples) -> Option<Chart> {
     let size = |table: &SampleTable, row: &[String]| {
         Some(number(table, row, tables::HEAP_BYTES)? + number(table, row, tables::INDEX_BYTES).unwrap_or(0.0))
@@ -54,7 +54,7 @@ pub(super) fn growth(samples: &Samples) -> Option<Chart> {
     let mut first: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, at_s, bytes) in &found {
         let begun = *first.entry(name).or_insert(*bytes);
-        // One that has shrunk below what it was has grown by nothing.
+        // A table that has become smaller has grown by nothing.
         layers.add(name, *at_s, (bytes - begun).max(0.0));
     }
     drawn(Chart {
@@ -63,7 +63,7 @@ pub(super) fn growth(samples: &Samples) -> Option<Chart> {
         unit: "bytes".to_owned(),
         stacked: true,
         part: Part::Tables,
-        series: seen(layers.series(TABLES_MAX, "other tables")),
+        series: with_values(layers.series(TABLES_MAX, "other tables")),
         ..Chart::default()
     })
 }

@@ -1,19 +1,19 @@
-//! Files that sorts and hashes spill into.
+//! Temporary files of sorts and hashes.
 
 use pgdyno_results::Samples;
 use pgdyno_samples::database;
 
 use super::super::chart::Chart;
-use super::{drawn, seen, series};
+use super::{drawn, series, with_values};
 
-/// Bytes a second of temporary files.
+/// Returns bytes per second of temporary files.
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     drawn(Chart {
         title: "Temporary files".to_owned(),
         note: "What sorts and hashes wrote to files because it did not fit work_mem; counted when a file is closed."
             .to_owned(),
         unit: "bytes/s".to_owned(),
-        series: seen([series("temporary files", samples.of(database::SOURCE).rate(&[], database::TEMP_BYTES))]),
+        series: with_values([series("temporary files", samples.of(database::SOURCE).rate(&[], database::TEMP_BYTES))]),
         ..Chart::default()
     })
 }

@@ -1,4 +1,4 @@
-//! What active sessions waited for: average active sessions by wait event.
+//! Wait events of active sessions: average active sessions by wait event.
 
 use std::collections::HashMap;
 
@@ -7,29 +7,29 @@ use pgdyno_samples::{database, waits};
 
 use super::super::chart::{Chart, Ink, Series};
 use super::layers::Layers;
-use super::{drawn, seen};
+use super::{drawn, with_values};
 
-/// Wait events that have a band of their own, at most.
+/// Maximum number of wait events with their own band.
 const EVENTS_MAX: usize = 8;
 
-/// What waits for nothing, as the samples have it.
+/// The name in the samples of sessions that wait for nothing.
 const CPU: &str = "CPU";
 
-/// All processes that serve no client.
+/// The name of all processes that serve no client.
 const BACKGROUND: &str = "background processes";
 
-/// Events that are none of the weightiest.
+/// The name of the other events.
 const OTHERS: &str = "other events";
 
 /// Backends that work for a client.
 const OF_CLIENTS: [&str; 3] = ["client backend", "parallel worker", "walsender"];
 
-/// Looks ten times a second, averaged over each second: how many sessions were active, by what they waited for.
+/// Returns the active sessions by wait event, sampled ten times a second and averaged over each second.
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     let table = samples.of(waits::SOURCE);
     let others = samples.of(database::SOURCE).rows();
     let looked = table.rows().iter().map(|(at_s, _)| *at_s);
-    // A look in which nobody was active has no row; the other sources were looked at all the same.
+    // A sample without active sessions has no row, but other sources have rows at that time.
     let mut layers = Layers::at(looked.chain(lonely(table.rows(), others)));
     for (at_s, row) in table.rows() {
         let cell = |column| table.cell(row, column);
@@ -43,8 +43,8 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
         };
         layers.add(&name, *at_s, count / looks.max(1.0));
     }
-    let mut series = seen(layers.series(EVENTS_MAX, OTHERS));
-    // CPU is the floor that the waits stand on; what has no name stands on top.
+    let mut series = with_values(layers.series(EVENTS_MAX, OTHERS));
+    // CPU is at the bottom, below the waits; the unnamed rest is on top.
     series.sort_by_key(|s| if s.name == CPU { 0 } else { 1 + usize::from(s.name == BACKGROUND || s.name == OTHERS) });
     colour(&mut series);
     drawn(Chart {
@@ -60,7 +60,7 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     })
 }
 
-/// Moments of other sources that no row of this one is near.
+/// Returns the times of other sources that are not near a row of this one.
 pub(super) fn lonely<'a>(
     rows: &'a [(f64, Vec<String>)],
     others: &'a [(f64, Vec<String>)],
@@ -73,7 +73,7 @@ pub(super) fn lonely<'a>(
     })
 }
 
-/// The same kind of wait has the same colour in every report, and its events are shades of it.
+/// Sets colours: a kind of wait has the same colour in every report, and its events are shades of it.
 fn colour(series: &mut [Series]) {
     let mut used: HashMap<&str, usize> = HashMap::new();
     for series in series {
@@ -89,7 +89,7 @@ fn ink(name: &str) -> &'static str {
     match kind {
         CPU => "tcpu",
         BACKGROUND => "tback",
-        // Whether a session writes WAL itself or waits for who does: it is for WAL.
+        // A session that writes WAL and one that waits for it both belong to WAL.
         "IO" | "LWLock" | "IPC" if event.to_ascii_lowercase().starts_with("wal") => "twal",
         "IO" => "tio",
         "Lock" => "tlock",

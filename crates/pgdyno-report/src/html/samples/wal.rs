@@ -1,36 +1,36 @@
-//! How much WAL is written, and how much of it is full-page images.
+//! WAL bytes, and full-page images.
 
 use pgdyno_results::{Points, SampleTable, Samples};
 use pgdyno_samples::wal;
 
 use super::super::chart::Chart;
-use super::{drawn, inked, seen, series};
+use super::{drawn, inked, series, with_values};
 
-/// WAL by the counter of `pg_stat_wal`; by the position in it where there is no such view.
+/// Returns the WAL bytes from the counter of `pg_stat_wal`; from the WAL position without that view.
 fn written(table: &SampleTable) -> Points {
     let counted = table.rate(&[], wal::WAL_BYTES);
     if counted.values.iter().any(Option::is_some) { counted } else { table.rate(&[], wal::LSN_BYTES) }
 }
 
-/// Bytes of WAL a second.
+/// Returns bytes of WAL per second.
 pub(super) fn bytes(samples: &Samples) -> Option<Chart> {
     drawn(Chart {
         title: "WAL".to_owned(),
         note: "Write-ahead log that the server made.".to_owned(),
         unit: "bytes/s".to_owned(),
-        series: seen([inked(series("WAL", written(samples.of(wal::SOURCE))), "twal")]),
+        series: with_values([inked(series("WAL", written(samples.of(wal::SOURCE))), "twal")]),
         ..Chart::default()
     })
 }
 
-/// Full-page images a second: after a checkpoint the first change of each page writes all of it.
+/// Returns full-page images per second: after a checkpoint the first change of each page writes all of it.
 pub(super) fn images(samples: &Samples) -> Option<Chart> {
     let images = series("full-page images", samples.of(wal::SOURCE).rate(&[], wal::WAL_FPI));
     drawn(Chart {
         title: "Full-page images".to_owned(),
         note: "Whole pages in the WAL: the first change of each page after a checkpoint began.".to_owned(),
         unit: "pages/s".to_owned(),
-        series: seen([inked(images, "twal")]),
+        series: with_values([inked(images, "twal")]),
         ..Chart::default()
     })
 }
