@@ -1,8 +1,8 @@
-//! A run as a process of its own: whatever becomes of it, the next one is not touched.
+//! Runs an order in a separate process, so that its failure does not affect the next run.
 //!
-//! The child leads a process group, so that Ctrl-C reaches it through its parent only and nothing of it is left behind.
-//! Its standard input is a pipe that the parent holds, and begins with the order: a parent that is killed takes the child with it, cleanly. Its
-//! output goes to a log that stays locked for as long as any process of the run lives.
+//! The child leads a process group, so that Ctrl-C reaches it only through its parent and no process of it is left
+//! behind. Its standard input is a pipe that the parent holds open, and starts with the order: if the parent is killed,
+//! the child ends cleanly. Its output goes to a log that stays locked as long as any process of the run lives.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Write as _;
@@ -19,24 +19,24 @@ use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{RECORD, RunRecord, list_runs, read_record};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// So often the child is looked at.
+/// How often the child is checked.
 const GLANCE: Duration = Duration::from_millis(10);
-/// A child that was told to end at once is killed after so long.
+/// Time for a child to end at once before it is killed.
 const AT_ONCE: Duration = Duration::from_secs(20);
 
 /// How a run ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Its exit code; none where a signal ended it.
+    /// Its exit code; none if a signal ended it.
     pub(crate) code: Option<i32>,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
-    /// What it has written down, and where; none where it did not come so far.
+    /// The path of its record, and the record; none if the run did not start one.
     pub(crate) record: Option<(PathBuf, RunRecord)>,
 }
 
-/// Carries out an order and waits for its end. What it prints goes to the end of `log`. `place` marks its record,
-/// and finds it again. When `interrupt` asks for the end, the run is asked too, and in the same manner.
+/// Runs an order and waits for its end. Appends its output to `log`. `place` is stored in its record, and identifies
+/// it. When `interrupt` asks for the end, the run is asked to end in the same way.
 pub(crate) fn run(
     order: &Order,
     place: &SuitePlan,
@@ -57,14 +57,14 @@ pub(crate) fn run(
         .spawn()
         .or_fail(Code::Start)?;
     let mut input = child.stdin.take();
-    // One that is gone by now says why in its log.
+    // A child that has already ended says why in its log.
     let _ = input.as_mut().map(|input| input.write_all(line.as_bytes()));
     let status = wait(&mut child, input, interrupt).or_fail(Code::Start)?;
     Ok(Ended { code: status.code(), signal: status.signal(), record: find(results, place)? })
 }
 
-/// Opens a log and locks it. The lock is the open file's, and the child has the file as its output: the lock lasts until
-/// the last process of the run is gone, whatever happens to us.
+/// Opens a log and locks it. The lock belongs to the open file, which is the child's output: it lasts until the last
+/// process of the run has ended, whatever happens to this process.
 fn locked(path: &Path, interrupt: &Interrupt) -> Result<File> {
     let tried = |error: &dyn std::fmt::Display| {
         Failure::new(Code::Start, format!("failed to use the log {}: {error}", path.display()))
@@ -79,12 +79,12 @@ fn locked(path: &Path, interrupt: &Interrupt) -> Result<File> {
     }
 }
 
-/// Whether a process of the run with this log lives still.
+/// Returns true if a process of the run with this log still lives.
 pub(crate) fn lives(log: &Path) -> bool {
     File::open(log).is_ok_and(|log| matches!(log.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Waits for the child, and passes on what `interrupt` asks for. Nothing of its process group is left afterwards.
+/// Waits for the child, and passes on what `interrupt` asks for. No process of its group is left afterwards.
 fn wait(
     child: &mut Child,
     mut input: Option<ChildStdin>,
@@ -102,7 +102,7 @@ fn wait(
         }
         match (interrupt.control.is_killing(), killing, pid) {
             (true, None, Some(pid)) => {
-                // Two signals that differ: two of the same kind could arrive as one.
+                // Two different signals: two of the same kind could arrive as one.
                 for signal in [Signal::TERM, Signal::INT] {
                     let _ = kill_process(pid, signal);
                 }
@@ -114,18 +114,18 @@ fn wait(
         std::thread::sleep(GLANCE);
     };
     if let Some(pid) = pid {
-        // Mostly there is nobody left, which is an error that says just that.
+        // Usually no process is left, which is the error here.
         let _ = kill_process_group(pid, Signal::KILL);
     }
     Ok(status)
 }
 
-/// The newest record of this place in `results`, and where it is.
+/// Returns the newest record of this place in `results`, and its path.
 pub(crate) fn find(results: &Path, place: &SuitePlan) -> Result<Option<(PathBuf, RunRecord)>> {
     Ok(records(results)?.find(|(_, record)| record.plan.suite.as_ref() == Some(place)))
 }
 
-/// The records in `results` and where they are, the newest first. What cannot be read is no record.
+/// Returns the records in `results` and their paths, the newest first. Skips records that cannot be read.
 pub(crate) fn records(results: &Path) -> Result<impl Iterator<Item = (PathBuf, RunRecord)>> {
     let runs = list_runs(results).or_fail(Code::Start)?;
     Ok(runs.into_iter().rev().filter_map(|path| read_record(&path.join(RECORD)).ok().map(|record| (path, record))))

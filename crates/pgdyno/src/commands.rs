@@ -30,7 +30,7 @@ use pgdyno_results::{find_run, read_record};
 
 use crate::cli::{Cli, Command, RunArgs};
 
-/// Does what was asked.
+/// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
     match cli.command {
         Command::Run(args) => run::run(args),
@@ -52,12 +52,12 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
     }
 }
 
-/// Help, the version, or what is wrong with the arguments. clap's own exit code for the latter is 2, which
-/// here is an error during a run.
+/// Prints help, the version, or errors in the arguments. clap's exit code for errors is 2, which means an error during
+/// a run here.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // Where the stream is gone there is nobody to tell.
+    // If the stream is closed, there is nobody to tell.
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Who says nothing asks what there is to say.
+        // No arguments at all ask for help.
         let _ = print(error.render().to_string().as_bytes());
         return Code::Success.into();
     }
@@ -75,13 +75,13 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     if let Some(hint) = failure.remedy() {
         text += &format!("  hint: {hint}\n");
     }
-    // Where standard error is gone there is nobody to tell.
+    // If standard error is closed, there is nobody to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
     failure.code().into()
 }
 
-/// Reads what a command line asks for: the plan of a record again, or a new run, which a suite or a search orders by
-/// standard input.
+/// Reads the request of a command line: the plan of a record again, or a new run. A suite or a search passes the order
+/// by standard input.
 fn request(args: RunArgs) -> Result<Request> {
     if args.order {
         let mut line = String::new();
@@ -95,7 +95,7 @@ fn request(args: RunArgs) -> Result<Request> {
     Request::again(&record.plan, path.parent().unwrap_or(Path::new("")), args.order())
 }
 
-/// Writes to standard output. A reader that has gone, such as `head`, is no error.
+/// Writes to standard output. A reader that has ended, such as `head`, is no error.
 fn print(bytes: &[u8]) -> Result<()> {
     match std::io::stdout().write_all(bytes).and_then(|()| std::io::stdout().flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -103,7 +103,7 @@ fn print(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether standard output may hold colours.
+/// Returns the look of standard output: with colours on a terminal, unless `NO_COLOR` is set.
 fn look() -> pgdyno_report::Look {
     use std::io::IsTerminal;
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

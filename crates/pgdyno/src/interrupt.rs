@@ -14,7 +14,7 @@ use pgdyno_life::pgbench::Caught;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Listens from now on. Commands look at what is returned.
+/// Handles signals from now on. Commands check the returned value.
 pub(crate) fn listen() -> Result<Arc<Interrupt>> {
     let interrupt = Arc::new(Interrupt::default());
     let mut signals = Signals::new([SIGINT, SIGTERM]).or_fail(Code::Start)?;
@@ -26,14 +26,14 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
                 let told = match nth {
                     0 => listener.end(),
                     1 => listener.end_at_once(),
-                    // Whatever hangs, a third time is meant: the private server's supervisor cleans up.
+                    // The third signal ends the process, whatever hangs: the private server's supervisor cleans up.
                     _ => {
                         pgdyno_live::give_back();
                         drop(signal_hook::low_level::emulate_default_handler(signal));
                         continue;
                     }
                 };
-                // A view tells it, where there is one, and nobody writes over that.
+                // A view shows the message, if there is one, and nothing else may write over it.
                 if listener.events.get().is_none() {
                     drop(writeln!(std::io::stderr(), "\n{told}"));
                 }
@@ -43,11 +43,11 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
     Ok(interrupt)
 }
 
-/// So long a run may take to end cleanly after its input has ended; as long again, and it ends by a signal of its own.
+/// How long a run may take to end cleanly after its input has ended. After twice this time it ends itself by a signal.
 const ENDING: Duration = Duration::from_secs(60);
 
-/// Ends the run cleanly when standard input ends, which whoever started it holds open: also when that process was
-/// killed. Nobody is left then who could ask once more, so time does.
+/// Ends the run cleanly when standard input ends. The parent process holds it open, so this also happens when that is
+/// killed. Then nobody can send a second signal, so a time limit replaces it.
 pub(crate) fn end_with_input(interrupt: &Arc<Interrupt>) -> Result<()> {
     let interrupt = Arc::clone(interrupt);
     thread::Builder::new()
@@ -66,8 +66,8 @@ pub(crate) fn end_with_input(interrupt: &Arc<Interrupt>) -> Result<()> {
     Ok(())
 }
 
-/// Listens for the drop-in: the first signal ends the benchmark at once, and is `caught`. A signal that was ignored
-/// when the program began stays ignored.
+/// Handles signals for the drop-in: the first one ends the benchmark at once, and is stored in `caught`. Signals that
+/// were ignored when the program started stay ignored.
 pub(crate) fn listen_as_pgbench(control: &Arc<Control>, caught: &Caught) -> std::io::Result<()> {
     let wanted: Vec<i32> = [SIGINT, SIGTERM].into_iter().filter(|signal| !pgdyno_live::is_ignored(*signal)).collect();
     let mut signals = Signals::new(wanted)?;

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    // A private server's supervisor is this same program, so that nothing else needs to be installed.
+    // The supervisor of a private server is this same program, so that nothing else needs to be installed.
     if let Some(code) = pgdyno_life::supervise() {
         return code;
     }

@@ -1,5 +1,5 @@
-//! Searching for the highest load that keeps its objectives: every measurement is a run in a process of its own, with a
-//! record of its own. What is measured next, `pgdyno_measure::search` decides.
+//! Searches for the highest load that meets its objectives. Every measurement is a run in a separate process, with its
+//! own record. `pgdyno_measure::search` decides which load is measured next.
 
 mod point;
 
@@ -20,41 +20,41 @@ use self::point::{Measured, judge, summed_up};
 use crate::child;
 use pgdyno_live::Progress;
 
-/// What is searched, and where.
+/// The specification of a search.
 pub(crate) struct Task<'a> {
     pub(crate) objectives: &'a [Objective],
     pub(crate) by: &'a str,
     pub(crate) min: Option<f64>,
     pub(crate) max: Option<f64>,
-    /// Runs, at most.
+    /// Maximum number of runs.
     pub(crate) steps: usize,
     pub(crate) precision: f64,
     pub(crate) curve: usize,
-    /// Length of a run's measured window, where it has one.
+    /// Length of a run's measured window, if it has one.
     pub(crate) time_s: Option<f64>,
-    /// What every run does, but for its load. The first one loads; the others find the data there.
+    /// The order of every run, without its load. The first run loads the data; the others find it there.
     pub(crate) order: Order,
     pub(crate) results: &'a Path,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) progress: &'a Progress,
 }
 
-/// Clients, where nothing is said of their highest number.
+/// Default of the highest number of clients.
 pub(crate) const MAX_CLIENTS: f64 = 256.0;
 
-/// A search under way.
+/// A search in progress.
 pub(crate) struct SearchRun<'a> {
     task: Task<'a>,
     pub(crate) record: SearchRecord,
-    /// What every run of it is marked with.
+    /// The suite name in the records of its runs.
     suite: String,
-    /// The runs of each load, which as bits stands in the order of its size.
+    /// The runs of each load. The bits of a positive load have the same order as the load.
     seen: BTreeMap<u64, Vec<Measured>>,
     places: BTreeMap<String, u32>,
     directory: PathBuf,
 }
 
-/// Why a search ended before its end.
+/// Why a search ended early.
 enum Stopped {
     Interrupted,
     Failed(Failure),
@@ -67,7 +67,7 @@ impl From<Failure> for Stopped {
 }
 
 impl<'a> SearchRun<'a> {
-    /// Makes its record. `suite` marks its runs.
+    /// Creates its record. Its runs are stored under `suite`.
     pub(crate) fn begin(task: Task<'a>, mut record: SearchRecord, suite: String) -> Result<Self> {
         record.objectives = task.objectives.iter().map(ToString::to_string).collect();
         record.precision = task.precision;
@@ -80,7 +80,7 @@ impl<'a> SearchRun<'a> {
         Ok(search)
     }
 
-    /// Where its record is.
+    /// Returns the path of its record.
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.join(format!("{}.json", self.record.id))
     }
@@ -95,7 +95,7 @@ impl<'a> SearchRun<'a> {
         write_whole(&self.path(), json.as_bytes()).or_fail(Code::Start)
     }
 
-    /// Searches to the end, and completes the record.
+    /// Runs the search to its end, and completes the record.
     pub(crate) fn go(&mut self) -> Result<Code> {
         let ended = self.bounds().and_then(|bounds| self.search(bounds));
         let (status, reason, result) = match ended {
@@ -112,7 +112,7 @@ impl<'a> SearchRun<'a> {
         result
     }
 
-    /// Where is searched: of a rate after a closed loop has shown what can be carried at all.
+    /// Returns the bounds of the search; those of a rate follow from the throughput of a closed loop.
     fn bounds(&mut self) -> std::result::Result<Bounds, Stopped> {
         let budget = self.task.steps;
         let (min, max, start, growth, whole, budget) = if self.task.by == "rate" {
@@ -126,7 +126,7 @@ impl<'a> SearchRun<'a> {
             }
             self.record.capacity_tps = Some(tps);
             self.task.progress.note(&format!("closed loop: {} TPS", pgdyno_report::units::rate(tps)));
-            // Ten arrivals at least, or there is nothing to judge.
+            // At least ten arrivals are needed for a judgement.
             let least = (tps / 1000.0).max(self.task.time_s.map_or(0.0, |time| 10.0 / time)).min(tps);
             let min = self.task.min.unwrap_or(least.min(self.task.max.unwrap_or(f64::INFINITY)));
             let max = self.task.max.unwrap_or((2.0 * tps).max(min));
@@ -163,7 +163,7 @@ impl<'a> SearchRun<'a> {
         Ok(search.limit())
     }
 
-    /// Brings the curve in the record up to what has been seen.
+    /// Updates the curve in the record.
     fn sum_up(&mut self, search: &Search) {
         let point = |(bits, runs): (&u64, &Vec<Measured>)| {
             let load = f64::from_bits(*bits);
@@ -183,7 +183,7 @@ impl<'a> SearchRun<'a> {
         (self.record.kept, self.record.broken) = (limit.kept, limit.broken);
     }
 
-    /// What the end of a search means.
+    /// Returns the outcome of a search.
     fn verdict(&self, limit: Limit) -> (SearchStatus, Option<String>, Result<Code>) {
         let Some(kept) = limit.kept else {
             let least = self.record.points.first().map(|point| words(self.task.by, point.load)).unwrap_or_default();
@@ -226,7 +226,7 @@ impl<'a> SearchRun<'a> {
         judge(&record, &directory, self.task.objectives).ok_or_else(|| self.nothing(&name, Some(&record), None))
     }
 
-    /// Runs once, in a closed loop of all clients where there is no load. The first run loads the data.
+    /// Runs once; without a load, in a closed loop of all clients. The first run loads the data.
     fn run(&mut self, name: &str, load: Option<f64>) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
         let repetition = self.places.entry(name.to_owned()).or_default();
         *repetition += 1;
@@ -259,7 +259,7 @@ impl<'a> SearchRun<'a> {
         }
     }
 
-    /// A run brought no figures.
+    /// Returns why a run has no figures.
     fn nothing(&self, name: &str, record: Option<&RunRecord>, code: Option<i32>) -> Stopped {
         let code = match code {
             Some(1) => Code::Start,

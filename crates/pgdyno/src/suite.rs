@@ -1,7 +1,7 @@
-//! Suites: many runs, one after the other, each a process of its own.
+//! Suites: many runs, one after the other, each in a separate process.
 //!
-//! The records of the runs are the truth about what is done. An execution's own directory says what was planned, in which
-//! order, and what a record cannot say. So a suite that was killed goes on where it was.
+//! The records of the runs decide what is complete. The directory of an execution has only what was planned, in which
+//! order, and what records cannot contain. So a suite that was killed can resume.
 
 pub(crate) mod check;
 pub(crate) mod detach;

@@ -74,7 +74,7 @@ pub(crate) struct ScalingArgs {
     pub(crate) out: OutArgs,
 }
 
-/// The name of a metric by which runs can be compared.
+/// Parses the name of a metric that can be compared.
 fn metric(name: &str) -> Result<String, String> {
     let of_workloads = registry::metrics().into_iter().map(Metric::declared);
     let known: Vec<_> = Metric::comparable(of_workloads).map(|metric| metric.name().to_owned()).collect();
@@ -89,7 +89,7 @@ fn axis(text: &str) -> Result<Axis, String> {
     Axis::named(text).ok_or_else(|| format!("the axes are {}", Axis::NAMES))
 }
 
-/// A percentage, with or without its sign, as a share.
+/// Parses a percentage, with or without its sign, and returns the share.
 fn share(text: &str) -> Option<f64> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     number.parse::<f64>().ok().map(|percent| percent / 100.0)

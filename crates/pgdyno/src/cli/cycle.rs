@@ -23,7 +23,7 @@ pub(crate) struct CycleArgs {
 }
 
 impl CycleArgs {
-    /// Returns what is to be done to the server.
+    /// Returns the steps on the server.
     pub(super) fn order(self) -> CycleOrder {
         let Self { restart, drop_caches, prewarm, checkpoint, provision } = self;
         CycleOrder { restart, drop_caches, prewarm, checkpoint, provision, done: Vec::new() }

@@ -54,7 +54,7 @@ pub(crate) struct SelectArgs {
 }
 
 impl SelectArgs {
-    /// What runs must have.
+    /// Returns the selection of runs.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
             workload: self.workload.clone(),

@@ -20,7 +20,7 @@ pub(crate) struct RecipeArgs {
 }
 
 impl RecipeArgs {
-    /// Returns how the recipe is to be followed.
+    /// Returns the options of the recipe.
     pub(super) fn order(self) -> RecipeOrder {
         let Self { size, variant, fit, short } = self;
         RecipeOrder { size, variant, fit, short }

@@ -78,8 +78,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Returns what is asked of the run. How it is shown, until when it goes on, and the record whose plan it is are not part of
-    /// that.
+    /// Returns the order of the run, without its view, its end with the input, and the record whose plan it repeats.
     pub(crate) fn order(self) -> Order {
         let Self {
             workload,
@@ -174,7 +173,7 @@ pub(crate) struct WorkloadArgs {
 }
 
 impl WorkloadArgs {
-    /// Returns the workload that is asked for.
+    /// Returns the workload and its parameters.
     pub(crate) fn order(&self) -> WorkloadOrder {
         let Self {
             workload,
@@ -224,7 +223,7 @@ pub(crate) struct LoadingArgs {
 }
 
 impl LoadingArgs {
-    /// Returns how data is to be loaded.
+    /// Returns how data is loaded.
     pub(crate) fn order(&self) -> LoadingOrder {
         let Self { loaders, resumable, unlogged } = *self;
         LoadingOrder { loaders, resumable, unlogged }
@@ -287,7 +286,7 @@ pub(crate) struct DriveArgs {
 }
 
 impl DriveArgs {
-    /// Returns how the run is to be driven.
+    /// Returns how the run is driven.
     fn order(self) -> DriveOrder {
         let Self {
             clients,
@@ -339,10 +338,10 @@ pub(crate) struct OutArgs {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Percentiles(pub(crate) Vec<f64>);
 
-/// As many as pgbench's proposed option takes.
+/// The maximum of pgbench's proposed option.
 const MAX_PERCENTILES: usize = 10;
 
-/// `50,95,99.9`, each once, in ascending order.
+/// Parses `50,95,99.9`; returns each once, in ascending order.
 fn percentiles(list: &str) -> Result<Percentiles, String> {
     let one = |text: &str| {
         let number = text.trim().parse::<f64>().ok().filter(|p| *p > 0.0 && *p <= 100.0);
@@ -357,7 +356,7 @@ fn percentiles(list: &str) -> Result<Percentiles, String> {
     Ok(Percentiles(found))
 }
 
-/// A number above zero.
+/// Parses a number above zero.
 pub(super) fn positive(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|n| *n > 0.0 && n.is_finite()).ok_or_else(|| "write a number above 0".to_owned())
 }
@@ -367,7 +366,7 @@ fn arrivals() -> impl TypedValueParser<Value = Arrivals> {
     PossibleValuesParser::new(Arrivals::ALL.map(Arrivals::name)).try_map(|name| name.parse::<Arrivals>())
 }
 
-/// Transactions a second.
+/// Parses a rate in transactions per second.
 fn rate(text: &str) -> Result<f64, String> {
     let per_s = positive(text)?;
     match per_s > RATE_MAX_PER_S {

@@ -80,7 +80,7 @@ pub(crate) struct ResumeArgs {
     pub(crate) detached: bool,
 }
 
-/// `SUITE:ID:RUN:REPETITION`; the run's key may hold colons.
+/// Parses `SUITE:ID:RUN:REPETITION`; the run's key may contain colons.
 pub(super) fn suite_run(text: &str) -> Result<SuitePlan, String> {
     let parts = || {
         let (suite, rest) = text.split_once(':')?;

@@ -22,14 +22,14 @@ pub(crate) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// Returns the server that is asked for.
+    /// Returns the order of a target.
     pub(crate) fn order(&self) -> TargetOrder {
         let Self { target, config, settings, tcp } = self.clone();
         TargetOrder { target, config: Some(config), settings, tcp, shown_as: None }
     }
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),

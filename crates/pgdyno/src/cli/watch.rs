@@ -21,7 +21,7 @@ pub(crate) struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// Returns how server and machines are to be sampled. How the run is shown is not part of that.
+    /// Returns how server and machines are sampled, without the view of the run.
     pub(super) fn order(self) -> WatchOrder {
         let Self { no_samples, os_metrics, statement_plans, no_live: _ } = self;
         WatchOrder { no_samples, os_metrics, statement_plans }

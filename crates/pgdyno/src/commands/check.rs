@@ -1,4 +1,4 @@
-//! `pgdyno check`: is the data still right?
+//! `pgdyno check`: checks loaded data.
 
 mod isolation;
 
@@ -27,10 +27,10 @@ use pgdyno_live::Progress;
 
 pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    interrupt.blamed(carry_out(check, &interrupt))
+    interrupt.blamed(execute(check, &interrupt))
 }
 
-fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
+fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     let args = &check.data;
     let order = args.workload.order();
     let source = WorkloadSource::read(&order)?;
@@ -44,7 +44,8 @@ fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     if check.isolation {
         reach::admit_change(access.caps, "check --isolation")?;
         reach::admit_sessions(access.caps, "check --isolation")?;
-        // Their own sessions end in good order on a signal: cancelled and rolled back, so that none waits on.
+        // The test's sessions end cleanly on a signal: they are cancelled and rolled back, so that none of them keeps
+        // waiting.
         let plain = data::DataAccess { options: place.plain(), ..access };
         let tested = isolation::scenarios(&plain, &mut place.admin()?, &workload, check.isolation_level);
         codes.push(interrupt.blamed(tested).map_err(rolled_back)?);
@@ -62,7 +63,7 @@ fn carry_out(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     Ok(Code::first_bad(codes))
 }
 
-/// Says what became of the isolation tests when a signal ended them.
+/// Adds to the failure what happened to the isolation tests when a signal ended them.
 fn rolled_back(failure: Failure) -> Failure {
     let text = failure.text();
     match failure.code() {
@@ -73,7 +74,7 @@ fn rolled_back(failure: Failure) -> Failure {
     }
 }
 
-/// What only a run can prove: the figures that it must leave as they are.
+/// Returns a note about the figures that must not change: only a run can check them.
 fn note(data: &dyn DataSet, noted: &Baseline) -> String {
     let checks = data.checks();
     let line = |(name, rows): (&str, Vec<String>)| {
@@ -84,7 +85,7 @@ fn note(data: &dyn DataSet, noted: &Baseline) -> String {
     noted.figures().map(line).collect()
 }
 
-/// The database that a single step works on.
+/// The database of a single step.
 pub(super) struct Place {
     server: Server,
     options: ConnectOptions,
@@ -93,7 +94,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reaches the database of a given server, or of the private one that is kept.
+    /// Connects to the database of a given server, or of the kept private one.
     pub(super) fn reach(args: &DataArgs, workload: &Workload, interrupt: &Interrupt) -> Result<Self> {
         if workload.data.is_empty() {
             return Err(Failure::new(Code::Start, format!("{} has no data", workload.meta.id)));
@@ -113,22 +114,22 @@ impl Place {
         Ok(Self { server, options, caps, progress })
     }
 
-    /// What its server can do.
+    /// Returns what its server can do.
     pub(super) fn caps(&self) -> &Capabilities {
         &self.caps
     }
 
-    /// How the server is reached by who sees to signals himself.
+    /// Returns how to connect for code that handles signals itself.
     fn plain(&self) -> &ConnectOptions {
         self.server.options.as_ref().unwrap_or(&self.options)
     }
 
-    /// A connection.
+    /// Opens a connection.
     pub(super) fn admin(&self) -> Result<Admin> {
         Admin::connect(&self.options).or_fail(Code::Start)
     }
 
-    /// The workload with the size and parameters that are loaded, where the arguments leave them open.
+    /// Returns the workload. The size and parameters that the arguments leave open are those of the loaded data.
     fn as_loaded(
         &self,
         admin: &mut Admin,
@@ -169,7 +170,7 @@ impl Place {
         }
     }
 
-    /// For the steps of the life cycle.
+    /// Returns the access for steps of the life cycle.
     pub(super) fn access<'a>(&'a self, stop: &'a AtomicBool) -> data::DataAccess<'a> {
         for note in &self.server.notes {
             self.progress.warn(note);
@@ -178,23 +179,23 @@ impl Place {
     }
 }
 
-/// What is said of one check.
+/// The outcome of a check.
 #[derive(Clone, Copy)]
 enum Verdict {
     Holds,
     Broken,
-    /// Another program is known to leave it so.
+    /// Another program is known to cause this error.
     Known,
     Skipped,
 }
 
-/// One check and what is to be said of it, a line each.
+/// Returns the line of a check: its outcome, its name and its condition.
 fn line(verdict: Verdict, name: &str, seconds: Option<f64>, condition: &str, notes: &[String]) -> String {
     let verdict = match verdict {
         Verdict::Holds => "holds  ",
         Verdict::Broken => "BROKEN ",
         Verdict::Known => "known  ",
-        // The widest word takes its room from the name.
+        // The longest outcome is wider than its column, and takes the room from the name.
         Verdict::Skipped => "skipped ",
     };
     let time = seconds.map_or_else(String::new, units::duration);
@@ -206,7 +207,7 @@ fn line(verdict: Verdict, name: &str, seconds: Option<f64>, condition: &str, not
     text
 }
 
-/// Prints a set of checks; broken data is exit code 12.
+/// Prints a set of checks; wrong data has exit code 12.
 pub(super) fn print_set(set: &CheckSet) -> Result<Code> {
     let mut text = String::new();
     for check in &set.checks {

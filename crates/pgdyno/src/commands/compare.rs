@@ -1,4 +1,4 @@
-//! `pgdyno compare`: runs against runs.
+//! `pgdyno compare`: compares runs with runs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
 use super::report::{PAGE, admit, put};
 use crate::cli::CompareArgs;
 
-/// The page in the results directory, unless it is to go elsewhere.
+/// The default name of the page in the results directory.
 const PAGE_FILE: &str = "compare.html";
 
-/// A record, and where it stands.
+/// A record and its path.
 pub(crate) type Named = (PathBuf, RunRecord);
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
     }
     match comparison.limit.map(|limit| limit.held) {
         Some(Some(Held::No)) => Ok(Code::Slower),
-        // A gate that never closes would pass for one that is open.
+        // A gate that never fails would look like one that passes.
         Some(None) if comparison.verdict == Verdict::NotComparable => {
             let error =
                 format!("--fail-if-slower has nothing to judge, the runs are not comparable: {}", comparison.reason);
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
 }
 
 fn print(comparison: &Comparison, args: &CompareArgs) -> Result<()> {
-    // clap admits known formats only.
+    // clap accepts only known formats.
     let (_, render) = FORMATS
         .iter()
         .find(|(name, _)| *name == args.format)
@@ -67,12 +67,12 @@ fn print(comparison: &Comparison, args: &CompareArgs) -> Result<()> {
     Ok(())
 }
 
-/// Both sides with the intervals that a comparison of them is made by.
+/// Returns both sides with the intervals that their comparison needs.
 ///
 /// # Errors
 /// When a run's intervals cannot be read.
 pub(crate) fn with_intervals(results: &Path, [base, new]: [Vec<Named>; 2]) -> Result<[Vec<Run>; 2]> {
-    // Several runs speak by their figures alone, and an hour of histograms takes seconds to read.
+    // Several runs are compared by their figures alone, and an hour of histograms takes seconds to read.
     let by_interval = is_single(&base) && is_single(&new);
     let side = |records: Vec<Named>| {
         let run = |(path, record): Named| {
@@ -86,10 +86,10 @@ pub(crate) fn with_intervals(results: &Path, [base, new]: [Vec<Named>; 2]) -> Re
     Ok([side(base)?, side(new)?])
 }
 
-/// The page of a comparison, with the runs of `sides` that count in it.
+/// Returns the page of a comparison, with those runs of `sides` that are included.
 ///
 /// # Errors
-/// When what a run left behind cannot be read.
+/// When a file of a run cannot be read.
 pub(crate) fn page(results: &Path, comparison: &Comparison, sides: &[Vec<Named>; 2]) -> Result<Vec<u8>> {
     let mut runs = Vec::new();
     for (side, named) in comparison.sides.iter().zip(sides) {
@@ -110,7 +110,7 @@ fn records(results: &Path, names: &str) -> Result<Vec<Named>> {
     paths.into_iter().map(|path| read_record(&path).or_fail(Code::Start).map(|record| (path, record))).collect()
 }
 
-/// Whether one run at most is to count.
+/// Returns true if at most one run is to be included.
 fn is_single(records: &[Named]) -> bool {
     let mut counted = records.iter().filter(|(_, record)| counts(record)).map(|(_, r)| &r.id);
     let first = counted.next();

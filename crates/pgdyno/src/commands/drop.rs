@@ -1,4 +1,4 @@
-//! `pgdyno drop`: drop what pgdyno loaded.
+//! `pgdyno drop`: drops data that pgdyno loaded.
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
@@ -13,7 +13,7 @@ use crate::interrupt;
 use super::check::Place;
 
 pub(crate) fn run(args: &DropArgs) -> Result<Code> {
-    // What goes must be named: no default drops anything.
+    // The workload must be named: no default drops anything.
     if args.data.workload.workload.is_empty() {
         let error = "no workload is named, and drop has no default";
         return Err(
@@ -21,17 +21,17 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
         );
     }
     let interrupt = interrupt::listen()?;
-    interrupt.blamed(carry_out(args, &interrupt))
+    interrupt.blamed(execute(args, &interrupt))
 }
 
-fn carry_out(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
+fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.workload.order();
     let workload = WorkloadSource::read(&order)?.build(&order, None, None, &ClientSetup::NONE)?;
     let place = Place::reach(&args.data, &workload, interrupt)?;
     reach::admit_change(place.caps(), "drop")?;
     let mut admin = place.admin()?;
     let (mut names, mut stamped) = (Vec::new(), false);
-    // What was loaded last may stand on what was loaded first.
+    // Data that was loaded last may depend on data that was loaded first.
     for data in workload.data.iter().rev() {
         let dropped = drop_data(&mut admin, data.as_ref(), args.force).or_fail(Code::Load)?;
         names.extend(dropped.relations.into_iter().chain(dropped.routines));

@@ -1,4 +1,4 @@
-//! `pgdyno list`: workloads, recipes, runs.
+//! `pgdyno list`: lists workloads, recipes and runs.
 
 use std::path::PathBuf;
 
@@ -47,14 +47,14 @@ fn recipes() -> String {
     text
 }
 
-/// A run of a list: the name of its directory, and its record, if that can be read.
+/// A run of a list: the name of its directory, and its record, if it can be read.
 pub(super) struct Listed {
     name: String,
     pub(super) record: std::result::Result<RunRecord, StoreError>,
 }
 
-/// The runs that are meant, oldest first. What cannot be read is there where it may be meant too: where all runs are,
-/// or all of the last ones.
+/// Returns the selected runs, oldest first. Runs whose record cannot be read are included if all runs, or all of the
+/// last ones, are selected.
 pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
     let selection = select.selection();
     let read = |path: &PathBuf| {
@@ -83,7 +83,7 @@ fn runs(select: &SelectArgs) -> Result<String> {
     Ok(text)
 }
 
-/// What a run was, and what came of it.
+/// Returns the line of a run with its result.
 fn line(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = Vec::new();

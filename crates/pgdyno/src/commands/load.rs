@@ -1,4 +1,4 @@
-//! `pgdyno load`: create and load a workload's data, and check the rows.
+//! `pgdyno load`: creates and loads a workload's data, and checks the rows.
 
 use pgdyno_life::data;
 use pgdyno_life::data::loaded::stamped;
@@ -16,15 +16,15 @@ use super::check::{Place, print_set};
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
     let interrupt = interrupt::listen()?;
-    interrupt.blamed(carry_out(args, &interrupt))
+    interrupt.blamed(execute(args, &interrupt))
 }
 
-fn carry_out(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
+fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.workload.order();
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
     let place = Place::reach(&args.data, &workload, interrupt)?;
-    // What was loaded or begun counts where the arguments leave it open.
+    // Loaded or partly loaded data decides what the arguments leave open.
     let there = stamped(&mut place.admin()?, &workload)?;
     let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
     let access = place.access(interrupt.control.stop_flag());

@@ -16,7 +16,7 @@ use pgdyno_pgbench::{World, connect};
 
 use crate::{interrupt, signals};
 
-/// The arguments of pgbench, where the program is called so: by its name, or by its first argument.
+/// Returns the arguments of pgbench if the program is called `pgbench`, or its first argument is that.
 pub(crate) fn arguments() -> Option<Vec<OsString>> {
     let args: Vec<OsString> = std::env::args_os().collect();
     let named = args.first().and_then(|name| Path::new(name).file_name()).is_some_and(|name| name == "pgbench");
@@ -26,7 +26,7 @@ pub(crate) fn arguments() -> Option<Vec<OsString>> {
     (args.get(1).map(OsString::as_os_str) == Some(OsStr::new("pgbench"))).then(|| args[1..].to_vec())
 }
 
-/// Is pgbench.
+/// Runs the drop-in for pgbench.
 pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let argv0 = args.first().cloned().unwrap_or_default();

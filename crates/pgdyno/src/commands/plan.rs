@@ -1,4 +1,4 @@
-//! `pgdyno plan`: every step of a run, and nothing done. What a given server holds is looked at.
+//! `pgdyno plan`: prints every step of a run, and does none. Reads what a given server contains.
 
 use std::time::Duration;
 
@@ -69,12 +69,12 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     Ok(Code::Success)
 }
 
-/// A server that lets nobody in for so long is left out of the plan.
+/// How long to wait for a connection before the server is left out of the plan.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// So is one that does not say for so long what it holds.
+/// How long to wait for an answer about its contents before they are left out.
 const ANSWERING: Duration = Duration::from_secs(10);
 
-/// Looks at what a given server can do and holds. Only reads. The error says why it could not be looked at.
+/// Reads what a given server can do and contains. Only reads. The error says why that failed.
 fn look(target: &Target, workload: &Workload, facts: &mut Facts) -> std::result::Result<(), String> {
     let Some(options) = target.given().filter(|_| !workload.data.is_empty()) else { return Ok(()) };
     let options = options.with_connect_timeout_at_most(PATIENCE).with_answer_timeout(ANSWERING);
@@ -87,14 +87,14 @@ fn look(target: &Target, workload: &Workload, facts: &mut Facts) -> std::result:
     Ok(())
 }
 
-/// What the document says beside the numbers.
+/// Returns what the document says besides the numbers.
 fn of_recipe(recipe: &RecipePlan) -> String {
     let mut text = String::new();
     if !recipe.published.is_empty() {
         let figures = pgdyno_report::guide::figures(&recipe.published);
         text += &format!("published for {}: {figures}\n", recipe.machine);
     }
-    // A stored plan does without the recipe's file.
+    // A stored plan does not need the recipe's file.
     let Ok(document) = recipe_order::recipe(&recipe.name) else { return text };
     let size = document.sizes.iter().filter(|size| size.name == recipe.size);
     for note in document.notes.iter().chain(size.flat_map(|size| &size.notes)) {

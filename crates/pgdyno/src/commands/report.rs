@@ -1,4 +1,4 @@
-//! `pgdyno report`: a report again, from the record.
+//! `pgdyno report`: renders a report again, from the record.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use pgdyno_results::{admit_file, find_run, read_record};
 
 use crate::cli::ReportArgs;
 
-/// The format that needs more than the record, and whose place is a file.
+/// The format that needs more than the record, and goes to a file by default.
 pub(super) const PAGE: &str = "html";
 
-/// What to do where a file cannot be written.
+/// The hint when a file cannot be written.
 const ELSEWHERE: &str = "name another place with -o FILE, or -o - for standard output";
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
         return put(&bytes, Some(&file));
     }
-    // clap admits known formats only.
+    // clap accepts only known formats.
     let render = pgdyno_report::format(&args.format)
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
     let mut bytes = Vec::new();
@@ -38,13 +38,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
     put(&bytes, args.output.as_ref())
 }
 
-/// Whether the file that is named can be written: asked before anything is read.
+/// Checks that the given file can be written, before anything is read.
 pub(super) fn admit(file: Option<&PathBuf>) -> Result<()> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else { return Ok(()) };
     admit_file(file).map_err(|error| Failure::new(Code::Start, error).hint(ELSEWHERE))
 }
 
-/// To standard output, or to a file, whose path is printed then.
+/// Writes to standard output, or to a file, and then prints its path.
 pub(super) fn put(bytes: &[u8], file: Option<&PathBuf>) -> Result<Code> {
     let Some(file) = file.filter(|file| file.as_os_str() != "-") else {
         super::print(bytes)?;

@@ -21,7 +21,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
         interrupt::end_with_input(&interrupt)?;
     }
     let progress = Arc::new(Progress::new(quiet).full_screen(full_screen));
-    // Set once, a moment after it was made.
+    // Set once, just after it was created.
     let _ = interrupt.events.set(Arc::clone(&progress) as Arc<dyn EventSink>);
     let ran = life::run_request(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
@@ -42,7 +42,7 @@ fn show(mut recording: Recording, unwritten: &[String], progress: &Progress) -> 
     }
     super::print(format!("record: {}\n", recording.path().display()).as_bytes())?;
     if recording.record.summary.is_some() {
-        // The run is what it is, whether or not there is a picture of it.
+        // The result of the run stands even if its page cannot be written.
         match page::write(&mut recording) {
             Ok(file) => super::print(format!("page: {}\n", file.display()).as_bytes())?,
             Err(failure) => progress.warn(&format!("there is no page of this run: {}", failure.text())),

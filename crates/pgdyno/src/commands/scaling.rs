@@ -1,4 +1,4 @@
-//! `pgdyno scaling`: a figure against what grows.
+//! `pgdyno scaling`: shows how a figure grows along an axis.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use pgdyno_results::{RunRecord, find_runs, read_record};
 use super::report::{PAGE, admit, put};
 use crate::cli::ScalingArgs;
 
-/// The page in the results directory, unless it is to go elsewhere.
+/// The default name of the page in the results directory.
 const PAGE_FILE: &str = "scaling.html";
 
 pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     if args.format == PAGE {
         return page(&scaling, named, args);
     }
-    // clap admits known formats only.
+    // clap accepts only known formats.
     let (_, render) = FORMATS
         .iter()
         .find(|(name, _)| *name == args.format)
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     put(&bytes, args.output.as_ref())
 }
 
-/// The page, of the runs that count.
+/// Returns the page of the runs that are included.
 fn page(scaling: &Scaling, named: Vec<(PathBuf, RunRecord)>, args: &ScalingArgs) -> Result<Code> {
     let mut runs: Vec<html::ReportRun> = Vec::new();
     for (path, record) in named {

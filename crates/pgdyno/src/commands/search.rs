@@ -1,4 +1,4 @@
-//! `pgdyno search`: the highest load that keeps an objective.
+//! `pgdyno search`: finds the highest load that meets an objective.
 
 use jiff::Timestamp;
 use pgdyno_life::events::EventSink as _;
@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use pgdyno_live::Progress;
 
-/// How long a run measures where nothing is said.
+/// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 10.0;
 
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     if run.drive.time.is_none() && run.drive.transactions.is_none() {
         order.drive.time = Some(DEFAULT_TIME_S);
     }
-    // It lives until the search is over.
+    // It must live until the search is over.
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
         let links = match args.by.as_str() {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     }
 
     let suite = run_id(started, &source.name(), 0);
-    // A run's name tells time, workload and salt; the workload is what is left between them.
+    // A run's name consists of time, workload and salt; removing the others leaves the workload.
     let workload = suite.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-')).map_or("", |(name, _)| name);
     let suite = format!("search-{workload}");
     let id = run_id(started, &suite, started.as_nanosecond() as u64 ^ u64::from(std::process::id()));

@@ -1,4 +1,4 @@
-//! `pgdyno serve`: the results directory as local web pages.
+//! `pgdyno serve`: serves the results directory as local web pages.
 
 use std::path::Path;
 use std::thread;
@@ -17,8 +17,8 @@ use super::compare;
 use crate::cli::ServeArgs;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
-    let (server, stopper) = Server::bind(args.port, args.out.out.clone(), Box::new(Reports)).map_err(told)?;
-    // Nothing is written that could be lost, so that the first signal ends it at once.
+    let (server, stopper) = Server::bind(args.port, args.out.out.clone(), Box::new(Reports)).map_err(failure)?;
+    // Nothing that is written could be lost, so the first signal ends the server at once.
     let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
     let mut signals = Signals::new(wanted).or_fail(Code::Start)?;
     thread::Builder::new()
@@ -32,11 +32,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Code> {
     super::print(
         format!("{} shows the runs in {}; Ctrl-C ends it\n", server.url(), args.out.out.display()).as_bytes(),
     )?;
-    server.run().map_err(told)?;
+    server.run().map_err(failure)?;
     Ok(Code::Success)
 }
 
-fn told(error: ServeError) -> Failure {
+fn failure(error: ServeError) -> Failure {
     let hint = match &error {
         ServeError::Listen { .. } => Some(
             "another program listens there, perhaps `pgdyno serve`; take another port with --port, or a free one with \
@@ -52,7 +52,7 @@ fn told(error: ServeError) -> Failure {
     }
 }
 
-/// The pages of `pgdyno report`, made as they are asked for.
+/// The pages of `pgdyno report`, rendered on request.
 struct Reports;
 
 impl Pages for Reports {

@@ -1,4 +1,4 @@
-//! `pgdyno server`: the private server that stays, and the null server.
+//! `pgdyno server`: the kept private server, and the null server.
 
 use std::io::Read;
 use std::path::Path;
@@ -69,7 +69,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                 }
                 (None, None) => return Err(Failure::new(Code::Start, "give --port or --socket-dir")),
             };
-            // It may be asked for thousands of connections.
+            // It may get thousands of connections.
             let _ = pgdyno_engine::raise_file_limit(u32::from(u16::MAX));
             super::print(format!("null server ready: {place} user=null dbname=null sslmode=disable\n").as_bytes())?;
             serve(server, until_eof)?;
@@ -83,7 +83,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
     Ok(Code::Success)
 }
 
-/// Serves until killed, or until standard input ends. It must not outlive the run that it belongs to.
+/// Serves until the process is killed, or until standard input ends. The server must not outlive its run.
 fn serve(server: NullServer, until_eof: bool) -> Result<()> {
     let stop = AtomicBool::new(false);
     let waker = server.waker();

@@ -1,4 +1,4 @@
-//! `pgdyno show`: a recipe.
+//! `pgdyno show`: shows a recipe.
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;

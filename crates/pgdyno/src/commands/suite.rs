@@ -21,7 +21,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
         Suite::Run(args) => {
             let (suite, drafts, mut execution) = begin(args)?;
             let lock = execution.lock()?;
-            carry_out(execution, &lock, &suite, &drafts, false)
+            execute(execution, &lock, &suite, &drafts, false)
         }
         Suite::Plan(args) => plan(args),
         Suite::Start(args) => start(&begin(args)?.2),
@@ -69,7 +69,7 @@ fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
     Ok((text, suite, drafts))
 }
 
-/// A new execution of a file.
+/// Creates a new execution of a file.
 fn begin(args: &SuiteArgs) -> Result<(Plan, Vec<Draft>, Execution)> {
     let (text, suite, drafts) = read(args)?;
     let origin = Origin { file: &args.file, text: &text, config: &args.config, results: &args.out.out };
@@ -133,10 +133,10 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
         drop(lock);
         return start(&execution);
     }
-    carry_out(execution, &lock, &suite, &drafts, args.detached)
+    execute(execution, &lock, &suite, &drafts, args.detached)
 }
 
-/// The execution to go on with.
+/// Returns the execution to resume.
 fn resumed(args: &ResumeArgs) -> Result<Execution> {
     let results = &args.out.out;
     let Some(file) = args.name.as_deref().map(Path::new).filter(|path| path.is_file()) else {
@@ -155,7 +155,7 @@ fn resumed(args: &ResumeArgs) -> Result<Execution> {
     Ok(execution)
 }
 
-/// What failed counts no more.
+/// Makes failed runs be repeated.
 fn retry_failed(execution: &mut Execution) -> Result<()> {
     let standings = standing::standings(&execution.state)?;
     for (nth, done) in standings.into_iter().enumerate() {
@@ -167,8 +167,8 @@ fn retry_failed(execution: &mut Execution) -> Result<()> {
     execution.write()
 }
 
-/// Runs what is to be run, here, as long as nobody else has hold of it.
-fn carry_out(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], detached: bool) -> Result<Code> {
+/// Runs the remaining runs in this process, while it holds the lock.
+fn execute(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], detached: bool) -> Result<Code> {
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(false);
     let cell = |planned: &execution::Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
@@ -179,13 +179,13 @@ fn carry_out(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], det
     })?;
     let view = View::new(&progress, &execution, detached);
     let runner = Runner { execution, suite, drafts, interrupt: &interrupt, progress: &progress, view, cells };
-    let outcome = interrupt.blamed(runner.carry_out())?;
+    let outcome = interrupt.blamed(runner.execute())?;
     let table = report::text(&standing::runs(&outcome.execution.state, &outcome.standings));
     super::print(format!("\n{table}").as_bytes())?;
     Ok(runner::verdict(&outcome.execution, &outcome.standings))
 }
 
-/// Follows a suite to its end, and ends as it did.
+/// Follows a suite to its end, and returns its exit code.
 fn attach(execution: &Execution) -> Result<Code> {
     detach::attach(execution, &super::print)?;
     let execution = Execution::open(&execution.dir)?;

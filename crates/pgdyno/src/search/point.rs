@@ -1,4 +1,4 @@
-//! What a run at a load says about that load.
+//! Judges a load by the record of its run.
 
 use std::path::Path;
 
@@ -7,20 +7,20 @@ use pgdyno_plan::{Arrivals, Pace, Rate};
 use pgdyno_report::units;
 use pgdyno_results::{INTERVALS, Objective, RunRecord, SearchPoint, Status, Summary};
 
-/// An open loop that falls behind its schedule by more than this is overloaded; with more arrivals than this that are
-/// late or skipped, too.
+/// An open loop that falls behind its schedule by a greater share than this is overloaded; so is one with a greater
+/// share of late or skipped arrivals.
 const BEHIND: f64 = 0.01;
-/// Poisson arrivals vary by themselves; so many standard deviations are no evidence.
+/// Poisson arrivals vary by chance; fewer standard deviations than this are no evidence.
 const DEVIATIONS: f64 = 3.0;
-/// Intervals that a trend can be seen in.
+/// Minimum number of intervals for a trend.
 const LEAST_INTERVALS: usize = 6;
 
-/// A run, as far as it matters to a search.
+/// The part of a run that a search needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) id: String,
     pub(crate) seen: Seen,
-    /// Why the load was too much, where no figure says by how much.
+    /// Why the load was too high, if no figure shows by how much.
     overload: Option<String>,
     achieved_per_s: f64,
     pub(crate) tps: f64,
@@ -30,7 +30,7 @@ pub(crate) struct Measured {
     p99_ns: Option<f64>,
 }
 
-/// Judges the run whose record this is, in `directory`. `None` where it has no figures.
+/// Judges the run with this record, in `directory`. `None` if it has no figures.
 pub(crate) fn judge(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Option<Measured> {
     let summary = record.summary.as_ref()?;
     let overload =
@@ -54,7 +54,8 @@ fn achieved(summary: &Summary) -> f64 {
     if summary.duration_s > 0.0 { summary.ended() as f64 / summary.duration_s } else { 0.0 }
 }
 
-/// A run whose figures cannot be trusted keeps nothing; failures may be what an objective is about.
+/// Returns why the figures of a run cannot be trusted, so that it meets no objective. Failures may be part of an
+/// objective.
 fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
     let counted = objectives.iter().any(Objective::admits_failures);
     let failed = record.summary.as_ref().is_some_and(|summary| summary.failed > 0);
@@ -67,7 +68,7 @@ fn doubt(record: &RunRecord, objectives: &[Objective]) -> Option<String> {
     }
 }
 
-/// How far an open loop fell behind its schedule.
+/// Returns how far an open loop fell behind its schedule, if it is overloaded.
 fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
     let Pace::Rate(Rate { per_s, arrivals }) = record.plan.pace else { return None };
     let expected = per_s * summary.duration_s;
@@ -83,9 +84,9 @@ fn behind(record: &RunRecord, summary: &Summary) -> Option<String> {
     (missed > BEHIND).then(|| format!("{} of the arrivals were late or skipped", units::percent(missed)))
 }
 
-/// Whether response times grew throughout: a queue that is never worked off.
+/// Returns the trend of response times if they grew throughout: the queue is never worked off.
 fn growing(directory: &Path, summary: &Summary) -> Option<String> {
-    // Without the series there is no trend to see.
+    // Without the series there is no trend.
     let series = medians_ns(&std::fs::read_to_string(directory.join(INTERVALS)).ok()?);
     let third = series.len() / 3;
     if series.len() < LEAST_INTERVALS {
@@ -104,7 +105,7 @@ fn growing(directory: &Path, summary: &Summary) -> Option<String> {
     })
 }
 
-/// The median response time of each interval of the measured window.
+/// Returns the median response time of each interval of the measured window.
 fn medians_ns(intervals: &str) -> Vec<f64> {
     let mut lines = intervals.lines();
     let header: Vec<_> = lines.next().unwrap_or_default().split(',').collect();
@@ -115,7 +116,7 @@ fn medians_ns(intervals: &str) -> Vec<f64> {
     measured.filter_map(|row| row.get(p50)?.parse().ok()).collect()
 }
 
-/// The median; 0 of nothing.
+/// Returns the median; 0 without values.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -126,7 +127,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// A load and its runs, as the record of the search has them.
+/// Returns a load and its runs, as the record of the search stores them.
 pub(crate) fn summed_up(load: f64, verdict: &str, runs: &[Measured]) -> SearchPoint {
     let of = |figure: fn(&Measured) -> Option<f64>| {
         let values: Vec<f64> = runs.iter().filter_map(figure).collect();
@@ -194,7 +195,7 @@ mod tests {
             (run.seen, run.overload.as_deref()),
             (Seen::Overloaded, Some("98.5 % of the offered rate were achieved"))
         );
-        // What chance does to Poisson arrivals is none.
+        // Random variation of Poisson arrivals is no overload.
         record.plan.pace = Pace::Rate(Rate { per_s: 1000.0, arrivals: Arrivals::Poisson });
         assert!(judged(&record, "", "max < 1h").overload.is_none());
         record.summary.as_mut().unwrap().skipped = 150;

@@ -1,4 +1,4 @@
-//! Every cell of a suite, checked before the first run begins.
+//! Checks every cell of a suite before the first run starts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,34 +17,34 @@ use pgdyno_workloads::registry;
 
 use crate::cli::{Cli, Command, RunArgs};
 
-/// What a cell's run will do.
+/// The run of a cell, resolved.
 pub(crate) struct Draft {
     pub(crate) plan: Plan,
     pub(crate) source: WorkloadSource,
     pub(crate) workload: Workload,
     target: Target,
-    /// What its run is ordered to do.
+    /// The order of its run.
     pub(crate) order: Order,
-    /// The target, and its settings, those of a recipe among them.
+    /// The target and its settings, including those of a recipe.
     pub(crate) target_order: TargetOrder,
-    /// Settings of the server that it wants.
+    /// Settings of the server that it needs.
     pub(crate) settings: BTreeMap<String, String>,
     pub(crate) cycle: Cycle,
 }
 
 impl Draft {
-    /// Whether it runs on a private server, which the suite starts and holds.
+    /// Returns true if it runs on a private server, which the suite starts and holds.
     pub(crate) fn is_private(&self) -> bool {
         matches!(self.target.kind, Kind::Embedded(_))
     }
 
-    /// How its server is reached, where that is somebody else's.
+    /// Returns how to connect to its server, if that is a given one.
     pub(crate) fn given(&self) -> Option<&ConnectOptions> {
         self.target.given()
     }
 
-    /// What its run is ordered to do on a target that is reached by `dsn` and called by its name, after these steps were
-    /// done for it.
+    /// Returns the order of its run on a target with the address `dsn`, under its name, after these steps were done for
+    /// it.
     pub(crate) fn order_at(&self, dsn: &str, name: &str, done: Vec<(String, String)>) -> Order {
         let mut order = self.order.clone();
         (order.target.target, order.target.shown_as) = (Some(dsn.to_owned()), Some(name.to_owned()));
@@ -52,27 +52,27 @@ impl Draft {
         order
     }
 
-    /// Its warm-up and measured window, where those are times.
+    /// Returns its warm-up and measured window, if they are times.
     pub(crate) fn seconds(&self) -> Option<f64> {
         self.plan.time_s.map(|time| self.plan.ramp_s + time)
     }
 }
 
-/// A suite's file, read and checked.
+/// Reads and checks a suite's file.
 pub(crate) fn read(file: &Path, text: &str) -> Result<Suite> {
     let absolute = std::path::absolute(file).or_fail(Code::Start)?;
     let base = absolute.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
     Suite::read(&file.display().to_string(), text, &base, &is_recipe).or_fail(Code::Start)
 }
 
-/// Whether a name is a recipe's: neither a workload's, nor that of a directory or script.
+/// Returns true if a name is a recipe's: neither a workload's, nor that of a directory or script.
 fn is_recipe(name: &str) -> bool {
     let is_path = name.starts_with('.') || name.starts_with('/');
     name.ends_with(".toml")
         || (name.contains('/') && !is_path && !name.ends_with(".sql") && registry::find(name).is_err())
 }
 
-/// Checks all cells: arguments, names, files, targets. Touches no server.
+/// Checks all cells: arguments, names, files, targets. Connects to no server.
 pub(crate) fn drafts(suite: &Suite, file: &Path, config: &Path) -> Result<Vec<Draft>> {
     let wrong = |cell: &Cell, failure: Failure| {
         let what = format!("{}: run {} ({}): {}", file.display(), cell.entry, cell.key, failure.text());
@@ -84,7 +84,7 @@ pub(crate) fn drafts(suite: &Suite, file: &Path, config: &Path) -> Result<Vec<Dr
     suite.cells.iter().map(|cell| draft(cell, config).map_err(|failure| wrong(cell, failure))).collect()
 }
 
-/// The arguments that name a cell's target.
+/// Returns the arguments that name a cell's target.
 fn target_args(target: &str, config: &Path) -> Vec<String> {
     match target {
         "none" => Vec::new(),
@@ -117,7 +117,7 @@ fn draft(cell: &Cell, config: &Path) -> Result<Draft> {
     })
 }
 
-/// What `pgdyno run` will make of the arguments, with those that the suite adds.
+/// Parses the arguments as `pgdyno run` does, including those that the suite adds.
 fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
     let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
     let args = own.into_iter().chain(target_args(&cell.target, config)).chain(cell.args.clone());

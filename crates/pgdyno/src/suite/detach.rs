@@ -1,4 +1,4 @@
-//! Suites that go on without a terminal: started, followed, ended.
+//! Suites without a terminal: starts, follows and ends them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -16,10 +16,10 @@ use super::execution::Execution;
 use super::view::View;
 use pgdyno_live::Progress;
 
-/// So often it is looked whether there is something new.
+/// How often the log is checked.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Has a process of its own go on with an execution, and returns its number once it has hold of it.
+/// Starts a process that resumes an execution, and returns its process id once it holds the lock.
 pub(crate) fn start(execution: &Execution) -> Result<u32> {
     let log = OpenOptions::new().create(true).append(true).open(execution.log()).or_fail(Code::Start)?;
     let said_before = log.metadata().map_or(0, |log| log.len());
@@ -37,7 +37,7 @@ pub(crate) fn start(execution: &Execution) -> Result<u32> {
             return Ok(pid);
         }
         if let Some(status) = child.try_wait().or_fail(Code::Start)? {
-            // It may have been quick; what it said, it said in its log.
+            // It may have ended already; then its messages are in its log.
             let said = said_since(execution, said_before);
             let code = status.code();
             return match code {
@@ -58,21 +58,21 @@ fn said_since(execution: &Execution, offset: u64) -> String {
     read.map_or_else(|error| error.to_string(), |_| String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Leaves the terminal: a session of its own, and what hangs up is not heard.
+/// Leaves the terminal: creates a session, and ignores SIGHUP.
 pub(crate) fn leave_terminal() -> Result<()> {
-    // Fails only for who leads a group already, such as a user who types the hidden option.
+    // Fails only for the leader of a process group, such as a user who types the hidden option.
     let _ = setsid();
     signal_hook::flag::register(SIGHUP, std::sync::Arc::default()).or_fail(Code::Start)?;
     Ok(())
 }
 
-/// Shows what the suite says, from its beginning until it ends. `print` writes to standard output.
+/// Prints the log of the suite from its start until it ends. `print` writes to standard output.
 pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&[u8]) -> Result<()>) -> Result<()> {
     let progress = Progress::new(false);
     let view = View::new(&progress, execution, true);
     let mut offset = 0;
     loop {
-        // What is said between the two is read in the next turn, or was said before it ended.
+        // Text that is written between the two calls is read in the next round, or was written before the suite ended.
         let lives = execution.lives();
         let text = said_since(execution, offset);
         offset += text.len() as u64;
@@ -99,7 +99,7 @@ pub(crate) fn stop(execution: &Execution, now: bool) -> Result<()> {
     let Some(pid) = execution.holder().and_then(Pid::from_raw) else {
         return Err(Failure::new(Code::Start, format!("suite {name} is not being run")));
     };
-    // Two signals that differ: two of the same kind could arrive as one.
+    // Two different signals: two of the same kind could arrive as one.
     let signals: &[Signal] = if now { &[Signal::TERM, Signal::INT] } else { &[Signal::TERM] };
     for signal in signals {
         kill_process(pid, *signal).or_fail(Code::Start)?;

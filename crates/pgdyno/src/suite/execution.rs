@@ -1,7 +1,7 @@
-//! One execution of a suite: its directory, its state and who holds it.
+//! One execution of a suite: its directory, its state and its lock.
 //!
-//! `RESULTS/suites/NAME-ID/` has `state.json`, `suite.toml` (the file as it was), `suite.log`, `suite.lock` and the output of
-//! each run in `runs/`.
+//! `RESULTS/suites/NAME-ID/` has `state.json`, `suite.toml` (the file as it was), `suite.log`, `suite.lock` and the
+//! output of each run in `runs/`.
 
 mod state;
 
@@ -21,9 +21,9 @@ pub(crate) use state::{End, Planned, State};
 
 use super::check::Draft;
 
-/// The version of `state.json` that is written, and the newest that is read.
+/// The version of `state.json` that is written, and the newest that can be read.
 const FORMAT_VERSION: u32 = 1;
-/// Somebody who only looks whether a lock is held holds it for an instant: it is tried again for so long.
+/// A process that only tests a lock holds it for an instant, so taking it is retried for this time.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// An execution on disk.
@@ -33,13 +33,13 @@ pub(crate) struct Execution {
     pub(crate) state: State,
 }
 
-/// Held for as long as a process works on an execution.
+/// Held while a process works on an execution.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
-/// What a new execution is made of.
+/// The origin of a new execution.
 pub(crate) struct Origin<'a> {
     pub(crate) file: &'a Path,
     pub(crate) text: &'a str,
@@ -47,18 +47,18 @@ pub(crate) struct Origin<'a> {
     pub(crate) results: &'a Path,
 }
 
-/// Where the executions are.
+/// Returns the directory of executions.
 fn home(results: &Path) -> PathBuf {
     results.join("suites")
 }
 
-/// The hash of a suite's file.
+/// Returns the hash of a suite's file.
 pub(crate) fn hash(text: &str) -> String {
     sha2::Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Execution {
-    /// Makes the directory of a new execution.
+    /// Creates the directory of a new execution.
     pub(crate) fn create(suite: &Suite, drafts: &[Draft], origin: &Origin<'_>) -> Result<Self> {
         let Origin { file, text, config, results } = *origin;
         let results = std::path::absolute(results).or_fail(Code::Start)?;
@@ -121,7 +121,7 @@ impl Execution {
             let error = format!("format {} is of a newer pgdyno", state.format_version);
             return Err(tried(&error).hint("go on with the pgdyno that began the suite"));
         }
-        // The results may have been moved since, and whoever goes on does so from where the suite was started.
+        // The results may have been moved, and paths are relative to where the suite was started.
         let dir = std::path::absolute(dir).or_fail(Code::Start)?;
         if let Some(results) = dir.ancestors().nth(2) {
             results.clone_into(&mut state.results);
@@ -129,7 +129,7 @@ impl Execution {
         Ok(Self { dir, state })
     }
 
-    /// All executions in `results`, the oldest first. A directory without a state was never begun.
+    /// Returns all executions in `results`, the oldest first. A directory without a state was never started.
     pub(crate) fn all(results: &Path) -> Result<Vec<Self>> {
         let entries = match fs::read_dir(home(results)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -141,7 +141,7 @@ impl Execution {
         Ok(all)
     }
 
-    /// The execution that is meant: the newest of all, of a suite's name, or the one of this name or directory.
+    /// Returns the newest execution of all, or of a suite's name, or the one of this name or directory.
     pub(crate) fn find(results: &Path, name: Option<&str>) -> Result<Self> {
         if let Some(dir) = name.map(Path::new).filter(|dir| dir.join("state.json").is_file()) {
             return Self::open(dir);
@@ -157,7 +157,7 @@ impl Execution {
         })
     }
 
-    /// Writes the state: whole, or the old one stays. What is written is on disk when this returns.
+    /// Writes the state atomically. It is on disk when this returns.
     pub(crate) fn write(&self) -> Result<()> {
         let path = self.dir.join("state.json");
         let fresh = self.dir.join("state.json.tmp");
@@ -180,8 +180,8 @@ impl Execution {
         })
     }
 
-    /// Takes hold of it: two processes must not work on the same execution. The state is read anew, for who had hold of it
-    /// before may have changed it.
+    /// Locks the execution: two processes must not work on it. Reads the state again, because the previous holder may
+    /// have changed it.
     pub(crate) fn lock(&mut self) -> Result<Lock> {
         let path = self.dir.join("suite.lock");
         let tried = |error: &dyn std::fmt::Display| {
@@ -210,7 +210,7 @@ impl Execution {
         Ok(Lock { _file: file })
     }
 
-    /// The process that works on it, where one does.
+    /// Returns the process that works on it, if there is one.
     pub(crate) fn holder(&self) -> Option<i32> {
         let path = self.dir.join("suite.lock");
         let file = File::open(&path).ok()?;
@@ -220,22 +220,22 @@ impl Execution {
         }
     }
 
-    /// Whether a process works on it.
+    /// Returns true if a process works on it.
     pub(crate) fn lives(&self) -> bool {
         File::open(self.dir.join("suite.lock"))
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Where the output of a run goes, of each attempt.
+    /// Returns the file for the output of all attempts of a run.
     pub(crate) fn run_log(&self, nth: usize) -> PathBuf {
         let Planned { run, repetition, .. } = &self.state.runs[nth];
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._=+@-".contains(c) { c } else { '-' };
-        // A file's name has its limit, and what tells runs apart is the number.
+        // The length of a file name is limited, and the number already identifies the run.
         let key: String = run.chars().map(plain).take(150).collect();
         self.dir.join("runs").join(format!("{:04}-{key}-{repetition}.log", nth + 1))
     }
 
-    /// The output of the suite itself.
+    /// Returns the file for the output of the suite.
     pub(crate) fn log(&self) -> PathBuf {
         self.dir.join("suite.log")
     }

@@ -1,5 +1,4 @@
-//! The private servers of a suite: one for each target that is one, kept from run to run, so that what was loaded once is
-//! used again.
+//! The private servers of a suite: one for each private target, kept from run to run, so that data is loaded once.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +14,8 @@ use pgdyno_results::CycleRecord;
 use super::check::Draft;
 use pgdyno_live::Progress;
 
-/// A server and what it was started with.
-struct Held {
+/// A server and its settings at the start.
+struct RunningServer {
     server: Server,
     settings: BTreeMap<String, String>,
 }
@@ -24,12 +23,12 @@ struct Held {
 /// The servers by the names of their targets.
 #[derive(Default)]
 pub(super) struct Privates {
-    held: BTreeMap<String, Held>,
+    held: BTreeMap<String, RunningServer>,
 }
 
 impl Privates {
-    /// Brings the server of a target to where a run wants it, and returns the order of the run there. `links` connections
-    /// are opened by the largest run on it.
+    /// Prepares the server of a target for a run, and returns the order of the run there. The largest run on it opens
+    /// `links` connections.
     pub(super) fn ready(
         &mut self,
         target: &str,
@@ -50,7 +49,7 @@ impl Privates {
             None => {
                 let server = Target::resolve(&draft.target_order)?.bring_up(&draft.target_order, links, progress)?;
                 server.announce(progress)?;
-                let mut held = Held { server, settings: draft.settings.clone() };
+                let mut held = RunningServer { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {
                     evidence.push(done("restart", "started for this run: its own caches are cold"));
                 }
@@ -64,12 +63,12 @@ impl Privates {
         if !draft.settings.is_empty() && evidence.iter().all(|record| record.step != "settings") {
             evidence.push(done("settings", "given to the private server at its start"));
         }
-        // A server that could not be brought there is not kept: the next run gets a new one.
+        // A server that could not be prepared is not kept: the next run gets a new one.
         let held = self.held.entry(target.to_owned()).or_insert(held);
         reach(target, &held.server, draft, &evidence, interrupt)
     }
 
-    /// Forgets servers that have died; says why.
+    /// Forgets servers that have ended; returns why.
     pub(super) fn bury(&mut self) -> Vec<String> {
         let mut deaths = Vec::new();
         self.held.retain(|target, held| match held.server.death() {
@@ -94,7 +93,7 @@ fn done(step: &str, what: &str) -> CycleRecord {
     CycleRecord { step: step.to_owned(), what: what.to_owned(), done: true, ..CycleRecord::default() }
 }
 
-/// The order of a run that reaches the server, in a database for data like its own.
+/// Returns the order of a run with the server's address, in a database for data like its own.
 fn reach(
     target: &str,
     server: &Server,
@@ -106,7 +105,7 @@ fn reach(
         return Err(Failure::new(Code::Server, "the private server has no address"));
     };
     let mut admin = Admin::connect(&interrupt.options(options)).or_fail(Code::Start)?;
-    // Whatever else it needs stands in the same database.
+    // All further data is in the same database.
     let options = if let Some(data) = draft.workload.data.first() {
         let name = format!("pgdyno_{}", pgdyno_load::identity(data.as_ref()));
         let there = format!("select 1 from pg_catalog.pg_database where datname = {}", quote::literal(&name));

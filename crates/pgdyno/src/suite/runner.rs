@@ -1,4 +1,4 @@
-//! Carries out the runs of a suite that are still to be carried out.
+//! Runs the remaining runs of a suite.
 
 mod turn;
 
@@ -19,12 +19,12 @@ use super::view::{self, View};
 use crate::child;
 use pgdyno_live::Progress;
 
-/// So often it is looked whether something is asked for.
+/// How often signals are checked.
 const GLANCE: Duration = Duration::from_millis(20);
-/// A run of a suite that was killed ends by itself; so long it is waited for.
+/// A run of a suite that was killed ends by itself; how long to wait for it.
 const ENDING: Duration = Duration::from_secs(180);
 
-/// A suite, while it is carried out.
+/// A suite in progress.
 pub(crate) struct Runner<'a> {
     pub(crate) execution: Execution,
     pub(crate) suite: &'a Suite,
@@ -36,13 +36,13 @@ pub(crate) struct Runner<'a> {
     pub(crate) cells: Vec<usize>,
 }
 
-/// What came of it.
+/// The result of a suite.
 pub(crate) struct Outcome {
     pub(crate) execution: Execution,
     pub(crate) standings: Vec<Option<Done>>,
 }
 
-/// All complete, or ended by the user, or neither.
+/// Returns the exit code: all complete, ended by the user, or neither.
 pub(crate) fn verdict(execution: &Execution, standings: &[Option<Done>]) -> Code {
     let complete = standings.iter().all(|done| done.as_ref().is_some_and(|done| done.failure.is_none()));
     match execution.state.end {
@@ -53,12 +53,13 @@ pub(crate) fn verdict(execution: &Execution, standings: &[Option<Done>]) -> Code
 }
 
 impl Runner<'_> {
-    /// Goes on until all is done, or the user, the budget or a failure ends it.
-    pub(crate) fn carry_out(mut self) -> Result<Outcome> {
+    /// Runs until all runs are done, or the user, the budget or a failure ends the suite.
+    pub(crate) fn execute(mut self) -> Result<Outcome> {
         self.await_stragglers()?;
         standing::list_all(&self.execution.state)?;
         let mut standings = standing::standings(&self.execution.state)?;
-        // A run during which the suite was killed may say that it lost its private server: it went with the suite.
+        // A run during which the suite was killed may report that it lost its private server, which ended with the
+        // suite.
         if let Some(nth) = self.execution.state.current.take()
             && let Some(done) = standings[nth].take_if(|done| done.failure.is_some())
         {
@@ -105,7 +106,7 @@ impl Runner<'_> {
         Ok(Outcome { execution: self.execution, standings })
     }
 
-    /// A killed suite's run ends by itself, and must not meet the next one.
+    /// Waits for runs of a killed suite: they end by themselves, and must not overlap the next run.
     fn await_stragglers(&self) -> Result<()> {
         let logs: Vec<_> = (0..self.execution.state.runs.len()).map(|nth| self.execution.run_log(nth)).collect();
         let patience = Instant::now() + ENDING;
@@ -135,7 +136,7 @@ impl Runner<'_> {
         self.view.say(&format!("suite {}: {open} of {} runs to do{left}", state.name(), state.runs.len()));
     }
 
-    /// Whether the suite ends before the run `nth`, and how.
+    /// Returns whether the suite ends before the run `nth`, and how.
     fn ends_before(&self, standings: &[Option<Done>], nth: usize, rest_s: f64) -> Option<End> {
         if self.interrupt.control.is_stopping() {
             return Some(End::Interrupted);
@@ -149,7 +150,7 @@ impl Runner<'_> {
         self.suite.budget_s.filter(|budget| needed > *budget).map(|_| End::Budget)
     }
 
-    /// Lets the server come to rest.
+    /// Waits between two runs.
     fn rest(&self, seconds: f64) {
         let until = Instant::now() + Duration::from_secs_f64(seconds);
         while Instant::now() < until && !self.interrupt.control.is_stopping() {
@@ -157,7 +158,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Leaves the target of the run `nth` where no other run on it is to come.
+    /// Leaves the target of the run `nth` if no other run on it follows.
     fn leave(&mut self, targets: &mut Targets<'_>, nth: usize, standings: &[Option<Done>]) -> Result<()> {
         let target = &self.suite.cells[self.cells[nth]].target;
         let open = (0..standings.len()).filter(|nth| standings[*nth].is_none());

@@ -1,4 +1,4 @@
-//! What the records say of an execution's runs.
+//! The state of an execution's runs, from their records.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use pgdyno_results::{RECORD, RunRecord, Status, is_listed, list_run, write_recor
 use super::execution::{Planned, State};
 use crate::child;
 
-/// A run that will not be carried out again by itself.
+/// A run that will not be repeated automatically.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     pub(crate) record: RunRecord,
@@ -20,7 +20,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// How long it took, with its load.
+    /// Returns how long it took, including its load.
     pub(crate) fn seconds(&self) -> Option<f64> {
         let at = |text: &str| text.parse::<Timestamp>().ok();
         let began = at(&self.record.started_at)?;
@@ -28,7 +28,7 @@ impl Done {
     }
 }
 
-/// For each planned run, how it ended; none where it is still to be carried out.
+/// Returns how each planned run ended; none if it is not done yet.
 pub(crate) fn standings(state: &State) -> Result<Vec<Option<Done>>> {
     let own: Vec<_> = child::records(&state.results)?
         .filter(|(_, record)| {
@@ -39,7 +39,7 @@ pub(crate) fn standings(state: &State) -> Result<Vec<Option<Done>>> {
     Ok((0..state.runs.len()).map(|nth| standing(state, nth, &own)).collect())
 }
 
-/// The runs of an execution as its table has them.
+/// Returns the runs of an execution for its table.
 pub(crate) fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<SuiteRun<'a>> {
     let run = |(planned, done): (&'a Planned, &'a Option<Done>)| SuiteRun {
         cell: &planned.run,
@@ -49,13 +49,13 @@ pub(crate) fn runs<'a>(state: &'a State, standings: &'a [Option<Done>]) -> Vec<S
     state.runs.iter().zip(standings).map(run).collect()
 }
 
-/// How the run `nth` ended, by the records of the execution, the newest first.
+/// Returns how the run `nth` ended, from the records of the execution, the newest first.
 pub(crate) fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord)]) -> Option<Done> {
     let place = Some(state.place(nth));
     let counts =
         |(_, record): &&(PathBuf, RunRecord)| record.plan.suite == place && !state.superseded.contains(&record.id);
     let mut counting = records.iter().filter(counts);
-    // A run that was complete once is never lost, whatever came after it.
+    // A complete run always counts, whatever came after it.
     let complete = counting.clone().find(|(_, record)| record.status == Status::Complete);
     let (_, record) = complete.or_else(|| counting.next())?.clone();
     let reason = || record.reason.clone().unwrap_or_else(|| record.status.name().to_owned());
@@ -67,7 +67,7 @@ pub(crate) fn standing(state: &State, nth: usize, records: &[(PathBuf, RunRecord
     Some(Done { record, failure })
 }
 
-/// Has a run its line in `results.csv`, whoever should have written it.
+/// Adds the run's line to `results.csv` if it is missing.
 pub(crate) fn list(results: &Path, record: &RunRecord) -> Result<()> {
     if !is_listed(results, &record.id).or_fail(Code::Run)? {
         list_run(results, record).or_fail(Code::Run)?;
@@ -75,7 +75,7 @@ pub(crate) fn list(results: &Path, record: &RunRecord) -> Result<()> {
     Ok(())
 }
 
-/// Runs that were killed before they could write their line in `results.csv` get it.
+/// Adds lines to `results.csv` for runs that were killed before they could write theirs.
 pub(crate) fn list_all(state: &State) -> Result<()> {
     for (_, record) in child::records(&state.results)? {
         let suite = record.plan.suite.as_ref();
@@ -86,7 +86,7 @@ pub(crate) fn list_all(state: &State) -> Result<()> {
     Ok(())
 }
 
-/// Writes into a record that nobody else will write any more that its run has failed.
+/// Marks a run as failed in its record, if no other process will write that.
 pub(crate) fn amend(path: &Path, record: &mut RunRecord, reason: &str, code: Code) -> Result<()> {
     record.status = Status::Failed;
     record.reason = Some(reason.to_owned());

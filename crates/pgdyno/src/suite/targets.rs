@@ -1,4 +1,4 @@
-//! The targets of a suite: locked, provisioned, brought to where a run wants them.
+//! The targets of a suite: locks, provisions and prepares them.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,24 +21,24 @@ use super::execution::{Execution, State};
 use super::private::Privates;
 use pgdyno_live::Progress;
 
-/// The targets, while a suite goes on.
+/// The targets of a suite in progress.
 pub(super) struct Targets<'a> {
     suite: &'a Suite,
     drafts: &'a [Draft],
     interrupt: &'a Interrupt,
     progress: &'a Progress,
-    /// What `pgdyno.toml` says, where hooks of it are wanted.
+    /// The entries of `pgdyno.toml`, if their hooks are used.
     file: File,
     privates: Privates,
-    /// By the database that is locked.
+    /// The locks, by database.
     locks: BTreeMap<String, TargetLock>,
-    /// Targets that could not be provisioned, and why: their other runs do not try again.
+    /// Targets whose provisioning failed, and why: their other runs do not try again.
     unprovisioned: BTreeMap<String, String>,
 }
 
 impl<'a> Targets<'a> {
-    /// Locks every target that is there, so that no other suite spoils the figures, nor this one another's. One that cannot
-    /// be reached now spoils only its own runs.
+    /// Locks every target that is up, so that two suites do not disturb each other's runs. A target that cannot be
+    /// reached now affects only its own runs.
     pub(super) fn take(
         suite: &'a Suite,
         drafts: &'a [Draft],
@@ -85,12 +85,12 @@ impl<'a> Targets<'a> {
                 free.insert(TargetLock::take(options, &format!("suite {}", state.name()), self.interrupt)?);
                 Ok(())
             }
-            // A restart of the server has taken it away.
+            // A restart of the server has removed the lock.
             Entry::Occupied(mut held) => held.get_mut().retake(options, self.interrupt),
         }
     }
 
-    /// Brings the target of a cell to where its run wants it, and returns the order of the run there.
+    /// Prepares the target of a cell for its run, and returns the order of the run there.
     pub(super) fn ready(&mut self, cell: usize, execution: &mut Execution) -> Result<Order> {
         let (drafts, target) = (self.drafts, &self.suite.cells[cell].target);
         let draft = &drafts[cell];
@@ -109,7 +109,7 @@ impl<'a> Targets<'a> {
                 Ok(dsn) => execution.state.provisioned.insert(target.clone(), dsn),
                 Err(failure) => {
                     self.unprovisioned.insert(target.clone(), failure.text());
-                    // What was made by half is removed as well.
+                    // A server that was made only in part is removed as well.
                     self.tear_down(target, execution);
                     return Err(failure);
                 }
@@ -127,18 +127,18 @@ impl<'a> Targets<'a> {
         Ok(draft.order.clone())
     }
 
-    /// After a run: who has died?
+    /// Checks after a run which servers have ended.
     pub(super) fn look(&mut self) {
         for death in self.privates.bury() {
             self.progress.warn(&death);
         }
     }
 
-    /// No further run of the suite is on this target.
+    /// Leaves a target after its last run.
     pub(super) fn leave(&mut self, target: &str, execution: &mut Execution) -> Result<()> {
         self.privates.release(target);
         let Some(dsn) = execution.state.provisioned.get(target) else { return Ok(()) };
-        // A connection that holds a lock could keep a server from going.
+        // A connection that holds a lock could prevent a server from stopping.
         let place = match dsn {
             Some(dsn) => Some(ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Run)?.to_string()),
             None => self.given(target).map(ToString::to_string),
@@ -151,7 +151,7 @@ impl<'a> Targets<'a> {
         Ok(())
     }
 
-    /// Removes the server, where there is a hook for that. Whether it is gone.
+    /// Removes the server, if there is a hook for that. Returns true if it is gone.
     fn tear_down(&self, target: &str, execution: &Execution) -> bool {
         let Some(hook) = self.hook(target, |hooks| &hooks.teardown) else { return true };
         let stop = self.interrupt.control.stop_flag();
@@ -164,7 +164,7 @@ impl<'a> Targets<'a> {
         ended.is_ok()
     }
 
-    /// How a target is reached by what is said of it beforehand.
+    /// Returns how to connect to a given target, by its address in the configuration.
     fn given(&self, target: &str) -> Option<&ConnectOptions> {
         let nth = self.suite.cells.iter().position(|cell| cell.target == target)?;
         self.drafts[nth].given()
@@ -174,7 +174,7 @@ impl<'a> Targets<'a> {
         self.file.find(target).and_then(|target| which(&target.hooks).as_ref())
     }
 
-    /// Makes the server, and returns its connection string where the hook tells one.
+    /// Makes the server, and returns its connection string if the hook prints one.
     fn provision(&self, hook: &Hook, target: &str, execution: &Execution) -> Result<Option<String>> {
         let (dir, env) = self.place("provision", target, execution)?;
         let made = hooks::provision(hook, &dir, &env, self.interrupt.control.stop_flag());
@@ -188,7 +188,7 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Where the output of a hook goes, and what it is told.
+    /// Returns the directory for the output of a hook, and its environment.
     fn place(&self, name: &str, target: &str, execution: &Execution) -> Result<(PathBuf, [(&'static str, String); 2])> {
         let dir = execution.dir.join("targets").join(target);
         std::fs::create_dir_all(&dir).or_fail(Code::Run)?;

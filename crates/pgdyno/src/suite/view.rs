@@ -1,4 +1,4 @@
-//! What a suite shows while it goes on: a line for each run, which its log keeps, and on a terminal one that changes.
+//! The output of a suite: a line for each run, which its log keeps, and a changing line on a terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,32 +12,32 @@ use super::execution::{Execution, State};
 use super::standing::Done;
 use pgdyno_live::Progress;
 
-/// The end of a log that is looked at for its last line.
+/// How much of the end of a log is searched for its last line.
 const TAIL_BYTES: u64 = 4096;
 
 /// Where the lines of a suite go.
 pub(crate) struct View<'a> {
     progress: &'a Progress,
-    /// The suite's log, where standard error is another.
+    /// The suite's log, if it is not standard error.
     log: Option<PathBuf>,
 }
 
 impl<'a> View<'a> {
-    /// Standard error and the execution's log; they are the same where it is `detached`.
+    /// Returns a view on standard error and the execution's log; they are the same if it is `detached`.
     pub(crate) fn new(progress: &'a Progress, execution: &Execution, detached: bool) -> Self {
         Self { progress, log: (!detached).then(|| execution.log()) }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub(crate) fn say(&self, text: &str) {
         self.progress.note(text);
         if let Some(path) = &self.log {
-            // The log repeats what is known elsewhere: a disk that is full is told of by others.
+            // The log repeats what is known elsewhere: other steps report a full disk.
             let _ = OpenOptions::new().create(true).append(true).open(path).and_then(|mut log| writeln!(log, "{text}"));
         }
     }
 
-    /// The line that changes, for a run that goes on. `spent_s` and `left_s` are those of the whole suite.
+    /// Sets the changing line, for the current run. `spent_s` and `left_s` are those of the whole suite.
     pub(crate) fn show(&self, state: &State, nth: usize, log: &Path, spent_s: f64, left_s: Option<f64>) {
         let left = left_s.filter(|left| *left >= 1.0);
         let left = left.map_or_else(String::new, |left| format!(", about {} left", units::duration(left)));
@@ -47,7 +47,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// `run 3 of 12: tpcb-like.clients=4@embedded #1`.
+/// Returns `run 3 of 12: tpcb-like.clients=4@embedded #1`.
 pub(crate) fn title(state: &State, nth: usize) -> String {
     let planned = &state.runs[nth];
     let repetition = if state.runs.iter().any(|run| run.repetition > 1) {
@@ -58,7 +58,7 @@ pub(crate) fn title(state: &State, nth: usize) -> String {
     format!("run {} of {}: {}{repetition}", nth + 1, state.runs.len(), planned.run)
 }
 
-/// `complete, 1,234 TPS, 35 s`.
+/// Returns `complete, 1,234 TPS, 35 s`.
 pub(crate) fn ending(done: &Done) -> String {
     let record = &done.record;
     let status = if done.failure.is_some() && record.status == pgdyno_results::Status::Interrupted {
@@ -75,7 +75,7 @@ pub(crate) fn ending(done: &Done) -> String {
     format!("{status}{figure}{took}{why}")
 }
 
-/// How long a run takes with its load: as its cell's finished repetitions did, else as planned.
+/// Returns how long a run takes with its load: as the cell's finished repetitions did, otherwise as planned.
 pub(crate) fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) -> Option<f64> {
     let same = state.runs.iter().zip(standings).filter(|(run, _)| run.run == state.runs[nth].run);
     let took: Vec<f64> =
@@ -83,13 +83,13 @@ pub(crate) fn expected_s(state: &State, standings: &[Option<Done>], nth: usize) 
     if took.is_empty() { state.runs[nth].expected_s } else { Some(took.iter().sum::<f64>() / took.len() as f64) }
 }
 
-/// How long all runs from `nth` on take that are still to be carried out, with the rest between them.
+/// Returns how long the remaining runs from `nth` on take, including the rests between them.
 pub(crate) fn left_s(state: &State, standings: &[Option<Done>], cool_down_s: f64) -> Option<f64> {
     let open = (0..state.runs.len()).filter(|nth| standings[*nth].is_none());
     open.map(|nth| expected_s(state, standings, nth).map(|seconds| seconds + cool_down_s)).sum()
 }
 
-/// The last line of a log, without what moves a terminal's cursor.
+/// Returns the last line of a log, without the sequences that move a terminal's cursor.
 pub(crate) fn last_line(log: &Path) -> Option<String> {
     let mut file = File::open(log).ok()?;
     let size = file.seek(SeekFrom::End(0)).ok()?;
@@ -101,7 +101,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
     Some(line.chars().filter(|c| !c.is_control()).take(100).collect())
 }
 
-/// The state of an execution and of each of its runs, for people.
+/// Returns the state of an execution and of each of its runs, for people.
 pub(crate) fn status(execution: &Execution, standings: &[Option<Done>]) -> String {
     let state = &execution.state;
     let holder = execution.lives().then(|| execution.holder());

@@ -1,4 +1,4 @@
-//! A plan becomes the command line that makes it again.
+//! Returns the command line that makes a plan again.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use pgdyno_report::html::command_line;
 
 use crate::cli::{Cli, Command, RunArgs};
 
-/// Arguments of `pgdyno run` that no plan keeps: they name the server, choose the recipe's numbers, or say where output goes.
+/// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, or name output
+/// files.
 const NOT_KEPT: [&str; 15] = [
     "target",
     "config",
@@ -45,7 +46,7 @@ fn plan_of<S: AsRef<str>>(words: &[S]) -> Plan {
     request(words).draft().unwrap_or_else(|failure| panic!("{}", failure.text())).resolved.plan
 }
 
-/// The arguments that a record of such a run offers.
+/// Returns the arguments that the record of such a run suggests.
 fn again(plan: &Plan) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/runs/v1/run.json");
     let mut record = pgdyno_results::read_record(&path).unwrap();
@@ -54,7 +55,7 @@ fn again(plan: &Plan) -> Vec<String> {
     command_line(&record)
 }
 
-/// Command lines that give every option something else than what it has where nothing is said.
+/// Returns command lines that set every option to a value other than its default.
 fn everything_else() -> Vec<Vec<String>> {
     let cpu = pgdyno_engine::allowed_cpus().unwrap()[0];
     let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").display().to_string();

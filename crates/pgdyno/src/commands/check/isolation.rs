@@ -1,4 +1,5 @@
-//! `pgdyno check --isolation`: do transactions that meet keep apart, and do those that are committed survive a crash?
+//! `pgdyno check --isolation`: tests whether concurrent transactions are isolated, and whether committed ones survive a
+//! crash.
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,12 +17,12 @@ use crate::commands::print;
 
 use super::{Verdict, line};
 
-/// What a user who runs the server can do.
+/// What a user who operates the server can do.
 const BY_HAND: &str = "pgdyno does not crash a server that it did not start; do it by hand: kill its postmaster (kill -9) \
                        during `pgdyno run`, start it again, and hold the run's New-Orders against the order numbers; or \
                        `pgdyno server start` one that is like it, and check that";
 
-/// Carries out the isolation tests, and prints what comes of each.
+/// Runs the isolation tests, and prints the result of each.
 pub(super) fn scenarios(
     access: &data::DataAccess<'_>,
     admin: &mut Admin,
@@ -68,7 +69,7 @@ pub(super) fn scenarios(
     Ok(code)
 }
 
-/// Carries out the durability test on a private server like the one that is meant, and prints what comes of it.
+/// Runs the durability test on a private server of the same version, and prints its result.
 pub(super) fn durability(
     access: &data::DataAccess<'_>,
     target: &Target,

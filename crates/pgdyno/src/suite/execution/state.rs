@@ -1,4 +1,4 @@
-//! What is known of an execution beside the records of its runs: `state.json`.
+//! The state of an execution in addition to the records of its runs: `state.json`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum End {
-    /// Every run has been carried out.
+    /// Every run is done.
     Finished,
-    /// The rest did not fit into the budget.
+    /// The remaining runs did not fit into the budget.
     Budget,
-    /// A run failed, and the suite wants to stop then.
+    /// A run failed, and the suite stops then.
     Failure,
     /// The user ended it.
     Interrupted,
 }
 
 impl End {
-    /// In words.
+    /// Returns the end as text.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -33,63 +33,63 @@ impl End {
     }
 }
 
-/// A run as it was planned.
+/// A planned run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Planned {
     /// The cell's key.
     pub(crate) run: String,
-    /// Which repetition of it.
+    /// The number of its repetition.
     pub(crate) repetition: u32,
-    /// How long it takes without a load, where that is known.
+    /// How long it takes without a load, if that is known.
     #[serde(default)]
     pub(crate) expected_s: Option<f64>,
 }
 
-/// What is known of an execution beside the records of its runs.
+/// The state of an execution in addition to the records of its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) format_version: u32,
     /// The suite's name.
     pub(crate) suite: String,
-    /// What tells this execution from others.
+    /// The identifier of this execution.
     pub(crate) id: String,
     /// The suite's file, absolute.
     pub(crate) file: PathBuf,
-    /// SHA-256 of what it said.
+    /// SHA-256 of its content.
     pub(crate) hash: String,
     /// Where it was started: paths of the runs are relative to it.
     pub(crate) cwd: PathBuf,
-    /// Where the runs' records are, absolute.
+    /// The directory of the runs' records, absolute.
     pub(crate) results: PathBuf,
     /// The file with the targets that have names.
     pub(crate) config: PathBuf,
-    /// When it began.
+    /// When it started.
     pub(crate) begun_at: String,
     pub(crate) order: Sequence,
     pub(crate) seed: u64,
     /// All runs in their order.
     pub(crate) runs: Vec<Planned>,
-    /// The time that was spent on it, interruptions left out.
+    /// The time that was spent on it, without interruptions.
     pub(crate) worked_s: f64,
-    /// The run that goes on now, as a place in `runs`.
+    /// The current run, as an index in `runs`.
     #[serde(default)]
     pub(crate) current: Option<usize>,
     /// Runs that failed although their record says interrupted, and why.
     #[serde(default)]
     pub(crate) failed: BTreeMap<usize, String>,
-    /// Records that count no more, for their runs are to be carried out again.
+    /// Records that no longer count, because their runs are to be repeated.
     #[serde(default)]
     pub(crate) superseded: Vec<String>,
-    /// Targets that were provisioned and are not torn down yet, and their connection string where the hook gave one.
+    /// Targets that were provisioned and are not torn down yet, with their connection string if the hook printed one.
     #[serde(default)]
     pub(crate) provisioned: BTreeMap<String, Option<String>>,
-    /// How it ended; absent while it goes on, and where it was killed.
+    /// How it ended; absent while it runs, and if it was killed.
     #[serde(default)]
     pub(crate) end: Option<End>,
 }
 
 impl State {
-    /// What marks the record of a run.
+    /// Returns the place that identifies the record of a run.
     pub(crate) fn place(&self, nth: usize) -> SuitePlan {
         let Planned { run, repetition, .. } = self.runs[nth].clone();
         SuitePlan { suite: self.suite.clone(), id: self.id.clone(), run, repetition }

@@ -1,4 +1,4 @@
-//! One run of a suite: its child, who watches it, and what its end means.
+//! One run of a suite: its process, its watcher, and its result.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,13 +19,13 @@ use crate::suite::standing::{self, Done};
 use crate::suite::targets::Targets;
 use crate::suite::view;
 
-/// So often the line that changes does.
+/// How often the changing line is updated.
 const SHOWN: Duration = Duration::from_millis(500);
 /// A run that has exceeded its time and does not end cleanly within this is ended at once.
 const GRACE: Duration = Duration::from_secs(30);
 
 impl Runner<'_> {
-    /// Carries out the run `nth`. `None` when the user has ended it.
+    /// Runs the run `nth`. `None` if the user has ended it.
     pub(super) fn turn(
         &mut self,
         nth: usize,
@@ -47,11 +47,11 @@ impl Runner<'_> {
         Ok(done)
     }
 
-    /// Lets the child run, and sees to its record.
+    /// Lets the child run, and completes its record.
     fn drive(&mut self, nth: usize, order: &Order, standings: &[Option<Done>]) -> Result<Option<Done>> {
         let (place, log) = (self.execution.state.place(nth), self.execution.run_log(nth));
         let said_before = std::fs::metadata(&log).map_or(0, |log| log.len());
-        // Records of attempts before this one.
+        // Records of earlier attempts.
         let known: Vec<String> = child::records(&self.execution.state.results)?
             .filter(|(_, record)| record.plan.suite.as_ref() == Some(&place))
             .map(|(_, record)| record.id)
@@ -67,7 +67,7 @@ impl Runner<'_> {
         self.settle(nth, ended, late.into_inner(), &log, said_before)
     }
 
-    /// Beside a run: passes on what the user asks for, ends it when its time is over, and shows how it goes.
+    /// Watches a run: passes on what the user asks for, ends the run when its time is over, and shows its progress.
     fn watch(
         &self,
         nth: usize,
@@ -105,7 +105,7 @@ impl Runner<'_> {
         self.progress.ended();
     }
 
-    /// How a child ended, as the records have it: where nobody else has written that down, it is done here.
+    /// Returns how a child ended according to the records. Writes that into the record if no other process has.
     fn settle(&mut self, nth: usize, ended: Ended, late: bool, log: &Path, said_before: u64) -> Result<Option<Done>> {
         let results = self.execution.state.results.clone();
         let why = match (ended.code, ended.signal) {
@@ -125,7 +125,7 @@ impl Runner<'_> {
                 standing::list(&results, &record)?;
                 return Ok(None);
             }
-            // Its line says interrupted already, and lines do not change.
+            // Its line already says interrupted, and lines never change.
             Some((_, record)) if pgdyno_results::is_listed(&results, &record.id).unwrap_or(false) => {
                 self.execution.state.failed.insert(nth, why);
             }
@@ -140,7 +140,7 @@ impl Runner<'_> {
         Ok(found.and_then(|found| standing::standing(&self.execution.state, nth, &[found])))
     }
 
-    /// A run that did not come so far as to make a record gets one, so that it is not missing from the results.
+    /// Creates a record for a run that did not get far enough to make one, so that it is not missing from the results.
     fn failed_without_record(&mut self, nth: usize, why: &str, code: Code) -> Result<Done> {
         let draft = &self.drafts[self.cells[nth]];
         let plan = Plan { suite: Some(self.execution.state.place(nth)), ..draft.plan.clone() };
@@ -154,13 +154,13 @@ impl Runner<'_> {
     }
 }
 
-/// What the exit code of a child means.
+/// Returns the meaning of a child's exit code.
 fn code_of(code: Option<i32>) -> Code {
     let codes = [Code::Start, Code::Server, Code::Load, Code::Check, Code::Hook];
     codes.into_iter().find(|known| code == Some(i32::from(*known as u8))).unwrap_or(Code::Run)
 }
 
-/// The error that a run's output tells of, after what was there before.
+/// Returns the error in a run's output after position `said_before`.
 fn error_in(log: &Path, said_before: u64) -> Option<String> {
     let bytes = std::fs::read(log).ok()?;
     let said = bytes.get(usize::try_from(said_before).ok()?..)?;
