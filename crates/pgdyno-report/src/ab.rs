@@ -131,7 +131,7 @@ mod tests {
             rendered(&record(), "text"),
             "tpcb-like: B is faster than A: TPS +5.2 %, 95 % interval +3.1 % to +7.3 %\n  \
              A: shared_buffers=1GB\n  B: shared_buffers=8GB\n  \
-             10 units of four slices of 2.0 s in turns, both servers restarted before each, 5.0 min in all\n  \
+             10 units of four slices of 2.0 s in turns, both servers restarted before each, 5 min 0 s in all\n  \
              noise: 2.1 % from unit to unit (standard deviation)\n"
         );
     }
@@ -144,7 +144,7 @@ mod tests {
         assert!(text.contains("fewer than five units show nothing"), "{text}");
         (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
-        assert!(text.contains("- about 40 units (20.0 min) decide in 4 of 5 cases"), "{text}");
+        assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");
         assert!(text.contains("- ended by: budget"), "{text}");
     }
 }
