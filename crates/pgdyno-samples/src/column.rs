@@ -21,31 +21,32 @@ pub enum Unit {
     Share,
 }
 
-/// What a column holds.
+/// Kind of value in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A word that tells the rows of one look apart.
+    /// Text that identifies a row within one sample.
     Key,
-    /// Any other word.
+    /// Other text.
     Text,
-    /// The moment at which the counters were set to zero.
+    /// Time of the last reset of the counters.
     Reset,
     /// A number that goes up and down.
     Gauge(Unit),
-    /// A number that only grows; one that has shrunk was reset.
+    /// A number that only grows, except by a reset.
     Counter(Unit),
 }
 
 /// A column of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The source that declares it.
+    /// Name of the source that declares it.
     pub source: &'static str,
-    /// Its name in the source's file, units last; PostgreSQL's own name where it has one.
+    /// Name in the source's file, ending in the unit; PostgreSQL's own name where it has one.
     pub name: &'static str,
-    /// What it holds.
+    /// Kind of value.
     pub kind: Kind,
-    /// The expression that asks for it, from which `server_version_num` on; the last that fits counts.
+    /// SQL expressions, each with the `server_version_num` from which on it applies. The last that applies is used; `None`: the
+    /// server does not have the column.
     sql: [(u32, Option<&'static str>); 3],
 }
 
@@ -54,60 +55,60 @@ impl Column {
         Self { source, name, kind, sql: [(0, Some(name)); 3] }
     }
 
-    /// A word that tells the rows of one look apart.
+    /// Returns a column of text that identifies a row within one sample.
     pub(crate) const fn key(source: &'static str, name: &'static str) -> Self {
         Self::new(source, name, Kind::Key)
     }
 
-    /// Any other word.
+    /// Returns a column of other text.
     pub(crate) const fn text(source: &'static str, name: &'static str) -> Self {
         Self::new(source, name, Kind::Text)
     }
 
-    /// The moment at which the counters were set to zero.
+    /// Returns a column for the time of the last reset of the counters.
     pub(crate) const fn reset(source: &'static str, name: &'static str) -> Self {
         Self::new(source, name, Kind::Reset)
     }
 
-    /// A number that goes up and down.
+    /// Returns a column for a number that goes up and down.
     pub(crate) const fn gauge(source: &'static str, name: &'static str, unit: Unit) -> Self {
         Self::new(source, name, Kind::Gauge(unit))
     }
 
-    /// A number that only grows.
+    /// Returns a column for a number that only grows.
     pub(crate) const fn counter(source: &'static str, name: &'static str, unit: Unit) -> Self {
         Self::new(source, name, Kind::Counter(unit))
     }
 
-    /// The same, asked for by this expression.
+    /// Sets the SQL expression.
     pub(crate) const fn as_sql(self, sql: &'static str) -> Self {
         Self { sql: [(0, Some(sql)); 3], ..self }
     }
 
-    /// The same, which is there from this major version on.
+    /// Limits the column to this major version and newer ones.
     pub(crate) const fn since(self, major: u32) -> Self {
         let there = (major * 10_000, self.sql[0].1);
         Self { sql: [(0, None), there, there], ..self }
     }
 
-    /// The same, which is gone from this major version on.
+    /// Limits the column to versions before this major version.
     pub(crate) const fn until(self, major: u32) -> Self {
         Self { sql: [self.sql[0], self.sql[1], (major * 10_000, None)], ..self }
     }
 
-    /// The same, asked for by another expression from this major version on.
+    /// Sets another SQL expression from this major version on.
     pub(crate) const fn then(self, major: u32, sql: &'static str) -> Self {
         Self { sql: [self.sql[0], self.sql[1], (major * 10_000, Some(sql))], ..self }
     }
 
-    /// Returns the expression that asks a server of this `server_version_num` for it; `None` where that version does not
-    /// have it.
+    /// Returns the SQL expression for a server of this `server_version_num`; `None` where that version does not have the
+    /// column.
     #[must_use]
     pub fn sql(&self, version: u32) -> Option<&'static str> {
         self.sql.iter().rev().find(|(since, _)| version >= *since).and_then(|(_, sql)| *sql)
     }
 
-    /// Returns its unit; `None` for a word or a moment.
+    /// Returns the unit; `None` for text or a time.
     #[must_use]
     pub fn unit(&self) -> Option<Unit> {
         match self.kind {
@@ -116,7 +117,7 @@ impl Column {
         }
     }
 
-    /// Returns true if it only grows.
+    /// Returns whether the number only grows.
     #[must_use]
     pub fn is_counter(&self) -> bool {
         matches!(self.kind, Kind::Counter(_))
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_asked_for_as_the_version_has_it() {
+    fn sql_depends_on_the_version_of_the_server() {
         let counter = |name| Column::counter("x", name, Unit::Count);
         let old = counter("wal_write").until(18);
         assert_eq!((old.sql(170_002), old.sql(180_000)), (Some("wal_write"), None));

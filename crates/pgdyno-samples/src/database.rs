@@ -1,25 +1,25 @@
-//! `pg_stat_database` of the database that is measured.
+//! `pg_stat_database` of the measured database.
 
 crate::source! { "database":
-    /// Transactions that were committed.
+    /// Transactions committed.
     XACT_COMMIT = counter("xact_commit", Count);
-    /// Transactions that were rolled back.
+    /// Transactions rolled back.
     XACT_ROLLBACK = counter("xact_rollback", Count);
-    /// Blocks that were not in shared buffers.
+    /// Blocks read that were not in shared buffers.
     BLKS_READ = counter("blks_read", Count);
-    /// Blocks that were in shared buffers.
+    /// Blocks read that were in shared buffers.
     BLKS_HIT = counter("blks_hit", Count);
     /// Rows that scans read.
     TUP_RETURNED = counter("tup_returned", Count);
     /// Rows that index scans fetched.
     TUP_FETCHED = counter("tup_fetched", Count);
-    /// Rows that were inserted.
+    /// Rows inserted.
     TUP_INSERTED = counter("tup_inserted", Count);
-    /// Rows that were updated.
+    /// Rows updated.
     TUP_UPDATED = counter("tup_updated", Count);
-    /// Rows that were deleted.
+    /// Rows deleted.
     TUP_DELETED = counter("tup_deleted", Count);
-    /// Queries that a standby cancelled because of a conflict with recovery.
+    /// Queries that a standby cancelled because they conflicted with recovery.
     CONFLICTS = counter("conflicts", Count);
     /// Temporary files, counted when they are closed.
     TEMP_FILES = counter("temp_files", Count);
@@ -33,6 +33,6 @@ crate::source! { "database":
     BLK_WRITE_TIME_MS = counter("blk_write_time_ms", Milliseconds).as_sql("blk_write_time");
     /// Sessions.
     NUMBACKENDS = gauge("numbackends", Count);
-    /// When the counters were set to zero.
+    /// Time of the last reset of the counters.
     STATS_RESET = reset("stats_reset");
 }

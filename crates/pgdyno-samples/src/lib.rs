@@ -1,9 +1,9 @@
-//! The catalogue of samples: every source and every column that pgdyno samples of a server and of machines.
+//! The catalogue of samples: every source and column that pgdyno samples from servers and machines.
 //!
-//! A source is a module here and a row in [`SOURCES`]; its columns are constants with kind, unit and the expression of SQL that
-//! asks for them by version. The sampler takes names and expressions from here, and whatever reads samples (charts, rules,
-//! live panels, pages) names a column by its constant: one that is renamed or dropped here does not compile there.
-//! docs/results.md lists the same sources and columns, held by a test.
+//! A source is a module and an entry of [`SOURCES`]. Its columns are constants with kind, unit and SQL expression by version.
+//! The sampler takes names and expressions from here. Code that reads samples (charts, rules, live panels, pages) names a
+//! column by its constant, so that renaming or dropping a column here does not compile there. A test compares
+//! docs/results.md with the sources and columns.
 
 mod column;
 mod source;

@@ -1,41 +1,41 @@
-//! A machine: what was so at the look, or on the average since the one before.
+//! A machine: values at the time of the sample, or the average since the sample before.
 
 use crate::Source;
 
 crate::source! { "machine":
     /// CPUs that are online.
     CPUS = gauge("cpus", Cpus);
-    /// CPUs that programs and the kernel kept busy.
+    /// CPUs busy in programs or the kernel.
     BUSY_CPUS = gauge("busy_cpus", Cpus);
-    /// CPUs in programs.
+    /// CPUs busy in programs.
     USER_CPUS = gauge("user_cpus", Cpus);
-    /// CPUs in the kernel.
+    /// CPUs busy in the kernel.
     SYSTEM_CPUS = gauge("system_cpus", Cpus);
-    /// CPUs that were idle while something waited for a disk.
+    /// CPUs idle while a process waited for a disk.
     IOWAIT_CPUS = gauge("iowait_cpus", Cpus);
-    /// CPUs that the hypervisor gave to others.
+    /// CPUs that the hypervisor gave to other virtual machines.
     STEAL_CPUS = gauge("steal_cpus", Cpus);
-    /// Busy CPUs as a part of all.
+    /// Busy CPUs as a share of all.
     CPU_PERCENT = gauge("cpu_percent", Percent);
     /// Memory.
     MEMORY_BYTES = gauge("memory_bytes", Bytes);
     /// Memory that is available without swapping.
     AVAILABLE_BYTES = gauge("available_bytes", Bytes);
-    /// File cache that is not written to disks yet.
+    /// File cache not written to disk yet.
     DIRTY_BYTES = gauge("dirty_bytes", Bytes);
-    /// What was read from disks.
+    /// Reads from disks.
     DISK_READ_BYTES_PER_S = gauge("disk_read_bytes_per_s", BytesPerSecond);
-    /// What was written to disks.
+    /// Writes to disks.
     DISK_WRITE_BYTES_PER_S = gauge("disk_write_bytes_per_s", BytesPerSecond);
-    /// The share of the time in which the busiest disk had a request.
+    /// Share of the time in which the busiest disk had a request.
     DISK_BUSY = gauge("disk_busy", Share);
-    /// What came from other machines.
+    /// Bytes received from other machines.
     NET_RECEIVE_BYTES_PER_S = gauge("net_receive_bytes_per_s", BytesPerSecond);
-    /// What went to other machines.
+    /// Bytes sent to other machines.
     NET_SEND_BYTES_PER_S = gauge("net_send_bytes_per_s", BytesPerSecond);
-    /// The load average of the last minute.
+    /// Load average of the last minute.
     LOAD_1MIN = gauge("load_1min", Count);
 }
 
-/// The driver's machine, where it is another one than the server's.
+/// The driver's machine, where it is not the server's.
 pub const OF_DRIVER: Source = Source { name: "driver_machine", ..SOURCE };

@@ -1,20 +1,20 @@
-//! A source: columns that are looked at together.
+//! A source: columns that are sampled together.
 
 use crate::Column;
 
-/// A source of samples: one statement of SQL, or one look at a machine, again and again.
+/// A source of samples: an SQL statement or a look at a machine, repeated in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The name of its file in `samples/`.
+    /// Name of its file in `samples/`.
     pub name: &'static str,
-    /// Its columns, in the order of the file.
+    /// Columns, in the order of the file.
     pub columns: &'static [Column],
-    /// Their names.
+    /// Names of the columns.
     pub names: &'static [&'static str],
 }
 
 impl Source {
-    /// Returns the place of a column in a row.
+    /// Returns the index of a column in a row.
     ///
     /// # Panics
     /// When the source has no such column.
@@ -25,8 +25,8 @@ impl Source {
     }
 }
 
-/// Declares a source: `SOURCE`, and a constant for each column. A line is `NAME = kind("name", Unit)`, followed by the versions
-/// and expressions of the column where it needs any.
+/// Declares a source: `SOURCE`, and a constant for each column. A line is `NAME = kind("name", Unit)`, followed by versions and
+/// expressions where the column needs them.
 macro_rules! source {
     ($source:literal: $(
         $(#[$about:meta])*

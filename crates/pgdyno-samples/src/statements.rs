@@ -1,37 +1,37 @@
-//! `pg_stat_statements`: what the statements of the database cost the server within the measured window.
+//! `pg_stat_statements`: cost of the database's statements within the measured window.
 //!
-//! The expressions are those of its view; a file has their growth.
+//! The expressions read the view; the file holds the growth of the counters.
 
 use crate::Column;
 
 crate::source! { "statements":
-    /// The hash of the statement.
+    /// Hash of the statement.
     QUERYID = key("queryid");
-    /// Its text.
+    /// Text of the statement.
     QUERY = text("query");
-    /// How often it was executed.
+    /// Executions.
     CALLS = counter("calls", Count);
-    /// Time of executing it.
+    /// Execution time.
     TOTAL_EXEC_TIME_MS = counter("total_exec_time_ms", Milliseconds).as_sql("total_exec_time");
-    /// The same by call.
+    /// Mean execution time of a call.
     MEAN_EXEC_TIME_MS = gauge("mean_exec_time_ms", Milliseconds);
-    /// Rows that it returned or changed.
+    /// Rows returned or changed.
     ROWS = counter("rows", Count);
-    /// Blocks that were in shared buffers.
+    /// Blocks read that were in shared buffers.
     SHARED_BLKS_HIT = counter("shared_blks_hit", Count);
-    /// Blocks that were not.
+    /// Blocks read that were not in shared buffers.
     SHARED_BLKS_READ = counter("shared_blks_read", Count);
-    /// Blocks that it changed first.
+    /// Clean blocks that it changed.
     SHARED_BLKS_DIRTIED = counter("shared_blks_dirtied", Count);
-    /// Blocks that it wrote out itself.
+    /// Blocks that its sessions wrote to disk themselves.
     SHARED_BLKS_WRITTEN = counter("shared_blks_written", Count);
-    /// Blocks of temporary files that it wrote.
+    /// Blocks of temporary files written.
     TEMP_BLKS_WRITTEN = counter("temp_blks_written", Count);
-    /// WAL that it made.
+    /// WAL generated.
     WAL_BYTES = counter("wal_bytes", Bytes);
 }
 
-/// What the view counts of a statement, in the order of the file.
+/// The counters of a statement, in the order of the file.
 pub const COUNTERS: [Column; 9] = [
     CALLS,
     TOTAL_EXEC_TIME_MS,

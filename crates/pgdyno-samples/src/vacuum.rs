@@ -1,19 +1,19 @@
-//! `pg_stat_progress_vacuum`: the vacuums of this database that are under way.
+//! `pg_stat_progress_vacuum`: running vacuums of this database.
 
 crate::source! { "vacuum":
-    /// The schema.
+    /// Schema.
     SCHEMA = key("schema").as_sql("nspname");
-    /// The table.
+    /// Table.
     TABLE = key("table").as_sql("relname");
-    /// `true` for autovacuum's, else `false`.
+    /// `true` for a vacuum by autovacuum, else `false`.
     AUTOVACUUM = text("autovacuum").as_sql(
         "CASE WHEN EXISTS (SELECT FROM pg_stat_get_activity(v.pid) a WHERE a.backend_type = 'autovacuum worker') \
          THEN 'true' ELSE 'false' END"
     );
-    /// The phase.
+    /// Phase.
     PHASE = text("phase");
     /// Blocks of the table.
     HEAP_BLKS_TOTAL = gauge("heap_blks_total", Count);
-    /// Blocks that are scanned.
+    /// Blocks scanned.
     HEAP_BLKS_SCANNED = gauge("heap_blks_scanned", Count);
 }

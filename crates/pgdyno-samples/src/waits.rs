@@ -1,18 +1,18 @@
-//! What sessions wait for, by looking at `pg_stat_activity` several times a second.
+//! Wait events of sessions, sampled from `pg_stat_activity` several times a second.
 
 crate::source! { "waits":
-    /// The kind of process; `other session` where it is a client backend that serves none of the run's clients.
+    /// Kind of process; `other session` for a client backend that serves none of the run's clients.
     BACKEND_TYPE = key("backend_type");
-    /// The type of the wait event; `CPU` where a session waits for nothing.
+    /// Type of the wait event; `CPU` for a session that does not wait.
     WAIT_EVENT_TYPE = key("wait_event_type");
-    /// The wait event; `CPU` where a session waits for nothing.
+    /// Wait event; `CPU` for a session that does not wait.
     WAIT_EVENT = key("wait_event");
-    /// How often a session was seen so.
+    /// Active sessions observed in this state, summed over the looks of a second.
     SAMPLES = gauge("samples", Count).as_sql("count(*)");
-    /// How often a client's session was seen idle in a transaction, over all rows of that second.
+    /// Sessions of clients observed idle in a transaction, summed over all looks and rows of a second.
     IN_TRANSACTION = gauge("in_transaction", Count);
-    /// The same of sessions that are none of the clients'.
+    /// Sessions of others observed idle in a transaction, summed in the same way.
     OTHERS_IN_TRANSACTION = gauge("others_in_transaction", Count);
-    /// How often sessions were looked at.
+    /// Looks at `pg_stat_activity` in this second.
     LOOKS = gauge("looks", Count);
 }
