@@ -28,8 +28,8 @@ fn more(record: &RunRecord) -> Vec<Headline> {
         more.push(figure("from shared buffers", percent(ratio), meaning));
     }
     if let Some(cpu) = summary.server_cpu_percent {
-        let meaning = "of all CPUs of its machine, all programs together";
-        more.push(figure("server CPU", format!("{cpu:.0} %"), meaning));
+        let meaning = "of all CPUs of the server's machine, all programs together";
+        more.push(figure("machine CPU", format!("{cpu:.0} %"), meaning));
     }
     more
 }
