@@ -207,7 +207,7 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
             format!("loading {} by {files}", meta.dataset)
         }
     });
-    let heard = |step: &Step<'_>| match *step {
+    let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             if rows_kept > 0 {
                 access.events.note(&format!("resuming: {} are there", far(rows_kept, rows_expected)));
@@ -219,7 +219,7 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
         Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
         Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
     };
-    let loaded = pgdyno_load::load(access.options, data, access.caps, how, &heard, access.stop);
+    let loaded = pgdyno_load::load(access.options, data, access.caps, how, &report_step, access.stop);
     access.events.ended();
     let report = loaded.map_err(|error| {
         let code = match &error {
@@ -244,13 +244,14 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
 }
 
 /// Phases with less than this share of a load are not shown.
-const SHARE_TOLD: f64 = 0.01;
+const SHARE_SHOWN: f64 = 0.01;
 
 /// Returns the times of the phases: ` (rows 2.5 s, indexes 1.1 s)`.
 fn longest(report: &LoadReport) -> String {
-    let told = report.phases.iter().filter(|phase| phase.seconds_added >= report.seconds * SHARE_TOLD);
-    let told: Vec<_> = told.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds_added))).collect();
-    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+    let phases = report.phases.iter().filter(|phase| phase.seconds_added >= report.seconds * SHARE_SHOWN);
+    let phases: Vec<_> =
+        phases.map(|phase| format!("{} {}", phase.phase, units::duration(phase.seconds_added))).collect();
+    if phases.is_empty() { String::new() } else { format!(" ({})", phases.join(", ")) }
 }
 
 fn record(report: &LoadReport) -> LoadRecord {
@@ -277,12 +278,12 @@ pub fn check(
 ) -> Result<(CheckSet, Baseline)> {
     access.events.note(&format!("checking the data {when}"));
     access.events.event(&Event::ChecksBegin);
-    let heard = |step: &CheckProgress<'_>| {
+    let report_step = |step: &CheckProgress<'_>| {
         let CheckProgress { check, done, total, share, .. } = *step;
         access.events.event(&Event::Checking { check, done, of: total, share });
     };
     let connections = loading::default_loaders(cpus());
-    let checked = pgdyno_load::check(access.options, connections, data, access.caps, moment, &heard, access.stop);
+    let checked = pgdyno_load::check(access.options, connections, data, access.caps, moment, &report_step, access.stop);
     access.events.ended();
     let report = checked.map_err(|error| {
         let code = match &error {

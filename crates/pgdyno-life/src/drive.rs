@@ -248,9 +248,9 @@ pub(crate) fn drive(
     });
     progress.ended();
     recording.record.notices = notices.end(progress);
-    if let Some(Err(trouble)) = journal.map(Journal::close) {
-        progress.warn(&trouble);
-        recording.record.warnings.push(trouble);
+    if let Some(Err(error)) = journal.map(Journal::close) {
+        progress.warn(&error);
+        recording.record.warnings.push(error);
     }
     let outcome = ran.map_err(|error| match &error {
         RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Failure::new(Code::Interrupted, error),

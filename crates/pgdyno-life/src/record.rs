@@ -38,7 +38,7 @@ pub struct Recording {
     /// The record so far.
     pub record: RunRecord,
     /// The contents of its files, once they were read back.
-    pub(crate) seen: Option<RunFiles>,
+    pub(crate) files: Option<RunFiles>,
     directory: RunDir,
     names: Names,
     /// The measured window so far.
@@ -64,7 +64,7 @@ impl Recording {
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());
-        Ok(Self { record, seen: None, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
+        Ok(Self { record, files: None, directory, names, measured, in_flight: 0, tps: Vec::new(), renewed })
     }
 
     /// Returns the run directory.
@@ -168,15 +168,15 @@ impl Recording {
             self.record.warnings.push(failure.to_owned());
         }
         self.record.trust = Some(TrustRecord::of(&self.record));
-        let mut troubles = Vec::new();
+        let mut errors = Vec::new();
         let mut attempt = |result: std::result::Result<(), pgdyno_results::StoreError>| {
-            troubles.extend(result.err().map(|error| error.to_string()));
+            errors.extend(result.err().map(|error| error.to_string()));
         };
         attempt(self.directory.record(&self.record));
         attempt(self.directory.list(&self.record));
         if let Some(path) = json {
             attempt(pgdyno_results::write_record(path, &self.record));
         }
-        troubles
+        errors
     }
 }

@@ -227,14 +227,14 @@ impl Stage<'_> {
 
     /// Returns true if the server still answers after the run. If it does not, later steps do not wait for it.
     fn still_answers(&mut self, admin: &mut Admin) -> bool {
-        let asked = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
-        let patience = if asked { None } else { Some(SAMPLING) };
-        if !asked {
+        let answers = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
+        let patience = if answers { None } else { Some(SAMPLING) };
+        if !answers {
             let warning = "the server does not answer any more: the data was not looked at after the run";
             self.events.warn(warning);
             self.recording.record.warnings.push(warning.to_owned());
         }
-        admin.wait_at_most(patience).is_ok() && asked
+        admin.wait_at_most(patience).is_ok() && answers
     }
 
     /// Fills the caches and writes a checkpoint, if the plan asks for that.

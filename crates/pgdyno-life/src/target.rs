@@ -19,7 +19,7 @@ use pgdyno_server::{Account, Want, in_directory};
 
 pub use named::Named;
 pub(crate) use server::Owner;
-pub use server::{Server, embedded_options, meant, named, origin, own_program, places, starting};
+pub use server::{Server, embedded_options, named, origin, own_program, places, private_version, starting};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
@@ -228,10 +228,10 @@ pub fn absolute(want: Want, base: &Path) -> Result<Want> {
 
 /// Reports what libpq would warn about, each once, however often a command reads its target.
 fn tell(warnings: &[String]) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
     for warning in warnings {
-        if said.insert(warning.clone()) {
+        if shown.insert(warning.clone()) {
             // If nobody reads standard error, there is nobody to warn.
             let _ = writeln!(std::io::stderr(), "WARNING: {warning}");
         }

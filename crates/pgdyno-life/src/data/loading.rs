@@ -29,7 +29,7 @@ impl LoadSettings {
     }
 
     /// Returns the values of an order for a single step.
-    pub fn asked(order: &LoadingOrder) -> Self {
+    pub fn of_step(order: &LoadingOrder) -> Self {
         Self::with_cpus(order, cpus())
     }
 

@@ -16,10 +16,10 @@ const KINDS_MAX: usize = 100;
 /// The notices so far.
 #[derive(Default)]
 pub(crate) struct Notices {
-    /// Index in `said` of each kind.
+    /// Index in `notices` of each kind.
     kinds: HashMap<Vec<u8>, usize>,
     /// The first message of each kind.
-    said: Vec<NoticeRecord>,
+    notices: Vec<NoticeRecord>,
     /// Number of further messages, of other kinds.
     more: u64,
     /// Buffer for the kind of the current message.
@@ -31,12 +31,12 @@ impl Notices {
     pub(crate) fn take(&mut self, message: &ServerMessage, events: &dyn EventSink) {
         kind_of(message, &mut self.kind);
         match self.kinds.get(&self.kind) {
-            Some(at) => self.said[*at].count += 1,
-            None if self.said.len() == KINDS_MAX => self.more += 1,
+            Some(at) => self.notices[*at].count += 1,
+            None if self.notices.len() == KINDS_MAX => self.more += 1,
             None => {
                 events.note(libpq::notice(message, "").trim_end());
-                self.kinds.insert(self.kind.clone(), self.said.len());
-                self.said.push(NoticeRecord {
+                self.kinds.insert(self.kind.clone(), self.notices.len());
+                self.notices.push(NoticeRecord {
                     severity: message.severity.clone(),
                     sqlstate: message.code.to_string(),
                     count: 1,
@@ -48,13 +48,13 @@ impl Notices {
 
     /// Shows the count of each kind that came more than once, and returns all kinds for the record.
     pub(crate) fn end(self, events: &dyn EventSink) -> Vec<NoticeRecord> {
-        for NoticeRecord { severity, count, message, .. } in self.said.iter().filter(|notice| notice.count > 1) {
+        for NoticeRecord { severity, count, message, .. } in self.notices.iter().filter(|notice| notice.count > 1) {
             events.note(&format!("{severity}:  {message}: {} times", units::count(*count)));
         }
         if self.more > 0 {
             events.note(&format!("{} more notices of other kinds", units::count(self.more)));
         }
-        self.said
+        self.notices
     }
 }
 
@@ -86,13 +86,13 @@ mod tests {
         let quiet = Silent;
         messages.into_iter().for_each(|message| notices.take(&message, &quiet));
         let more = notices.more;
-        let told = |notice: NoticeRecord| (format!("{} {}", notice.severity, notice.message), notice.count);
-        (notices.end(&quiet).into_iter().map(told).collect(), more)
+        let text_and_count = |notice: NoticeRecord| (format!("{} {}", notice.severity, notice.message), notice.count);
+        (notices.end(&quiet).into_iter().map(text_and_count).collect(), more)
     }
 
     #[test]
     fn numbers_do_not_make_a_kind_and_words_and_severities_do() {
-        let said = [
+        let notices = [
             ("NOTICE", "row 17"),
             ("NOTICE", "row 8"),
             ("WARNING", "row 8"),
@@ -101,14 +101,14 @@ mod tests {
         ];
         let expected = [("NOTICE row 17", 3), ("WARNING row 8", 1), ("NOTICE rows 8", 1)];
         let expected = expected.map(|(text, count)| (text.to_owned(), count));
-        assert_eq!(counted(said.map(|(severity, text)| message(severity, text))), (expected.to_vec(), 0));
+        assert_eq!(counted(notices.map(|(severity, text)| message(severity, text))), (expected.to_vec(), 0));
     }
 
     #[test]
     fn kinds_without_end_are_only_counted() {
         let kinds = (0..2 * KINDS_MAX).map(|nth| message("NOTICE", &"x".repeat(nth)));
-        let (said, more) = counted(kinds.clone().chain(kinds));
-        assert_eq!((said.len(), more), (KINDS_MAX, 2 * KINDS_MAX as u64));
-        assert!(said.iter().all(|(_, count)| *count == 2));
+        let (notices, more) = counted(kinds.clone().chain(kinds));
+        assert_eq!((notices.len(), more), (KINDS_MAX, 2 * KINDS_MAX as u64));
+        assert!(notices.iter().all(|(_, count)| *count == 2));
     }
 }

@@ -80,7 +80,7 @@ pub(crate) struct Watch<'scope> {
     is_distributed: bool,
     signals: Vec<Sender<Signal>>,
     statistics: ScopedJoinHandle<'scope, Sampled>,
-    machines: ScopedJoinHandle<'scope, machine::Seen>,
+    machines: ScopedJoinHandle<'scope, machine::MachineMeans>,
 }
 
 /// The results of the watchers without the samples, which are in the run directory.
@@ -95,7 +95,7 @@ pub(crate) struct Watched {
     /// Transactions of the watchers that the server has counted.
     pub(crate) transactions: u64,
     /// Why samples could not be written, if the disk failed.
-    pub(crate) trouble: Option<String>,
+    pub(crate) write_error: Option<String>,
 }
 
 impl<'scope> Watch<'scope> {
@@ -176,14 +176,14 @@ impl<'scope> Watch<'scope> {
             server_machine: machines.server,
             client_machine: machines.driver,
             transactions: sampled.transactions,
-            trouble: self.sink.failure(),
+            write_error: self.sink.failure(),
         }
     }
 }
 
 /// Adds the results to the record, and immediately reports what affects the figures.
 pub(crate) fn note(watched: Watched, record: &mut RunRecord, events: &dyn EventSink) {
-    let warnings = watched.samples.notes.iter().cloned().chain(watched.trouble);
+    let warnings = watched.samples.notes.iter().cloned().chain(watched.write_error);
     for warning in warnings {
         events.warn(&warning);
         record.warnings.push(warning);

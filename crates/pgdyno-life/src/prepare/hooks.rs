@@ -57,13 +57,13 @@ pub fn provision(
     let place = Place::new("provision", directory);
     let began = Instant::now();
     // A file without a name: a server that the hook starts would hold a pipe open.
-    let mut said = match tempfile::tempfile() {
-        Ok(said) => said,
+    let mut output = match tempfile::tempfile() {
+        Ok(output) => output,
         Err(error) => return Err(place.failed(began, &error)),
     };
-    let attempt = || Ok((said.try_clone()?, place.log()?));
+    let attempt = || Ok((output.try_clone()?, place.log()?));
     let ran = place.conclude(hook, began, attempt, env, stop);
-    let dsn = place.keep(&mut said);
+    let dsn = place.keep(&mut output);
     let record = ran?;
     match dsn {
         Ok(dsn) => Ok((record, dsn)),
@@ -134,10 +134,10 @@ impl<'a> Place<'a> {
     }
 
     /// Copies the standard output of a hook into its log without connection strings, and returns the last of those.
-    fn keep(&self, said: &mut File) -> io::Result<Option<String>> {
+    fn keep(&self, output: &mut File) -> io::Result<Option<String>> {
         let mut text = Vec::new();
-        said.rewind()?;
-        said.read_to_end(&mut text)?;
+        output.rewind()?;
+        output.read_to_end(&mut text)?;
         let text = String::from_utf8_lossy(&text);
         let mut log = self.log()?;
         let mut found = None;

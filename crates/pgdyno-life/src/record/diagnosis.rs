@@ -21,10 +21,10 @@ pub(crate) fn add(recording: &mut Recording, events: &dyn EventSink) {
 }
 
 fn read_and_add(recording: &mut Recording, events: &dyn EventSink) -> Result<(), StoreError> {
-    let seen = RunFiles::read(&recording.path().join(RECORD), &recording.record, recording.path())?;
+    let files = RunFiles::read(&recording.path().join(RECORD), &recording.record, recording.path())?;
     let record = &mut recording.record;
-    let diagnosis = diagnose(record, &seen.timeline, &seen.samples);
-    recording.seen = Some(seen);
+    let diagnosis = diagnose(record, &files.timeline, &files.samples);
+    recording.files = Some(files);
     for warning in diagnosis.warnings {
         events.warn(&warning);
         record.warnings.push(warning);

@@ -16,8 +16,8 @@ pub const FILE: &str = "report.html";
 /// Returns a run with its intervals, latencies and samples. Its record is at `path`; files that are not beside it are
 /// in the run directory in `results`.
 pub fn with_timeline(path: &Path, record: RunRecord, results: &Path) -> Result<ReportRun> {
-    let seen = RunFiles::read(path, &record, results).or_fail(Code::Start)?;
-    with_latencies(record, seen)
+    let files = RunFiles::read(path, &record, results).or_fail(Code::Start)?;
+    with_latencies(record, files)
 }
 
 fn with_latencies(record: RunRecord, RunFiles { timeline, samples }: RunFiles) -> Result<ReportRun> {
@@ -29,8 +29,8 @@ fn with_latencies(record: RunRecord, RunFiles { timeline, samples }: RunFiles) -
 /// Writes the page of a finished run into its directory.
 pub fn write(recording: &mut Recording) -> Result<PathBuf> {
     let record = recording.record.clone();
-    let run = match recording.seen.take() {
-        Some(seen) => with_latencies(record, seen)?,
+    let run = match recording.files.take() {
+        Some(files) => with_latencies(record, files)?,
         None => with_timeline(&recording.path().join(RECORD), record, recording.path())?,
     };
     let mut page = Vec::new();

@@ -74,7 +74,7 @@ impl Server {
 
     /// Returns the kept private server, for single steps: the data of a temporary one would end with it.
     pub(super) fn kept(want: &Want) -> Result<Self> {
-        running(&meant(want)?)?.map(Self::of_kept).ok_or_else(|| {
+        running(&private_version(want)?)?.map(Self::of_kept).ok_or_else(|| {
             Failure::new(Code::Start, "no target is given, and no private server runs that could keep the data")
                 .hint("give --target, or start one that stays with `pgdyno server start`")
         })
@@ -97,7 +97,7 @@ impl Server {
         clients: u32,
         events: &dyn EventSink,
     ) -> Result<Self> {
-        let want = &meant(want)?;
+        let want = &private_version(want)?;
         match (running(want)?, running(&Want::Any)?) {
             // The password for its TCP connections is stored nowhere.
             (Some(server), _) if !tcp => return Ok(Self::of_kept(server)),
@@ -252,7 +252,7 @@ fn running(want: &Want) -> Result<Option<PrivateServer>> {
 
 /// Returns the wanted version where only a private server is possible: the one that `PGDYNO_POSTGRES` names, if it is
 /// set.
-pub fn meant(want: &Want) -> Result<Want> {
+pub fn private_version(want: &Want) -> Result<Want> {
     match std::env::var_os(DEFAULT_BUILD).filter(|dir| !dir.is_empty()) {
         Some(dir) if *want == Want::Any => super::absolute(Want::Directory(dir.into()), Path::new("")),
         _ => Ok(want.clone()),

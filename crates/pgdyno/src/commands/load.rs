@@ -31,7 +31,7 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
     }
-    let how = LoadSettings::asked(&args.loading.order()).options(args.replace || args.force, args.force);
+    let how = LoadSettings::of_step(&args.loading.order()).options(args.replace || args.force, args.force);
     for data in &workload.data {
         data::load(&access, data.as_ref(), &how)?;
     }

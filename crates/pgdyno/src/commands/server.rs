@@ -21,7 +21,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
         Server::Start { tcp, target, connections, settings } => {
             let options = target::embedded_options(connections, tcp, settings)?;
             let progress = Progress::new(false);
-            let want = target::meant(&target::absolute(target, Path::new(""))?)?;
+            let want = target::private_version(&target::absolute(target, Path::new(""))?)?;
             let started = kept::start(&want, &options, &mut target::starting(&progress)).or_fail(Code::Server)?;
             for warning in &started.warnings {
                 progress.warn(&warning.to_string());

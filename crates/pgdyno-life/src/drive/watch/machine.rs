@@ -29,7 +29,7 @@ pub(super) struct Watcher {
 
 /// Means of the machines in the measured window.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct MachineMeans {
     pub(super) server: Option<MachineRecord>,
     pub(super) driver: Option<MachineRecord>,
     pub(super) left_out: Vec<LeftOutRecord>,
@@ -53,7 +53,7 @@ impl Watcher {
     }
 
     /// Samples until the signal to end.
-    pub(super) fn watch(mut self, sink: &Sink<'_>, signals: &Receiver<Signal>) -> Seen {
+    pub(super) fn watch(mut self, sink: &Sink<'_>, signals: &Receiver<Signal>) -> MachineMeans {
         loop {
             match signals.recv_timeout(POLL) {
                 Ok(Signal::WindowOpens(at)) => self.window.0 = Some(at),
@@ -94,13 +94,13 @@ impl Watcher {
         }
     }
 
-    fn end(mut self, sink: &Sink<'_>) -> Seen {
+    fn end(mut self, sink: &Sink<'_>) -> MachineMeans {
         // All senders have ended after this.
         self.machines.end();
         while let Ok(report) = self.reports.try_recv() {
             self.take(report, sink);
         }
-        Seen { server: self.server.record(), driver: self.driver.record(), left_out: self.left_out }
+        MachineMeans { server: self.server.record(), driver: self.driver.record(), left_out: self.left_out }
     }
 }
 

@@ -12,7 +12,7 @@ use pgdyno_server::{Want, kept};
 
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::target::{Kind, Named, Target, meant, places};
+use crate::target::{Kind, Named, Target, places, private_version};
 
 const SHARED_BUFFERS: &str = "shared_buffers";
 /// PostgreSQL's usual setting is a quarter of the memory: a private server with less stands for a smaller machine.
@@ -105,7 +105,7 @@ fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
         return Ok(None);
     }
     match kept::status(&places()?).or_fail(Code::Server)? {
-        kept::Status::Running(server) if meant(want)?.is(server.installation()) => {
+        kept::Status::Running(server) if private_version(want)?.is(server.installation()) => {
             Ok(server.settings().iter().find(|s| s.name == SHARED_BUFFERS).map(|s| s.value.clone()))
         }
         _ => Ok(None),
