@@ -1,7 +1,7 @@
 //! Connecting as pgbench does, and refusals in libpq's words.
 //!
-//! Differences: only the first of several ways of encryption is told of where all failed, and what pgdyno-net
-//! says of a connection string that makes no sense, of TLS and of authentication methods stays its own.
+//! Differences: if several encryption methods fail, only the first is reported; and errors of pgdyno-net about invalid
+//! connection strings, TLS and authentication methods keep their own text.
 
 mod prompt;
 mod text;
@@ -16,11 +16,11 @@ pub use text::refusal;
 use crate::messages::Failure;
 use crate::options::Target;
 
-/// Where and how to connect: what the string says that may stand for the database's name, then the options, then
+/// Returns where and how to connect: from the connection string in place of the database's name, then the options, then
 /// the environment.
 ///
 /// # Errors
-/// When any of it makes no sense; pgbench tells so when it connects, see [`Failed`].
+/// When one of them is invalid; pgbench reports this when it connects, see [`Failed`].
 pub fn options(target: &Target, program: &str, env: &Env) -> Result<ConnectOptions, Failed> {
     let Target { dbname, host, port, user } = target;
     let is_uri = dbname.starts_with("postgresql://") || dbname.starts_with("postgres://");
@@ -39,12 +39,12 @@ pub fn options(target: &Target, program: &str, env: &Env) -> Result<ConnectOptio
     options.map(ConnectOptions::with_servers_encoding).map_err(|error| Failed(text::nonsense(&error)))
 }
 
-/// Why there is no connection, in libpq's words.
+/// Why a connection failed, in libpq's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(pub String);
 
 impl Failed {
-    /// As a failure that ends all: `for_what` is `setup`, `initialization` or `client 3`.
+    /// Returns the failure that ends the program: `for_what` is `setup`, `initialization` or `client 3`.
     #[must_use]
     pub fn during(self, for_what: &str) -> Failure {
         let and = format!("could not create connection for {for_what}");
@@ -55,11 +55,11 @@ impl Failed {
 /// Asks the user for a password: [`ask_on_terminal`] in the program, anything else in tests.
 pub type Ask<'a> = &'a mut dyn FnMut() -> io::Result<Secret>;
 
-/// Opens a connection. When the server wants a password and there is none, `ask` is asked for it once, and
-/// `options` hold it from then on, for all connections to come.
+/// Opens a connection. If the server asks for a password and there is none, calls `ask` once, and stores the password
+/// in `options` for all later connections.
 ///
 /// # Errors
-/// With libpq's words.
+/// In libpq's words.
 pub fn open(options: &mut ConnectOptions, ask: Ask<'_>) -> Result<Connection, Failed> {
     let wants_password = |error: &ConnectError| matches!(error, ConnectError::NoPassword { .. });
     let mut before = Vec::new();

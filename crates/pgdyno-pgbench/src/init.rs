@@ -1,10 +1,10 @@
-//! `pgbench -i`: the same statements in the same order, the same rows, and the same words about it.
+//! `pgbench -i`: the same statements in the same order, the same rows, and the same output.
 //!
-//! Differences: an error that the server raises while rows are copied is told at once, and not after the rest of
-//! the rows was sent.
+//! Differences: an error that the server raises while rows are copied is reported at once, and not after the remaining
+//! rows were sent.
 //!
-//! With `--init-jobs=N` accounts are loaded over N connections and primary keys are made side by side; see
-//! the module `parallel`. The tables and rows are the same.
+//! With `--init-jobs=N` accounts are loaded over N connections and primary keys are created in parallel; see the module
+//! `parallel`. The tables and rows are the same.
 
 mod generate;
 mod parallel;
@@ -22,11 +22,11 @@ use crate::connect::{self, Ask};
 use crate::messages::{Failure, Io};
 use crate::options::{InitOptions, Step};
 
-/// Makes and fills the tables. `target` is where ([`connect::options`]); `ask` may be asked for a password. When
-/// `stop` becomes true, what the server does is cancelled, and that is a failure.
+/// Creates and fills the tables on `target` ([`connect::options`]); may call `ask` for a password. When `stop` becomes
+/// true, cancels the statement on the server and fails.
 ///
 /// # Errors
-/// With what pgbench says of it.
+/// In pgbench's words.
 pub fn init(
     options: &InitOptions,
     target: &mut ConnectOptions,
@@ -48,13 +48,13 @@ pub fn init(
     result
 }
 
-/// Hears what happens while a session works.
+/// Receives the progress of a session.
 trait Teller {
     /// Text for standard error.
     fn say(&mut self, text: &str);
-    /// So many rows more are sent.
+    /// Called when so many more rows were sent.
     fn sent(&mut self, _rows: u64) {}
-    /// No more rows will be sent.
+    /// Called when all rows were sent.
     fn all_sent(&mut self) {}
 }
 
@@ -70,7 +70,7 @@ struct Run<'a> {
     target: &'a ConnectOptions,
     session: Session,
     halt: &'a Halt<'a>,
-    /// Whether the tables are as the options say, because a step has made them.
+    /// Whether a step has created the tables as the options say.
     has_made_tables: bool,
 }
 
@@ -89,7 +89,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes a step, and returns what the last line calls it.
+    /// Does a step, and returns its name in the last line.
     fn step(&mut self, step: Step, io: &mut Io<'_>) -> Result<&'static str, Failure> {
         Ok(match step {
             Step::DropTables => {

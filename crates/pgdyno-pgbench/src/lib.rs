@@ -1,16 +1,15 @@
-//! pgbench's command line, texts and tables: what a drop-in for pgbench needs beside an engine.
+//! pgbench's command line, texts and tables: everything that the drop-in for pgbench needs in addition to an engine.
 //!
-//! The reference is pgbench of PostgreSQL 18, with `--continue-on-error` of 19: options, messages and what is
-//! sent to the server are its own, to the letter; differences are named where they are. This crate touches no
-//! global of the process: arguments, environment, clock and writers are given to it, and it returns an exit code
-//! and what is to be said.
+//! The reference is pgbench of PostgreSQL 18, with `--continue-on-error` of 19: options, messages and statements are
+//! exactly its own; differences are documented where they occur. This crate uses no global state of the process:
+//! arguments, environment, clock and writers are parameters, and it returns an exit code and messages.
 //!
 //! - [`options`]: arguments to [`options::Parsed`];
-//! - [`messages`]: where output goes, and pgbench's way of saying what is wrong;
+//! - [`messages`]: standard output and standard error, and pgbench's format of errors;
 //! - [`connect`]: connecting as pgbench does, and refusals in libpq's words;
 //! - [`mod@init`]: `pgbench -i`;
 //! - [`report`], [`progress`], [`log`]: what a run prints and logs, from [`stats`] and each [`transaction`];
-//! - [`Witness`]: who hears of a run beside, for `--json` and `--csv`.
+//! - [`Witness`]: receives the events of a run, for `--json` and `--csv`.
 
 pub mod connect;
 pub mod init;

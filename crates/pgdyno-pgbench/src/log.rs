@@ -16,10 +16,10 @@ pub use raw::write_raw;
 use crate::stats::Accounting;
 use crate::transaction::TxRecord;
 
-/// `--log-prefix` when it is not given.
+/// Default of `--log-prefix`.
 pub const DEFAULT_PREFIX: &str = "pgbench_log";
 
-/// The log file of a thread: `PREFIX.PID` for the first one (0), `PREFIX.PID.THREAD` for the others.
+/// Returns the name of a thread's log file: `PREFIX.PID` for the first thread (0), `PREFIX.PID.THREAD` for the others.
 #[must_use]
 pub fn file_name(prefix: &str, pid: u32, thread: u32) -> String {
     if thread == 0 { format!("{prefix}.{pid}") } else { format!("{prefix}.{pid}.{thread}") }
@@ -34,22 +34,23 @@ pub struct TxLog {
 }
 
 impl TxLog {
-    /// A line for each transaction, or for a random share of them with `--sampling-rate` (above 0, at most 1).
+    /// Returns a log with a line for each transaction, or for a random share of them with `--sampling-rate` (above 0,
+    /// at most 1).
     #[must_use]
     pub fn raw(accounting: Accounting, sampling_rate: Option<f64>) -> Self {
         Self { accounting, sampling_rate, aggregator: None }
     }
 
-    /// A line for each interval.
+    /// Returns a log with a line for each interval.
     #[must_use]
     pub fn aggregate(aggregator: Aggregator) -> Self {
         Self { accounting: aggregator.accounting(), sampling_rate: None, aggregator: Some(aggregator) }
     }
 
-    /// Logs one transaction: appends a line or none, or, when intervals have ended, several.
+    /// Logs one transaction: appends a line or none, or several if intervals have ended.
     ///
-    /// `draw` gives uniform numbers of `[0, 1)`, pgbench's `pg_prng_double` of the thread's sampling stream; it is
-    /// called once for each transaction when there is a sampling rate, and never otherwise.
+    /// `draw` returns uniform numbers in `[0, 1)`, pgbench's `pg_prng_double` of the thread's sampling stream. It is
+    /// called once for each transaction with a sampling rate, and never without one.
     pub fn record(&mut self, tx: &TxRecord, draw: impl FnOnce() -> f64, out: &mut Vec<u8>) {
         if self.sampling_rate.is_some_and(|rate| draw() > rate) {
             return;
@@ -60,7 +61,7 @@ impl TxLog {
         }
     }
 
-    /// Ends the log: see [`Aggregator::finish`]. Raw logs have no end.
+    /// Ends the log: see [`Aggregator::finish`]. Does nothing for raw logs.
     pub fn finish(&mut self, end_epoch_us: i64, keep_partial: bool, out: &mut Vec<u8>) {
         if let Some(aggregator) = &mut self.aggregator {
             aggregator.finish(end_epoch_us, keep_partial, out);

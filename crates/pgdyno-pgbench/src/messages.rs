@@ -1,4 +1,4 @@
-//! Where output goes, and pgbench's way of saying what is wrong: `pgbench: error: …`.
+//! Standard output and standard error, and pgbench's format of errors: `pgbench: error: …`.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -6,34 +6,34 @@ use std::io::Write;
 /// The exit code of a failure before the benchmark: options, scripts, connections, initialization.
 pub const EXIT_NOT_STARTED: u8 = 1;
 
-/// Standard output and standard error of one invocation, and the name it goes by.
+/// Standard output and standard error of one invocation, and the program's name in messages.
 pub struct Io<'a> {
     program: String,
     /// Standard output.
     pub out: &'a mut (dyn Write + Send),
     /// Standard error.
     pub err: &'a mut (dyn Write + Send),
-    /// Whether standard error is a terminal: then progress of the initialization stays on one line.
+    /// Whether standard error is a terminal: the progress of the initialization then stays on one line.
     pub err_is_terminal: bool,
-    /// Whether [`Io::debug`] says anything: `--debug`.
+    /// Whether [`Io::debug`] prints anything: `--debug`.
     pub verbose: bool,
 }
 
 impl<'a> Io<'a> {
-    /// Output of a program that was called as `argv0`; its messages begin with the last part of that.
+    /// Returns the output of a program that was called as `argv0`; the last part of that is the prefix of its messages.
     pub fn new(argv0: &OsStr, out: &'a mut (dyn Write + Send), err: &'a mut (dyn Write + Send)) -> Self {
         Self { program: program_name(argv0), out, err, err_is_terminal: false, verbose: false }
     }
 
-    /// The name in front of messages.
+    /// Returns the prefix of messages.
     #[must_use]
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// Text for standard error as it is.
+    /// Prints text to standard error, unchanged.
     pub fn raw(&mut self, text: &str) {
-        // There is nowhere left to complain to.
+        // If standard error is closed, there is nobody to tell.
         drop(self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush()));
     }
 
@@ -43,39 +43,39 @@ impl<'a> Io<'a> {
         self.raw(&line);
     }
 
-    /// What went wrong.
+    /// Prints an error.
     pub fn error(&mut self, text: &str) {
         self.line("error: ", text);
     }
 
-    /// What may go wrong.
+    /// Prints a warning.
     pub fn warning(&mut self, text: &str) {
         self.line("warning: ", text);
     }
 
-    /// More about the message before.
+    /// Prints details of the previous message.
     pub fn detail(&mut self, text: &str) {
         self.line("detail: ", text);
     }
 
-    /// What to do about the message before.
+    /// Prints a remedy for the previous message.
     pub fn hint(&mut self, text: &str) {
         self.line("hint: ", text);
     }
 
-    /// What is worth knowing.
+    /// Prints information.
     pub fn info(&mut self, text: &str) {
         self.line("", text);
     }
 
-    /// What is only said with `--debug`.
+    /// Prints a message with `--debug` only.
     pub fn debug(&mut self, text: &str) {
         if self.verbose {
             self.line("", text);
         }
     }
 
-    /// Says a failure, and returns the exit code that goes with it.
+    /// Prints a failure, and returns its exit code.
     pub fn fail(&mut self, failure: &Failure) -> u8 {
         for said in &failure.said {
             match said {
@@ -89,13 +89,13 @@ impl<'a> Io<'a> {
     }
 }
 
-/// The last part of the path that a program was called by.
+/// Returns the last part of a program's path.
 fn program_name(argv0: &OsStr) -> String {
     let name = argv0.to_string_lossy();
     name.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// One thing that a failure says.
+/// One message of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// After `error: `.
@@ -104,31 +104,31 @@ pub enum Said {
     Detail(String),
     /// After `hint: `.
     Hint(String),
-    /// As it is, line breaks included.
+    /// Printed unchanged, including line breaks.
     Raw(String),
 }
 
-/// Why it does not go on, in the words and the order that pgbench has for it.
+/// Why the program ends, in pgbench's words and order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What is printed to standard error.
+    /// The messages on standard error.
     pub said: Vec<Said>,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: u8,
 }
 
 impl Failure {
-    /// A failure before the benchmark.
+    /// Returns a failure before the benchmark.
     pub fn error(text: impl Into<String>) -> Self {
         Self { said: vec![Said::Error(text.into())], exit_code: EXIT_NOT_STARTED }
     }
 
-    /// One that begins with text as it is.
+    /// Returns a failure that starts with unchanged text.
     pub fn raw(text: impl Into<String>) -> Self {
         Self { said: vec![Said::Raw(text.into())], exit_code: EXIT_NOT_STARTED }
     }
 
-    /// And says this too.
+    /// Adds a message.
     #[must_use]
     pub fn and(mut self, said: Said) -> Self {
         self.said.push(said);
@@ -136,7 +136,7 @@ impl Failure {
     }
 }
 
-/// What the system says of an error, as `strerror` does: without Rust's number behind it.
+/// Returns the system's text for an error, as `strerror` does: without the number that Rust adds.
 #[must_use]
 pub fn system_text(error: &std::io::Error) -> String {
     let text = error.to_string();

@@ -1,12 +1,11 @@
-//! Arguments to plain data, as pgbench 18 reads them: the same options, abbreviations, limits, complaints, and
-//! the same complaint first where several things are wrong.
+//! Parses arguments as pgbench 18 does: the same options, abbreviations, limits and errors, and the same error first if
+//! there are several.
 //!
-//! What pgbench 18 has not, and that no abbreviation of pgbench's becomes ambiguous by: `--continue-on-error`
-//! (of 19), `--init-jobs`, `--latency-percentiles`, `--warmup-time`, `--reconnect`, `--json`, `--csv`,
-//! `--log-merge`.
+//! Options that pgbench 18 does not have, and that make none of its abbreviations ambiguous: `--continue-on-error` (of
+//! 19), `--init-jobs`, `--latency-percentiles`, `--warmup-time`, `--reconnect`, `--json`, `--csv`, `--log-merge`.
 //!
-//! Intended differences: the text of `--help` and of `--version`; `nan` and hexadecimal numbers, which pgbench
-//! takes for a latency limit or a rate, are refused.
+//! Intended differences: the text of `--help` and of `--version`; `nan` and hexadecimal numbers, which pgbench accepts
+//! for a latency limit or a rate, are refused.
 
 mod check;
 mod collect;
@@ -34,19 +33,19 @@ pub use scripts::{Builtin, ScriptChoice, ScriptSource, Scripts, listing, shown};
 
 use crate::messages::{Failure, Io};
 
-/// What reading the options may look at beside the arguments.
+/// What parsing the options uses in addition to the arguments.
 pub struct Surroundings<'a> {
     /// `PGBENCH_RANDOM_SEED`, `PGDATABASE`, `PGUSER`, `POSIXLY_CORRECT` and the name of the user.
     pub env: &'a Env,
-    /// The seed where the time is to give it.
+    /// The seed if it comes from the time.
     pub time_seed: u64,
-    /// The seed where it is to be a strong random number.
+    /// Returns the seed if it is a strong random number.
     pub strong_seed: &'a dyn Fn() -> io::Result<u64>,
-    /// The hard limit of open files; `None` is no limit. Clients and three more must fit.
+    /// The hard limit of open files; `None` means no limit. Clients and three more files must fit.
     pub max_open_files: Option<u64>,
 }
 
-/// What is to be done.
+/// The parsed command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     /// Print [`help`] to standard output.
@@ -95,14 +94,14 @@ pub enum Step {
     ForeignKeys,
 }
 
-/// What `-i` is to do.
+/// The options of an initialization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitOptions {
-    /// Where.
+    /// Where to connect.
     pub target: Target,
     /// `--debug`.
     pub debug: bool,
-    /// `-I` with what `-n` and `--foreign-keys` make of it.
+    /// The steps of `-I`, changed by `-n` and `--foreign-keys`.
     pub steps: Vec<Step>,
     /// `-s`, from 1.
     pub scale: u32,
@@ -114,7 +113,7 @@ pub struct InitOptions {
     pub tablespace: Option<String>,
     /// `--index-tablespace`.
     pub index_tablespace: Option<String>,
-    /// `None` is one ordinary table.
+    /// `None` means one ordinary table.
     pub partitioning: Option<Partitioning>,
     /// `--unlogged-tables`.
     pub unlogged: bool,
@@ -122,7 +121,7 @@ pub struct InitOptions {
     pub jobs: u32,
 }
 
-/// How long the benchmark lasts.
+/// When the benchmark ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// `-t`: transactions of each client.
@@ -131,7 +130,7 @@ pub enum Limit {
     Seconds(u32),
 }
 
-/// `-l` and what belongs to it.
+/// `-l` and the options for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogOptions {
     /// `--log-prefix`.
@@ -144,14 +143,14 @@ pub struct LogOptions {
     pub merge: bool,
 }
 
-/// What a benchmark is to do.
+/// The options of a benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOptions {
-    /// Where.
+    /// Where to connect.
     pub target: Target,
     /// `--debug`.
     pub debug: bool,
-    /// At least one; their weights are not all 0.
+    /// At least one; not all weights are 0.
     pub scripts: Vec<ScriptChoice>,
     /// `-c`, from 1.
     pub clients: u32,
@@ -159,19 +158,19 @@ pub struct RunOptions {
     pub threads: u32,
     /// `-C`.
     pub connect_per_transaction: bool,
-    /// `-D`: the last value of each name, in the order in which names came first.
+    /// `-D`: the last value of each name, in the order in which the names first occurred.
     pub definitions: Vec<(String, Vec<u8>)>,
     /// `-M`.
     pub protocol: QueryMode,
-    /// Whether tables are vacuumed first: no `-n`.
+    /// Whether the small tables are vacuumed first: no `-n`.
     pub vacuum: bool,
-    /// Whether accounts are too: `-v`.
+    /// Whether accounts are vacuumed, too: `-v`.
     pub vacuum_all: bool,
     /// `-t` or `-T`.
     pub limit: Limit,
     /// `-R`, transactions per second, above 0.
     pub rate_tps: Option<f64>,
-    /// `-L`. Negative where the limit was beyond all numbers; never 0.
+    /// `-L`. Negative if the limit is infinite; never 0.
     pub latency_limit_us: Option<i64>,
     /// `-P`.
     pub progress_s: Option<u32>,
@@ -179,11 +178,11 @@ pub struct RunOptions {
     pub progress_timestamp: bool,
     /// `-r`.
     pub report_per_command: bool,
-    /// `-s`, where given.
+    /// `-s`, if given.
     pub scale: Option<u32>,
     /// `-l`.
     pub log: Option<LogOptions>,
-    /// `--max-tries`; `None` is without limit.
+    /// `--max-tries`; `None` means no limit.
     pub max_tries: Option<u32>,
     /// `--failures-detailed`.
     pub failures_detailed: bool,
@@ -193,13 +192,13 @@ pub struct RunOptions {
     pub exit_on_abort: bool,
     /// `--continue-on-error`.
     pub continue_on_error: bool,
-    /// `--random-seed`, `PGBENCH_RANDOM_SEED`, or of the time.
+    /// From `--random-seed`, `PGBENCH_RANDOM_SEED`, or the time.
     pub random_seed: u64,
-    /// `--latency-percentiles`: above 0 and at most 100, as they were listed.
+    /// `--latency-percentiles`: above 0 and at most 100, in the given order.
     pub latency_percentiles: Option<Vec<f64>>,
     /// `--warmup-time`, from 0.
     pub warmup_s: Option<f64>,
-    /// `--reconnect`: for so many seconds a lost connection is tried again.
+    /// `--reconnect`: how many seconds a lost connection is tried again.
     pub reconnect_s: Option<f64>,
     /// `--json`.
     pub json: Option<OsString>,
@@ -208,18 +207,18 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Whether any script is built in: then the scale is the number of branches in the database.
+    /// Returns true if any script is built in: then the scale is the number of branches in the database.
     #[must_use]
     pub fn uses_builtin(&self) -> bool {
         self.scripts.iter().any(|script| matches!(script.source, ScriptSource::Builtin(_)))
     }
 }
 
-/// Reads `args`, which begin with the name that the program was called by. The random seed is told to `io`, as
-/// pgbench does where it was asked for one.
+/// Parses `args`, which start with the program's name. Prints the random seed to `io`, as pgbench does if a seed was
+/// requested.
 ///
 /// # Errors
-/// With pgbench's complaint; nothing of it is printed yet.
+/// pgbench's error, not printed yet.
 pub fn parse(
     args: &[OsString],
     surroundings: &Surroundings<'_>,

@@ -1,4 +1,4 @@
-//! The program as a whole: arguments in, an exit code out.
+//! The whole program: from arguments to an exit code.
 
 use std::ffi::OsString;
 use std::io;
@@ -14,31 +14,32 @@ use crate::run;
 use crate::scripts::Library;
 use crate::witness::Witness;
 
-/// What the program is given by its surroundings.
+/// The environment of the program.
 pub struct World<'a> {
-    /// Variables and the user's name.
+    /// Environment variables and the user's name.
     pub env: &'a Env,
-    /// A seed of the time.
+    /// A seed from the time.
     pub time_seed: u64,
-    /// A strong random number.
+    /// Returns a strong random number.
     pub strong_seed: &'a dyn Fn() -> io::Result<u64>,
     /// The hard limit of open files.
     pub max_open_files: Option<u64>,
     /// Asks the user for a password.
     pub ask: Ask<'a>,
-    /// Makes Ctrl-C end the benchmark or the initialization; called once options are read.
+    /// Makes Ctrl-C end the benchmark or the initialization; called after the options were parsed.
     pub listen: &'a mut dyn FnMut() -> io::Result<()>,
-    /// What Ctrl-C ends.
+    /// Ctrl-C ends it.
     pub control: &'a Control,
 }
 
-/// Does what `args` say; they begin with the name that the program was called by. `witness` hears of a benchmark; `()`
-/// is nobody.
+/// Runs the program with `args`, which start with its name. `witness` receives the events of a benchmark; `()` ignores
+/// them.
 pub fn main(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut dyn Witness) -> u8 {
-    carry_out(args, world, io, witness).unwrap_or_else(|failure| io.fail(&failure))
+    execute(args, world, io, witness).unwrap_or_else(|failure| io.fail(&failure))
 }
 
-/// Where to connect. What libpq warns of for each connection, such as a password file that others may read, is said once.
+/// Returns where to connect. Prints libpq's warnings, such as one about a password file that others may read, only
+/// once.
 fn target(target: &Target, env: &Env, io: &mut Io<'_>, for_what: &str) -> Result<ConnectOptions, Failure> {
     let target = connect::options(target, io.program(), env).map_err(|failed| failed.during(for_what))?;
     for warning in target.warnings() {
@@ -47,7 +48,7 @@ fn target(target: &Target, env: &Env, io: &mut Io<'_>, for_what: &str) -> Result
     Ok(target)
 }
 
-fn carry_out(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut dyn Witness) -> Result<u8, Failure> {
+fn execute(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut dyn Witness) -> Result<u8, Failure> {
     let mut library = Library::default();
     let surroundings = Surroundings {
         env: world.env,
@@ -64,20 +65,20 @@ fn carry_out(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut
         Parsed::Version => say(io, &options::version()),
         Parsed::ListBuiltins => io.raw(&options::listing(&library)),
         Parsed::ShowScript(builtin) => io.raw(&options::shown(&builtin)),
-        Parsed::Init(chosen) => {
-            io.verbose = chosen.debug;
+        Parsed::Init(options) => {
+            io.verbose = options.debug;
             listen(world.listen)?;
-            let mut target = target(&chosen.target, world.env, io, "initialization")?;
-            init::init(&chosen, &mut target, world.ask, io, world.control.stop_flag())?;
+            let mut target = target(&options.target, world.env, io, "initialization")?;
+            init::init(&options, &mut target, world.ask, io, world.control.stop_flag())?;
         }
-        Parsed::Run(chosen) => {
-            io.verbose = chosen.debug;
-            witness.options(&chosen)?;
+        Parsed::Run(options) => {
+            io.verbose = options.debug;
+            witness.options(&options)?;
             listen(world.listen)?;
-            let mut target = target(&chosen.target, world.env, io, "setup")?;
-            let sources = library.chosen(&chosen);
-            let ran = run::run(&chosen, sources, &mut target, world.ask, io, world.control, witness)?;
-            return Ok(match witness.ended(&chosen, &ran) {
+            let mut target = target(&options.target, world.env, io, "setup")?;
+            let sources = library.sources(&options);
+            let ran = run::run(&options, sources, &mut target, world.ask, io, world.control, witness)?;
+            return Ok(match witness.ended(&options, &ran) {
                 Ok(()) => ran.exit_code,
                 Err(failure) => {
                     let own = io.fail(&failure);
@@ -90,6 +91,6 @@ fn carry_out(args: &[OsString], world: World<'_>, io: &mut Io<'_>, witness: &mut
 }
 
 fn say(io: &mut Io<'_>, text: &str) {
-    // A reader that has gone away has seen enough.
+    // If standard output is closed, its reader needs no more.
     drop(io.out.write_all(text.as_bytes()).and_then(|()| io.out.flush()));
 }

@@ -3,18 +3,18 @@
 use crate::report::fixed;
 use crate::stats::{Accounting, Stats, root};
 
-/// What there is at a moment of a run: all threads' statistics since the start.
+/// The state of a run at a time: the statistics of all threads since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// When, in microseconds since the start; 0 with no statistics is the snapshot that a run begins with.
+    /// The time in microseconds since the start; 0 without statistics is the first snapshot of a run.
     ///
-    /// The start is when the first thread did, before it connected.
+    /// The start is that of the first thread, before it connected.
     pub at_us: u64,
-    /// Everything until then.
+    /// All statistics until then.
     pub stats: Stats,
 }
 
-/// How a line says when it was.
+/// The format of the time in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Seconds since the start.
@@ -26,14 +26,14 @@ pub enum Clock {
     },
 }
 
-/// The line of the time between two snapshots, with its end of line:
+/// Returns the line for the time between two snapshots, with its line end:
 ///
 /// ```text
 /// progress: 1.0 s, 1027.6 tps, lat 1.523 ms stddev 3.193, 0 failed, lag 0.928 ms, 0 skipped, 0 retried, 0 retries
 /// ```
 ///
-/// Transactions per second are the successful ones; latency, deviation and lag are 0 where there is none. The lag is
-/// there under `--rate`, what was skipped with `--latency-limit` too, retries unless `--max-tries` is 1.
+/// Transactions per second are the successful ones; latency, deviation and lag are 0 without any. The lag is shown with
+/// `--rate`, skipped transactions with `--latency-limit` too, retries unless `--max-tries` is 1.
 #[must_use]
 pub fn progress_line(accounting: &Accounting, clock: Clock, last: &Snapshot, now: &Snapshot) -> String {
     let between = |count: fn(&Stats) -> u64| count(&now.stats).saturating_sub(count(&last.stats));
@@ -84,7 +84,7 @@ mod tests {
         continue_on_error: true,
     };
 
-    /// Two seconds in which something happened, then one in which nothing did.
+    /// Two seconds with transactions, then one without.
     fn snapshots() -> [Snapshot; 3] {
         let mut stats = Stats::default();
         let ok = |latency_us, lag_us, tries| TxRecord { latency_us, lag_us, tries, ..TxRecord::default() };

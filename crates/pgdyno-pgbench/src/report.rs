@@ -1,7 +1,7 @@
-//! What is printed at the end of a run, as PostgreSQL 18's pgbench prints it.
+//! The report at the end of a run, as pgbench of PostgreSQL 18 prints it.
 //!
-//! [`RunReport`] is plain data; its `Display` is the text. What pgbench does not have (`--latency-percentiles`,
-//! `--warmup-time`, `--reconnect`) is printed only when it was asked for.
+//! [`RunReport`] is plain data; its `Display` is the text. Values that pgbench does not have (`--latency-percentiles`,
+//! `--warmup-time`, `--reconnect`) are printed only if they were requested.
 
 mod number;
 mod percentiles;
@@ -15,18 +15,18 @@ use pgdyno_wire::QueryMode;
 
 use crate::stats::{Accounting, CommandStats, Stats};
 
-/// The first line on stdout, with its end of line: `pgbench (18.6 (pgdyno 0.1.0), server 15.18)`.
+/// Returns the first line on stdout, with its line end: `pgbench (18.6 (pgdyno 0.1.0), server 15.18)`.
 ///
-/// `program` is the name that the program was called by, `server_version` the server's own word.
+/// `program` is the program's name, `server_version` the version as the server reports it.
 #[must_use]
 pub fn banner(program: &str, version: &str, server_version: &str) -> String {
     format!("{program} ({version}, server {server_version})\n")
 }
 
-/// A run that ended.
+/// A finished run.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// Which figures there are.
+    /// Which figures it has.
     pub accounting: Accounting,
     /// The scaling factor.
     pub scale: u64,
@@ -36,7 +36,7 @@ pub struct RunReport {
     pub query_mode: QueryMode,
     /// `--client`.
     pub clients: u32,
-    /// `--jobs`, as many as there were.
+    /// `--jobs`, the actual number.
     pub threads: u32,
     /// `--transactions` or `--time`.
     pub length: RunLength,
@@ -46,14 +46,14 @@ pub struct RunReport {
     pub connect: bool,
     /// `--report-per-command`.
     pub per_command: bool,
-    /// From the moment when all were connected to the end of the last client.
+    /// From the time when all clients were connected to the end of the last client.
     pub duration_us: u64,
-    /// With `connect` the time that all clients together spent connecting and disconnecting; else the time from the
+    /// With `connect` the total time that all clients spent connecting and disconnecting; otherwise the time from the
     /// start of the program until all were connected.
     pub connection_us: u64,
     /// All transactions.
     pub total: Stats,
-    /// The scripts in their order: one or more.
+    /// The scripts in order: at least one.
     pub scripts: Vec<ScriptReport>,
     /// `--warmup-time`.
     pub warmup: Option<Warmup>,
@@ -63,7 +63,7 @@ pub struct RunReport {
     pub percentiles: Option<LatencyPercentiles>,
 }
 
-/// When a run was to end.
+/// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunLength {
     /// After so many transactions of each client (`--transactions`).
@@ -82,7 +82,7 @@ pub enum PartitionMethod {
 }
 
 impl PartitionMethod {
-    /// pgbench's word for it.
+    /// Returns pgbench's word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -92,33 +92,33 @@ impl PartitionMethod {
     }
 }
 
-/// One script's part of a run.
+/// The figures of one script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptReport {
     /// `<builtin: select only>`, or the file's name.
     pub name: String,
-    /// Its weight; that of all scripts together is not 0.
+    /// Its weight; the sum of all scripts is not 0.
     pub weight: u64,
-    /// Its transactions. Printed only where there are several scripts.
+    /// Its transactions. Printed only if there are several scripts.
     pub stats: Stats,
-    /// Its commands in their order. Printed only with `per_command`.
+    /// Its commands in order. Printed only with `per_command`.
     pub commands: Vec<CommandStats>,
 }
 
-/// What was not counted, as it came before the measured time.
+/// The warm-up, which is not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warmup {
-    /// How long it was to be.
+    /// Its planned length.
     pub seconds: f64,
     /// Transactions that ended in it.
     pub transactions: u64,
 }
 
-/// Connections that were lost and made anew.
+/// Lost connections that were opened again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reconnects {
     /// How many were lost.
     pub lost: u64,
-    /// The longest time that a client had none; 0 when no connection was lost.
+    /// The longest time that a client had no connection; 0 if none was lost.
     pub longest_outage_us: u64,
 }

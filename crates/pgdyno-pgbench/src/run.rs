@@ -1,4 +1,4 @@
-//! A benchmark, as pgbench runs one: what it says before, while it goes on, and at its end.
+//! A benchmark as pgbench runs it: what it prints before, during and after the run.
 
 mod figures;
 mod journal;
@@ -26,16 +26,16 @@ use setup::SetUp;
 
 pub use ran::Ran;
 
-/// The exit code when clients were aborted: the report is printed all the same.
+/// The exit code if clients were aborted: the report is printed anyway.
 pub const EXIT_ABORTED: u8 = 2;
 
-/// The exit code when a signal ended the run: 128 and SIGINT; the program puts the signal's own number there.
+/// The exit code if a signal ended the run: 128 and SIGINT; the program replaces it for other signals.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// Runs `sources` as `options` say, and prints what pgbench prints. `control` ends it early.
+/// Runs `sources` with `options`, and prints what pgbench prints. `control` ends it early.
 ///
 /// # Errors
-/// With what pgbench says, when the run could not begin.
+/// In pgbench's words, if the run could not start.
 pub fn run(
     options: &RunOptions,
     sources: Vec<Source>,
@@ -45,7 +45,7 @@ pub fn run(
     control: &Control,
     witness: &mut dyn Witness,
 ) -> Result<Ran, Failure> {
-    // That it does not suffice was said when the options were read.
+    // A limit that is too low was reported when the options were parsed.
     let _ = raise_file_limit(options.clients);
     let set_up = set_up(options, target, ask, io, control, witness)?;
     let workload = scripted::build(Spec {
@@ -63,7 +63,7 @@ pub fn run(
     .map_err(|error| crate::scripts::refused(&error))?;
     let journal = options.log.as_ref().map(|log| Journal::open(log, options)).transpose()?;
     let outcome = drive(options, &workload, target, io, control, journal.as_ref(), witness)?;
-    // Whatever becomes of the log, the report is printed.
+    // The report is printed even if the log fails.
     let logged = journal.map_or(Ok(()), Journal::close);
     let aborted = outcome.clients_aborted + outcome.clients_lost > 0;
     let exit_code = if aborted && options.exit_on_abort {
@@ -91,7 +91,7 @@ pub fn run(
     Ok(Ran { exit_code, workload, outcome, server_version: set_up.server_version, scale: set_up.scale })
 }
 
-/// What comes before the clients, unless the user ends it.
+/// Does the steps before the clients connect, unless the user ends it.
 fn set_up(
     options: &RunOptions,
     target: &mut ConnectOptions,
@@ -103,7 +103,7 @@ fn set_up(
     let halt = Halt::new(control.stop_flag());
     let mut watched = halt.options(target);
     let set_up = halt.watched(|| setup::set_up(options, &mut watched, ask, io, &halt, witness));
-    // With the password that was asked for.
+    // With the password that the user entered.
     *target = watched.uninterrupted();
     match set_up {
         Err(_) if control.is_stopping() => Err(interrupted("before the clients connected")),
@@ -122,17 +122,17 @@ fn errors(options: &RunOptions) -> PgbenchErrors {
     }
 }
 
-/// 0 is no limit.
+/// Returns the number of tries; 0 means no limit.
 fn max_tries(options: &RunOptions) -> u32 {
     options.max_tries.unwrap_or(0)
 }
 
-/// A limit beyond all numbers is one that every transaction is above.
+/// Returns the limit; every transaction exceeds an infinite one, as in pgbench.
 fn latency_limit_us(options: &RunOptions) -> Option<u64> {
     options.latency_limit_us.map(|us| u64::try_from(us).unwrap_or(0))
 }
 
-/// Which figures there are.
+/// Returns which figures the run has.
 fn accounting(options: &RunOptions) -> Accounting {
     Accounting {
         throttled: options.rate_tps.is_some(),
@@ -175,7 +175,7 @@ fn spec(options: &RunOptions) -> RunSpec {
         ramp_ns: ns(options.warmup_s),
         measure_ns: seconds.map(|s| s * SECOND_NS),
         interval_ns: options.progress_s.map_or(SECOND_NS, |s| u64::from(s) * SECOND_NS),
-        // pgbench waits for the last transactions, however long they take.
+        // pgbench waits for the last transactions without a time limit.
         grace_ns: u64::MAX / 2,
         reconnect_ns: ns(options.reconnect_s),
         seed: options.random_seed,
@@ -230,7 +230,7 @@ fn drive(
     })
 }
 
-/// A signal came before the benchmark began: there is nothing to report.
+/// Returns the failure for a signal before the benchmark started: there is nothing to report.
 fn interrupted(when: &str) -> Failure {
     Failure {
         exit_code: EXIT_INTERRUPTED,
@@ -251,7 +251,7 @@ fn say(note: &Note, io: &mut Io<'_>) {
     }
 }
 
-/// The lines of `--progress`.
+/// Prints the lines of `--progress`.
 struct Progress<'a> {
     options: &'a RunOptions,
     last: Snapshot,
@@ -265,7 +265,7 @@ impl Progress<'_> {
         for txn in &interval.part.txns {
             self.now.stats.merge(&figures::stats(txn, self.options));
         }
-        // The last interval, where it is not a whole one, has no line.
+        // An incomplete last interval has no line.
         let Some(seconds) = self.options.progress_s else { return };
         let whole = interval.end_ns - interval.start_ns >= u64::from(seconds) * SECOND_NS;
         if interval.phase == Phase::Drain || !whole {

@@ -1,4 +1,4 @@
-//! The scripts of a run: pgbench's own and the user's files, read as the options name them.
+//! The scripts of a run: pgbench's own and the user's files, read in the order of the options.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -14,14 +14,14 @@ use crate::options::{Builtin, RunOptions, ScriptSource, Scripts};
 /// Reads scripts from files.
 #[derive(Debug, Default)]
 pub struct Library {
-    /// The files in the order in which they were named.
+    /// The files in the order of the options.
     files: Vec<(String, Vec<u8>)>,
 }
 
 impl Library {
-    /// What the options chose, in order.
+    /// Returns the scripts of the options, in order.
     #[must_use]
-    pub fn chosen(self, options: &RunOptions) -> Vec<scripted::Source> {
+    pub fn sources(self, options: &RunOptions) -> Vec<scripted::Source> {
         let mut files = self.files.into_iter();
         options
             .scripts
@@ -66,7 +66,7 @@ impl Scripts for Library {
         if let Err(error) = read {
             return Err(Failure::error(format!("could not read file \"{name}\": {}", system_text(&error))));
         }
-        // Parsed again, with all others, when the run begins: here only its mistakes matter.
+        // All scripts are parsed again when the run starts: here only errors matter.
         let shown = String::from_utf8_lossy(path.as_bytes());
         parse(&Source { name: &shown, text: &text }, &mut Names::new()).map_err(|error| refused(&error))?;
         self.files.push((name, text));
@@ -89,7 +89,7 @@ fn as_option(found: &builtin::Builtin) -> Builtin {
     Builtin { name: found.name.to_owned(), description: found.description.to_owned(), text: found.text.to_owned() }
 }
 
-/// A script's mistake in pgbench's words.
+/// Returns a script's error in pgbench's words.
 pub(crate) fn refused(error: &ScriptError) -> Failure {
     let mut lines = error.pgbench_lines().into_iter();
     let first = Failure::error(lines.next().unwrap_or_default());

@@ -1,27 +1,27 @@
-//! What pgbench counts: transactions by outcome, and moments of their latencies and lags.
+//! pgbench's statistics: transactions by outcome, and sums of their latencies and lags.
 //!
-//! Latencies are added up in microseconds, as numbers of double precision: whole microseconds give the same sums in
-//! whatever order threads are merged, and reports equal pgbench's to the last digit.
+//! Latencies are summed in microseconds as double precision numbers: whole microseconds give the same sums in whatever
+//! order threads are merged, and reports equal pgbench's to the last digit.
 
 use crate::transaction::{Failure, Outcome, TxRecord};
 
-/// Which figures a run has: the options that decide what is recorded, logged and shown.
+/// The options that decide which figures are recorded, logged and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accounting {
     /// `--rate`: lags are recorded.
     pub throttled: bool,
     /// `--latency-limit` in whole microseconds.
     pub latency_limit_us: Option<u64>,
-    /// `--max-tries`; 0 is no limit. Retries are shown unless it is 1.
+    /// `--max-tries`; 0 means no limit. Retries are shown unless it is 1.
     pub max_tries: u32,
     /// `--failures-detailed`.
     pub failures_detailed: bool,
-    /// `--continue-on-error`: there are failures of another kind than serialization and deadlock.
+    /// `--continue-on-error`: there are failures other than serialization failures and deadlocks.
     pub continue_on_error: bool,
 }
 
 impl Default for Accounting {
-    /// pgbench's defaults: one try, and nothing else asked for.
+    /// Returns pgbench's defaults: one try, no other options.
     fn default() -> Self {
         Self {
             throttled: false,
@@ -34,27 +34,27 @@ impl Default for Accounting {
 }
 
 impl Accounting {
-    /// Whether retries are shown.
+    /// Returns true if retries are shown.
     #[must_use]
     pub fn retries(&self) -> bool {
         self.max_tries != 1
     }
 
-    /// Whether transactions may be skipped, and how many is shown.
+    /// Returns true if transactions may be skipped, and their number is shown.
     #[must_use]
     pub fn skips(&self) -> bool {
         self.throttled && self.latency_limit_us.is_some()
     }
 }
 
-/// Count, extremes and sums of a series of durations in microseconds.
+/// Number, extremes and sums of a series of durations in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// How many.
+    /// The number of durations.
     pub count: u64,
-    /// The least; 0 when there is none.
+    /// The least; 0 without durations.
     pub min_us: f64,
-    /// The greatest; 0 when there is none.
+    /// The greatest; 0 without durations.
     pub max_us: f64,
     /// Their sum.
     pub sum_us: f64,
@@ -84,15 +84,15 @@ impl Moments {
         self.sum2_us2 += other.sum2_us2;
     }
 
-    /// The mean; NaN when there is none.
+    /// Returns the mean; NaN without durations.
     #[must_use]
     pub fn mean_us(&self) -> f64 {
         self.sum_us / self.count as f64
     }
 
-    /// The standard deviation of the series itself (not of a sample), from the sums as pgbench has it.
+    /// Returns the standard deviation of the series itself (not of a sample), computed from the sums as pgbench does.
     ///
-    /// NaN when there is none; 0 where the difference of two nearly equal numbers falls below it.
+    /// NaN without durations; 0 if rounding makes the variance negative.
     #[must_use]
     pub fn stddev_us(&self) -> f64 {
         let mean = self.mean_us();
@@ -100,7 +100,7 @@ impl Moments {
     }
 }
 
-/// The square root of a variance, which is not below 0 but for rounding.
+/// Returns the square root of a variance, which is negative only because of rounding.
 pub(crate) fn root(variance: f64) -> f64 {
     if variance < 0.0 { 0.0 } else { variance.sqrt() }
 }
@@ -118,7 +118,7 @@ pub(crate) fn root(variance: f64) -> f64 {
 pub struct Stats {
     /// Processed successfully, at whichever try.
     pub transactions: u64,
-    /// Never begun, as their slot was later than the latency limit (`--rate` with `--latency-limit`).
+    /// Never started, because they were later than the latency limit (`--rate` with `--latency-limit`).
     pub skipped: u64,
     /// Tries after the first, of all transactions, successful in the end or not.
     pub retries: u64,
@@ -130,11 +130,11 @@ pub struct Stats {
     pub deadlock_failures: u64,
     /// Failed by another SQL error (`--continue-on-error`).
     pub other_failures: u64,
-    /// Latencies of `transactions`, from the intended start.
+    /// Latencies of `transactions`, from the scheduled start.
     pub latency: Moments,
-    /// Lags of `transactions` behind their intended start, under `--rate`.
+    /// Lags of `transactions` behind their scheduled start, with `--rate`.
     pub lag: Moments,
-    /// How many of `transactions` took longer than the latency limit.
+    /// Number of `transactions` that took longer than the latency limit.
     pub late: u64,
 }
 
@@ -180,29 +180,29 @@ impl Stats {
         self.late += other.late;
     }
 
-    /// Failed in the end, for whatever reason.
+    /// Returns the number of failed transactions.
     #[must_use]
     pub fn failures(&self) -> u64 {
         self.serialization_failures + self.deadlock_failures + self.other_failures
     }
 
-    /// All transactions: successful, failed and skipped.
+    /// Returns the number of all transactions: successful, failed and skipped.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.transactions + self.failures() + self.skipped
     }
 }
 
-/// What `--report-per-command` says of one command of a script.
+/// The figures of `--report-per-command` for one command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandStats {
     /// The command's first line.
     pub text: String,
-    /// How long it took, each time that it succeeded.
+    /// How long each successful execution took.
     pub latency: Moments,
-    /// Transactions that failed here in the end.
+    /// Transactions that finally failed here.
     pub failures: u64,
-    /// Tries that failed here and were followed by another.
+    /// Tries that failed here and were repeated.
     pub retries: u64,
 }
 

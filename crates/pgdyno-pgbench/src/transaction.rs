@@ -1,4 +1,4 @@
-//! One transaction, as log and report see it.
+//! One transaction, as log and report use it.
 
 /// How a transaction ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -6,20 +6,20 @@ pub enum Outcome {
     /// Successfully, at whichever try.
     #[default]
     Ok,
-    /// It never began: its slot was later than the latency limit.
+    /// It never started, because it was later than the latency limit.
     Skipped,
     /// By an error, at its last try.
     Failed(Failure),
 }
 
-/// The error that a transaction failed by in the end.
+/// The error that a transaction finally failed with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// SQLSTATE 40001.
     Serialization,
     /// SQLSTATE 40P01.
     Deadlock,
-    /// Any other SQL error, under `--continue-on-error`.
+    /// Any other SQL error, with `--continue-on-error`.
     Other,
 }
 
@@ -28,19 +28,19 @@ pub enum Failure {
 pub struct TxRecord {
     /// The client's number, from 0.
     pub client: u32,
-    /// How many transactions of this client there are with this one, skipped and failed ones too: from 1.
+    /// The number of this transaction of its client, including skipped and failed ones, from 1.
     pub number: u64,
     /// The script's number, from 0.
     pub script: u32,
     /// The end, in microseconds since 1970.
     pub end_epoch_us: i64,
-    /// From the intended start to the end. Read only when the outcome is `Ok`.
+    /// From the scheduled start to the end. Used only if the outcome is `Ok`.
     pub latency_us: f64,
-    /// From the intended to the true start, under `--rate`. Read only when the outcome is `Ok`.
+    /// From the scheduled to the actual start, with `--rate`. Used only if the outcome is `Ok`.
     pub lag_us: f64,
     /// How it ended.
     pub outcome: Outcome,
-    /// How many times it was tried; 1 when there was no retry. Not read for a skipped one.
+    /// The number of tries; 1 without retries. Not used for a skipped one.
     pub tries: u32,
 }
 
@@ -86,10 +86,10 @@ pub(crate) mod tests {
         }
     }
 
-    /// When the runs of these tests begin.
+    /// When the runs of these tests start.
     pub(crate) const START_US: i64 = 1_795_308_392_123_456;
 
-    /// Transactions one after another, by their ends.
+    /// Returns transactions, ordered by their ends.
     pub(crate) fn records(most: usize) -> impl Strategy<Value = Vec<TxRecord>> {
         proptest::collection::vec(record(), 0..most).prop_map(|mut records| {
             let mut end_epoch_us = START_US;

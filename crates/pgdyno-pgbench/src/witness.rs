@@ -1,4 +1,4 @@
-//! Who hears of a benchmark beside its user: what writes files that pgbench does not have.
+//! Receives the events of a benchmark: for output files that pgbench does not have.
 
 use pgdyno_measure::Interval;
 use pgdyno_net::{Admin, ConnectOptions};
@@ -7,38 +7,39 @@ use crate::messages::Failure;
 use crate::options::RunOptions;
 use crate::run::ran::Ran;
 
-/// Hears of one benchmark. Nothing of it is wanted by pgbench's own output, which is the same without one.
+/// Receives the events of one benchmark. pgbench's own output does not depend on it.
 pub trait Witness {
-    /// The options were read, and nothing was done yet.
+    /// Called when the options were parsed, before anything is done.
     ///
     /// # Errors
-    /// When there is no use in beginning: it ends here.
+    /// When the benchmark should not start: it ends here.
     fn options(&mut self, _options: &RunOptions) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The tables are as they should be; clients connect next. `admin` is the connection that saw to it, by `target`.
+    /// Called when the tables are ready, before the clients connect. `admin` is the connection that prepared them, to
+    /// `target`.
     ///
     /// # Errors
-    /// When there is no use in beginning: it ends here.
+    /// When the benchmark should not start: it ends here.
     fn set_up(&mut self, _target: &ConnectOptions, _admin: &mut Admin) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The clients are connected, and begin.
+    /// Called when the clients are connected and start.
     fn started(&mut self) {}
 
-    /// An interval ended.
+    /// Called when an interval ended.
     fn interval(&mut self, _interval: &Interval) {}
 
-    /// It is over, and the report was printed.
+    /// Called at the end, after the report was printed.
     ///
     /// # Errors
-    /// With what could not be written. Where all else went well, the exit code is this failure's.
+    /// Why output could not be written. If everything else succeeded, the exit code is that of this failure.
     fn ended(&mut self, _options: &RunOptions, _ran: &Ran) -> Result<(), Failure> {
         Ok(())
     }
 }
 
-/// Nobody.
+/// Ignores all events.
 impl Witness for () {}

@@ -49,7 +49,7 @@ impl Journal {
             let path = self.path.display();
             format!("the transactions could not be {what} {path}: {error}; parts of it are beside it")
         };
-        if let Some(error) = self.files.take_trouble() {
+        if let Some(error) = self.files.take_error() {
             return Err(failed("written to", &error));
         }
         self.files.merge_into(&self.path, false).map_err(|error| failed("merged into", &error))

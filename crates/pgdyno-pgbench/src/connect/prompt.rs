@@ -1,4 +1,4 @@
-//! Asking for a password where nobody can read along.
+//! Asks for a password without echo.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,8 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// Asks on the terminal of the process, without echo; where there is none, on standard error, and reads standard
-/// input.
+/// Asks on the terminal of the process, without echo; without a terminal, on standard error and standard input.
 ///
 /// # Errors
 /// When reading or writing fails, or `stop` is set meanwhile. The end of the input is an empty password.
@@ -23,7 +22,7 @@ pub fn ask_on_terminal(stop: &AtomicBool) -> io::Result<Secret> {
     ask(&mut &terminal, &mut BufReader::new(Stoppable { input: &terminal, stop }))
 }
 
-/// An input on which nobody waits once all has to stop.
+/// An input whose reads end when the program has to stop.
 struct Stoppable<'a, T> {
     input: T,
     stop: &'a AtomicBool,
@@ -54,7 +53,7 @@ fn ask(to: &mut dyn Write, from: &mut dyn BufRead) -> io::Result<Secret> {
     Ok(Secret::new(line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
-/// A terminal without echo, until it is dropped.
+/// A terminal without echo, until this value is dropped.
 struct Quiet<'a> {
     terminal: &'a File,
     before: Termios,
@@ -72,7 +71,7 @@ impl<'a> Quiet<'a> {
 
 impl Drop for Quiet<'_> {
     fn drop(&mut self) {
-        // A terminal that has gone needs no echo.
+        // A terminal that is gone needs no echo.
         tcsetattr(self.terminal, OptionalActions::Flush, &self.before).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! libpq's words for what pgdyno-net found.
+//! libpq's words for the errors of pgdyno-net.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::Failed;
 use crate::messages::system_text;
 use pgdyno_wire::libpq;
 
-/// Why a connection could not be opened, as `PQerrorMessage` has it, without the last line break.
+/// Returns why a connection failed, as `PQerrorMessage` does, without the last line break.
 #[must_use]
 pub fn refusal(error: &ConnectError) -> String {
     use ConnectError as E;
@@ -47,7 +47,7 @@ pub fn refusal(error: &ConnectError) -> String {
     }
 }
 
-/// The same after other servers that would not do.
+/// Returns the same, with the errors of servers that were tried earlier.
 pub(super) fn all(before: &[ConnectError], error: &ConnectError) -> String {
     let texts: Vec<String> = without_second_default(before).chain([error]).map(refusal).collect();
     texts.join("\n")
@@ -70,7 +70,7 @@ fn is_socket(peer: &Peer) -> bool {
     peer.in_libpq_words().starts_with("on ")
 }
 
-/// libpq names the state of the session or of the server.
+/// In libpq's words, which name the state of the session or of the server.
 fn unsuitable(wanted: &str, error: &ConnectError) -> String {
     let ConnectError::Unsuitable { peer, reason } = error else {
         return refusal(error);
@@ -87,8 +87,8 @@ fn unsuitable(wanted: &str, error: &ConnectError) -> String {
     )
 }
 
-/// pgdyno-net looks for the default socket where Debian's libpq and where one from source would. A libpq knows
-/// only one of these, so the second is not told of.
+/// pgdyno-net tries the default sockets of Debian's libpq and of one built from source. A libpq knows only one of them,
+/// so the second one is not reported.
 fn without_second_default(errors: &[ConnectError]) -> impl Iterator<Item = &ConnectError> {
     let directory = |error: &ConnectError| match error {
         ConnectError::Unreachable { peer, .. } if is_socket(peer) => Some(peer.host().to_owned()),
@@ -101,7 +101,7 @@ fn without_second_default(errors: &[ConnectError]) -> impl Iterator<Item = &Conn
     })
 }
 
-/// What libpq says of a connection string, where it can be told from what was found.
+/// Returns libpq's error about a connection string, if it follows from the given one.
 pub(super) fn nonsense(error: &ConninfoError) -> String {
     match error {
         ConninfoError::UnknownKeyword { name, .. } => format!("invalid connection option \"{name}\""),
@@ -123,7 +123,7 @@ pub(super) fn nonsense(error: &ConninfoError) -> String {
     }
 }
 
-/// The ports of `-p`, before anything else looks at them.
+/// Checks the ports of `-p`, before anything else parses them.
 pub(super) fn check_port(ports: &str) -> Result<(), Failed> {
     for port in ports.split(',').map(str::trim).filter(|port| !port.is_empty()) {
         match port.parse::<i32>() {

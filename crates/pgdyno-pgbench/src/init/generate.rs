@@ -1,4 +1,4 @@
-//! Rows over one connection, in one transaction.
+//! Loads rows over one connection, in one transaction.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::{Run, Teller, sql};
 use crate::messages::{Failure, Io};
 
-/// A table to fill: its name, its rows for each unit of scale, and where they come from.
+/// A table to fill: its name, its rows per unit of scale, and their source.
 pub(super) struct Source {
     pub(super) table: &'static str,
     pub(super) rows_per_scale: u64,
@@ -51,7 +51,7 @@ impl Run<'_> {
     }
 }
 
-/// Rows on their way, shown as they go.
+/// Counts rows that are sent, and shows their progress.
 pub(super) struct Shown<'i, 'w> {
     io: &'i mut Io<'w>,
     progress: Progress,

@@ -1,18 +1,18 @@
-//! `--init-jobs`: accounts and primary keys over several connections.
+//! `--init-jobs`: loads accounts and creates primary keys over several connections.
 //!
 //! Branches and tellers are loaded first, in the transaction that truncates all tables; the accounts follow, each
-//! connection with its own transaction. Then the whole is no longer one transaction: what failed leaves tables
-//! that are filled in part.
+//! connection with its own transaction. So the whole load is not one transaction: after a failure, tables may be partly
+//! filled.
 //!
-//! Rows can be frozen only in the transaction that made or truncated their table, so several connections cannot
-//! freeze rows of one table. Where the accounts are partitioned by range, every partition is a table with rows
-//! that are known beforehand: each is truncated and loaded with frozen rows by one connection. (With foreign keys
-//! to the accounts no partition can be truncated alone, and rows are not frozen.) In all other cases each
-//! connection loads a range of `aid` into `pgbench_accounts`, and the vacuum that follows freezes.
+//! Rows can be frozen only in the transaction that created or truncated their table, so several connections cannot
+//! freeze rows of one table. If the accounts are partitioned by range, every partition is a table with known rows: one
+//! connection truncates each and loads it with frozen rows. (With foreign keys to the accounts no partition can be
+//! truncated alone, and rows are not frozen.) In all other cases each connection loads a range of `aid` into
+//! `pgbench_accounts`, and the vacuum that follows freezes.
 //!
-//! Primary keys of partitions are made first, side by side; that of the partitioned table then takes them over.
-//! What stays different is `pg_constraint.connoinherit` of the partitions' keys, true where pgbench's is false: it
-//! has no effect on a table that nothing can inherit from.
+//! Primary keys of partitions are created first, in parallel; that of the partitioned table then adopts them. The only
+//! difference is `pg_constraint.connoinherit` of the partitions' keys, which is true instead of pgbench's false: it has
+//! no effect on a table that nothing can inherit from.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -27,10 +27,10 @@ use super::session::Session;
 use super::{Run, Teller, sql};
 use crate::messages::{Failure, Io};
 
-/// What one connection does before it looks for more.
+/// A task of one connection.
 #[derive(Debug, PartialEq, Eq)]
 enum Task {
-    /// Accounts, counted from 0, into this table.
+    /// Loads accounts, counted from 0, into this table.
     Load {
         table: String,
         rows: Range<u64>,
@@ -39,20 +39,20 @@ enum Task {
     Execute(String),
 }
 
-/// What a connection says while it works.
-enum Told {
+/// A message of a connection at work.
+enum Message {
     Rows(u64),
     Text(String),
 }
 
-impl Teller for Sender<Told> {
+impl Teller for Sender<Message> {
     fn say(&mut self, text: &str) {
-        // Nobody listens any more after a failure.
-        self.send(Told::Text(text.to_owned())).ok();
+        // After a failure there is no receiver.
+        self.send(Message::Text(text.to_owned())).ok();
     }
 
     fn sent(&mut self, rows: u64) {
-        self.send(Told::Rows(rows)).ok();
+        self.send(Message::Rows(rows)).ok();
     }
 }
 
@@ -70,7 +70,7 @@ impl Run<'_> {
         self.work(tasks, &mut shown)
     }
 
-    /// How the accounts are shared out.
+    /// Returns the tasks that load the accounts.
     fn loads(&mut self, total: u64) -> Result<Vec<Task>, Failure> {
         let by_range = self.options.partitioning.filter(|partitioning| {
             let enough = partitioning.partitions >= self.options.jobs;
@@ -102,53 +102,53 @@ impl Run<'_> {
         self.session.execute(&accounts, io)
     }
 
-    /// Does the tasks over as many connections as there are jobs. The first failure ends all.
+    /// Does the tasks over as many connections as there are jobs. The first failure ends all of them.
     fn work(&self, tasks: Vec<Task>, teller: &mut dyn Teller) -> Result<(), Failure> {
         let workers = (self.options.jobs as usize).min(tasks.len());
         let tasks = Mutex::new(VecDeque::from(tasks));
         let failure = Mutex::new(None);
-        let (told, hear) = channel();
+        let (sender, receiver) = channel();
         std::thread::scope(|scope| {
             for _ in 0..workers {
-                let (tasks, failure, mut told) = (&tasks, &failure, told.clone());
+                let (tasks, failure, mut sender) = (&tasks, &failure, sender.clone());
                 scope.spawn(move || {
-                    if let Err(error) = self.worker(tasks, &mut told)
+                    if let Err(error) = self.worker(tasks, &mut sender)
                         && self.halt.fail()
                     {
                         *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     }
                 });
             }
-            drop(told);
-            for told in hear {
-                match told {
-                    Told::Rows(rows) => teller.sent(rows),
-                    Told::Text(text) => teller.say(&text),
+            drop(sender);
+            for message in receiver {
+                match message {
+                    Message::Rows(rows) => teller.sent(rows),
+                    Message::Text(text) => teller.say(&text),
                 }
             }
             teller.all_sent();
         });
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failure) => Err(failure),
-            // Stopped before anything could fail by it.
+            // The stop came before any task could fail.
             None if self.halt.is_set() => Err(Failure::error("initialization was stopped")),
             None => Ok(()),
         }
     }
 
-    fn worker(&self, tasks: &Mutex<VecDeque<Task>>, told: &mut Sender<Told>) -> Result<(), Failure> {
+    fn worker(&self, tasks: &Mutex<VecDeque<Task>>, sender: &mut Sender<Message>) -> Result<(), Failure> {
         let mut session = Session::open(self.target, self.halt)?;
         let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         while let Some(task) = next().filter(|_| !self.halt.is_set()) {
             match task {
-                Task::Execute(statement) => session.execute(&statement, told)?,
+                Task::Execute(statement) => session.execute(&statement, sender)?,
                 Task::Load { table, rows, freeze } => {
-                    session.execute("begin", told)?;
+                    session.execute("begin", sender)?;
                     if freeze {
-                        session.execute(&format!("truncate table {table}"), told)?;
+                        session.execute(&format!("truncate table {table}"), sender)?;
                     }
-                    session.copy(&sql::copy(&table, freeze), rows, ACCOUNTS_ROWS.write, told)?;
-                    session.execute("commit", told)?;
+                    session.copy(&sql::copy(&table, freeze), rows, ACCOUNTS_ROWS.write, sender)?;
+                    session.execute("commit", sender)?;
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Run<'_> {
     }
 }
 
-/// One load for each partition that has rows.
+/// Returns one load for each partition that has rows.
 fn partition_loads(partitions: u32, rows_each: u64, total: u64, freeze: bool) -> Vec<Task> {
     let ranges = (1..=partitions).map(|number| (number, u64::from(number - 1) * rows_each));
     ranges
@@ -168,7 +168,7 @@ fn partition_loads(partitions: u32, rows_each: u64, total: u64, freeze: bool) ->
         .collect()
 }
 
-/// One load for each job.
+/// Returns one load for each job.
 fn range_loads(jobs: u32, total: u64) -> Vec<Task> {
     let jobs = u64::from(jobs);
     let table = || ACCOUNTS_ROWS.table.to_owned();
@@ -192,7 +192,7 @@ mod tests {
         tasks.iter().map(range).collect()
     }
 
-    /// The loads of one unit of scale.
+    /// Returns the loads of one unit of scale.
     fn by_range(partitions: u32, freeze: bool) -> Vec<Task> {
         let partitioning = Partitioning { method: PartitionMethod::Range, partitions };
         partition_loads(partitions, partitioning.rows_each(1), ACCOUNTS, freeze)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Rows between two lines.
 const STEP_ROWS: u64 = 100_000;
-/// Rows between two looks at the clock with `-q`: a total that is no multiple of it has no last line.
+/// Rows between two checks of the clock with `-q`: a total that is no multiple of this has no last line.
 const QUIET_STEP_ROWS: u64 = 100;
 /// Seconds between two lines with `-q`.
 const QUIET_SECONDS: f64 = 5.0;
@@ -15,10 +15,10 @@ pub(super) struct Progress {
     table: &'static str,
     total: u64,
     quiet: bool,
-    /// Whether lines take each other's place.
+    /// Whether each line overwrites the previous one.
     terminal: bool,
     /// Rows at the last line.
-    told: u64,
+    rows_printed: u64,
     /// With `-q`, the number of the next interval.
     interval: u32,
     width: usize,
@@ -26,10 +26,10 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(table: &'static str, total: u64, quiet: bool, terminal: bool) -> Self {
-        Self { table, total, quiet, terminal, told: 0, interval: 1, width: 0 }
+        Self { table, total, quiet, terminal, rows_printed: 0, interval: 1, width: 0 }
     }
 
-    /// What is to be printed now that `rows` are sent.
+    /// Returns the text to print after `rows` were sent.
     pub(super) fn rows(&mut self, rows: u64, elapsed: Duration) -> Option<String> {
         let seconds = elapsed.as_secs_f64();
         if self.quiet {
@@ -40,16 +40,16 @@ impl Progress {
             self.interval = (seconds / QUIET_SECONDS).ceil() as u32;
             return Some(self.line(rows, seconds));
         }
-        // Several connections may pass a step together, and one piece more than one.
+        // Several connections may pass a step together, and one message may pass several.
         let rows = rows - rows % STEP_ROWS;
-        if rows == self.told {
+        if rows == self.rows_printed {
             return None;
         }
         Some(self.line(rows, seconds))
     }
 
     fn line(&mut self, rows: u64, seconds: f64) -> String {
-        self.told = rows;
+        self.rows_printed = rows;
         let remaining = (self.total - rows) as f64 * seconds / rows as f64;
         let mut line = format!(
             "{rows} of {} tuples ({}%) of {} done (elapsed {seconds:.2} s, remaining {remaining:.2} s)",
@@ -64,7 +64,7 @@ impl Progress {
         line
     }
 
-    /// What is to be printed at the end: blanks over the line on a terminal.
+    /// Returns the text to print at the end: blanks over the line on a terminal.
     pub(super) fn end(&self) -> Option<String> {
         (self.terminal && self.width > 0).then(|| format!("{}\r", " ".repeat(self.width)))
     }
@@ -95,11 +95,11 @@ mod tests {
     #[test]
     fn quiet_lines_come_every_five_seconds_and_at_the_end() {
         let mut progress = Progress::new("pgbench_accounts", 1_000_000, true, false);
-        let told: Vec<bool> =
+        let printed: Vec<bool> =
             [(100_000, 1.0), (200_000, 5.1), (300_000, 6.0), (400_000, 9.9), (500_000, 16.0), (1_000_000, 16.1)]
                 .map(|(rows, seconds)| progress.rows(rows, at(seconds)).is_some())
                 .to_vec();
-        assert_eq!(told, [false, true, false, false, true, true]);
+        assert_eq!(printed, [false, true, false, false, true, true]);
         assert!(Progress::new("pgbench_tellers", 100, true, false).rows(100, at(0.0)).is_some());
         assert!(Progress::new("pgbench_tellers", 110, true, false).rows(110, at(0.0)).is_none());
     }

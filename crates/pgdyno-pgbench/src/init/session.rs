@@ -1,4 +1,4 @@
-//! A connection whose notices and errors are told as pgbench tells them.
+//! A connection whose notices and errors are printed as in pgbench.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use pgdyno_wire::libpq;
 
 /// Rows in one message, 170 kB of accounts.
 const PIECE_ROWS: u64 = 10_000;
-/// From this version on frozen rows are marked as visible to all, and pgbench freezes.
+/// Since this version frozen rows are marked as all-visible, and pgbench freezes.
 const FREEZE_SINCE: u32 = 140_000;
 
 pub(super) struct Session {
@@ -27,26 +27,26 @@ impl Session {
         Self { admin }
     }
 
-    /// One of several.
+    /// Opens one of several connections.
     pub(super) fn open(options: &ConnectOptions, halt: &Halt<'_>) -> Result<Self, Failure> {
         let refused = |error: ConnectError| Failed(refusal(&error)).during("initialization");
         Connection::open(options).map(|connection| Self::new(connection, halt)).map_err(refused)
     }
 
-    /// Runs a statement.
+    /// Executes a statement.
     pub(super) fn execute(&mut self, sql: &str, teller: &mut dyn Teller) -> Result<(), Failure> {
         let result = self.admin.execute(sql);
         self.tell_notices(sql, teller);
         result.map(drop).map_err(|error| failed(&error, sql))
     }
 
-    /// Whether the answer to a question is yes.
+    /// Executes a query with a Boolean result.
     pub(super) fn is_so(&mut self, sql: &str) -> Result<bool, Failure> {
         let answer = self.admin.query_one(sql).map_err(|error| failed(&error, sql))?;
         Ok(answer == "t")
     }
 
-    /// Whether rows copied into `table` can be frozen, provided that it was truncated in the same transaction.
+    /// Returns true if rows copied into `table` can be frozen, provided that it was truncated in the same transaction.
     pub(super) fn can_freeze(&mut self, table: &str) -> Result<bool, Failure> {
         if self.admin.parameters().server_version_num().unwrap_or(0) < FREEZE_SINCE {
             return Ok(false);
@@ -55,7 +55,7 @@ impl Session {
         Ok(found.rows.first().and_then(|row| row.first()?.as_deref()) == Some("r"))
     }
 
-    /// Copies rows into a table, in pieces; `sent` hears how many rows each has.
+    /// Copies rows into a table, in several messages; calls `sent` with the number of rows in each.
     pub(super) fn copy(
         &mut self,
         sql: &str,
@@ -103,12 +103,12 @@ impl Session {
     }
 }
 
-/// The notices that have come since the last time, as libpq puts them; `sql` is the statement that they are of.
+/// Returns the new notices, as libpq formats them; `sql` is their statement.
 pub(crate) fn notices<'a>(admin: &mut Admin, sql: &'a str) -> impl Iterator<Item = String> + use<'a> {
     admin.take_notices().into_iter().map(move |notice| libpq::notice(&notice, sql))
 }
 
-/// The server's complaint comes first, by itself.
+/// Returns the failure of a COPY, which starts with the server's error.
 fn not_copied(error: &AdminError, sql: &str) -> Failure {
     Failure::raw(format!("{}\n", text(error, sql))).and(Said::Error("PQendcopy failed".to_owned()))
 }
@@ -117,7 +117,7 @@ fn failed(error: &AdminError, sql: &str) -> Failure {
     Failure::error(format!("query failed: {}", text(error, sql))).and(Said::Detail(format!("Query was: {sql}")))
 }
 
-/// As `PQerrorMessage` has it.
+/// Returns an error as `PQerrorMessage` does.
 pub(crate) fn text(error: &AdminError, sql: &str) -> String {
     match error {
         AdminError::Server { message, .. } => libpq::error(message, sql),

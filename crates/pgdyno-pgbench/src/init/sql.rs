@@ -1,4 +1,4 @@
-//! The statements of `pgbench -i`, to the letter.
+//! The statements of `pgbench -i`, exactly as pgbench sends them.
 
 use pgdyno_net::quote;
 use pgdyno_workloads::pgbench::partitions::{Partitioning, partition};
@@ -29,11 +29,11 @@ pub(super) const FOREIGN_KEYS: [&str; 5] = [
      foreign key (aid) references pgbench_accounts",
 ];
 
-/// Whether foreign keys point to the accounts: then a partition of them cannot be truncated alone.
+/// Queries whether foreign keys reference the accounts: then a partition of them cannot be truncated alone.
 pub(super) const ACCOUNTS_ARE_REFERENCED: &str = "select exists (select from pg_catalog.pg_constraint \
      where contype = 'f' and confrelid = 'pgbench_accounts'::pg_catalog.regclass)";
 
-/// The four tables. With partitions, only these are unlogged, in [`partitions`].
+/// Returns the statements for the four tables. With partitions, only these are unlogged, in [`partitions`].
 pub(super) fn tables(options: &InitOptions) -> Vec<String> {
     let aid = if u64::from(options.scale) >= BIGINT_SCALE { "bigint" } else { "   int" };
     let unlogged = if options.unlogged && options.partitioning.is_none() { " unlogged" } else { "" };
@@ -56,7 +56,7 @@ pub(super) fn tables(options: &InitOptions) -> Vec<String> {
     .collect()
 }
 
-/// The partitions of the accounts.
+/// Returns the statements for the partitions of the accounts.
 pub(super) fn partitions(options: &InitOptions, partitioning: Partitioning) -> Vec<String> {
     let unlogged = if options.unlogged { " unlogged" } else { "" };
     (1..=partitioning.partitions)
@@ -72,12 +72,12 @@ pub(super) fn partitions(options: &InitOptions, partitioning: Partitioning) -> V
         .collect()
 }
 
-/// How rows are sent.
+/// Returns the COPY statement of a table.
 pub(super) fn copy(table: &str, freeze: bool) -> String {
     format!("copy {table} from stdin{}", if freeze { " with (freeze on)" } else { "" })
 }
 
-/// All rows, made by the server.
+/// Returns the statements with which the server generates all rows.
 pub(super) fn generate(scale: u32) -> [String; 3] {
     let (tellers, accounts) = (TELLERS * u64::from(scale), ACCOUNTS * u64::from(scale));
     [
@@ -93,13 +93,13 @@ pub(super) fn generate(scale: u32) -> [String; 3] {
     ]
 }
 
-/// The primary keys of the three tables.
+/// Returns the primary keys of the three tables.
 pub(super) fn primary_keys(index_tablespace: Option<&str>) -> [String; 3] {
     [("pgbench_branches", "bid"), ("pgbench_tellers", "tid"), ("pgbench_accounts", "aid")]
         .map(|(table, key)| primary_key(table, key, index_tablespace))
 }
 
-/// One primary key.
+/// Returns one primary key.
 pub(super) fn primary_key(table: &str, key: &str, index_tablespace: Option<&str>) -> String {
     let using = index_tablespace
         .map_or_else(String::new, |name| format!(" using index tablespace {}", quote::identifier(name)));

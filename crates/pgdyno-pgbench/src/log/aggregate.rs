@@ -3,15 +3,15 @@
 use crate::stats::{Accounting, Stats};
 use crate::transaction::TxRecord;
 
-/// Adds up transactions by intervals, and writes a line when one has ended:
+/// Adds up transactions by intervals, and writes a line when an interval has ended:
 ///
 /// ```text
 /// start count sum_latency sum_latency_2 min_latency max_latency sum_lag sum_lag_2 min_lag max_lag
 ///     skipped retried retries serialization_failures deadlock_failures [other_failures]
 /// ```
 ///
-/// `start` is in seconds since 1970, times are in microseconds. All columns are always there, with 0 where an option
-/// was not given; the last one only under `--continue-on-error`. An interval without transactions has a line too.
+/// `start` is in seconds since 1970, times are in microseconds. All columns are always present, with 0 if an option was
+/// not given; the last one only with `--continue-on-error`. An interval without transactions has a line, too.
 #[derive(Clone, Debug)]
 pub struct Aggregator {
     accounting: Accounting,
@@ -21,7 +21,8 @@ pub struct Aggregator {
 }
 
 impl Aggregator {
-    /// Intervals of `interval_s` seconds (at least 1). The first begins at the whole second before the start.
+    /// Returns an aggregator for intervals of `interval_s` seconds (at least 1). The first one starts at the whole
+    /// second before the start.
     #[must_use]
     pub fn new(accounting: Accounting, interval_s: u32, start_epoch_us: i64) -> Self {
         let start_us = start_epoch_us.div_euclid(1_000_000) * 1_000_000;
@@ -33,18 +34,18 @@ impl Aggregator {
         self.accounting
     }
 
-    /// Writes the intervals that ended before this transaction did, and counts it in its own.
+    /// Writes the intervals that ended before this transaction, and counts it in its interval.
     ///
-    /// Records come in the order of their ends. One that comes late counts in the current interval.
+    /// Records must be ordered by their ends. A late one is counted in the current interval.
     pub fn record(&mut self, tx: &TxRecord, out: &mut Vec<u8>) {
         self.advance(tx.end_epoch_us, out);
         self.stats.record(&self.accounting, tx);
     }
 
-    /// Writes the intervals that ended before the run did.
+    /// Writes the intervals that ended before the run.
     ///
-    /// The last, unfinished interval is dropped, as pgbench drops it; with `keep_partial` it is written if it holds
-    /// any transaction.
+    /// The last, incomplete interval is dropped, as in pgbench; with `keep_partial` it is written if it has any
+    /// transaction.
     pub fn finish(&mut self, end_epoch_us: i64, keep_partial: bool, out: &mut Vec<u8>) {
         self.advance(end_epoch_us, out);
         if keep_partial && self.stats.all() > 0 {

@@ -2,7 +2,7 @@
 
 use pgdyno_workload::push_int;
 
-/// Appends a number as C's `%.0f` has it: the nearest integer, the even one of two. Beyond 64 bits it is cut off.
+/// Appends a number as C's `%.0f` does: the nearest integer, the even one of two. Saturates at 64 bits.
 pub(crate) fn push_rounded(out: &mut Vec<u8>, value: f64) {
     push_int(out, value.round_ties_even() as i64);
 }

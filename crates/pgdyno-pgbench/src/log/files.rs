@@ -1,5 +1,4 @@
-//! The files of a log: one for each engine thread, so that none waits for another, merged at the end where that is
-//! wanted.
+//! The files of a log: one for each engine thread, so that none waits for another. They may be merged at the end.
 
 use std::error::Error;
 use std::fs::File;
@@ -14,59 +13,59 @@ use pgdyno_workload::Rng;
 use super::{TxLog, merge_aggregates, merge_raw};
 use crate::transaction::{Failure, Outcome, TxRecord};
 
-/// Lines are handed to the system in pieces of this size.
+/// Lines are written in blocks of this size.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The files, and what went wrong first while they were written.
+/// The files, and the first error while they were written.
 #[derive(Debug)]
 pub struct LogFiles {
     files: Vec<(PathBuf, Arc<File>)>,
-    trouble: Arc<Mutex<Option<io::Error>>>,
+    error: Arc<Mutex<Option<io::Error>>>,
 }
 
-/// What one thread logs.
+/// The log of one thread.
 #[derive(Debug)]
 pub struct ThreadLog {
-    /// How.
+    /// Its format.
     pub log: TxLog,
-    /// The stream that decides which transactions a sampled log holds.
+    /// The random stream that selects the transactions of a sampled log.
     pub sampler: Rng,
-    /// Whether the last interval of an aggregated log is written although it is no whole one.
+    /// Whether the last interval of an aggregated log is written although it is incomplete.
     pub keep_partial: bool,
     /// The time of day at which the run's time is 0, in nanoseconds since 1970.
     pub epoch_ns: u64,
 }
 
 impl LogFiles {
-    /// Makes the files, one for each thread.
+    /// Creates the files, one for each thread.
     ///
     /// # Errors
-    /// With the first that cannot be made.
+    /// The error of the first file that cannot be created.
     pub fn create(paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, (PathBuf, io::Error)> {
         let create = |path: PathBuf| match File::create(&path) {
             Ok(file) => Ok((path, Arc::new(file))),
             Err(error) => Err((path, error)),
         };
-        Ok(Self { files: paths.into_iter().map(create).collect::<Result<_, _>>()?, trouble: Arc::default() })
+        Ok(Self { files: paths.into_iter().map(create).collect::<Result<_, _>>()?, error: Arc::default() })
     }
 
-    /// What writes the log of one thread.
+    /// Returns the writer for the log of one thread.
     #[must_use]
     pub fn observer(&self, thread: usize, log: ThreadLog) -> Box<dyn Observer> {
         Box::new(Writer {
             log,
             lines: Vec::with_capacity(PIECE_BYTES + 1024),
             file: Arc::clone(&self.files[thread].1),
-            trouble: Arc::clone(&self.trouble),
+            error: Arc::clone(&self.error),
         })
     }
 
-    /// What went wrong first while the files were written.
-    pub fn take_trouble(&self) -> Option<io::Error> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Returns the first error while the files were written.
+    pub fn take_error(&self) -> Option<io::Error> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The files in the order of their threads.
+    /// Returns the files in the order of their threads.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|(path, _)| path.as_path())
     }
@@ -75,7 +74,7 @@ impl LogFiles {
     /// ones by interval.
     ///
     /// # Errors
-    /// The files are then left as they are.
+    /// The files then stay unchanged.
     pub fn merge_into(self, path: &Path, aggregated: bool) -> Result<(), Box<dyn Error>> {
         let mut merged = path.as_os_str().to_owned();
         merged.push(".merged");
@@ -100,13 +99,13 @@ struct Writer {
     log: ThreadLog,
     lines: Vec<u8>,
     file: Arc<File>,
-    trouble: Arc<Mutex<Option<io::Error>>>,
+    error: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl Writer {
     fn write(&mut self) {
         if let Err(error) = (&*self.file).write_all(&self.lines) {
-            self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
         self.lines.clear();
     }

@@ -1,4 +1,4 @@
-//! One log of the logs of several threads (`--log-merge`).
+//! Merges the logs of several threads (`--log-merge`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -10,14 +10,14 @@ pub enum MergeError {
     /// A log could not be read, or the merged one not written.
     #[error("merging logs failed: {0}")]
     Io(#[from] io::Error),
-    /// A line is none of such a log, or has another number of columns than those before it.
+    /// A line has another format, or another number of columns than those before it.
     #[error("merging logs failed: line {line} of log {log} is not such a log's: {text:?}")]
     Line {
-        /// Which of the logs, from 0.
+        /// The number of the log, from 0.
         log: usize,
-        /// Which of its lines, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What it says.
+        /// Its text.
         text: String,
     },
 }
@@ -31,7 +31,7 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line without its end; `None` after the last.
+    /// Returns the next line without its line end; `None` after the last.
     fn advance(&mut self) -> io::Result<Option<&[u8]>> {
         self.text.clear();
         if self.input.read_until(b'\n', &mut self.text)? == 0 {
@@ -54,8 +54,8 @@ fn lines<R: BufRead>(inputs: impl IntoIterator<Item = R>) -> Vec<Lines<R>> {
     numbered.map(|(log, input)| Lines { input, log, line: 0, text: Vec::new() }).collect()
 }
 
-/// Merges raw logs, each in the order of its transactions' ends, by those ends. Of equal ones the earlier log's come
-/// first. Lines are copied as they are.
+/// Merges raw logs, each ordered by the ends of its transactions, by those ends. Of equal ones the earlier log's come
+/// first. Lines are copied unchanged.
 ///
 /// # Errors
 /// [`MergeError`]; what was written until then stays.
@@ -77,7 +77,7 @@ pub fn merge_raw<R: BufRead>(inputs: impl IntoIterator<Item = R>, out: &mut impl
     Ok(())
 }
 
-/// The end of the next line's transaction: seconds and microseconds.
+/// Returns the end of the next line's transaction: seconds and microseconds.
 fn next_end<R: BufRead>(log: &mut Lines<R>) -> Result<Option<(i64, i64)>, MergeError> {
     let Some(text) = log.advance()? else { return Ok(None) };
     let end = std::str::from_utf8(text).ok().and_then(|text| {
@@ -101,13 +101,13 @@ const FOLDS: [Fold; 14] = {
     [Sum, Sum, Min, Max, Sum, Sum, Min, Max, Sum, Sum, Sum, Sum, Sum, Sum]
 };
 
-/// The columns until the latest one, that of `--continue-on-error`.
+/// The number of columns without the newest one, that of `--continue-on-error`.
 const COLUMNS: usize = 13;
 
-/// Merges aggregate logs by intervals: counts and sums are added, the least and the greatest kept.
+/// Merges aggregate logs by intervals: adds counts and sums, keeps the least and the greatest.
 ///
-/// Intervals are the same when they begin at the same second: the logs are those of threads that began in one. A log
-/// need not have every interval.
+/// Intervals that start at the same second are the same: the logs are those of threads of one run. A log need not have
+/// every interval.
 ///
 /// # Errors
 /// [`MergeError`]; nothing was written then, unless writing failed.
@@ -152,7 +152,7 @@ fn fold((count, values): &mut (u64, Vec<f64>), other_count: u64, other: &[f64]) 
     for ((value, other), how) in values.iter_mut().zip(other).zip(FOLDS) {
         *value = match how {
             Fold::Sum => *value + other,
-            // Without successful transactions there is no least one: the column's 0 is none.
+            // Without successful transactions there is no least one: the column's 0 is not a value.
             Fold::Min if *count == 0 => *other,
             Fold::Min if other_count == 0 => *value,
             Fold::Min => value.min(*other),
@@ -216,7 +216,7 @@ mod tests {
         assert!(matches!(error, MergeError::Line { log: 1, line: 1, .. }), "{error}");
     }
 
-    /// The logs of threads, of which each record goes to one.
+    /// Returns the logs of threads, each with some of the records.
     fn thread_logs(new: impl Fn() -> TxLog, records: &[TxRecord], threads: u32) -> Vec<Vec<u8>> {
         let end = records.last().map_or(START_US, |tx| tx.end_epoch_us) + 1;
         let log_of_thread = |thread| {

@@ -1,4 +1,4 @@
-//! The line of one transaction.
+//! The log line of one transaction.
 
 use pgdyno_workload::push_int;
 
@@ -12,8 +12,8 @@ use crate::transaction::{Failure, Outcome, TxRecord};
 /// client number time script epoch_s epoch_us [lag] [retries]
 /// ```
 ///
-/// `time` is the latency in microseconds, or `skipped`, `failed`, or with `--failures-detailed` one of
-/// `serialization`, `deadlock`, `other`. `lag` in microseconds is there under `--rate` (0 for what did not succeed),
+/// `time` is the latency in microseconds, or `skipped`, `failed`, or with `--failures-detailed` one of `serialization`,
+/// `deadlock`, `other`. `lag` in microseconds is present with `--rate` (0 for transactions that did not succeed),
 /// `retries` unless `--max-tries` is 1.
 pub fn write_raw(accounting: &Accounting, tx: &TxRecord, out: &mut Vec<u8>) {
     push_int(out, i64::from(tx.client));

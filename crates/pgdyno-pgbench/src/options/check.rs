@@ -1,4 +1,4 @@
-//! The options held against each other, in pgbench's order.
+//! Checks combinations of options, in pgbench's order.
 
 use super::collect::try_help;
 use super::given::Given;

@@ -1,4 +1,4 @@
-//! The options one by one, in the order in which they stand.
+//! Parses the options one by one, in their order.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -13,20 +13,20 @@ use crate::messages::{Failure, Io, Said};
 
 /// pgbench's limit.
 const MAX_SCRIPTS: usize = 128;
-/// Files that pgbench wants to open beside its connections.
+/// Files that pgbench opens in addition to its connections.
 const OTHER_FILES: u64 = 3;
 const DEFAULT_PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 const MAX_INIT_JOBS: i32 = 512;
 
-/// What came of the options.
+/// The result of the options.
 pub(super) enum Collected {
-    /// An option that ends all.
+    /// An option that ends the parsing.
     Early(Parsed),
-    /// All of them, not yet held against each other.
+    /// All options, not yet checked in combination.
     Given(Box<Given>),
 }
 
-/// Reads all options; the first that is wrong ends it.
+/// Parses all options; stops at the first error.
 pub(super) fn collect(
     args: &[Vec<u8>],
     surroundings: &Surroundings<'_>,
@@ -46,7 +46,7 @@ pub(super) fn collect(
             Item::Bare(id) => (id, None),
             Item::Complaint(text) => return Err(Failure::raw(text).and(try_help(io.program()))),
         };
-        // The table says which options have a value.
+        // The table decides which options have a value.
         let plain = value.as_deref().unwrap_or_default();
         io.verbose |= id == Id::Debug;
         match id {
@@ -66,7 +66,7 @@ pub(super) fn collect(
     Ok(Collected::Given(Box::new(given)))
 }
 
-/// Where to find all that there is.
+/// Returns the hint to read the help.
 pub(super) fn try_help(program: &str) -> Said {
     Said::Hint(format!("Try \"{program} --help\" for more information."))
 }
@@ -109,7 +109,7 @@ impl Given {
                 if limit_ms <= 0.0 {
                     return Err(Failure::error(format!("invalid latency limit: \"{}\"", shown(value))));
                 }
-                // A limit below a microsecond is none.
+                // A limit below one microsecond counts as no limit.
                 self.latency_limit_us = Some((limit_ms * 1000.0) as i64).filter(|limit| *limit != 0);
             }
             Id::NoVacuum => self.no_vacuum = true,
@@ -177,7 +177,7 @@ impl Given {
             Id::Json => self.json = path(),
             Id::Csv => self.csv = path(),
             Id::LogMerge => self.log_merge = true,
-            // Theirs is the loop's business.
+            // The loop handles these.
             Id::Client | Id::RandomSeed | Id::ShowScript => {}
         }
         Ok(())

@@ -1,39 +1,39 @@
-//! Reading arguments as GNU `getopt_long` does: clusters of letters, abbreviated long names, operands anywhere.
+//! Parses arguments as GNU `getopt_long` does: clusters of letters, abbreviated long names, operands anywhere.
 
 use super::table::{BEYOND, Id, Long, PGBENCH, Takes};
 
-/// What comes next among the arguments.
+/// The next item of the arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// An option and its argument.
     Option(Id, Vec<u8>),
-    /// An option that takes an argument or not, without one.
+    /// An option whose optional argument is missing.
     Bare(Id),
-    /// What cannot be understood, in getopt's words.
+    /// An error, in getopt's words.
     Complaint(String),
 }
 
-/// A walk over the arguments.
+/// An iterator over the arguments.
 pub(super) struct GetOpt<'a> {
     argv0: String,
     args: &'a [Vec<u8>],
-    /// The next argument.
+    /// Index of the next argument.
     at: usize,
-    /// What is left of a cluster of letters.
+    /// The rest of a cluster of letters.
     cluster: &'a [u8],
-    /// Operands end the options: `POSIXLY_CORRECT`.
+    /// Whether operands end the options: `POSIXLY_CORRECT`.
     strict: bool,
     operands: Vec<Vec<u8>>,
 }
 
 impl<'a> GetOpt<'a> {
-    /// `args` begins with the name that the program was called by.
+    /// Returns an iterator over `args`, which start with the program's name.
     pub(super) fn new(args: &'a [Vec<u8>], strict: bool) -> Self {
         let argv0 = args.first().map_or_else(String::new, |name| String::from_utf8_lossy(name).into_owned());
         Self { argv0, args, at: 1, cluster: &[], strict, operands: Vec::new() }
     }
 
-    /// What is not an option, in its order. Whole once [`GetOpt::next`] has returned `None`.
+    /// Returns the operands in order. Complete once [`GetOpt::next`] has returned `None`.
     pub(super) fn into_operands(self) -> Vec<Vec<u8>> {
         self.operands
     }
@@ -122,7 +122,7 @@ impl<'a> GetOpt<'a> {
     }
 }
 
-/// The option of this name, else those that it abbreviates.
+/// Returns the option of this name, otherwise those that it abbreviates.
 fn find<'t>(table: &'t [Long], name: &[u8]) -> Vec<&'t Long> {
     match table.iter().find(|option| option.name.as_bytes() == name) {
         Some(exact) => vec![exact],

@@ -1,4 +1,4 @@
-//! What the options gave.
+//! The values of the options.
 
 use std::ffi::OsString;
 
@@ -7,11 +7,11 @@ use pgdyno_wire::QueryMode;
 use super::scripts::ScriptChoice;
 use super::{PartitionMethod, Step};
 
-/// What was given, with pgbench's defaults for what was not.
+/// The given options, and pgbench's defaults for the others.
 pub(super) struct Given {
-    /// An option of the benchmark.
+    /// Whether an option of the benchmark was given.
     pub(super) run_option: bool,
-    /// An option of the initialization, `-i` itself not counted.
+    /// Whether an option of the initialization was given, other than `-i`.
     pub(super) init_option: bool,
     pub(super) initialize: bool,
     pub(super) debug: bool,
@@ -51,7 +51,7 @@ pub(super) struct Given {
     pub(super) sampling_rate: Option<f64>,
     pub(super) aggregate_interval_s: Option<u32>,
     pub(super) log_merge: bool,
-    /// 0 is without limit.
+    /// 0 means no limit.
     pub(super) max_tries: u32,
     pub(super) failures_detailed: bool,
     pub(super) verbose_errors: bool,

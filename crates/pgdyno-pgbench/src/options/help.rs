@@ -1,15 +1,15 @@
-//! What `--help` and `--version` print.
+//! The texts of `--help` and `--version`.
 
-/// The version of pgbench whose behaviour this is.
+/// The version of pgbench that the drop-in behaves like.
 pub(crate) const AS_POSTGRESQL: &str = "18.6";
 
-/// The text of `--version`, in the form that builds of others have: `pgbench (PostgreSQL) 18.6 (Debian 18.6-1)`.
+/// Returns the text of `--version`, in the format of other builds: `pgbench (PostgreSQL) 18.6 (Debian 18.6-1)`.
 #[must_use]
 pub fn version() -> String {
     format!("pgbench (PostgreSQL) {AS_POSTGRESQL} (pgdyno {})\n", env!("CARGO_PKG_VERSION"))
 }
 
-/// The text of `--help` for a program of this name.
+/// Returns the text of `--help` for a program of this name.
 #[must_use]
 pub fn help(program: &str) -> String {
     format!(

@@ -1,4 +1,4 @@
-//! What the options need to know of scripts, which are somebody else's.
+//! The interface to scripts that the options need; another module implements it.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,38 +9,38 @@ use crate::messages::{Failure, Said};
 /// A built-in script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// What `-b` calls it.
+    /// Its name for `-b`.
     pub name: String,
-    /// What reports call it.
+    /// Its name in reports.
     pub description: String,
     /// The script.
     pub text: String,
 }
 
-/// The built-in scripts, and whoever reads files with scripts.
+/// The built-in scripts, and a reader of script files.
 ///
-/// Options are read in their order, and the first that is wrong is the one that is told; a script of `-f` is
-/// read and parsed when its turn comes, so that its errors have their place among the others.
+/// Options are parsed in their order, and the first error is reported. A script of `-f` is read and parsed at its turn,
+/// so that its errors are in order with the others.
 pub trait Scripts {
-    /// All built-in scripts, in pgbench's order.
+    /// Returns all built-in scripts, in pgbench's order.
     fn all(&self) -> Vec<Builtin>;
 
-    /// The built-in script whose name begins with `prefix`.
+    /// Returns the built-in script whose name starts with `prefix`.
     ///
     /// # Errors
-    /// With pgbench's text, when there is none or more than one.
+    /// pgbench's error, when there is none or several.
     fn find(&self, prefix: &str) -> Result<Builtin, String>;
 
     /// Reads and parses a file; `-` is standard input.
     ///
     /// # Errors
-    /// With what pgbench says of it.
+    /// pgbench's error.
     fn file(&mut self, path: &OsStr) -> Result<(), Failure>;
 
-    /// All options are read: what is wrong with the scripts in this mode?
+    /// Called after all options were parsed; checks the scripts for this query mode.
     ///
     /// # Errors
-    /// With what pgbench says of it.
+    /// pgbench's error.
     fn complete(&mut self, _: QueryMode) -> Result<(), Failure> {
         Ok(())
     }
@@ -49,22 +49,22 @@ pub trait Scripts {
 /// One of the scripts to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptChoice {
-    /// Which.
+    /// The script.
     pub source: ScriptSource,
-    /// How often, in relation to the others.
+    /// Its weight, relative to the others.
     pub weight: u32,
 }
 
-/// Where a script comes from.
+/// The origin of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptSource {
-    /// A built-in script, by its whole name.
+    /// A built-in script, by its full name.
     Builtin(String),
-    /// A file, as it was given to [`Scripts::file`].
+    /// A file, as passed to [`Scripts::file`].
     File(OsString),
 }
 
-/// What `-b list` prints to standard error.
+/// Returns what `-b list` prints to standard error.
 #[must_use]
 pub fn listing(scripts: &dyn Scripts) -> String {
     let lines: String =
@@ -72,13 +72,13 @@ pub fn listing(scripts: &dyn Scripts) -> String {
     format!("Available builtin scripts:\n{lines}\n")
 }
 
-/// What `--show-script` prints to standard error.
+/// Returns what `--show-script` prints to standard error.
 #[must_use]
 pub fn shown(script: &Builtin) -> String {
     format!("-- {}: {}\n{}\n", script.name, script.description, script.text)
 }
 
-/// The built-in script of this name, or the complaint with the list of all.
+/// Returns the built-in script of this name, or the error with the list of all.
 pub(super) fn find(scripts: &dyn Scripts, prefix: &str) -> Result<Builtin, Failure> {
     scripts.find(prefix).map_err(|text| Failure::error(text).and(Said::Raw(listing(scripts))))
 }

@@ -1,6 +1,6 @@
-//! The options that there are, in pgbench's order: complaints list them in it.
+//! All options, in pgbench's order: error messages list them in this order.
 
-/// Which option.
+/// The identifier of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Id {
     Builtin,
@@ -67,7 +67,7 @@ pub(super) enum Takes {
     Perhaps,
 }
 
-/// An option's long name, its letter if it has one, and what it takes.
+/// An option's long name, its letter if it has one, and whether it takes an argument.
 pub(super) struct Long {
     pub(super) name: &'static str,
     pub(super) letter: Option<u8>,
@@ -83,7 +83,7 @@ const fn long(name: &'static str, takes: Takes, id: Id) -> Long {
     Long { name, letter: None, takes, id }
 }
 
-/// Those of pgbench 18.
+/// The options of pgbench 18.
 pub(super) const PGBENCH: &[Long] = &[
     both("builtin", b'b', Takes::Yes, Id::Builtin),
     both("client", b'c', Takes::Yes, Id::Client),
@@ -131,8 +131,8 @@ pub(super) const PGBENCH: &[Long] = &[
     long("debug", Takes::No, Id::Debug),
 ];
 
-/// Those that pgbench 18 has not: one of 19, and pgdyno's own. They are looked at only where a name means none
-/// of pgbench 18's, so that every abbreviation that 18 takes means what it means there.
+/// Options that pgbench 18 does not have: one of 19, and pgdyno's own. They are searched only if a name matches none of
+/// pgbench 18's, so that every abbreviation of 18 keeps its meaning.
 pub(super) const BEYOND: &[Long] = &[
     long("continue-on-error", Takes::No, Id::ContinueOnError),
     long("init-jobs", Takes::Yes, Id::InitJobs),

@@ -1,4 +1,4 @@
-//! What command lines mean; how they are refused is tested beside the installed pgbench too.
+//! Tests of parsed command lines; other tests compare errors with the installed pgbench.
 
 use std::ffi::OsStr;
 
@@ -23,7 +23,7 @@ impl Scripts for Three {
     }
 }
 
-/// The result, and what was said meanwhile.
+/// Returns the result, and the messages.
 fn read(args: &[&str], vars: &[(&str, &str)]) -> (Result<Parsed, Failure>, String) {
     let args: Vec<OsString> = ["pgbench"].iter().chain(args).map(OsString::from).collect();
     let env = Env::new(vars.iter().copied(), None, Some("os"));
@@ -272,7 +272,7 @@ fn the_first_thing_wrong_is_the_one_that_is_told() {
         ),
         (&["-t1", "-T1", "-q"], "some of the specified options cannot be used in benchmarking mode"),
         (&["-b", "se@0", "a", "b"], "total script weight must not be zero"),
-        // pgdyno's own.
+        // pgdyno's own options.
         (&["--init-jobs=2"], "some of the specified options cannot be used in benchmarking mode"),
         (&["-i", "--json=x"], "some of the specified options cannot be used in initialization (-i) mode"),
         (&["-i", "--init-jobs=513"], "--init-jobs must be in range 1..512"),

@@ -1,19 +1,19 @@
-//! Values of options, read as pgbench reads them with the functions of C.
+//! Parses values of options as pgbench does with the functions of C.
 
 use crate::messages::{Failure, Said};
 
-/// Bytes for a message.
+/// Returns bytes as text for a message.
 pub(super) fn shown(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// What `isspace` takes.
+/// Returns true for what `isspace` accepts.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-/// A leading whole number as `strtol` reads it, and what follows; the number is clamped to 64 bits. `None` where
-/// there is no digit.
+/// Parses a leading integer as `strtol` does, and returns what follows; the number is clamped to 64 bits. `None`
+/// without a digit.
 fn leading_integer(value: &[u8]) -> Option<(i128, &[u8])> {
     let start = value.iter().position(|&byte| !is_space(byte))?;
     let (negative, digits) = match &value[start..] {
@@ -25,16 +25,16 @@ fn leading_integer(value: &[u8]) -> Option<(i128, &[u8])> {
     if end == 0 {
         return None;
     }
-    // More digits than any 64-bit number has are as good as too many.
+    // Digits beyond those of any 64-bit number need not be counted.
     let number = digits[..end]
         .iter()
         .fold(0i128, |number, digit| (number * 10 + i128::from(digit - b'0')).min(i128::from(u64::MAX) * 10));
     Some((if negative { -number } else { number }, &digits[end..]))
 }
 
-/// A whole number of 32 bits between `min` and the largest one.
+/// Parses an integer between `min` and `max`.
 pub(super) fn integer(value: &[u8], option: &str, min: i32, max: i32) -> Result<u32, Failure> {
-    // Nothing at all is 0 for strtol.
+    // strtol returns 0 for an empty text.
     let (number, rest) = leading_integer(value).unwrap_or((0, value));
     if !rest.iter().all(|&byte| is_space(byte)) {
         return Err(Failure::error(format!("invalid value \"{}\" for option {option}", shown(value))));
@@ -45,13 +45,13 @@ pub(super) fn integer(value: &[u8], option: &str, min: i32, max: i32) -> Result<
     }
 }
 
-/// What `atoi` makes of it: 0 for what is no number, the low 32 bits of what is too large.
+/// Parses as `atoi` does: 0 for what is not a number, the low 32 bits of what is too large.
 pub(super) fn atoi(value: &[u8]) -> i32 {
     let number = leading_integer(value).map_or(0, |(number, _)| number);
     number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i32
 }
 
-/// What `atof` makes of it: the longest decimal number that it begins with, else 0. What is not a number is 0 too.
+/// Parses as `atof` does: the longest decimal number at the start, otherwise 0. NaN is 0, too.
 pub(super) fn atof(value: &[u8]) -> f64 {
     let text: String = shown(value).trim_start_matches(|c: char| c.is_ascii() && is_space(c as u8)).to_owned();
     let numeric = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-');
@@ -60,7 +60,7 @@ pub(super) fn atof(value: &[u8]) -> f64 {
     number.filter(|number| !number.is_nan()).unwrap_or(0.0)
 }
 
-/// A number of seconds of one of pgdyno's own options.
+/// Parses the seconds of one of pgdyno's own options.
 pub(super) fn seconds(value: &[u8], what: &str) -> Result<f64, Failure> {
     match shown(value).trim().parse::<f64>() {
         Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Ok(seconds),
@@ -69,7 +69,7 @@ pub(super) fn seconds(value: &[u8], what: &str) -> Result<f64, Failure> {
     }
 }
 
-/// The list of `--latency-percentiles`.
+/// Parses the list of `--latency-percentiles`.
 pub(super) fn percentiles(value: &[u8]) -> Result<Vec<f64>, Failure> {
     const MOST: usize = 10;
     let text = shown(value);
@@ -85,7 +85,7 @@ pub(super) fn percentiles(value: &[u8]) -> Result<Vec<f64>, Failure> {
     listed.iter().map(number).collect()
 }
 
-/// Script and weight: what stands before and after the last `@`.
+/// Splits script and weight at the last `@`.
 pub(super) fn weighted(value: &[u8]) -> Result<(&[u8], u32), Failure> {
     let Some(at) = value.iter().rposition(|&byte| byte == b'@') else {
         return Ok((value, 1));
@@ -100,7 +100,7 @@ pub(super) fn weighted(value: &[u8]) -> Result<(&[u8], u32), Failure> {
     }
 }
 
-/// Where the random seed comes from.
+/// The source of the random seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seed {
     Time,
@@ -108,7 +108,7 @@ pub(super) enum Seed {
     Fixed(u64),
 }
 
-/// `time`, `rand`, or a number as `scanf` reads an unsigned one: with blanks before it, a sign that wraps around,
+/// Parses `time`, `rand`, or a number as `scanf` reads an unsigned one: with leading blanks, a sign that wraps around,
 /// and too large ones clamped.
 pub(super) fn seed(value: &[u8]) -> Result<Seed, Failure> {
     match value {
@@ -127,7 +127,7 @@ pub(super) fn seed(value: &[u8]) -> Result<Seed, Failure> {
     }))
 }
 
-/// Name and value of `-D`.
+/// Parses name and value of `-D`.
 pub(super) fn definition(value: &[u8]) -> Result<(String, Vec<u8>), Failure> {
     let split = value.iter().position(|&byte| byte == b'=').filter(|at| *at > 0 && at + 1 < value.len());
     let Some(at) = split else {

@@ -1,9 +1,9 @@
-//! Numbers as pgbench prints them.
+//! Formats numbers as pgbench does.
 
-/// `value` with `decimals` digits after the point: C's `%.3f`, with PostgreSQL's words for what is no number.
+/// Returns `value` with `decimals` digits after the point: C's `%.3f`, with PostgreSQL's words for NaN and infinities.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     match value {
-        // No sign: PostgreSQL's printf has none here.
+        // Without a sign, as PostgreSQL's printf.
         _ if value.is_nan() => "NaN".to_owned(),
         f64::INFINITY => "Infinity".to_owned(),
         f64::NEG_INFINITY => "-Infinity".to_owned(),

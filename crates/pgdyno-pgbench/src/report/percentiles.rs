@@ -1,7 +1,7 @@
 //! `--latency-percentiles`: the extremes and some percentiles of the latencies of successful transactions.
 //!
-//! pgbench has no such thing yet. The name of the option and the least and the greatest latency beside the
-//! percentiles are those of a proposal to PostgreSQL; the text is in the form of pgbench's other lines.
+//! pgbench does not have this option. Its name, and the least and the greatest latency beside the percentiles, are from
+//! a proposal to PostgreSQL; the text has the format of pgbench's other lines.
 
 use std::fmt;
 
@@ -13,36 +13,36 @@ use crate::stats::CommandStats;
 /// Percentiles of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyPercentiles {
-    /// Which ones: in (0, 100].
+    /// The percentiles: in (0, 100].
     pub percents: Vec<f64>,
-    /// Of all transactions.
+    /// Those of all transactions.
     pub total: Option<Quantiles>,
-    /// Of each script, in the order of the report's.
+    /// Those of each script, in the report's order.
     pub scripts: Vec<ScriptQuantiles>,
 }
 
 /// Percentiles of a script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScriptQuantiles {
-    /// Of its transactions.
+    /// Those of its transactions.
     pub transactions: Option<Quantiles>,
-    /// Of its commands, in the order of the report's; empty without `--report-per-command`.
+    /// Those of its commands, in the report's order; empty without `--report-per-command`.
     pub commands: Vec<Option<Quantiles>>,
 }
 
-/// Figures of one distribution that is not empty.
+/// Figures of a distribution that is not empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantiles {
     /// The least.
     pub min_ms: f64,
-    /// One for each of the percents asked for, in their order.
+    /// One for each of the requested percentiles, in their order.
     pub percentiles_ms: Vec<f64>,
     /// The greatest.
     pub max_ms: f64,
 }
 
 impl Quantiles {
-    /// Of a histogram; `None` where it is empty.
+    /// Returns the figures of a histogram; `None` if it is empty.
     #[must_use]
     pub fn of(latency: &Latency, percents: &[f64]) -> Option<Self> {
         let ms = |ns: u64| ns as f64 / 1e6;
@@ -56,7 +56,7 @@ impl Quantiles {
 }
 
 impl LatencyPercentiles {
-    /// The lines of all transactions or a script's; none where no transaction succeeded.
+    /// Writes the lines of all transactions or of a script; none if no transaction succeeded.
     pub(super) fn write_lines(&self, f: &mut fmt::Formatter<'_>, of: Option<&Quantiles>, prefix: &str) -> fmt::Result {
         let Some(quantiles) = of else { return Ok(()) };
         writeln!(f, "{prefix}latency min = {} ms", fixed(quantiles.min_ms, 3))?;
@@ -70,7 +70,7 @@ impl LatencyPercentiles {
         writeln!(f, "{prefix}latency percentiles: {}", list.join(", "))
     }
 
-    /// A table of commands; `-` where a command never succeeded.
+    /// Writes a table of commands; `-` for a command that never succeeded.
     pub(super) fn write_table(
         &self,
         f: &mut fmt::Formatter<'_>,

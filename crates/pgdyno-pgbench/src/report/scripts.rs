@@ -1,4 +1,4 @@
-//! The part of a report that tells scripts and commands apart.
+//! The part of a report for scripts and commands.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::text::{write_moments, write_outcomes};
 use super::{RunReport, ScriptReport, fixed};
 
 impl RunReport {
-    /// Scripts where there are several, commands where they were asked for.
+    /// Writes the scripts if there are several, and the commands if they were requested.
     pub(super) fn write_scripts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let several = self.scripts.len() > 1;
         for (number, script) in self.scripts.iter().enumerate() {

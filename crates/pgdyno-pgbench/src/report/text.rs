@@ -1,11 +1,11 @@
-//! The text of a report, down to the scripts.
+//! The text of a report, above the scripts.
 
 use std::fmt;
 
 use super::{RunLength, RunReport, fixed};
 use crate::stats::{Accounting, Moments, Stats};
 
-/// `count (12.345%)` of all.
+/// Returns `count (12.345%)` of all.
 pub(super) fn share(count: u64, all: u64) -> String {
     format!("{count} ({}%)", fixed(100.0 * count as f64 / all as f64, 3))
 }
@@ -13,7 +13,7 @@ pub(super) fn share(count: u64, all: u64) -> String {
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_options(f)?;
-        // Where nothing was done, every figure would be 0 of 0.
+        // Without any transaction every figure would be 0 of 0.
         if self.total.all() == 0 {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl RunReport {
         if throttled || self.progress || latency_limit_us.is_some() {
             write_moments(f, &total.latency, "")?;
         } else {
-            // Nothing was measured: what a client's transaction takes is its share of the run.
+            // Latencies were not measured: computes the mean from the length of the run.
             let average_ms = 0.001 * self.duration_us as f64 * f64::from(self.clients) / total.all() as f64;
             let failures = if total.failures() > 0 { " (including failures)" } else { "" };
             writeln!(f, "latency average = {} ms{failures}", fixed(average_ms, 3))?;
@@ -115,7 +115,7 @@ impl RunReport {
     }
 }
 
-/// Failed, retried and skipped transactions, of all or of a script.
+/// Writes failed, retried and skipped transactions, of all or of a script.
 pub(super) fn write_outcomes(
     f: &mut fmt::Formatter<'_>,
     accounting: &Accounting,
@@ -141,7 +141,7 @@ pub(super) fn write_outcomes(
     Ok(())
 }
 
-/// Average and deviation; nothing where nothing was measured.
+/// Writes average and deviation; nothing if latencies were not measured.
 pub(super) fn write_moments(f: &mut fmt::Formatter<'_>, latency: &Moments, prefix: &str) -> fmt::Result {
     if latency.count == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The engine's counters as pgbench's.
+//! Converts the engine's counters to pgbench's.
 
 use pgdyno_engine::RunOutcome;
 use pgdyno_measure::{Latency, Part, TxnPart};
@@ -23,7 +23,7 @@ fn moments(latency: &Latency) -> Moments {
     }
 }
 
-/// One script's counters. Transactions in which a client was given up are in none of them, as in pgbench.
+/// Returns the statistics of one script. Transactions in which a client was aborted are not counted, as in pgbench.
 pub(super) fn stats(txn: &TxnPart, options: &RunOptions) -> Stats {
     let failed = |class: ErrorClass| txn.failed[class as usize];
     let others = [ErrorClass::Canceled, ErrorClass::Data, ErrorClass::Resources, ErrorClass::Other];

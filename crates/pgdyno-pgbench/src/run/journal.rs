@@ -19,7 +19,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Makes the files.
+    /// Creates the files.
     pub(super) fn open(log: &LogOptions, options: &RunOptions) -> Result<Self, Failure> {
         let prefix = if log.prefix.is_empty() { DEFAULT_PREFIX.into() } else { log.prefix.to_string_lossy() };
         let paths = (0..options.threads).map(|t| PathBuf::from(file_name(&prefix, std::process::id(), t)));
@@ -29,7 +29,7 @@ impl Journal {
         Ok(Self { log: log.clone(), accounting: accounting(options), files })
     }
 
-    /// What writes the log of one thread.
+    /// Returns the writer for the log of one thread.
     pub(super) fn observer(&self, thread: usize, epoch_ns: u64, workload: &Scripted) -> Box<dyn Observer> {
         let start_us = (epoch_ns / 1000).cast_signed();
         let log = match self.log.aggregate_interval_s {
@@ -40,10 +40,10 @@ impl Journal {
         self.files.observer(thread, ThreadLog { log, sampler, keep_partial: self.log.merge, epoch_ns })
     }
 
-    /// Merges the files into the first, where that was asked for.
+    /// Merges the files into the first one, if that was requested.
     pub(super) fn close(self) -> Result<(), Failure> {
-        if let Some(trouble) = self.files.take_trouble() {
-            return Err(Failure::error(format!("could not write to the log file: {}", system_text(&trouble))));
+        if let Some(error) = self.files.take_error() {
+            return Err(Failure::error(format!("could not write to the log file: {}", system_text(&error))));
         }
         let Some(first) = self.files.paths().next().filter(|_| self.log.merge).map(PathBuf::from) else {
             return Ok(());

@@ -1,25 +1,25 @@
-//! What a benchmark leaves behind.
+//! The results of a benchmark.
 
 use pgdyno_engine::RunOutcome;
 use pgdyno_measure::Totals;
 use pgdyno_workloads::scripted::Scripted;
 
-/// A run that took place.
+/// A benchmark that has run.
 pub struct Ran {
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: u8,
-    /// What was run.
+    /// The workload.
     pub workload: Scripted,
-    /// What came of it.
+    /// The results of the engine.
     pub outcome: RunOutcome,
-    /// The server's version, as it names itself.
+    /// The server's version, as it reports it.
     pub server_version: String,
-    /// The number of branches, or what the user says it is.
+    /// The number of branches, or the user's `-s`.
     pub scale: u64,
 }
 
 impl Ran {
-    /// All that the report counts: the measured window and what ended after it, as one.
+    /// Returns everything that the report counts: the measured window and what ended after it.
     #[must_use]
     pub fn counted(&self) -> Totals {
         self.outcome.measured.and(&self.outcome.drain)

@@ -1,4 +1,4 @@
-//! What pgbench asks and does before the clients connect.
+//! The queries and statements of pgbench before the clients connect.
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt};
 
@@ -9,14 +9,14 @@ use crate::options::{AS_POSTGRESQL, Limit, RunOptions};
 use crate::report::{PartitionMethod, banner};
 use crate::witness::Witness;
 
-/// What was found out.
+/// The results of the queries.
 pub(crate) struct SetUp {
     pub(crate) scale: u64,
     pub(crate) partitions: Option<(PartitionMethod, u64)>,
     pub(crate) server_version: String,
 }
 
-/// How `pgbench_accounts` is partitioned, in the schema that the search path finds first.
+/// Queries how `pgbench_accounts` is partitioned, in the schema that the search path finds first.
 const PARTITIONS: &str = "select o.n, p.partstrat, pg_catalog.count(i.inhparent) from pg_catalog.pg_class as c \
      join pg_catalog.pg_namespace as n on (n.oid = c.relnamespace) cross join lateral (select \
      pg_catalog.array_position(pg_catalog.current_schemas(true), n.nspname)) as o(n) left join \
@@ -71,7 +71,7 @@ pub(super) fn set_up(
     Ok(set_up)
 }
 
-/// The scale and the partitions of the tables that the built-in scripts use.
+/// Returns the scale and the partitions of the tables that the built-in scripts use.
 fn tables(admin: &mut Admin, dbname: &str) -> Result<(u64, Option<(PartitionMethod, u64)>), Failure> {
     let hint =
         || Said::Hint(format!("Perhaps you need to do initialization (\"pgbench -i\") in database \"{dbname}\"."));
@@ -104,7 +104,7 @@ fn tell_notices(admin: &mut Admin, sql: &str, io: &mut Io<'_>) {
     notices(admin, sql).for_each(|notice| io.raw(&notice));
 }
 
-/// What fails here is told, and does not matter, unless the user has ended it.
+/// Executes a statement; reports a failure and ignores it, unless the user has ended the program.
 fn try_to(admin: &mut Admin, sql: &str, halt: &Halt<'_>, io: &mut Io<'_>) -> Result<(), Failure> {
     let done: Result<u64, AdminError> = admin.execute(sql);
     if halt.is_interrupted() {
