@@ -23,7 +23,7 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
         .name("pgdyno-signals".to_owned())
         .spawn(move || {
             for (nth, signal) in signals.forever().enumerate() {
-                let told = match nth {
+                let message = match nth {
                     0 => listener.end(),
                     1 => listener.end_at_once(),
                     // The third signal ends the process, whatever hangs: the private server's supervisor cleans up.
@@ -35,7 +35,7 @@ pub(crate) fn listen() -> Result<Arc<Interrupt>> {
                 };
                 // A view shows the message, if there is one, and nothing else may write over it.
                 if listener.events.get().is_none() {
-                    drop(writeln!(std::io::stderr(), "\n{told}"));
+                    drop(writeln!(std::io::stderr(), "\n{message}"));
                 }
             }
         })

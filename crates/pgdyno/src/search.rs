@@ -268,8 +268,8 @@ impl<'a> SearchRun<'a> {
             Some(12) => Code::Check,
             _ => Code::Run,
         };
-        let said = std::fs::read_to_string(self.log()).unwrap_or_default();
-        let last = || said.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
+        let log = std::fs::read_to_string(self.log()).unwrap_or_default();
+        let last = || log.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
         let why = record.and_then(|record| record.reason.clone()).or_else(last).unwrap_or_default();
         let failure = Failure::new(code, format!("the run of {name} brought no figures: {why}"));
         Stopped::Failed(failure.hint(format!("{} has all that it said", self.log().display())))

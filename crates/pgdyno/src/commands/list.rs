@@ -59,9 +59,9 @@ pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
     let selection = select.selection();
     let read = |path: &PathBuf| {
         let record = read_record(&path.join(RECORD));
-        let meant = record.as_ref().map_or_else(|_| selection.is_all(), |record| selection.admits(record));
+        let is_selected = record.as_ref().map_or_else(|_| selection.is_all(), |record| selection.admits(record));
         let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        meant.then(|| Listed { name: name(), record })
+        is_selected.then(|| Listed { name: name(), record })
     };
     let last = select.last.map_or(usize::MAX, |last| usize::try_from(last).unwrap_or(usize::MAX));
     let mut runs: Vec<_> =
@@ -73,8 +73,8 @@ pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
 fn runs(select: &SelectArgs) -> Result<String> {
     let mut text = String::new();
     for run in selected(select)? {
-        let told = run.record.as_ref().map_or_else(|error| format!("unreadable: {error}"), line);
-        text += &format!("{:<44} {told}\n", run.name);
+        let shown = run.record.as_ref().map_or_else(|error| format!("unreadable: {error}"), line);
+        text += &format!("{:<44} {shown}\n", run.name);
     }
     if text.is_empty() {
         let such = if select.selection().is_all() { "" } else { " such" };

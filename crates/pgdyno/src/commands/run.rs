@@ -37,8 +37,8 @@ fn show(mut recording: Recording, unwritten: &[String], progress: &Progress) -> 
     if recording.record.summary.is_some() {
         print_report(&recording)?;
     }
-    for trouble in unwritten {
-        progress.warn(trouble);
+    for error in unwritten {
+        progress.warn(error);
     }
     super::print(format!("record: {}\n", recording.path().display()).as_bytes())?;
     if recording.record.summary.is_some() {

@@ -126,9 +126,9 @@ fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
         Ok(_) => Err(Failure::new(Code::Start, "these are no arguments of a run")),
         Err(error) => {
             let text = error.render().to_string();
-            let told = text.split("\n\nUsage:").next().unwrap_or_default();
-            let told = told.split("\n\nFor more information").next().unwrap_or_default();
-            Err(Failure::new(Code::Start, told.trim().trim_start_matches("error: ").to_owned()))
+            let message = text.split("\n\nUsage:").next().unwrap_or_default();
+            let message = message.split("\n\nFor more information").next().unwrap_or_default();
+            Err(Failure::new(Code::Start, message.trim().trim_start_matches("error: ").to_owned()))
         }
     }
 }

@@ -38,11 +38,11 @@ pub(crate) fn start(execution: &Execution) -> Result<u32> {
         }
         if let Some(status) = child.try_wait().or_fail(Code::Start)? {
             // It may have ended already; then its messages are in its log.
-            let said = said_since(execution, said_before);
+            let output = said_since(execution, said_before);
             let code = status.code();
             return match code {
                 Some(0 | 2) => Ok(pid),
-                _ => Err(Failure::new(Code::Start, format!("the suite did not start:\n{}", said.trim_end()))),
+                _ => Err(Failure::new(Code::Start, format!("the suite did not start:\n{}", output.trim_end()))),
             };
         }
         std::thread::sleep(GLANCE);

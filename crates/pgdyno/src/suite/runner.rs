@@ -110,7 +110,7 @@ impl Runner<'_> {
     fn await_stragglers(&self) -> Result<()> {
         let logs: Vec<_> = (0..self.execution.state.runs.len()).map(|nth| self.execution.run_log(nth)).collect();
         let patience = Instant::now() + ENDING;
-        let mut told = false;
+        let mut is_announced = false;
         while let Some(log) = logs.iter().find(|log| child::lives(log)) {
             if self.interrupt.control.is_stopping() {
                 return Err(Failure::new(Code::Interrupted, "interrupted before a run began"));
@@ -119,9 +119,9 @@ impl Runner<'_> {
                 let error = format!("a run of before is still going on; its output is in {}", log.display());
                 return Err(Failure::new(Code::Start, error).hint("wait for its end, or end it, and resume then"));
             }
-            if !told {
+            if !is_announced {
                 self.view.say("waiting for the end of the run that was going on when the suite was killed");
-                told = true;
+                is_announced = true;
             }
             std::thread::sleep(GLANCE);
         }

@@ -148,7 +148,7 @@ impl Runner<'_> {
             Recording::begin(&plan, &draft.source, &*draft.workload.drive, &self.execution.state.results)?;
         let troubles = recording.end(Status::Failed, Some(why.to_owned()), code, None);
         match troubles.into_iter().next() {
-            Some(trouble) => Err(Failure::new(Code::Run, trouble)),
+            Some(error) => Err(Failure::new(Code::Run, error)),
             None => Ok(Done { record: recording.record.clone(), failure: Some(why.to_owned()) }),
         }
     }
