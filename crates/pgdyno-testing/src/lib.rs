@@ -1,12 +1,12 @@
-//! What the tests of several crates share. A test binary takes what it needs by a dev-dependency; what pulls in other
-//! crates is behind a feature.
+//! Helpers shared by the tests of several crates, used as a dev-dependency. Modules that need other crates are behind a
+//! feature:
 //!
-//! - [`postgres`] is the PostgreSQL that tests start servers of;
-//! - `server`, with the feature of this name, is such a server, and gone with its value;
+//! - [`postgres`] finds the PostgreSQL that tests start servers from;
+//! - `server`, with the feature of this name, starts such a server and removes it when its value is dropped;
 //! - `pki`, with the feature of this name, signs certificates;
-//! - [`port`] keeps TCP ports for one test;
-//! - [`skipped`] says and counts what cannot be tested here;
-//! - [`random`] draws what a test leaves to chance, by a seed that is printed.
+//! - [`port`] reserves TCP ports for one test;
+//! - [`skipped`] reports and counts what cannot be tested on this machine;
+//! - [`random`] draws a test's random numbers from a seed that it prints.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
-/// A CA and what it signed, as files in one directory.
+/// A CA and the certificates that it signed, as files in one directory.
 pub struct Pki {
-    /// Where they are.
+    /// Directory of the files.
     pub dir: tempfile::TempDir,
     issuer: Issuer<'static, KeyPair>,
 }
@@ -19,7 +19,7 @@ impl Default for Pki {
 }
 
 impl Pki {
-    /// A CA of its own.
+    /// Returns a new CA.
     #[must_use]
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -32,13 +32,13 @@ impl Pki {
         Self { dir, issuer: Issuer::new(params, key) }
     }
 
-    /// Where the file of this name is.
+    /// Returns the path of the file of this name.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// `name.crt` and `name.key`, for these hosts.
+    /// Writes `name.crt` and `name.key` for these hosts.
     pub fn issue(&self, name: &str, common_name: &str, hosts: &[&str], change: impl Fn(&mut CertificateParams)) {
         let hosts: Vec<_> = hosts.iter().map(|h| (*h).to_owned()).collect();
         let key = KeyPair::generate().unwrap();
@@ -51,7 +51,7 @@ impl Pki {
     }
 }
 
-/// Writes a key as PostgreSQL wants it: for its owner only.
+/// Writes a key that only its owner may read, as PostgreSQL requires.
 pub fn write_key(path: &Path, pem: &str) {
     std::fs::write(path, pem).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();

@@ -1,10 +1,10 @@
-//! Ports that nobody else is given while a test has them.
+//! TCP ports reserved for one test.
 
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// A TCP port of the loopback addresses where nobody listens, kept for one test: outside the range from which the system
-/// gives ports away, and marked for the tests that run beside it by the UDP port of the same number.
+/// A free TCP port of the loopback addresses, reserved for one test. It is outside the range of ephemeral ports. The UDP port
+/// of the same number, held open, marks it as taken for other tests.
 #[derive(Debug)]
 pub struct Port {
     number: u16,
@@ -12,13 +12,13 @@ pub struct Port {
 }
 
 impl Port {
-    /// Takes a free one.
+    /// Reserves a free port.
     #[must_use]
     pub fn reserve() -> Self {
         static NEXT: AtomicU16 = AtomicU16::new(0);
         let candidates =
             candidates(&std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default());
-        // Processes begin at different places, so that they rarely ask for each other's.
+        // Processes begin at different places and so rarely try the same ports.
         let first = std::process::id() as usize * 97;
         for _ in 0..candidates.len() {
             let nth = first + NEXT.fetch_add(1, Ordering::Relaxed) as usize;
@@ -31,7 +31,7 @@ impl Port {
         panic!("no port is free");
     }
 
-    /// Its number.
+    /// Returns the number of the port.
     #[must_use]
     pub const fn number(&self) -> u16 {
         self.number
@@ -44,7 +44,7 @@ fn is_free(port: u16) -> bool {
         && (!ipv6 || TcpListener::bind((Ipv6Addr::LOCALHOST, port)).is_ok())
 }
 
-/// The ports outside `range` ("32768 60999"); all, where it leaves few.
+/// Returns the ports outside `range` ("32768 60999"), or all if these are few.
 fn candidates(range: &str) -> Vec<u16> {
     let mut ends = range.split_whitespace().filter_map(|end| end.parse().ok());
     let given = ends.next().unwrap_or(32_768)..=ends.next().unwrap_or(60_999);

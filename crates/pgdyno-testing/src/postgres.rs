@@ -1,22 +1,22 @@
-//! The PostgreSQL that tests start servers of.
+//! The PostgreSQL installation that tests start servers from.
 //!
-//! `PGDYNO_TEST_POSTGRES` names the directory of its programs (`.ci/test-on` sets it); without it, the newest version of
-//! Debian's packages is taken. Programs that the directory lacks, as portable ones lack psql and pgbench, are Debian's.
+//! `PGDYNO_TEST_POSTGRES` names the directory of its programs (`.ci/test-on` sets it); the default is the newest version of
+//! Debian's packages. Programs that the directory lacks (portable builds lack psql and pgbench) are taken from Debian's.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// Where Debian puts PostgreSQL's programs, by version.
+/// Parent of Debian's directories of PostgreSQL, one a version.
 const INSTALLED: &str = "/usr/lib/postgresql";
 
-/// The directory that the environment chooses.
+/// Returns the directory that the environment names.
 #[must_use]
 pub fn chosen() -> Option<PathBuf> {
     std::env::var_os("PGDYNO_TEST_POSTGRES").map(PathBuf::from)
 }
 
-/// The newest of Debian's directories that has these programs.
+/// Returns the newest of Debian's directories with these programs.
 #[must_use]
 pub fn installed(programs: &[&str]) -> Option<PathBuf> {
     let entries = std::fs::read_dir(INSTALLED).into_iter().flatten().flatten();
@@ -26,7 +26,7 @@ pub fn installed(programs: &[&str]) -> Option<PathBuf> {
     newest.map(|(_, dir)| dir)
 }
 
-/// The directory with `postgres`; it may not be there.
+/// Returns the directory of `postgres`, which may not exist.
 #[must_use]
 pub fn bin() -> &'static Path {
     static BIN: LazyLock<PathBuf> =
@@ -34,7 +34,7 @@ pub fn bin() -> &'static Path {
     &BIN
 }
 
-/// A program of that directory, or else Debian's newest.
+/// Returns the path of a program in that directory, or else of Debian's newest.
 #[must_use]
 pub fn program(name: &str) -> PathBuf {
     let own = bin().join(name);
@@ -44,7 +44,7 @@ pub fn program(name: &str) -> PathBuf {
     installed(&[name]).map_or(own, |dir| dir.join(name))
 }
 
-/// Whether there is a PostgreSQL to test with; says so if there is none.
+/// Returns whether there is a PostgreSQL to test with; reports a skipped test if not.
 #[must_use]
 pub fn available(test: &str) -> bool {
     let there = bin().join("postgres").exists();
@@ -54,14 +54,14 @@ pub fn available(test: &str) -> bool {
     there
 }
 
-/// The major version of the servers.
+/// Returns the major version of the servers.
 #[must_use]
 pub fn major() -> u32 {
     static MAJOR: LazyLock<u32> = LazyLock::new(|| major_of("postgres"));
     *MAJOR
 }
 
-/// The major version of a program.
+/// Returns the major version of a program.
 #[must_use]
 pub fn major_of(name: &str) -> u32 {
     let output = Command::new(program(name)).arg("--version").output().unwrap();
@@ -70,7 +70,7 @@ pub fn major_of(name: &str) -> u32 {
     version[..2].parse().unwrap()
 }
 
-/// PostgreSQL refuses to run as root; then it runs as `postgres`. `None` where this is not root.
+/// Returns user and group `postgres` if this process is root, which PostgreSQL refuses to run as; else `None`.
 #[must_use]
 pub fn account() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {

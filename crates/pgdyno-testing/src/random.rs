@@ -1,17 +1,17 @@
-//! Chance in tests, which can be had again.
+//! Reproducible random numbers for tests.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 
-/// Names the seed of a test that is to run as it did before.
+/// Environment variable with the seed of a test run to repeat.
 const SEED: &str = "PGDYNO_TEST_SEED";
 
-/// Random numbers of one test: SplitMix64.
+/// Random numbers of one test, by SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// One with the seed in `PGDYNO_TEST_SEED`, or else with another one each time. Prints the seed, which the test harness
-    /// shows where the test fails.
+    /// Returns a generator with the seed in `PGDYNO_TEST_SEED`, or else a new seed. Prints the seed, which the test harness
+    /// shows when the test fails.
     #[must_use]
     pub fn new() -> Self {
         let given = std::env::var(SEED).ok().map(|text| text.parse().unwrap());
@@ -20,13 +20,13 @@ impl Random {
         Self(seed)
     }
 
-    /// One with this seed.
+    /// Returns a generator with this seed.
     #[must_use]
     pub fn with_seed(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `limit`, which is above 0.
+    /// Returns a number below `limit`, which must be above 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }

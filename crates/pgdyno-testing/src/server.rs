@@ -1,4 +1,4 @@
-//! A private PostgreSQL for one test: started on a temporary directory, gone with its value.
+//! A private PostgreSQL for one test in a temporary directory, removed when its value is dropped.
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
@@ -11,14 +11,14 @@ use pgdyno_net::{Admin, ConnectOptions, Env};
 use crate::port::Port;
 pub use crate::postgres::{account, available};
 
-/// Gives a file to the server's account.
+/// Makes the server's account the owner of a file.
 pub fn hand_over(path: &Path) {
     if let Some((uid, gid)) = account() {
         chown(path, Some(uid), Some(gid)).unwrap();
     }
 }
 
-/// A program of PostgreSQL, as the account that servers run as.
+/// Returns a command for a program of PostgreSQL, run as the servers' account.
 #[must_use]
 pub fn command(program: &str) -> Command {
     let mut command = Command::new(crate::postgres::program(program));
@@ -39,20 +39,20 @@ fn run(command: &mut Command) {
 pub struct Server {
     dir: tempfile::TempDir,
     child: Child,
-    /// Its port, for TCP and for the socket.
+    /// Port, for TCP and for the socket.
     pub port: u16,
     _reserved: Port,
 }
 
 impl Server {
-    /// A fresh cluster with these lines at the end of its `postgresql.conf` and as its `pg_hba.conf`.
-    /// `%` in `conf` stands for the directory that [`Server::dir`] returns.
+    /// Starts a new cluster with `conf` appended to its `postgresql.conf` and these lines as its `pg_hba.conf`. `%` in `conf`
+    /// stands for the directory that [`Server::dir`] returns.
     #[must_use]
     pub fn start(conf: &str, hba: &str) -> Self {
         Self::start_in(&std::env::temp_dir(), conf, hba)
     }
 
-    /// The same, with everything under `parent`: a file system of its own, say.
+    /// Starts a new cluster like [`Server::start`] under `parent`, for example a separate file system.
     #[must_use]
     pub fn start_in(parent: &Path, conf: &str, hba: &str) -> Self {
         let this = Self::prepare(parent, |data| {
@@ -63,7 +63,7 @@ impl Server {
         this.launch(conf, Some(hba))
     }
 
-    /// A standby of `primary`, made by the server's own functions: a pg_basebackup of its version may not be there.
+    /// Starts a standby of `primary`, copied with the server's own functions: pg_basebackup of its version may be missing.
     #[must_use]
     pub fn standby_of(primary: &Self) -> Self {
         let this = Self::prepare(&std::env::temp_dir(), |data| {
@@ -102,32 +102,32 @@ impl Server {
         Prepared { dir }
     }
 
-    /// The directory of its socket, its log and its data.
+    /// Returns the directory of its socket, log and data.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// The superuser over the socket.
+    /// Returns the settings to connect as superuser over the socket.
     #[must_use]
     pub fn options(&self) -> ConnectOptions {
         ConnectOptions::for_socket(self.dir.path(), self.port, "postgres", "postgres")
     }
 
-    /// A connection of the superuser.
+    /// Connects as superuser.
     #[must_use]
     pub fn admin(&self) -> Admin {
         Admin::connect(&self.options()).unwrap()
     }
 
-    /// `dsn` with this server's port, resolved in empty surroundings.
+    /// Resolves `dsn` with this server's port and without environment variables or files.
     #[must_use]
     pub fn resolve(&self, dsn: &str) -> ConnectOptions {
         let env = Env::new([], None, Some("postgres"));
         ConnectOptions::resolve(&format!("port={} {dsn}", self.port), &env).unwrap()
     }
 
-    /// Ends it as a crash would: an immediate shutdown.
+    /// Shuts the server down in mode immediate, as a crash would.
     pub fn crash(&mut self) {
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;
@@ -137,7 +137,7 @@ impl Server {
         self.child.wait().ok();
     }
 
-    /// Starts it again after [`Server::crash`].
+    /// Starts the server after [`Server::crash`].
     pub fn restart(&mut self) {
         self.child = postmaster(self.dir.path());
         self.await_start();
@@ -151,7 +151,7 @@ impl Server {
             assert!(Instant::now() < deadline, "no start: {}", log());
             std::thread::sleep(Duration::from_millis(20));
         }
-        // A server that gets only some of its addresses says so, and starts.
+        // A server that can bind only some of its addresses logs that and starts.
         let log = std::fs::read_to_string(self.dir.path().join("log")).unwrap();
         assert!(!log.contains("could not bind IPv4"), "{log}");
     }
@@ -192,7 +192,7 @@ fn postmaster(dir: &Path) -> Child {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Nothing of the directory is kept.
+        // The directory is removed next: a clean shutdown is not needed.
         self.crash();
     }
 }
