@@ -1,14 +1,14 @@
-//! Any bytes as a server's authentication requests: a length in one byte and a request, again and again. `%` in a request
-//! stands for the nonce that was sent, which is another one each time.
+//! Any bytes as a server's authentication requests, each behind its length in one byte. `%` in a request stands for the nonce
+//! that the client sent, which differs each time.
 
 use pgdyno_wire::auth::{Authenticator, Binding, BindingPolicy, Progress};
 use pgdyno_wire::backend;
 
-/// Nothing that a server says, or that is sent by itself.
+/// A password that neither side sends by chance.
 const PASSWORD: &[u8] = b"k33p-th1s-s3cr3t";
 
 pub(crate) fn run(input: &[u8]) {
-    // A fuzzer finds the password, for it sees what is compared.
+    // libFuzzer finds the password: it sees the operands of comparisons.
     if input.windows(8).any(|part| PASSWORD.windows(8).any(|secret| part == secret)) {
         return;
     }
@@ -27,14 +27,14 @@ pub(crate) fn run(input: &[u8]) {
         let request: Vec<u8> =
             request.iter().flat_map(|byte| if *byte == b'%' { nonce.clone() } else { vec![*byte] }).collect();
         let kind = request.first_chunk::<4>().map(|kind| i32::from_be_bytes(*kind));
-        // As many rounds as a server wants are made, and they take their time.
+        // The server chooses the number of rounds, and many take long.
         let rounds = request.windows(2).position(|part| part == b"i=").map_or(0, |at| digits(&request[at + 2..]));
         if rounds > 3 {
             return;
         }
         let mut out = Vec::new();
         let answer = authenticator.answer(&request, &mut out);
-        // A password as it is goes out only where it is asked for, and nobody wants more than that.
+        // The password is sent in clear text only on request, and never where channel binding is required.
         let shown = out.windows(PASSWORD.len()).any(|part| part == PASSWORD);
         assert!(!shown || kind == Some(3) && policy != BindingPolicy::Require);
         match answer {
@@ -53,8 +53,8 @@ pub(crate) fn run(input: &[u8]) {
                 return;
             }
             Err(error) => {
-                let told = error.to_string();
-                assert!(!told.is_empty() && !told.contains("k33p-th1s-s3cr3t"));
+                let message = error.to_string();
+                assert!(!message.is_empty() && !message.contains("k33p-th1s-s3cr3t"));
                 return;
             }
         }

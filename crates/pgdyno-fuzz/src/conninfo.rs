@@ -1,14 +1,14 @@
-//! Any text as a connection string, a service file and a password file; and what is written properly reads back.
+//! Any text as a connection string, a service file and a password file; and properly quoted values, read back.
 
 use pgdyno_net::fuzzing::{Pairs, conninfo, password, service};
 use pgdyno_net::{ConnectOptions, Env};
 
-/// In no input that is looked at, so that it is told from the rest.
+/// A password that no checked input contains.
 const PASSWORD: &str = "k33p th1s-s3cr3t";
 
 pub(crate) fn run(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
-    // A fuzzer finds the password, for it sees what is compared.
+    // libFuzzer finds the password: it sees the operands of comparisons.
     if text.contains("s3cr3t") {
         return;
     }
@@ -31,15 +31,15 @@ fn connection_string(text: &str) {
         match conninfo(&whole) {
             Ok(pairs) => resolved(&whole, &pairs),
             Err(why) => {
-                let told = why.to_string();
-                assert!(told.contains("connection"), "an error names what it read: {told}");
-                assert!(!told.contains("s3cr3t"), "{told}");
+                let message = why.to_string();
+                assert!(message.contains("connection"), "an error names what it read: {message}");
+                assert!(!message.contains("s3cr3t"), "{message}");
             }
         }
     }
 }
 
-/// What is known of a server without looking at files.
+/// Checks the settings that `text` resolves to, unless `pairs` name a file.
 fn resolved(text: &str, pairs: &Pairs) {
     let names_a_file = |key: &str| key.starts_with("ssl") || key.starts_with("service") || key == "passfile";
     if pairs.iter().any(|(key, _)| names_a_file(key)) {
@@ -58,7 +58,7 @@ fn resolved(text: &str, pairs: &Pairs) {
     }
 }
 
-/// The lines of the text as values, quoted as libpq wants it and percent-encoded as URIs want it.
+/// Checks that the lines of the text read back as values, quoted for libpq and percent-encoded for URIs.
 fn reads_back(text: &str) {
     const KEYS: [&str; 5] = ["application_name", "dbname", "host", "password", "user"];
     let values: Pairs = KEYS.into_iter().zip(text.lines().map(|line| line.replace('\0', ""))).collect();
@@ -74,11 +74,11 @@ fn reads_back(text: &str) {
 
 fn pass_file(text: &str) {
     let _ = password(text, "db1", 5432, "bench", "ann");
-    // A line of our own at the front counts, whatever stands behind it and whatever its values hold.
+    // The first line wins, whatever its values contain and whatever follows.
     let fields: Vec<_> = text.lines().take(2).map(|line| line.replace(['\0', '\r'], "")).collect();
     let [host, word] = <[String; 2]>::try_from(fields).unwrap_or_default();
     let escaped = |field: &str| field.replace('\\', r"\\").replace(':', r"\:");
-    // An asterisk alone stands for all, and a number sign begins a remark.
+    // A single asterisk matches everything, and a number sign begins a comment.
     if host.is_empty() || host == "*" || host.starts_with('#') {
         return;
     }

@@ -1,4 +1,4 @@
-//! Any bytes as an expression: it has a value, or there is an error to print; the same each time.
+//! Any bytes as an expression: either it has a value or an error with a message, the same each time.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ pub(crate) fn run(expression: &[u8]) {
     let mut names = Names::new();
     let text = [b"\\set x ", expression].concat();
     let Ok(script) = parse(&Source { name: "-", text: &text }, &mut names) else { return };
-    let told = || {
+    let evaluate = || {
         let mut variables = Variables::new(&Arc::new(names.clone()));
         for n in 0..u32::try_from(names.len()).unwrap_or(0) {
             match n % 4 {
@@ -19,16 +19,16 @@ pub(crate) fn run(expression: &[u8]) {
                 _ => {}
             }
         }
-        let mut told = Vec::new();
+        let mut errors = Vec::new();
         for command in &script.commands {
             if let Kind::Set(set) = &command.kind
                 && let Err(error) = set.run(&mut variables, &mut Rng::new(1), &mut |_| {})
             {
                 assert!(!error.to_string().is_empty());
-                told.push(error.to_string());
+                errors.push(error.to_string());
             }
         }
-        told
+        errors
     };
-    assert_eq!(told(), told());
+    assert_eq!(evaluate(), evaluate());
 }

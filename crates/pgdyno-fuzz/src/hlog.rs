@@ -1,4 +1,4 @@
-//! Any bytes as a `latency.hlog`; behind a first byte `H`, as a histogram before it is compressed.
+//! Any bytes as a `latency.hlog`, or, after a first byte `H`, as an uncompressed histogram.
 
 use std::io::Write as _;
 
@@ -32,7 +32,7 @@ fn log(bytes: &[u8]) {
     match read {
         Err(why) => assert!(!why.is_empty()),
         Ok(()) => {
-            // A log that is still written ends anywhere: what was read of a part is what is read of the whole.
+            // A log still being written ends anywhere: the intervals of a part are those of the whole.
             let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let mut again = 0;
             assert_eq!(latencies(&bytes[..whole], |_| again += 1), Ok(()));
@@ -41,7 +41,7 @@ fn log(bytes: &[u8]) {
     }
 }
 
-/// A histogram as logs have it.
+/// Encodes a histogram as in a log.
 fn compressed(plain: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     let stream = encoder.write_all(plain).and_then(|()| encoder.finish()).expect("a vector takes all");
@@ -49,11 +49,10 @@ fn compressed(plain: &[u8]) -> Vec<u8> {
     [&0x1c84_9314_u32.to_be_bytes()[..], &length, &stream].concat()
 }
 
-/// What we and the library both read is the same.
+/// Checks that our reader and the library's agree where both can read the input.
 fn same_as_the_library(bytes: &[u8]) {
     let Ok(ours) = histogram(bytes) else { return };
-    // The library makes all counters of a histogram at once, and it does not look whether there are too many. Numbers at
-    // the end of their range are a panic to it.
+    // The library allocates all counters of a histogram without a limit and panics on numbers at the end of their range.
     let far = |[_, low, high]: [u64; 3]| low == 0 || high > 1 << 50;
     if layout(bytes).is_none_or(far) || ours.iter().any(|(value, count)| (*value).max(*count) > 1 << 50) {
         return;
@@ -65,7 +64,7 @@ fn same_as_the_library(bytes: &[u8]) {
     }
 }
 
-/// Digits, lowest and highest value of a compressed histogram.
+/// Returns digits, lowest and highest value of a compressed histogram.
 fn layout(bytes: &[u8]) -> Option<[u64; 3]> {
     let mut plain = [0; 40];
     std::io::Read::read_exact(&mut flate2::read::ZlibDecoder::new(bytes.get(8..)?), &mut plain).ok()?;

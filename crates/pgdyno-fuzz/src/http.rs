@@ -1,4 +1,4 @@
-//! Any bytes as a request to `pgdyno serve`: a method, a target and hosts, each on a line.
+//! Any bytes as a request to `pgdyno serve`: method, target and hosts, one a line.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -12,7 +12,7 @@ use pgdyno_serve::{NoComparison, Pages, Run};
 const PORT: u16 = 8432;
 const RECORD: &str = include_str!("../../../fixtures/runs/v1/run.json");
 const ID: &str = "20260101T000000Z-tpcb-like-aaaaaa";
-/// What stands in files beside the results directory.
+/// Content of files beside the results directory.
 const SECRET: &str = "nobody-may-read-this";
 
 struct Reports;
@@ -30,7 +30,7 @@ impl Pages for Reports {
     }
 }
 
-/// A results directory with a run, and a file that is none of its own beside it.
+/// A results directory with a run, and beside it a file that must not be served.
 fn served() -> (tempfile::TempDir, Served) {
     let place = tempfile::tempdir().expect("a temporary directory can be made");
     let results = place.path().join("results");
@@ -66,7 +66,7 @@ pub(crate) fn run(input: &[u8]) {
         if hosts.len() != 1 || !is_ours(hosts[0]) {
             assert!([403, 405].contains(&status), "{status} for a host that is not ours");
         }
-        // What a request holds is never markup on a page.
+        // Text of a request is never markup on a page.
         assert!(status == 200 || !shown.contains("<b onclick"));
     });
 }

@@ -1,8 +1,8 @@
-//! What must hold for any bytes that others send or write: a target for each reader.
+//! Fuzz targets: one for each reader of bytes that others send or write.
 //!
-//! A target is a function of bytes that panics where something does not hold. `fuzz/` runs them under libFuzzer, as long as
-//! one likes; `cargo test` runs each over its seeds and a few thousand mutations of them, the same ones each time. Every
-//! target also has a bound on the memory that it may hold at once, in proportion to its input.
+//! A target is a function of bytes that panics when a property does not hold. `fuzz/` runs targets under libFuzzer for any
+//! time; `cargo test` runs each over its seeds and a few thousand mutations of them, the same each time. Every target also
+//! has a bound on its peak memory, in proportion to its input.
 
 mod auth;
 mod conninfo;
@@ -23,20 +23,20 @@ mod x509;
 
 pub use seeds::{Seed, seeds};
 
-/// A reader, and what must hold for it.
+/// A reader and its properties.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name.
+    /// Name of the target.
     pub name: &'static str,
-    /// Panics where something does not hold.
+    /// Panics when a property does not hold.
     run: fn(&[u8]),
-    /// Where its seeds are, from the root of the repository.
+    /// Directories of its seeds, relative to the root of the repository.
     pub seeds: &'static [&'static str],
-    /// Bytes that it may hold for each byte of its input, beside [`MEMORY_BASE`].
+    /// Bytes that it may hold per byte of input, in addition to [`MEMORY_BASE`].
     memory_per_byte: usize,
 }
 
-/// Bytes that any target may hold, whatever its input: what it makes of nothing.
+/// Bytes that any target may hold, independent of its input.
 const MEMORY_BASE: usize = 4 << 20;
 
 /// All targets.
@@ -63,16 +63,16 @@ pub const TARGETS: &[Target] = &[
 ];
 
 impl Target {
-    /// The target of this name.
+    /// Returns the target of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         TARGETS.iter().find(|target| target.name == name)
     }
 
-    /// Runs it on `input`.
+    /// Runs the target on `input`.
     ///
     /// # Panics
-    /// Where something does not hold.
+    /// When a property does not hold or the target holds too much memory.
     pub fn run(&self, input: &[u8]) {
         let most = MEMORY_BASE + self.memory_per_byte * input.len();
         let held = memory::peak(|| (self.run)(input));

@@ -1,15 +1,15 @@
-//! How much memory something holds at once, counted where it is asked for.
+//! Peak memory of a piece of work, counted in the allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that this thread holds, and the most since [`peak`] began. Memory may be given back by another thread.
+    /// Bytes allocated by this thread, and their peak since [`peak`] began. Negative where this thread frees memory of others.
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
 fn count(bytes: isize) {
-    // A thread that ends may free memory after its locals are gone.
+    // An ending thread may free memory after its thread-locals are gone.
     let _ = HELD.try_with(|held| {
         let (now, most) = held.get();
         let now = now + bytes;
@@ -17,7 +17,7 @@ fn count(bytes: isize) {
     });
 }
 
-/// The most bytes that `work` holds at once on this thread.
+/// Returns the most bytes that `work` holds at once on this thread.
 pub(crate) fn peak(work: impl FnOnce()) -> usize {
     let (before, _) = HELD.get();
     HELD.set((before, before));
@@ -25,14 +25,14 @@ pub(crate) fn peak(work: impl FnOnce()) -> usize {
     usize::try_from(HELD.get().1 - before).unwrap_or(0)
 }
 
-/// The system's allocator, counted.
+/// The system's allocator, counting.
 struct Counted;
 
 #[global_allocator]
 static COUNTED: Counted = Counted;
 
-// SAFETY: every call goes on to the system's allocator as it came. Counting neither allocates nor unwinds: the cell is
-// made at compile time and has nothing to drop.
+// SAFETY: every call is passed unchanged to the system's allocator. Counting neither allocates nor unwinds: the cell is
+// const-initialized and has no destructor.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);

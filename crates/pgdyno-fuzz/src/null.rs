@@ -1,4 +1,4 @@
-//! Any bytes as a client's, answered by the null server; and our own statements, answered and read back.
+//! Any bytes as a client's messages, answered by the null server; and our own statements, answered and read back.
 
 use pgdyno_null::fuzzing::Answering;
 use pgdyno_wire::{Capture, Event, ParamType, QueryMode, Received, Session, Statement, StmtId, Value, Wire, frontend};
@@ -9,7 +9,7 @@ pub(crate) fn run(input: &[u8]) {
     ours(input);
 }
 
-/// What is answered until the connection ends, and whether it does.
+/// Returns the answers until the connection ends, and whether it ends.
 fn answers<'a>(reads: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, bool) {
     let (mut answering, mut out) = (Answering::default(), Vec::new());
     for read in reads {
@@ -20,7 +20,7 @@ fn answers<'a>(reads: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, bool) {
     (out, true)
 }
 
-/// Statements with values out of `input`: what is sent is read by the server, and its answers by us.
+/// Sends statements with values from `input` to the null server and reads its answers.
 fn ours(input: &[u8]) {
     let Some((&[mode, capture], values)) = input.split_first_chunk::<2>() else { return };
     let mode = [QueryMode::Simple, QueryMode::Extended, QueryMode::Prepared][usize::from(mode % 3)];
@@ -37,7 +37,7 @@ fn ours(input: &[u8]) {
         sent.clear();
         answered.clear();
         let number = i64::from_le_bytes([text[0], 0, 0x80, 0, 0, 0, 0xff, text[text.len() - 1]]);
-        // A text of PostgreSQL's holds no zero.
+        // A text in PostgreSQL contains no zero byte.
         let text = String::from_utf8_lossy(text).replace('\0', "");
         let values = [Value::Int4(number as i32), Value::Text(&text), Value::Int8(number)];
         session.execute(StmtId(0), &statement, &values, capture, &mut sent);

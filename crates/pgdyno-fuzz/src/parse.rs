@@ -1,4 +1,4 @@
-//! Any bytes as a script: they parse, or there is an error to print.
+//! Any bytes as a script: they parse, or there is an error with a message.
 
 use pgdyno_script::{Names, Source, parse};
 

@@ -1,4 +1,4 @@
-//! Any text as a `run.json`: it is a record that can be written and shown, or there is an error to print.
+//! Any text as a `run.json`: either a record that can be written and shown, or an error with a message.
 
 use pgdyno_report::FORMATS;
 use pgdyno_report::Look;

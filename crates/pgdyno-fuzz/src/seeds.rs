@@ -1,22 +1,22 @@
-//! The inputs in the tree that mutations begin from.
+//! The inputs in the repository that mutations begin from.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file of a target.
+/// A seed file of a target.
 #[derive(Clone, Debug)]
 pub struct Seed {
-    /// Where it is, from the root of the repository.
+    /// Path relative to the root of the repository.
     pub path: PathBuf,
-    /// What it holds.
+    /// Content.
     pub bytes: Vec<u8>,
 }
 
-/// All files below `directories`, which stand in the repository at `root`, in the order of their names.
+/// Returns all files below `directories` of the repository at `root`, sorted by path.
 ///
 /// # Errors
-/// When one cannot be read.
+/// When a file cannot be read.
 pub fn seeds(root: &Path, directories: &[&str]) -> io::Result<Vec<Seed>> {
     let (mut found, mut open) = (Vec::new(), directories.iter().map(PathBuf::from).collect::<Vec<_>>());
     while let Some(path) = open.pop() {

@@ -4,11 +4,11 @@ use pgdyno_results::fuzzing::{groups, samples, timeline};
 
 pub(crate) fn run(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
-    // A run that goes on has the beginning of the table that it leaves.
+    // The table of a running run is the beginning of the finished one.
     let half = &text[..text.floor_char_boundary(text.len() / 2)];
     match (timeline(&text), timeline(half)) {
         (Ok(whole), Ok(begin)) => {
-            // Debug, for a time may be NaN.
+            // Compare as text: a time may be NaN.
             assert!(begin.len() <= whole.len());
             assert_eq!(format!("{begin:?}"), format!("{:?}", &whole[..begin.len()]));
         }
@@ -24,7 +24,7 @@ pub(crate) fn run(input: &[u8]) {
     for (_, row) in table.rows() {
         assert_eq!(row.len(), table.columns().len());
     }
-    // Of whichever source the table is: columns that it lacks are none.
+    // Try every source: columns that the table lacks are `None`.
     for source in pgdyno_samples::SOURCES {
         for column in source.columns.iter().filter(|column| table.columns().iter().any(|name| name == column.name)) {
             let (gauge, rate) = (table.gauge(*column), table.rate(&source.columns[..2], *column));

@@ -1,4 +1,4 @@
-//! Any text as each of the files that are TOML: a recipe, a suite, `pgdyno.toml`.
+//! Any text as each of the TOML files: a recipe, a suite, `pgdyno.toml`.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Whatever a recipe that was read is asked for, it answers.
+/// Calls every method of a recipe that parses.
 fn expanded(found: &recipe::Recipe) {
     let machines = [(1, 1 << 30), (16, 128 << 30), (512, 4 << 40)];
     let fits = machines.map(|(vcpus, memory_bytes)| Some(Machine { vcpus, memory_bytes }));
@@ -50,7 +50,7 @@ fn turned(suite: &Suite, text: &str) {
     assert_eq!(Suite::read("file.toml", text, "/base", &|name| name.contains('/')).as_ref(), Ok(suite));
 }
 
-/// `pgdyno.toml` is no place for passwords.
+/// Checks that `pgdyno.toml` accepts no password.
 fn without_password(dsn: &str) {
     let pairs = conninfo(dsn).unwrap_or_default();
     let secret = pairs.iter().find(|(key, value)| key.ends_with("password") && !value.is_empty());

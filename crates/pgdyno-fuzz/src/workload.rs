@@ -1,5 +1,4 @@
-//! Any bytes as a directory with a workload: `workload.toml`, `schema.sql`, `load.sql` and a script, with a zero between
-//! them.
+//! Any bytes as a workload's directory: `workload.toml`, `schema.sql`, `load.sql` and a script, separated by zero bytes.
 
 use pgdyno_workloads::own::{Directory, OwnError};
 

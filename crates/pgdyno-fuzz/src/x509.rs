@@ -10,7 +10,7 @@ pub(crate) fn run(der: &[u8]) {
     let within = |part: &[u8]| der.as_ptr_range().contains(&part.as_ptr()) && part.len() < der.len();
     assert!(within(public_key) && common_name.is_none_or(|name| name.is_empty() || within(name.as_bytes())));
     assert!(end_point_hash(der).is_none_or(|hash| [28, 32, 48, 64].contains(&hash.len())));
-    // What stands behind a certificate is not a part of it.
+    // Bytes after a certificate are not part of it.
     let more = [der, b"more"].concat();
     assert_eq!(certificate(&more), Some((public_key, common_name)));
 }

@@ -1,4 +1,4 @@
-//! Each target over its seeds and some mutations of them.
+//! Runs each target over its seeds and some mutations of them.
 
 mod mutate;
 
@@ -7,18 +7,18 @@ use std::path::Path;
 use mutate::{Random, mutated};
 use pgdyno_fuzz::{TARGETS, Target, seeds};
 
-/// Mutations of each target, all its seeds together: so many bytes of them, and a number within these bounds.
+/// Mutations of each target over all its seeds: this many bytes, with the number of mutations within bounds.
 const MUTATED_BYTES: usize = 4 << 20;
 const MUTATIONS: std::ops::RangeInclusive<usize> = 500..=3000;
 
-/// The tree is no place for whole corpora.
+/// Largest total size of the seeds: the repository holds no whole corpora.
 const SEED_BYTES_MAX: u64 = 300 << 10;
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Says which input it was when the target panics.
+/// Prints the input when the target panics.
 struct Tell<'a> {
     what: String,
     input: &'a [u8],

@@ -1,6 +1,6 @@
-//! Changes to inputs, the same ones each time for the same seed.
+//! Mutations of inputs, the same for the same seed.
 
-/// Bytes and texts at which readers tend to go wrong.
+/// Bytes and texts that readers often handle wrongly.
 const NASTY: &[&[u8]] = &[
     b"\0",
     b"\xff",
@@ -47,7 +47,7 @@ const NASTY: &[&[u8]] = &[
     b"{}",
 ];
 
-/// No mutation makes an input longer.
+/// Longest input that a mutation makes.
 const LONGEST: usize = 64 << 10;
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
@@ -62,13 +62,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 where that is 0.
+    /// Returns a number below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
 }
 
-/// A few changes to `bytes`; `other` is something to take a part of.
+/// Returns `bytes` with a few changes; some insert a part of `other`.
 pub(crate) fn mutated(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=random.below(4) {
@@ -99,7 +99,7 @@ fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
             bytes.splice(at..at + length, part.iter().copied());
         }
         7 => bytes.truncate(at),
-        // A number gets another digit.
+        // Insert a digit, into a number if there is one.
         _ => {
             let digit = (at..bytes.len()).find(|at| bytes[*at].is_ascii_digit()).unwrap_or(at);
             bytes.insert(digit, b'0' + random.below(10) as u8);
