@@ -2,7 +2,7 @@
 //!
 //! Settings that a session may set are set in every session of the run, and end with it. Others are set on the server
 //! by ALTER SYSTEM for the time of the run; before that, [`journal`] writes to disk what has to be restored, so that
-//! the next run does it if this one is killed. [`shown`] decides if the value that the server shows is the one that was
+//! the next run does it if this one is killed. [`mod@shown`] decides if the value that the server shows is the one that was
 //! asked for.
 
 mod change;
