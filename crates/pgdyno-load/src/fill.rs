@@ -5,6 +5,7 @@ pub(crate) mod copy;
 pub(crate) mod distribute;
 pub(crate) mod load;
 pub(crate) mod loaders;
+pub(crate) mod loading;
 pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod prepare;

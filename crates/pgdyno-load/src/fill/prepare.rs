@@ -1,20 +1,15 @@
 //! The start of a load: drops what is in the way, or keeps the progress of an interrupted load.
 
 use pgdyno_net::{Admin, quote};
-use pgdyno_workload::DataSet;
 
 use crate::drop::{drop_all, lock_key};
-use crate::fill::load::Load;
+use crate::fill::loading::{Load, is_resumable};
 use crate::session::Session;
 use crate::state::examine;
 use crate::state::inventory::Inventory;
 use crate::state::ledger::{self, Found, Ledger, Left};
 use crate::state::stamp::{self, command};
-use crate::{DataState, Dropped, Kept, LoadError, LoadOptions, Phase, Progress, Stamp};
-
-/// Loads of this estimated size and above are resumable. Below it, whole tables in one transaction each are faster,
-/// and starting again is cheap.
-pub const RESUMABLE_BYTES: u64 = 10 << 30;
+use crate::{DataState, Dropped, Kept, LoadError, Phase, Progress, Stamp};
 
 /// State at the start of a load.
 pub(crate) struct Prepared {
@@ -113,11 +108,6 @@ impl Load<'_> {
     }
 }
 
-/// SQL makes its data in one transaction.
-pub(crate) fn is_resumable(data: &dyn DataSet, how: &LoadOptions) -> bool {
-    data.sql_data().is_none() && (how.resumable || data.bytes() >= RESUMABLE_BYTES)
-}
-
 /// Runs `work` in a transaction.
 fn in_transaction<T>(
     session: &mut Session<'_>,
@@ -127,18 +117,4 @@ fn in_transaction<T>(
     let done = session.run(Phase::Prepare, None, |admin| Ok(work(admin)))?;
     session.execute(Phase::Prepare, None, if done.is_ok() { "commit" } else { "rollback" })?;
     done
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn large_data_can_be_gone_on_with_in_any_case() {
-        let resumable = |warehouses, resumable| {
-            let workload = pgdyno_workloads::registry::build("tproc-c", [("warehouses", warehouses)]).unwrap();
-            is_resumable(&*workload.data[0], &LoadOptions { resumable, ..LoadOptions::default() })
-        };
-        assert_eq!([resumable("10", false), resumable("10", true), resumable("1000", false)], [false, true, true]);
-    }
 }

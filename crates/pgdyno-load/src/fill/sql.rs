@@ -10,7 +10,7 @@ use std::time::Instant;
 use pgdyno_net::AdminError;
 use pgdyno_workload::{SqlData, SqlFile, SqlStatement};
 
-use crate::fill::load::Load;
+use crate::fill::loading::Load;
 use crate::session::Session;
 use crate::state::ledger::Found;
 use crate::state::sql_objects::{self, Address, Marked};
