@@ -1,4 +1,4 @@
-//! Where the clients' time went: every part of it once, in sessions, adding up to the whole.
+//! Divides the clients' time into parts that add up to the whole, in sessions.
 
 use pgdyno_results::{ClientRecord, RunRecord, Summary};
 
@@ -21,7 +21,7 @@ pub(crate) struct Account {
     pub(crate) waiting: f64,
     /// Replies that lay unread in the driver, its own work, and its threads' waits for a CPU.
     pub(crate) driver: f64,
-    /// What remains: on the way between driver and server, and what nothing explains.
+    /// The rest: on the way between driver and server, and time that nothing explains.
     pub(crate) remainder: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What happened at some time of the run.
+//! Events of a run, such as checkpoints and stalls, with their times.
 
 mod checkpoint;
 mod cycle;
@@ -18,7 +18,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> Vec<EventRecord> {
     events
 }
 
-/// What these events, or their absence, mean for the figures.
+/// Returns warnings about what these events, or their absence, mean for the figures.
 pub(crate) fn warnings(facts: &Facts<'_>, events: &[EventRecord]) -> Vec<String> {
     [stall::warning(facts, events), vacuum::storm(facts, events), cycle::warning(facts, events)]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What is known of a run, as rules and events ask for it.
+//! The facts of a run that rules and events ask for.
 
 use pgdyno_plan::units;
 use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline, TimelineInterval};
@@ -18,9 +18,9 @@ pub(crate) struct Facts<'a> {
     pub(crate) from_s: f64,
     /// Its end.
     pub(crate) until_s: f64,
-    /// What the clients' sessions waited for in it.
+    /// Waits of the clients' sessions in the window.
     pub(crate) waits: Waits,
-    /// Where the clients' time went.
+    /// The account of the clients' time.
     pub(crate) account: Account,
     /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
     pub(crate) machine: Option<(f64, f64)>,
@@ -51,17 +51,17 @@ impl<'a> Facts<'a> {
         (self.until_s - self.from_s).max(1e-9)
     }
 
-    /// How fast a counter of a source with one row grew in the measured window, a second.
+    /// Returns the growth of a counter in the measured window, a second; of a source with one row.
     pub(crate) fn rate(&self, column: Column) -> Option<f64> {
         self.table(column).rate(&[], column).mean(self.from_s, self.until_s)
     }
 
-    /// The same of the rows that have these values, which are told apart by `keys`, and added up.
+    /// Returns the sum of that over the rows that have these values; `keys` tell rows apart.
     pub(crate) fn rate_where(&self, only: &[(Column, &str)], keys: &[Column], column: Column) -> Option<f64> {
         self.narrow(only, keys, column).rate(keys, column).mean(self.from_s, self.until_s)
     }
 
-    /// What was seen of the source that declares a column.
+    /// Returns the samples of the source that declares a column.
     fn table(&self, column: Column) -> &SampleTable {
         self.samples.of_column(column)
     }
@@ -117,7 +117,7 @@ impl<'a> Facts<'a> {
         account::is_paced(self.record, self.summary)
     }
 
-    /// What the account's whole is called.
+    /// Returns the name of the account's whole.
     pub(crate) fn of_what(&self) -> &'static str {
         if self.is_paced() { "of the response time" } else { "of the clients' time" }
     }
@@ -127,7 +127,7 @@ impl<'a> Facts<'a> {
         self.record.server.as_ref().is_some_and(|server| server.local)
     }
 
-    /// Where the clients' time went, the largest part first, without parts below a thousandth; empty where nobody looked.
+    /// Returns the parts of the clients' time, the largest first, without those below a thousandth; empty without samples of sessions.
     pub(crate) fn time_parts(&self) -> Vec<TimePartRecord> {
         if self.waits.is_unknown() {
             return Vec::new();

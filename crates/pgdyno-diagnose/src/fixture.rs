@@ -59,7 +59,7 @@ impl Run {
         self.table("waits", &columns, &waits.iter().map(row).collect::<Vec<_>>())
     }
 
-    /// The same rows at every look.
+    /// Adds the same rows at every look.
     pub(crate) fn table(mut self, source: &str, columns: &[&str], rows: &[Vec<String>]) -> Self {
         let look = |nth: u32| rows.iter().map(move |row| (f64::from(nth), row.clone()));
         self.samples.insert(source, SampleTable::new(columns, (0..SECONDS).flat_map(look).collect()));
@@ -77,7 +77,7 @@ impl Run {
         self.keyed_counters(source, &[], &[(&[], rates)])
     }
 
-    /// The same of several rows, with the values of their keys.
+    /// Adds counters of several rows, with the values of their keys.
     pub(crate) fn keyed_counters(mut self, source: &str, keys: &[&str], rows: &[(&[&str], Rates<'_>)]) -> Self {
         let columns: Vec<_> = keys.iter().copied().chain(rows[0].1.iter().map(|(name, _)| *name)).collect();
         let row = |nth: u32, (key, rates): &(&[&str], Rates<'_>)| {
@@ -96,12 +96,12 @@ impl Run {
         self
     }
 
-    /// What `look` makes of it.
+    /// Returns the result of `look` on this run.
     pub(crate) fn ask<T>(&self, look: impl FnOnce(&Facts<'_>) -> T) -> T {
         look(&Facts::of(&self.record, &self.timeline, &self.samples).unwrap())
     }
 
-    /// What a rule finds, which must be something with evidence.
+    /// Returns what a rule finds, which must have evidence.
     #[track_caller]
     pub(crate) fn finds(&self, rule: fn(&Facts<'_>) -> Option<FindingRecord>) -> FindingRecord {
         let found = self.ask(rule).expect("the rule finds something");

@@ -1,4 +1,4 @@
-//! What happened in a run, and what held the server back: from its record, its intervals and its samples.
+//! Diagnoses a run from its record, its intervals and its samples: what happened, and what held the server back.
 //!
 //! Nothing here looks at a server or a clock: the same run gives the same answer.
 //!
@@ -22,16 +22,16 @@ use pgdyno_results::{EventRecord, FindingRecord, RunRecord, Samples, TimePartRec
 
 use facts::Facts;
 
-/// What the samples of a run tell.
+/// The diagnosis of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
-    /// What happened, by its begin.
+    /// Events, ordered by their begin.
     pub events: Vec<EventRecord>,
-    /// What held the server back, the weightiest first; then what else was seen.
+    /// Findings: the ranked ones, the weightiest first, then those that are also seen.
     pub findings: Vec<FindingRecord>,
-    /// Where the clients' time went.
+    /// The parts of the clients' time, the largest first.
     pub clients_time: Vec<TimePartRecord>,
-    /// What a reader must know before trusting the figures.
+    /// Warnings for the reader of the figures.
     pub warnings: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! What held the server back: a file for each rule, and a row here.
+//! The rules that find what held the server back: a file for each, and a row here.
 //!
 //! The weight of a finding is the share of the clients' time that went there, by the account; no time counts for two of them.
-//! What has no such share is *also seen*: its weight is [`UNKNOWN`], and it stands in a list of its own behind the others.
+//! A finding without such a share is *also seen*: its weight is [`UNKNOWN`], and it follows the ranked ones.
 
 mod backend_writes;
 mod backlog;
@@ -80,7 +80,7 @@ pub(crate) const RULES: [Rule; 27] = [
     wal_flush::look,
 ];
 
-/// What the rules find, the weightiest first, and what is also seen behind them.
+/// Returns the findings of all rules: ranked ones, the weightiest first, then those that are also seen.
 pub(crate) fn findings(facts: &Facts<'_>) -> Vec<FindingRecord> {
     let mut found: Vec<_> = RULES.iter().filter_map(|look| look(facts)).collect();
     found.sort_by(|a, b| a.also_seen.cmp(&b.also_seen).then(b.weight.total_cmp(&a.weight)));

@@ -1,11 +1,11 @@
-//! What the clients' sessions waited for.
+//! Wait events of the clients' sessions.
 
 use std::collections::BTreeMap;
 
 use pgdyno_results::SampleTable;
 use pgdyno_samples::waits;
 
-/// What a wait is about. Each event is of one class, so that no time is told twice.
+/// The class of a wait event. Each event has one class, so that no time counts twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// For nothing: the session has a CPU, or queues for one.
@@ -80,12 +80,12 @@ impl Class {
     }
 }
 
-/// What sessions waited for in a window, in sessions: 1.5 is one and a half of them all the time.
+/// Waits of sessions in a window, in sessions: 1.5 is one and a half of them all the time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Waits {
     /// Class, `type:event` and sessions, the weightiest first.
     events: Vec<(Class, String, f64)>,
-    /// How often sessions were looked at.
+    /// The number of looks at the sessions.
     pub(crate) looks: f64,
     /// Sessions of others that were active.
     others: f64,
@@ -135,7 +135,7 @@ impl Waits {
         Self { events, looks, others: mean(others), in_transaction: own, others_in_transaction: of_others }
     }
 
-    /// Whether nobody looked.
+    /// Returns true if there were no looks.
     pub(crate) fn is_unknown(&self) -> bool {
         self.looks <= 0.0
     }

@@ -27,7 +27,7 @@ pub struct Run {
     pub series: Series,
 }
 
-/// What is wanted of a comparison.
+/// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct Wish {
     /// The name of the metric of the verdict; absent: the one that the runs are known by.
@@ -36,7 +36,7 @@ pub struct Wish {
     pub confidence: f64,
     /// The share by which NEW may be slower: 0.03.
     pub loss_max: Option<f64>,
-    /// Whether runs of different work get a verdict, too.
+    /// Give a verdict for runs of different work, too.
     pub anyway: bool,
     /// The standard deviation of a figure from run to run, relative, where it is known from elsewhere. Without it, one run of
     /// each side has no verdict.
@@ -49,7 +49,7 @@ impl Default for Wish {
     }
 }
 
-/// What can be said of a change.
+/// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The whole interval is on the better side of no change.
@@ -94,20 +94,20 @@ pub struct Figure {
     pub metric: Metric,
     /// The base: the geometric mean of its runs.
     pub base: f64,
-    /// The same of the other side.
+    /// The geometric mean of the other side.
     pub new: f64,
     /// The change, where it has an interval.
     pub change: Option<Change>,
-    /// What can be said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What became of a limit.
+/// A limit and whether it is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
     /// The share by which NEW may be slower.
     pub loss_max: f64,
-    /// Whether it is held; absent without an interval, or without a verdict.
+    /// The verdict on it; absent without an interval, or without a verdict on the change.
     pub held: Option<Held>,
 }
 
@@ -116,7 +116,7 @@ pub struct Limit {
 pub struct Comparison {
     /// BASE and NEW.
     pub sides: [Side; 2],
-    /// In what they differ.
+    /// Facts in which the sides differ.
     pub differences: Vec<Difference>,
     /// The share of intervals that hold the truth.
     pub confidence: f64,
@@ -124,11 +124,11 @@ pub struct Comparison {
     pub figures: Vec<Figure>,
     /// The verdict, by the first figure alone.
     pub verdict: Verdict,
-    /// Why it is no better one, in words; empty where it needs none.
+    /// The reason for a verdict that decides nothing; empty otherwise.
     pub reason: String,
     /// The limit, where one was given.
     pub limit: Option<Limit>,
-    /// What a reader must know before trusting it.
+    /// Notes for the reader of the verdict.
     pub notes: Vec<String>,
 }
 
@@ -196,7 +196,7 @@ where
     }
 }
 
-/// Whether a run can take part: it is complete, and committed something.
+/// Returns true if a run can take part: it is complete, and committed something.
 #[must_use]
 pub fn counts(record: &RunRecord) -> bool {
     record.status == Status::Complete && record.summary.as_ref().is_some_and(|summary| summary.committed > 0)

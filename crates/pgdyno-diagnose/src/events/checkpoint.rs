@@ -12,10 +12,10 @@ use crate::words::number;
 
 pub(super) const KIND: &str = "checkpoint";
 
-/// What a checkpoint did is reported so long after its end, at most, in seconds.
+/// Seconds after its end within which a checkpoint's counters are updated.
 const REPORT_S: f64 = 2.5;
 
-/// What a look shows.
+/// The counters at one look.
 #[derive(Clone, Copy)]
 struct Look {
     at_s: f64,
@@ -42,7 +42,7 @@ fn looks(table: &SampleTable) -> Vec<Look> {
     table.rows().iter().filter_map(look).collect()
 }
 
-/// What happened from one look to the next.
+/// The difference between two looks.
 struct Step {
     before_s: f64,
     at_s: f64,
@@ -85,7 +85,7 @@ struct Checkpoint {
     timed: bool,
     requested: bool,
     buffers: f64,
-    /// Whether the time that it took is known.
+    /// Returns true if its duration is known.
     reported: bool,
 }
 
@@ -155,7 +155,7 @@ pub(super) fn events(facts: &Facts<'_>) -> Vec<EventRecord> {
     checkpoints(&looks).iter().map(event).collect()
 }
 
-/// Whether it came to its end; its text tells.
+/// Returns true if it was completed, according to its text.
 pub(super) fn is_complete(event: &EventRecord) -> bool {
     event.kind == KIND && !event.text.contains("not complete")
 }

@@ -1,4 +1,4 @@
-//! Whether the window holds what every window of a server in use holds: a checkpoint.
+//! Warns where no checkpoint was completed within the window.
 
 use pgdyno_results::EventRecord;
 use pgdyno_samples::{checkpointer, wal};

@@ -15,7 +15,7 @@ const GAP_S: f64 = 2.5;
 /// Vacuums that take more of the window than this are a storm.
 const STORM: f64 = 1.0 / 3.0;
 
-/// How the text of one ends that nobody saw at work.
+/// The end of the text of a vacuum that no look saw at work.
 const TOO_SHORT: &str = ", too short to be seen at work";
 
 /// All vacuums: those that were seen at work, and those that were too short for that, by the counters of their tables.

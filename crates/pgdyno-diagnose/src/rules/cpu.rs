@@ -11,10 +11,10 @@ use crate::words::{number, percent};
 /// A machine that is busier than this has no CPU left: some wait for one.
 pub(super) const SATURATED: f64 = 0.9;
 
-/// Where nobody looked at the machine, sessions that wait for nothing for more of the active samples than this are told of.
+/// Without samples of the machine, the least share of active time on a CPU that is a finding.
 const MOST: f64 = 0.5;
 
-/// Whether the server's machine has no CPU left; none where nobody looked.
+/// Returns true if the server's machine has no CPU left; `None` without samples of it.
 pub(super) fn is_saturated(facts: &Facts<'_>) -> Option<bool> {
     facts.machine.map(|(cpus, busy)| busy >= SATURATED * cpus)
 }

@@ -8,7 +8,7 @@ use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{bytes, duration, number, percent};
 
-/// Where no session waits for reads, a smaller share of hits than this is worth a word.
+/// Without waits for reads, a smaller share of hits than this is a finding.
 const HIT_RATIO_MIN: f64 = 0.9;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {

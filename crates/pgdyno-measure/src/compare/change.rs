@@ -3,7 +3,7 @@
 use super::estimate::{Estimate, mean};
 use super::student;
 
-/// Where a change goes.
+/// The direction of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The whole interval is above no change.
@@ -40,7 +40,7 @@ impl Change {
     /// From the figures of several runs, all positive: the runs vary, whatever went on within them. `None` where both
     /// sides have one run only, or one has none.
     ///
-    /// Where a side has a single run, it is taken to vary as the other side's runs do.
+    /// A side of one run is assumed to vary as the other side's runs do.
     #[must_use]
     pub fn of_runs(base: &[f64], new: &[f64], confidence: f64) -> Option<Self> {
         let logs = |values: &[f64]| values.iter().map(|v| v.ln()).collect::<Vec<_>>();
@@ -79,7 +79,7 @@ impl Change {
         Self { ratio: log.exp(), low: (log - reach).exp(), high: (log + reach).exp(), variance_of_one }
     }
 
-    /// Where it goes, at its confidence.
+    /// Returns the direction, at the confidence of the interval.
     #[must_use]
     pub fn direction(&self) -> Direction {
         match self {

@@ -1,4 +1,4 @@
-//! How well one run tells its own mean.
+//! Estimates the mean of one run, and its uncertainty.
 
 /// Fewer intervals than this say nothing of how alike neighbours are.
 pub const INTERVALS_MIN: usize = 10;
@@ -37,7 +37,7 @@ impl Estimate {
     }
 }
 
-/// How uncertain the mean of a series is.
+/// The uncertainty of the mean of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spread {
     /// Variance of the mean.
@@ -70,7 +70,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// How much of a value's distance from the mean the next one inherits, 0 to [`PERSISTENCE_MAX`].
+/// Returns the share of a value's distance from the mean that the next one inherits, 0 to [`PERSISTENCE_MAX`].
 fn persistence(series: &[f64]) -> f64 {
     let (n, mean) = (series.len() as f64, mean(series));
     let squares: f64 = series.iter().map(|v| (v - mean).powi(2)).sum();

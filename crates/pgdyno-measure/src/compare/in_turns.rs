@@ -15,7 +15,7 @@ pub struct Timed {
 /// Fewer runs of both sides together leave too few degrees of freedom beside two means and a slope.
 const RUNS_MIN: usize = 6;
 
-/// How much a slope may inflate the variance of the change. Runs in turns (ABAB, ABBA, random) are below 1.5; AAABBB is
+/// The most by which a slope may inflate the variance of the change. Runs in turns (ABAB, ABBA, random) are below 1.5; AAABBB is
 /// at 6 and more: there, drift and change cannot be told apart.
 const INFLATION_MAX: f64 = 2.5;
 

@@ -14,7 +14,7 @@ const RESOLUTION: f64 = 1.0 / 1024.0;
 pub struct Latencies {
     /// Of each interval: latencies in ascending order, and how often each was seen.
     intervals: Vec<Vec<(u64, u64)>>,
-    /// The same over all intervals, each latency once.
+    /// All intervals together, each latency once.
     merged: Vec<(u64, u64)>,
     count: u64,
 }
@@ -46,7 +46,7 @@ impl Latencies {
         self.merged.iter().find(reaches).map(|(latency, _)| *latency)
     }
 
-    /// How uncertain it is which share of latencies is at most the one at `quantile`.
+    /// Returns the uncertainty of the share of latencies that are at most the one at `quantile`.
     ///
     /// An interval adds to that how many of its latencies are above, less as many as were to be expected: a series like
     /// throughput, with the same neighbours.

@@ -1,4 +1,4 @@
-//! Whether a change keeps within a limit.
+//! Judges a change by a limit.
 
 use super::Change;
 use super::in_turns::runs_for;
@@ -6,7 +6,7 @@ use super::in_turns::runs_for;
 /// More runs than this are not asked for.
 pub const RUNS_MAX: u32 = 1000;
 
-/// What is known of a loss that is to stay below a limit.
+/// The verdict on a loss that must stay below a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// The whole interval keeps it.
@@ -15,7 +15,7 @@ pub enum Held {
     No,
     /// The interval holds the limit: some of it keeps it, some breaks it.
     Unknown {
-        /// So many runs of each side decide it in four of five cases, if the change is what was seen; absent where it takes
+        /// Runs of each side that decide it in four of five cases, if the change is as measured; absent where it takes
         /// more than [`RUNS_MAX`].
         runs: Option<u32>,
     },
@@ -33,7 +33,7 @@ impl Held {
     }
 }
 
-/// How often the number of runs that is asked for shows the change, if it is what was seen.
+/// The probability that the proposed number of runs shows the change, if it is as measured.
 pub const POWER: f64 = 0.8;
 
 /// Runs of each side that leave the limit out of the interval with [`POWER`], if the change is what was seen.

@@ -1,4 +1,4 @@
-//! Whether the promises are kept: comparisons of simulated runs by the thousand, of which the truth is known.
+//! Tests the confidence of comparisons with thousands of simulated runs whose truth is known.
 
 use super::{Change, Direction, Estimate, Latencies};
 
@@ -40,7 +40,7 @@ fn throughput(noise: &mut Noise, n: usize, rho: f64, level: f64, variation: f64)
     autoregression(noise, n, rho).iter().map(|v| level * (1.0 + variation * v)).collect()
 }
 
-/// How often `compare` gives each direction in `times` comparisons: up, down, unknown; as shares. No interval at all is
+/// Returns how often `compare` gives each direction in `times` comparisons: up, down, unknown; as shares. No interval at all is
 /// unknown, too.
 fn shares(times: u32, seed: u64, mut compare: impl FnMut(&mut Noise) -> Option<Change>) -> [f64; 3] {
     let (mut noise, mut counts) = (Noise::new(seed), [0; 3]);

@@ -1,4 +1,4 @@
-//! What a run was, fact by fact, and in which facts runs differ.
+//! The facts of a run, and those in which runs differ.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use pgdyno_results::RunRecord;
 
 use crate::units::{bytes, count};
 
-/// What a fact is about.
+/// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// What was to be done.
+    /// The plan.
     Plan,
     /// The recipe that it followed.
     Recipe,
@@ -40,7 +40,7 @@ impl Group {
 /// A fact in which runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
+    /// The subject.
     pub group: Group,
     /// Its name.
     pub name: String,
@@ -48,7 +48,7 @@ pub struct Difference {
     pub base: Vec<String>,
     /// The values of the other side.
     pub new: Vec<String>,
-    /// Whether figures of runs that differ in it are figures of different work.
+    /// True if runs that differ in it did different work.
     pub is_decisive: bool,
 }
 
@@ -74,7 +74,7 @@ const NEARLY: f64 = 1.02;
 /// A fact by group and name.
 type Key = (Group, String);
 
-/// What a run was: values in words, and whether they are decisive.
+/// Returns the facts of a run: values in words, and whether they are decisive.
 fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
     let mut facts = BTreeMap::new();
     let mut add = |group, name: &str, value: String, is_decisive| {
@@ -117,7 +117,7 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
     facts
 }
 
-/// What is run, on what and where: the value, and whether figures of others are figures of other work.
+/// Returns workload, scripts, scale and target: the value, and whether runs that differ in it did different work.
 fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
     let script = |script: &ScriptPlan| {
         // The same script may be called by another path.
@@ -202,7 +202,7 @@ fn settings(record: &RunRecord) -> BTreeMap<String, String> {
     settings
 }
 
-/// What a value is called that a run does not have.
+/// Stands for a value that a run does not have.
 const NONE: &str = "-";
 
 /// The facts in which runs differ: between the sides, or within one of them.
@@ -233,7 +233,7 @@ pub(crate) fn differences(base: &[&RunRecord], new: &[&RunRecord]) -> Vec<Differ
         .collect()
 }
 
-/// Whether all values are sizes that are nearly alike: what a private server gets for WAL follows the room on the disk.
+/// Returns true if all values are sizes that are nearly alike: a private server's room for WAL follows the disk.
 fn are_nearly_one_size(difference: &Difference) -> bool {
     let sizes: Option<Vec<u64>> =
         difference.base.iter().chain(&difference.new).map(|value| pgdyno_plan::units::bytes(value).ok()).collect();

@@ -84,7 +84,7 @@ fn verdict(change: &Change, metric: &Metric) -> Verdict {
     }
 }
 
-/// Whether NEW is slower by no more than `loss_max`: less throughput, or more latency. `tried` is how many runs the larger
+/// Judges whether NEW is slower by no more than `loss_max`: less throughput, or more latency. `tried` is how many runs the larger
 /// side has: as many did not decide it, so it takes more.
 pub(super) fn held(change: &Change, metric: &Metric, loss_max: f64, confidence: f64, tried: usize) -> Held {
     let held = if metric.is_latency() {
@@ -101,7 +101,7 @@ pub(super) fn held(change: &Change, metric: &Metric, loss_max: f64, confidence: 
     }
 }
 
-/// Why a verdict has no interval to stand on.
+/// Returns the reason for a verdict without an interval.
 pub(super) fn no_interval(base: &[Run], new: &[Run], wish: &Wish) -> String {
     if base.len() == 1 && new.len() == 1 && wish.run_noise.is_none() {
         return "one run of each side does not show how much runs differ; run both several times in turns, or say it with \

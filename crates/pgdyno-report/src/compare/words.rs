@@ -1,4 +1,4 @@
-//! What is said of a comparison in words, the same in every format.
+//! The words of a comparison, the same in every format.
 
 use pgdyno_measure::compare::{Change, Held};
 use pgdyno_plan::Pace;
@@ -73,7 +73,7 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// What became of the limit.
+/// Returns the verdict on the limit.
 pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
     let limit = comparison.limit?;
     let loss = share(limit.loss_max);
@@ -98,7 +98,7 @@ pub(crate) fn limit(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What a reader must know.
+/// Returns the notes for the reader.
 pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_work: bool, wish: &Wish) -> Vec<String> {
     let mut notes = Vec::new();
     let Some((Figure { metric, .. }, others)) = figures.split_first() else { return notes };
@@ -177,7 +177,7 @@ fn drift(record: &RunRecord) -> Option<String> {
     Some(format!("{} ({})", record.id, signed(1.0 + steady.trend)))
 }
 
-/// Whether several runs of each side were not done in turns.
+/// Returns true if several runs of each side were not done in turns.
 fn is_one_after_the_other(base: &[Run], new: &[Run]) -> bool {
     // Times are RFC 3339 in UTC, which sort as text.
     let span = |side: &[Run]| {
