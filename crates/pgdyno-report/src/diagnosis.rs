@@ -70,17 +70,19 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     if let Some(line) = clients_time(record) {
         writeln!(out, "- {line}")?;
     }
-    if !record.findings.is_empty() {
+    let rest = |finding: &FindingRecord| {
+        let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" — {advice}"));
+        format!("({}){advice}", finding.evidence.join("; "))
+    };
+    if shown(record).next().is_some() {
         writeln!(out, "What held the server back:\n")?;
         for (nth, finding) in shown(record) {
-            let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" — {advice}"));
-            writeln!(out, "{nth}. **{}** ({}){advice}", finding.text, finding.evidence.join("; "))?;
-        }
-        for finding in also_seen(record) {
-            let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!(" — {advice}"));
-            writeln!(out, "- also seen: {} ({}){advice}", finding.text, finding.evidence.join("; "))?;
+            writeln!(out, "{nth}. **{}** {}", finding.text, rest(finding))?;
         }
         writeln!(out)?;
+    }
+    for finding in also_seen(record) {
+        writeln!(out, "- also seen: {} {}", finding.text, rest(finding))?;
     }
     events(record).map_or(Ok(()), |line| writeln!(out, "- {line}"))
 }

@@ -30,19 +30,19 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     }
     let is_off = facts.setting("autovacuum") == Some("off");
     let naptime_s = facts.setting_seconds("autovacuum_naptime").unwrap_or(60.0);
-    let why = match () {
-        () if is_off => "autovacuum is off",
-        () if worst.vacuums > 0.0 => "vacuum did not keep up",
-        () if facts.seconds() < naptime_s => "the window was too short for autovacuum to come round",
-        () => "autovacuum did not come",
-    };
     let hot = if worst.updates > 0.0 { ", or lower the table's fillfactor (for HOT updates)" } else { "" };
-    let what = match () {
-        () if is_off => "turn autovacuum on".to_owned(),
-        () if worst.vacuums <= 0.0 && facts.seconds() < naptime_s => {
-            "run for longer, so that the figures have vacuum's part in them".to_owned()
-        }
-        () => format!("make autovacuum more eager{hot}"),
+    let more_eager = format!("make autovacuum more eager{hot}");
+    let (why, what) = if is_off {
+        ("autovacuum is off", "turn autovacuum on")
+    } else if worst.vacuums > 0.0 {
+        ("vacuum did not keep up", &*more_eager)
+    } else if facts.seconds() < naptime_s {
+        (
+            "the window was too short for autovacuum to come round",
+            "run for longer, so that the figures have vacuum's part in them",
+        )
+    } else {
+        ("autovacuum did not come", &*more_eager)
     };
     Some(FindingRecord {
         rule: "dead-rows".to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         evidence,
         advice: with_settings(
             facts,
-            &what,
+            what,
             &["autovacuum", "autovacuum_vacuum_scale_factor", "autovacuum_vacuum_cost_limit", "autovacuum_naptime"],
         ),
     })

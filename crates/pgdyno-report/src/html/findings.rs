@@ -9,13 +9,13 @@ pub(super) fn findings(record: &RunRecord, html: &mut Html) {
     if record.findings.is_empty() {
         return;
     }
+    let (also_seen, ranked): (Vec<_>, Vec<_>) = record.findings.iter().partition(|finding| finding.also_seen);
     html.heading("What held the server back");
-    html.raw("<ol class=\"findings\">\n");
-    for finding in record.findings.iter().filter(|finding| !finding.also_seen) {
-        one(finding, html);
+    if !ranked.is_empty() {
+        html.raw("<ol class=\"findings\">\n");
+        ranked.into_iter().for_each(|finding| one(finding, html));
+        html.raw("</ol>\n<p class=\"note\">Ranked by the share of the clients' time that went there.</p>\n");
     }
-    html.raw("</ol>\n");
-    let also_seen: Vec<_> = record.findings.iter().filter(|finding| finding.also_seen).collect();
     if !also_seen.is_empty() {
         html.raw("<p><b>Also seen</b></p>\n<ul class=\"findings\">\n");
         also_seen.into_iter().for_each(|finding| one(finding, html));
@@ -26,7 +26,6 @@ pub(super) fn findings(record: &RunRecord, html: &mut Html) {
         let rows: Vec<_> = record.clients_time.iter().map(row).collect();
         html.table(&[("The clients' time", false), ("share", true)], &rows);
     }
-    html.raw("<p class=\"note\">Ranked by the share of the clients' time that went there.</p>\n");
 }
 
 fn one(finding: &FindingRecord, html: &mut Html) {

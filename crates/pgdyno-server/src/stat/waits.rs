@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use pgdyno_net::quote;
 use pgdyno_samples::waits::SOURCE;
 
 use super::scene::Scene;
@@ -34,11 +35,10 @@ pub(super) fn sql(clients: Option<&str>) -> String {
     let is_other = clients.filter(is_plain).map_or_else(
         || "false".to_owned(),
         |name| {
-            let name = name.replace('\'', "''");
             format!(
-                "backend_type IN ('client backend', 'parallel worker') \
-                     AND application_name IS DISTINCT FROM E'{}' AND application_name !~ '^citus_'",
-                name.replace('\\', "\\\\")
+                "backend_type IN ('client backend', 'parallel worker') AND application_name IS DISTINCT FROM {} \
+                 AND application_name !~ '^citus_'",
+                quote::literal(name)
             )
         },
     );
