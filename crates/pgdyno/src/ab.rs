@@ -17,7 +17,7 @@ use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, RunRecord, Sta
 
 pub(crate) use side::{Side, differ};
 
-use crate::child;
+use crate::child::{self, Stopped};
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
@@ -31,18 +31,6 @@ pub(crate) struct AbRun<'a> {
     pub(crate) progress: &'a Progress,
     experiment: Experiment,
     slices: u32,
-}
-
-/// Why an experiment ended before it was decided.
-enum Stopped {
-    Interrupted,
-    Failed(Failure),
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
 }
 
 impl<'a> AbRun<'a> {
@@ -166,10 +154,13 @@ impl<'a> AbRun<'a> {
         })
     }
 
+    fn log_ratios(&self) -> Vec<f64> {
+        self.record.units.iter().map(|unit| unit.log_ratio).collect()
+    }
+
     /// Looks at what was measured so far.
     fn look(&mut self) {
-        let units: Vec<f64> = self.record.units.iter().map(|unit| unit.log_ratio).collect();
-        let Some(look) = self.experiment.look(&units) else { return };
+        let Some(look) = self.experiment.look(&self.log_ratios()) else { return };
         let percent = |ratio: f64| (ratio - 1.0) * 100.0;
         let record = &mut self.record;
         record.looks = self.experiment.looks;
@@ -186,7 +177,7 @@ impl<'a> AbRun<'a> {
     }
 
     fn tell(&self) {
-        let units: Vec<f64> = self.record.units.iter().map(|unit| unit.log_ratio).collect();
+        let units = self.log_ratios();
         let so_far = (units.iter().sum::<f64>() / units.len() as f64).exp();
         self.progress.note(&format!(
             "unit {}: {} {:+.1} % so far, {} of {}",
@@ -221,9 +212,8 @@ impl<'a> AbRun<'a> {
         match record {
             Some(record) if record.status == Status::Complete => Ok(record),
             record => {
-                let why = record.and_then(|record| record.reason).unwrap_or_else(|| "it left no record".to_owned());
-                let failure = Failure::new(Code::Run, format!("a slice of side {} failed: {why}", side.name));
-                Err(failure.hint(format!("{} has all that it said", self.log().display())).into())
+                let what = format!("a run of side {} failed", side.name);
+                Err(child::failure(&what, record.as_ref(), ended.code, &self.log()).into())
             }
         }
     }

@@ -35,6 +35,33 @@ pub(crate) struct Ended {
     pub(crate) record: Option<(PathBuf, RunRecord)>,
 }
 
+/// Why a series of runs ended before its end.
+pub(crate) enum Stopped {
+    Interrupted,
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Returns the failure of a run that cannot be used, by its record, or what it said last; `what` begins the sentence.
+pub(crate) fn failure(what: &str, record: Option<&RunRecord>, code: Option<i32>, log: &Path) -> Failure {
+    let code = match code {
+        Some(1) => Code::Start,
+        Some(10) => Code::Server,
+        Some(11) => Code::Load,
+        Some(12) => Code::Check,
+        _ => Code::Run,
+    };
+    let said = std::fs::read_to_string(log).unwrap_or_default();
+    let last = || said.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
+    let why = record.and_then(|record| record.reason.clone()).or_else(last).unwrap_or_default();
+    Failure::new(code, format!("{what}: {why}")).hint(format!("{} has all that it said", log.display()))
+}
+
 /// Runs an order and waits for its end. Appends its output to `log`. `place` is stored in its record, and identifies
 /// it. When `interrupt` asks for the end, the run is asked to end in the same way.
 pub(crate) fn run(

@@ -17,7 +17,7 @@ use pgdyno_report::search::load as words;
 use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, write_whole};
 
 use self::point::{Measured, judge, summed_up};
-use crate::child;
+use crate::child::{self, Stopped};
 use pgdyno_live::Progress;
 
 /// The specification of a search.
@@ -52,18 +52,6 @@ pub(crate) struct SearchRun<'a> {
     seen: BTreeMap<u64, Vec<Measured>>,
     places: BTreeMap<String, u32>,
     directory: PathBuf,
-}
-
-/// Why a search ended early.
-enum Stopped {
-    Interrupted,
-    Failed(Failure),
-}
-
-impl From<Failure> for Stopped {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
 }
 
 impl<'a> SearchRun<'a> {
@@ -261,17 +249,6 @@ impl<'a> SearchRun<'a> {
 
     /// Returns why a run has no figures.
     fn nothing(&self, name: &str, record: Option<&RunRecord>, code: Option<i32>) -> Stopped {
-        let code = match code {
-            Some(1) => Code::Start,
-            Some(10) => Code::Server,
-            Some(11) => Code::Load,
-            Some(12) => Code::Check,
-            _ => Code::Run,
-        };
-        let log = std::fs::read_to_string(self.log()).unwrap_or_default();
-        let last = || log.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
-        let why = record.and_then(|record| record.reason.clone()).or_else(last).unwrap_or_default();
-        let failure = Failure::new(code, format!("the run of {name} brought no figures: {why}"));
-        Stopped::Failed(failure.hint(format!("{} has all that it said", self.log().display())))
+        child::failure(&format!("the run of {name} brought no figures"), record, code, &self.log()).into()
     }
 }
