@@ -23,7 +23,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         number(taken * cpus - steal),
         number(cpus)
     )];
-    if steal > 0.0 {
+    // Less is written as 0.00.
+    if steal >= 0.005 {
         evidence.push(format!("{} CPUs were given to other virtual machines", number(steal)));
     }
     Some(FindingRecord {
