@@ -2,19 +2,27 @@
 //!
 //! A [`Search`] returns which load to measure next, and takes the results; the caller measures. It goes up and down
 //! until it has a load that meets the objective and one that does not, bisects the interval, repeats measurements
-//! that noise leaves undecided, and confirms both ends by a second measurement. It assumes that every load above one
+//! that noise leaves undecided, and confirms both ends by a second measurement. One load, the anchor, is measured
+//! every now and then, so that a drift of the machine or the server is seen ([`Limit::drift`]). It assumes that every load above one
 //! that does not meet the objective does not meet it either.
 
+mod drift;
 mod knee;
 mod sequential;
 
 pub use knee::knee;
 pub use sequential::{ERROR, REPEATS, Verdict};
 
-use sequential::{Noise, SATURATED};
+use drift::Today;
+use sequential::SATURATED;
 
 /// Minimum number of measurements of each end of the result.
 const CONFIRMED: usize = 2;
+
+/// Number of measurements after which the anchor is due again.
+const ANCHOR_EVERY: usize = 6;
+/// The same at the end of the search.
+const ANCHOR_AT_END: usize = 3;
 
 /// Range and limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +58,8 @@ pub enum Seen {
 #[derive(Clone, Debug, PartialEq)]
 struct Point {
     load: f64,
+    /// Measurements before each of its own.
+    at: Vec<usize>,
     margins: Vec<f64>,
 }
 
@@ -62,6 +72,9 @@ pub struct Limit {
     pub broken: Option<f64>,
     /// Whether the search reached its limit of measurements before it was finished.
     pub exhausted: bool,
+    /// Change of [`Seen::Margin`] at the same load from the first measurement to the last, if it is more than chance. The limit is
+    /// then that of the end.
+    pub drift: Option<f64>,
 }
 
 /// A search in progress.
@@ -85,10 +98,14 @@ impl Search {
             Seen::Margin(margin) => margin.clamp(-SATURATED, SATURATED),
             Seen::Overloaded => -SATURATED,
         };
+        let spent = self.spent();
         let at = self.points.partition_point(|point| point.load < load);
         match self.points.get_mut(at) {
-            Some(point) if point.load == load => point.margins.push(margin),
-            _ => self.points.insert(at, Point { load, margins: vec![margin] }),
+            Some(point) if point.load == load => {
+                point.at.push(spent);
+                point.margins.push(margin);
+            }
+            _ => self.points.insert(at, Point { load, at: vec![spent], margins: vec![margin] }),
         }
     }
 
@@ -98,14 +115,28 @@ impl Search {
         if self.spent() >= self.bounds.budget {
             return None;
         }
-        self.seek().or_else(|| self.fill())
+        match self.seek() {
+            Some(load) => self.anchor(ANCHOR_EVERY).or(Some(load)),
+            None => self.anchor(ANCHOR_AT_END).or_else(|| self.fill()),
+        }
+    }
+
+    /// Returns the anchor if it is due: of the loads whose figure was on the scale at the first `ANCHOR_EVERY` measurements, the
+    /// one closest to the limit.
+    fn anchor(&self, every: usize) -> Option<f64> {
+        let early = |point: &&Point| point.at[0] < ANCHOR_EVERY && point.margins[0].abs() < SATURATED;
+        let anchor =
+            self.points.iter().filter(early).min_by(|a, b| a.margins[0].abs().total_cmp(&b.margins[0].abs()))?;
+        let due = self.spent() >= anchor.at.last()? + every;
+        (self.spent() >= ANCHOR_EVERY && due).then_some(anchor.load)
     }
 
     /// Returns the verdict on a load.
     #[must_use]
     pub fn verdict(&self, load: f64) -> Verdict {
-        let noise = self.noise();
-        self.points.iter().find(|point| point.load == load).map_or(Verdict::Open, |point| noise.verdict(&point.margins))
+        let today = Today::of(&self.points);
+        let point = today.points.iter().find(|point| point.load == load);
+        point.map_or(Verdict::Open, |point| today.noise.verdict(&point.margins))
     }
 
     /// Returns the result so far.
@@ -114,20 +145,16 @@ impl Search {
         let (kept, broken) = self.ends(&self.verdicts());
         let load = |at: usize| self.points[at].load;
         let exhausted = self.spent() >= self.bounds.budget && self.seek().is_some();
-        Limit { kept: kept.map(load), broken: broken.map(load), exhausted }
+        Limit { kept: kept.map(load), broken: broken.map(load), exhausted, drift: Today::of(&self.points).drift }
     }
 
     fn spent(&self) -> usize {
         self.points.iter().map(|point| point.margins.len()).sum()
     }
 
-    fn noise(&self) -> Noise {
-        Noise::of(self.points.iter().map(|point| point.margins.as_slice()))
-    }
-
     fn verdicts(&self) -> Vec<Verdict> {
-        let noise = self.noise();
-        self.points.iter().map(|point| noise.verdict(&point.margins)).collect()
+        let today = Today::of(&self.points);
+        today.points.iter().map(|point| today.noise.verdict(&point.margins)).collect()
     }
 
     /// Returns the highest point that meets the objective below the lowest one that does not, and the latter.

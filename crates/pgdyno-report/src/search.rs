@@ -49,6 +49,13 @@ fn findings(record: &SearchRecord) -> Vec<String> {
         (_, None, _) => {}
     }
     lines.extend(record.reason.clone());
+    if let Some(drift) = record.drift_percent {
+        let way = if drift > 0.0 { "worse" } else { "better" };
+        lines.push(format!(
+            "drift: at the same load the figure that decides got {:.0} % {way} while the search went on; the limit is that of its end",
+            drift.abs()
+        ));
+    }
     if let Some(knee) = record.knee {
         let edge = match (record.points.first(), record.points.last()) {
             (Some(first), _) if first.load == knee => ", the lowest load measured: it may lie lower",
@@ -192,6 +199,14 @@ mod tests {
                1,025/s        1,025      3.33      10.0    0.0 %        2  cannot tell
                1,050/s        1,050      6.67      20.0    0.0 %        2  broken: 97.0 % of the offered load were achieved
         ");
+    }
+
+    #[test]
+    fn a_drift_is_told_with_its_size_and_its_way() {
+        for (percent, words) in [(34.7, "got 35 % worse while"), (-12.0, "got 12 % better while")] {
+            let lines = findings(&SearchRecord { drift_percent: Some(percent), ..record() });
+            assert!(lines.iter().any(|line| line.contains(words)), "{lines:?}");
+        }
     }
 
     #[test]

@@ -78,6 +78,10 @@ pub struct SearchRecord {
     /// The lowest load that does not meet them: the limit lies between the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<f64>,
+    /// Change of the figure that decides, at the same load, from the first run to the last, in percent: above 0 it got worse.
+    /// Present if it is more than chance; the limit is then that of the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift_percent: Option<f64>,
     /// The measured load with the highest throughput per unit of response time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<f64>,
@@ -112,6 +116,7 @@ impl SearchRecord {
             capacity_tps: None,
             kept: None,
             broken: None,
+            drift_percent: None,
             knee: None,
             points: Vec::new(),
             runs: Vec::new(),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pgdyno_measure::Interval;
 use pgdyno_workload::{Stage, has_groups};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::csv::{GroupIntervalsCsv, IntervalsCsv};
 use crate::error::{StoreError, io_error};
@@ -202,15 +204,12 @@ impl RunDir {
 /// # Errors
 /// When the system refuses, or a newer record is there.
 pub fn write_record(path: &Path, record: &RunRecord) -> Result<(), StoreError> {
-    let mut json = serde_json::to_string_pretty(record)
-        .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
-    json.push('\n');
     if is_replaced(path)
         && let Err(newer @ StoreError::Newer { .. }) = read_record(path)
     {
         return Err(newer);
     }
-    write_whole(path, json.as_bytes())
+    write_json(path, record)
 }
 
 /// Writes a file as a whole, or leaves the old one. Writes directly to a device or a pipe.
@@ -236,16 +235,31 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     })
 }
 
+/// Writes a record of several runs as a whole, or leaves the old one.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_json(path: &Path, record: &impl Serialize) -> Result<(), StoreError> {
+    let json = serde_json::to_string_pretty(record)
+        .map_err(|e| StoreError::Malformed { path: path.to_owned(), why: e.to_string() })?;
+    write_whole(path, (json + "\n").as_bytes())
+}
+
 /// Reads a record.
 ///
 /// # Errors
 /// When it cannot be read, is no record, or has a newer format.
 pub fn read_record(path: &Path) -> Result<RunRecord, StoreError> {
+    read_versioned(path)
+}
+
+/// Reads a record of any kind.
+pub(crate) fn read_versioned<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
     parse_record(path, &fs::read_to_string(path).map_err(io_error("read", path))?)
 }
 
 /// Parses the text of the record at `path`.
-pub(crate) fn parse_record(path: &Path, text: &str) -> Result<RunRecord, StoreError> {
+pub(crate) fn parse_record<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, StoreError> {
     let malformed = |why: String| StoreError::Malformed { path: path.to_owned(), why };
     let value: serde_json::Value = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
     let version = value.get("format_version").and_then(serde_json::Value::as_u64);
@@ -268,20 +282,29 @@ pub fn find_run(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
     if given.join(RECORD).is_file() {
         return Ok(given.join(RECORD));
     }
-    let runs = list_runs(results)?;
-    let missing = || StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() };
+    let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let run = named(&list_runs(results)?, name, file_name)?.map(|path| path.join(RECORD));
+    run.ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() })
+}
+
+/// Returns the path that `name` is the beginning or end of, or the last for `last`; `None` without one.
+///
+/// # Errors
+/// When there are several.
+pub(crate) fn named<'a>(
+    paths: &'a [PathBuf],
+    name: &str,
+    named: impl Fn(&Path) -> String,
+) -> Result<Option<&'a PathBuf>, StoreError> {
     if name == "last" {
-        return runs.last().map(|path| path.join(RECORD)).ok_or_else(missing);
+        return Ok(paths.last());
     }
-    let file_name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut fitting = runs.iter().filter(|path| file_name(path).starts_with(name) || file_name(path).ends_with(name));
+    let mut fitting = paths.iter().filter(|path| named(path).starts_with(name) || named(path).ends_with(name));
     match (fitting.next(), fitting.next()) {
-        (Some(path), None) => Ok(path.join(RECORD)),
-        (Some(a), Some(b)) => Err(StoreError::Malformed {
-            path: given.to_owned(),
-            why: format!("it could be {} or {}", file_name(a), file_name(b)),
-        }),
-        (None, _) => Err(missing()),
+        (Some(a), Some(b)) => {
+            Err(StoreError::Malformed { path: name.into(), why: format!("it could be {} or {}", named(a), named(b)) })
+        }
+        (path, _) => Ok(path),
     }
 }
 

@@ -14,7 +14,7 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_measure::search::{Bounds, ERROR, Limit, REPEATS, Search, Verdict, knee};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_report::search::load as words;
-use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, write_whole};
+use pgdyno_results::{Objective, RunRecord, SearchRecord, SearchStatus, Status, write_json};
 
 use self::point::{Measured, judge, summed_up};
 use crate::child::{self, Stopped};
@@ -78,9 +78,7 @@ impl<'a> SearchRun<'a> {
     }
 
     fn save(&self) -> Result<()> {
-        let mut json = serde_json::to_string_pretty(&self.record).or_fail(Code::Start)?;
-        json.push('\n');
-        write_whole(&self.path(), json.as_bytes()).or_fail(Code::Start)
+        write_json(&self.path(), &self.record).or_fail(Code::Start)
     }
 
     /// Runs the search to its end, and completes the record.
@@ -169,6 +167,8 @@ impl<'a> SearchRun<'a> {
         self.record.knee = knee(&curve.collect::<Vec<_>>()).map(|at| self.record.points[at].load);
         let limit = search.limit();
         (self.record.kept, self.record.broken) = (limit.kept, limit.broken);
+        // A margin is the logarithm of bound over figure.
+        self.record.drift_percent = limit.drift.map(|drift| ((-drift).exp() - 1.0) * 100.0);
     }
 
     /// Returns the outcome of a search.

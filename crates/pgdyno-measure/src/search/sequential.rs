@@ -38,9 +38,9 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noise {
     /// Standard deviation.
-    spread: f64,
+    pub(super) spread: f64,
     /// Degrees of freedom.
-    freedom: f64,
+    pub(super) freedom: f64,
 }
 
 impl Noise {
@@ -56,6 +56,9 @@ impl Noise {
     }
 
     pub(super) fn verdict(&self, margins: &[f64]) -> Verdict {
+        if margins.is_empty() {
+            return Verdict::Open;
+        }
         // The median of one or two is their mean.
         let loss = if margins.len() > 2 { MEDIAN } else { 1.0 };
         let least = t_quantile(self.freedom) * self.spread * loss / (margins.len() as f64).sqrt();
@@ -79,7 +82,7 @@ fn median(values: &[f64]) -> f64 {
 
 /// Returns the quantile of Student's t for [`Z`], by the expansion of Cornish and Fisher (Abramowitz and Stegun,
 /// 26.7.5): 2 % too small at 3 degrees of freedom, exact to three digits from 6.
-fn t_quantile(freedom: f64) -> f64 {
+pub(super) fn t_quantile(freedom: f64) -> f64 {
     let power = |n: i32| Z.powi(n);
     Z + (power(3) + Z) / (4.0 * freedom)
         + (5.0 * power(5) + 16.0 * power(3) + 3.0 * Z) / (96.0 * freedom.powi(2))

@@ -101,6 +101,55 @@ fn noise_and_stalls_are_seen_through_in_19_of_20_searches() {
     assert!(measurements <= 40.0, "{measurements}");
 }
 
+/// Returns the shares of searches whose bracket holds the truth, give or take 3 %, and that see a drift, and the mean number of
+/// measurements. `capacity` returns the limit after so many measurements; the truth is the one at the end where a drift is seen,
+/// else `usual`.
+fn share_that_holds(usual: f64, mut capacity: impl FnMut(&mut Random, usize) -> f64) -> (f64, f64, f64) {
+    const SEARCHES: u64 = 200;
+    let (mut held, mut seen, mut measurements) = (0.0, 0.0, 0.0);
+    for seed in 0..SEARCHES {
+        let mut random = Random(seed * 7919 + 1);
+        let (mut nth, mut now) = (0, 0.0);
+        let (limit, _, spent) = search(bounds(), |load| {
+            now = capacity(&mut random, nth);
+            nth += 1;
+            Seen::Margin((now / load).ln() * 4.0 + 0.1 * random.normal())
+        });
+        let truth = if limit.drift.is_some() { now } else { usual };
+        let below = limit.kept.is_some_and(|kept| kept <= truth * 1.03);
+        let above = limit.broken.is_none_or(|broken| broken >= truth * 0.97);
+        held += f64::from(u8::from(below && above));
+        seen += f64::from(u8::from(limit.drift.is_some()));
+        measurements += spent as f64;
+    }
+    let n = SEARCHES as f64;
+    (held / n, seen / n, measurements / n)
+}
+
+#[test]
+fn a_drift_is_seen_and_the_limit_is_that_of_the_end() {
+    // By so much in 25 measurements; a strong drift goes on while the search follows it.
+    for (change, least) in [(-0.2, 0.9), (-0.1, 0.95), (0.1, 0.9), (0.2, 0.95)] {
+        let (held, seen, measurements) = share_that_holds(1000.0, |_, nth| 1000.0 * (1.0 + change * nth as f64 / 25.0));
+        assert!(held >= least && seen >= 0.9, "{change}: {held} {seen} {measurements}");
+    }
+    let (held, seen, measurements) = share_that_holds(1000.0, |_, _| 1000.0);
+    assert!(held >= 0.95 && seen <= 0.05 && measurements <= 30.0, "{held} {seen} {measurements}");
+}
+
+#[test]
+fn a_level_that_swings_slowly_does_not_hide_the_limit() {
+    for (spread, persistence, least) in [(0.02, 0.9_f64, 0.95), (0.05, 0.7, 0.95), (0.05, 0.9, 0.9)] {
+        let mut level = 0.0;
+        let (held, seen, measurements) = share_that_holds(1000.0, |random, nth| {
+            let fresh = spread * random.normal();
+            level = if nth == 0 { fresh } else { persistence * level + (1.0 - persistence.powi(2)).sqrt() * fresh };
+            1000.0 * f64::exp(level)
+        });
+        assert!(held >= least, "{spread} {persistence}: {held} {seen} {measurements}");
+    }
+}
+
 #[test]
 fn without_noise_the_limit_lies_between_the_ends_and_they_are_near() {
     for truth in [1.5, 3.0, 50.0, 699.0, 700.0, 701.0, 1234.5, 1800.0] {
