@@ -23,7 +23,7 @@ use crate::prepare::settings::{self, Changed, Restored};
 use crate::record::Recording;
 use crate::record::verdict::End;
 use crate::stage::{Stage, is_null};
-use crate::target::lock::TargetLock;
+use crate::target::lock::{self, TargetLock};
 use crate::target::{Named, Owner, Server, Target};
 
 /// A run that has ended.
@@ -415,9 +415,7 @@ impl Run<'_> {
             if plan.suite.is_none()
                 && let Some(holder) = TargetLock::holder(admin)?
             {
-                server
-                    .notes
-                    .push(format!("{holder} measures on this server at the same time: the figures spoil each other"));
+                server.notes.push(lock::spoils(&holder));
             }
         }
         for note in notes {

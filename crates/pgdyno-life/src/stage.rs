@@ -30,6 +30,7 @@ use crate::record::figures;
 use crate::record::verdict::{self, End};
 use crate::record::warnings;
 use crate::target::cluster;
+use crate::target::lock;
 use crate::target::{Owner, Server};
 
 /// How long the server may take to report its counts.
@@ -183,6 +184,9 @@ impl Stage<'_> {
         }
         self.warm(admin, caps)?;
         let counted_before = self.server_counts(admin);
+        // Behind such a pooler the lock would pass to the next client of the connection.
+        let keeps_sessions = caps.pooling.is_none_or(|pooling| pooling.keeps_sessions());
+        let beside = if keeps_sessions { lock::mark_run(admin)? } else { None };
 
         let is_private = server.owner() != Owner::Given;
         // Counters of one node miss the others, and their sum counts a transaction on several nodes several times.
@@ -202,6 +206,12 @@ impl Stage<'_> {
         let driven = self.drive(driven)?;
         let mut end = self.conclude(&driven, server.death());
         let answers = self.still_answers(admin);
+        let came = if answers && keeps_sessions { lock::other_run(admin).unwrap_or_default() } else { None };
+        if let Some(other) = beside.or(came) {
+            let warning = lock::spoils(&other);
+            self.events.warn(&warning);
+            self.recording.record.warnings.push(warning);
+        }
         if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
             self.look_back(&access, admin, &counted_before, &baselines, &driven, &mut end);
         }

@@ -1,7 +1,10 @@
-//! The lock on a target: two suites at once would disturb each other's runs.
+//! Locks on a target: two suites at once would disturb each other's runs, and one refuses to begin. A run marks the
+//! server with a shared one, so that another that measures there at the same time is told of it.
 //!
-//! The lock is an advisory lock of PostgreSQL, so it ends with its connection, however that ends. An advisory lock
+//! A lock is an advisory lock of PostgreSQL, so it ends with its connection, however that ends. An advisory lock
 //! belongs to one database, but runs use the whole server, so holders in other databases are checked, too.
+
+use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
 
@@ -9,8 +12,15 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
 use crate::interrupt::Interrupt;
 
-/// The key of the lock: "pgdyno" and "suit" in ASCII, as far as 32 bits hold them.
-const KEY: (u32, u32) = (0x7067_6479, 0x7375_6974);
+/// What all keys begin with: "pgdy" in ASCII.
+const CLASS: u32 = 0x7067_6479;
+/// The key of suites: "suit".
+const SUITE: u32 = 0x7375_6974;
+/// The key of runs: "runs".
+const RUNS: u32 = 0x7275_6e73;
+
+/// How long the sessions of a run that has just ended may take to go.
+const GOING: Duration = Duration::from_secs(2);
 
 /// An advisory lock on the target's database, held by a separate connection whose application_name names the holder.
 pub struct TargetLock {
@@ -26,7 +36,6 @@ impl TargetLock {
     pub fn take(options: &ConnectOptions, who: &str, interrupt: &Interrupt) -> Result<Self> {
         let options = &interrupt.options(options);
         let mut admin = Admin::connect(&options.with_application_name(who)).or_fail(Code::Start)?;
-        let (class, key) = KEY;
         // Behind a pooler a session lock would pass to the next client of the connection, so an open transaction holds
         // it. At this isolation level the transaction keeps no snapshot between statements, and so does not hold back
         // VACUUM.
@@ -38,9 +47,10 @@ impl TargetLock {
         } else {
             "lock"
         };
-        let taken = admin.query_one(&format!("select pg_try_advisory_{kind}({class}, {key})")).or_fail(Code::Start)?;
+        let taken =
+            admin.query_one(&format!("select pg_try_advisory_{kind}({CLASS}, {SUITE})")).or_fail(Code::Start)?;
         // A holder in another database took it earlier.
-        match find(&mut admin).or_fail(Code::Start)? {
+        match find(&mut admin, SUITE).or_fail(Code::Start)? {
             Some(holder) => Err(refused(options, &holder)),
             None if taken != "t" => Err(refused(options, "somebody who has just ended")),
             None => {
@@ -67,8 +77,31 @@ impl TargetLock {
 
     /// Returns the holder, if there is one, and since when.
     pub(crate) fn holder(admin: &mut Admin) -> Result<Option<String>> {
-        find(admin).or_fail(Code::Start)
+        find(admin, SUITE).or_fail(Code::Start)
     }
+}
+
+/// Returns the warning of a run beside which somebody else measures.
+pub(crate) fn spoils(other: &str) -> String {
+    format!("{other} measures on this server at the same time: the figures spoil each other")
+}
+
+/// Marks the server as one that a run measures, for as long as the session lasts. Returns another run that does, and
+/// since when.
+pub(crate) fn mark_run(admin: &mut Admin) -> Result<Option<String>> {
+    admin.execute(&format!("select pg_advisory_lock_shared({CLASS}, {RUNS})")).or_fail(Code::Start)?;
+    let patience = Instant::now() + GOING;
+    loop {
+        match other_run(admin)? {
+            Some(_) if Instant::now() < patience => std::thread::sleep(Duration::from_millis(100)),
+            other => return Ok(other),
+        }
+    }
+}
+
+/// Returns another run that measures on the server, and since when.
+pub(crate) fn other_run(admin: &mut Admin) -> Result<Option<String>> {
+    find(admin, RUNS).or_fail(Code::Start)
 }
 
 fn refused(options: &ConnectOptions, holder: &str) -> Failure {
@@ -79,14 +112,13 @@ fn refused(options: &ConnectOptions, holder: &str) -> Failure {
     .hint("wait for its end, stop it (`pgdyno suite stop`), or use another server")
 }
 
-/// Selects the holder other than this session, in any database. Sessions that the role may not see are missing.
-fn find(admin: &mut Admin) -> std::result::Result<Option<String>, AdminError> {
-    let (class, key) = KEY;
+/// Selects the holder other than this session, in any database. What the role may not see of its session is missing.
+fn find(admin: &mut Admin, key: u32) -> std::result::Result<Option<String>, AdminError> {
     let sql = format!(
         "select coalesce(nullif(application_name, ''), 'a session') || coalesce(' (process ' || l.pid || ')', '') \
          || coalesce(' since ' || date_trunc('second', backend_start)::text, '') \
          from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid \
-         where locktype = 'advisory' and classid = {class} and objid = {key} and objsubid = 2 and granted \
+         where locktype = 'advisory' and classid = {CLASS} and objid = {key} and objsubid = 2 and granted \
          and l.pid <> pg_backend_pid() order by backend_start limit 1"
     );
     let rows = admin.promptly("who else measures there", |admin| admin.query(&sql))?;

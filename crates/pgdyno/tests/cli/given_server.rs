@@ -90,6 +90,20 @@ impl Place {
 }
 
 #[test]
+fn two_runs_on_one_server_are_told_of_each_other() {
+    let Some(place) = Place::new("two runs at once", "", TRUST) else { return };
+    place.run("load select-only -s 1").ok();
+    let mut first = place.start("run select-only -c 1 -T 6 --ramp 0");
+    first.until_it_says("progress:", 1);
+    let told = ["pgdyno (process ", "measures on this server at the same time: the figures spoil each other"];
+    place.run("run select-only -c 1 -T 8 --ramp 0").ok().says(&told).prints(&["usable with care"]);
+    first.end().ok().says(&told).prints(&["usable with care"]);
+    // Who comes when they have ended hears nothing of them.
+    let alone = place.run("run select-only -c 1 -T 2 --ramp 0").ok();
+    assert!(!alone.stderr.contains("at the same time"), "{}", alone.stderr);
+}
+
+#[test]
 fn a_run_over_tls_and_scram_names_them_and_never_the_password() {
     let hba = "local all postgres trust\nhostssl all bench all scram-sha-256\n";
     let Some(mut place) = Place::new("TLS and SCRAM", "", hba) else { return };
