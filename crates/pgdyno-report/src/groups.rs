@@ -45,10 +45,10 @@ pub(crate) fn name(record: &RunRecord, stage: &str, group: &str) -> String {
 fn of_group(record: &RunRecord, stage: &StageRecord, group: &GroupRecord) -> Vec<Row> {
     let summary = &group.summary;
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
-    let row = |name: String, is_part, first: [String; 5], latency: Option<&LatencyRecord>| Row {
+    let row = |name: String, is_part, first: [String; 5], latency: Option<&LatencyRecord>, n| Row {
         name,
         is_part,
-        cells: first.into_iter().chain(cells(record, latency)).collect(),
+        cells: first.into_iter().chain(cells(record, latency, n)).collect(),
     };
     let none = String::new;
     let offered = match planned(&record.plan, &stage.name, &group.name).map(|group| group.pace) {
@@ -58,16 +58,17 @@ fn of_group(record: &RunRecord, stage: &StageRecord, group: &GroupRecord) -> Vec
     let clients = count(u64::from(group.clients));
     let first = [clients, offered, count(summary.committed), count(summary.failed), per_s(summary.committed)];
     let response = summary.response_latency_ns.as_ref();
-    let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response)];
+    let n = summary.committed + summary.rolled_back;
+    let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response, n)];
     if group.transactions.len() > 1 {
         rows.extend(group.transactions.iter().map(|t| {
             let first = [none(), none(), count(t.committed), count(t.failed), per_s(t.committed)];
-            row(t.name.clone(), true, first, t.response_latency_ns.as_ref())
+            row(t.name.clone(), true, first, t.response_latency_ns.as_ref(), t.committed + t.rolled_back)
         }));
     }
     let service = summary.service_latency_ns.as_ref();
     if service != response {
-        rows.push(row("service time".to_owned(), true, [none(), none(), none(), none(), none()], service));
+        rows.push(row("service time".to_owned(), true, [none(), none(), none(), none(), none()], service, n));
     }
     rows
 }

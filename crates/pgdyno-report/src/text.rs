@@ -249,10 +249,14 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     line
 }
 
-pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>) -> Vec<String> {
+/// Returns percentiles and maximum of the latencies of `n` transactions. Of percentiles above the median, one that would be the
+/// maximum is left out.
+pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>, n: u64) -> Vec<String> {
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
     let percentiles = percentiles(record);
-    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(l.and_then(|l| l.percentile(*p)))).collect();
+    let is_known = |percent: f64| percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
+    let percentile = |p: &f64| l.filter(|_| is_known(*p)).and_then(|l| l.percentile(*p));
+    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(percentile(p))).collect();
     cells.push(cell(l.map(|l| l.max)));
     cells
 }
@@ -269,9 +273,9 @@ fn is_scheduled(record: &RunRecord) -> bool {
 pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
-    let row = |share: String, committed: u64, failed: u64, l: Option<&LatencyRecord>| {
+    let row = |share: String, [committed, rolled_back, failed]: [u64; 3], l: Option<&LatencyRecord>| {
         let mut row = vec![share, count(committed), count(failed), per_s(committed)];
-        row.extend(cells(record, l));
+        row.extend(cells(record, l, committed + rolled_back));
         row
     };
     // In a run with several stages, the later ones are in the table of groups.
@@ -281,17 +285,27 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
         .transactions
         .iter()
         .filter(is_of_stage)
-        .map(|t| (t.name.clone(), row(percent(t.share), t.committed, t.failed, t.response_latency_ns.as_ref())))
+        .map(|t| {
+            (
+                t.name.clone(),
+                row(percent(t.share), [t.committed, t.rolled_back, t.failed], t.response_latency_ns.as_ref()),
+            )
+        })
         .collect();
     if rows.len() > 1 {
         rows.push((
             "all".to_owned(),
-            row("100.0 %".to_owned(), summary.committed, summary.failed, summary.response_latency_ns.as_ref()),
+            row(
+                "100.0 %".to_owned(),
+                [summary.committed, summary.rolled_back, summary.failed],
+                summary.response_latency_ns.as_ref(),
+            ),
         ));
     }
     if is_scheduled(record) {
         let mut service = vec![String::new(); 4];
-        service.extend(cells(record, summary.service_latency_ns.as_ref()));
+        let n = summary.committed + summary.rolled_back;
+        service.extend(cells(record, summary.service_latency_ns.as_ref(), n));
         rows.push(("service time".to_owned(), service));
     }
     rows

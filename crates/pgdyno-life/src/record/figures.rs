@@ -72,7 +72,8 @@ pub(crate) fn server(admin: &mut Admin, options: &ConnectOptions, origin: &str) 
             .settings
             .iter()
             .filter(|(_, s)| {
-                !changed_only || !matches!(s.source.as_str(), "default" | "client" | "session" | "override")
+                !changed_only
+                    || s.differs && !matches!(s.source.as_str(), "default" | "client" | "session" | "override")
             })
             .map(|(name, s)| (name.clone(), s.value.clone()))
             .collect()

@@ -91,17 +91,29 @@ fn levels(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> Opti
     (!steps.seconds.is_empty()).then_some(steps)
 }
 
+/// Returns the p50, the p95, the p99 or the maximum (0 to 3) of an interval in milliseconds. `None` for a percentile of so few
+/// transactions that it would be the maximum, and after the window.
+fn percentile_ms(interval: &TimelineInterval, at: usize) -> Option<f64> {
+    let least = [1, 20, 100, 1][at];
+    let is_known = interval.phase != "drain" && interval.committed >= least;
+    interval.response_ns.filter(|_| is_known).map(|ns| ns[at] as f64 / 1e6)
+}
+
 fn latency(intervals: &[TimelineInterval]) -> Chart {
-    let of = |name, at: usize| series(name, intervals, move |i, _| i.response_ns.map(|ns| ns[at] as f64 / 1e6));
+    let of = |name, at: usize| series(name, intervals, move |i, _| percentile_ms(i, at));
     let max = Series { fold: Fold::Max, ..of("max", 3) };
+    let is_known = |series: &Series| series.values.iter().any(Option::is_some);
     Chart {
         title: "Response time".to_owned(),
-        note: "Percentiles of each interval, from the intended start to the server's last word.".to_owned(),
+        note:
+            "Percentiles of each interval, from the intended start to the server's last word; p95 and p99 of intervals \
+               with at least 20 and 100 transactions."
+                .to_owned(),
         unit: "ms".to_owned(),
         logarithmic: true,
         wide: true,
         part: Part::Drive,
-        series: vec![of("p50", 0), of("p95", 1), of("p99", 2), max],
+        series: [of("p50", 0), of("p95", 1), of("p99", 2)].into_iter().filter(is_known).chain([max]).collect(),
         ..Chart::default()
     }
 }

@@ -27,7 +27,17 @@ fn more(record: &RunRecord) -> Vec<Headline> {
         let meaning = "block reads that needed no read of the operating system";
         more.push(figure("from shared buffers", percent(ratio), meaning));
     }
-    if let Some(cpu) = summary.server_cpu_percent {
+    let machine = record.server_machine.as_ref();
+    if let Some((machine, cpus)) = machine.and_then(|machine| Some((machine, machine.cpus?)))
+        && !machine.server_cpus.is_empty()
+    {
+        let used: f64 = machine.server_cpus.values().sum();
+        let meaning = match machine.busy_cpus {
+            Some(busy) => format!("of {cpus:.0} CPUs, used by PostgreSQL; {busy:.2} by all programs together"),
+            None => format!("of {cpus:.0} CPUs, used by PostgreSQL"),
+        };
+        more.push(figure("PostgreSQL's CPUs", format!("{used:.2}"), &meaning));
+    } else if let Some(cpu) = summary.server_cpu_percent {
         let meaning = "of all CPUs of the server's machine, all programs together";
         more.push(figure("machine CPU", format!("{cpu:.0} %"), meaning));
     }

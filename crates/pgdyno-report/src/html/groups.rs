@@ -42,7 +42,9 @@ pub(super) fn charts(run: &ReportRun) -> Vec<Chart> {
         ..Chart::default()
     };
     let p99 = |name: &str, group: &GroupTimeline| {
-        series(name, &group.intervals, |i, _| i.response_ns.map(|[_, _, p99, _]| p99 as f64 / 1e6))
+        series(name, &group.intervals, |i, _| {
+            i.response_ns.filter(|_| i.phase != "drain").map(|[_, _, p99, _]| p99 as f64 / 1e6)
+        })
     };
     vec![
         chart(

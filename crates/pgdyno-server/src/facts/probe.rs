@@ -58,6 +58,8 @@ pub struct EffectiveSetting {
     pub value: String,
     /// Its source: `default`, `configuration file`, `database`, `client` …
     pub source: String,
+    /// Whether it has another value than the one that PostgreSQL is built with.
+    pub differs: bool,
 }
 
 /// An encrypted connection.
@@ -174,7 +176,7 @@ fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, Adm
     let rows = ask(
         admin,
         &format!(
-            "SELECT name, current_setting(name, true), source, vartype FROM pg_settings \
+            "SELECT name, current_setting(name, true), source, vartype, setting IS DISTINCT FROM boot_val FROM pg_settings \
              WHERE source <> 'default' OR name IN ({NOTABLE})"
         ),
     )?;
@@ -183,10 +185,10 @@ fn settings(admin: &mut Admin) -> Result<BTreeMap<String, EffectiveSetting>, Adm
         .unwrap_or_default()
         .into_iter()
         .filter_map(|row| {
-            let [name, value, source, kind] = <[Option<String>; 4]>::try_from(row).ok()?;
+            let [name, value, source, kind, differs] = <[Option<String>; 5]>::try_from(row).ok()?;
             let (name, value, kind) = (name?, value?, kind?);
-            let source = source?;
-            (!may_hold_secret(&name, &value, &kind)).then_some((name, EffectiveSetting { value, source }))
+            let (source, differs) = (source?, differs.as_deref() == Some("t"));
+            (!may_hold_secret(&name, &value, &kind)).then_some((name, EffectiveSetting { value, source, differs }))
         })
         .collect())
 }
