@@ -36,4 +36,5 @@ for nth in range(1, experiments + 1):
         low, high = told["interval_percent"]
         units = f"{told['change_percent']:+6.1f} % ({low:+.1f} to {high:+.1f}), noise {told['noise_percent']:.1f} %, {units}"
     print(f"{nth:3} {told['verdict']:14} {units}", flush=True)
+    print("    log-ratios:", *(f"{unit['log_ratio']:.5f}" for unit in told["units"]), flush=True)
 print(dict(verdicts), "false:", verdicts["faster"] + verdicts["slower"])

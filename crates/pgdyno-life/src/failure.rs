@@ -8,7 +8,7 @@ use crate::exit_code::Code;
 #[derive(Debug)]
 pub struct Failure {
     code: Code,
-    error: Box<dyn Error>,
+    error: Box<dyn Error + Send + Sync>,
     hint: Option<String>,
 }
 
@@ -17,7 +17,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
     /// Returns an error with its exit code.
-    pub fn new(code: Code, error: impl Into<Box<dyn Error>>) -> Self {
+    pub fn new(code: Code, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { code, error: error.into(), hint: None }
     }
 
@@ -76,7 +76,7 @@ pub trait OrFail<T> {
     fn or_fail(self, code: Code) -> Result<T>;
 }
 
-impl<T, E: Into<Box<dyn Error>>> OrFail<T> for std::result::Result<T, E> {
+impl<T, E: Into<Box<dyn Error + Send + Sync>>> OrFail<T> for std::result::Result<T, E> {
     fn or_fail(self, code: Code) -> Result<T> {
         self.map_err(|error| Failure::new(code, error))
     }

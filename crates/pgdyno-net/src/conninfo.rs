@@ -96,6 +96,25 @@ pub(crate) fn parse(dsn: &str) -> Result<Values, ConninfoError> {
     if uri::is_uri(dsn) { uri::parse(dsn) } else { key_value::parse(dsn) }
 }
 
+/// Returns a connection string without its secrets (passwords, keys of SCRAM and OAuth), as `key=value` pairs: what may
+/// stand in a file. It connects where the secrets come from the environment or a password file.
+///
+/// # Errors
+/// When the string is malformed.
+pub fn without_secrets(dsn: &str) -> Result<String, ConninfoError> {
+    let values = parse(dsn)?;
+    let pairs = values.iter().filter(|(key, _)| !keywords::is_secret(key));
+    let written = |(key, value): (&str, &str)| match value {
+        plain
+            if !plain.is_empty() && !plain.contains(|c: char| c.is_ascii_whitespace() || matches!(c, '\'' | '\\')) =>
+        {
+            format!("{key}={plain}")
+        }
+        quoted => format!("{key}='{}'", quoted.replace('\\', "\\\\").replace('\'', "\\'")),
+    };
+    Ok(pairs.map(written).collect::<Vec<_>>().join(" "))
+}
+
 /// Merges all values in libpq's order of precedence: the string, then values given apart from it, then the service,
 /// then the environment. Does not fill in defaults.
 pub(crate) fn merge(dsn: &str, apart: &[(&'static str, &str)], env: &Env) -> Result<Values, ConninfoError> {
@@ -150,6 +169,21 @@ mod tests {
             "service= beats PGSERVICE"
         );
         assert!(matches!(merge("service=absent", &[], &env), Err(ConninfoError::NoService { .. })));
+    }
+
+    #[test]
+    fn a_string_without_its_secrets_means_the_same() {
+        for (dsn, written) in [
+            (
+                "postgresql://ann:pw%40x@db1:6432/bench?sslmode=require",
+                "dbname=bench host=db1 port=6432 sslmode=require user=ann",
+            ),
+            (r"host=db1 password='a b' application_name='it\'s \\ me'", r"application_name='it\'s \\ me' host=db1"),
+            ("host=db1 sslpassword=x user=''", "host=db1 user=''"),
+        ] {
+            assert_eq!(without_secrets(dsn).unwrap(), written);
+            assert_eq!(without_secrets(written).unwrap(), written);
+        }
     }
 
     #[test]

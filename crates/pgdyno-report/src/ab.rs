@@ -5,13 +5,15 @@ use std::io::{self, Write};
 use pgdyno_results::{AbRecord, AbVerdict};
 
 use crate::compare::words::{share, signed};
+use crate::html;
 use crate::units::duration;
 
 /// Renders the record of an experiment.
 pub type Render = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
 
 /// All formats by name.
-pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("markdown", markdown)];
+pub const FORMATS: &[(&str, Render)] =
+    &[("text", text), ("json", json), ("markdown", markdown), ("html", html::ab::write)];
 
 /// The renderer of a format.
 #[must_use]
@@ -20,7 +22,7 @@ pub fn format(name: &str) -> Option<Render> {
 }
 
 /// `B is slower: TPS -5.2 %, 95 % interval -7.3 % to -3.1 %`.
-fn verdict(record: &AbRecord) -> String {
+pub(crate) fn verdict(record: &AbRecord) -> String {
     let ratio = |percent: f64| 1.0 + percent / 100.0;
     let metric = record.metric.to_uppercase();
     let measured = record.change_percent.zip(record.interval_percent).map(|(change, [low, high])| {
@@ -42,15 +44,19 @@ fn verdict(record: &AbRecord) -> String {
 }
 
 /// What the verdict rests on, and what more time would bring.
-fn lines(record: &AbRecord) -> Vec<String> {
+pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
     let differs = |differs: &[String]| if differs.is_empty() { "as given".to_owned() } else { differs.join(", ") };
     let mut lines = vec![
         format!("A: {}", differs(&record.a.differs)),
         format!("B: {}", differs(&record.b.differs)),
         format!(
-            "{} units of four slices of {} in turns{}, {} in all",
+            "{} unit{} of {}{}, {} in all",
             record.units.len(),
-            duration(record.slice_s),
+            if record.units.len() == 1 { "" } else { "s" },
+            match record.duets {
+                true => format!("{} with both at once", duration(4.0 * record.slice_s)),
+                false => format!("four slices of {} in turns", duration(record.slice_s)),
+            },
             if record.restarts { ", both servers restarted before each" } else { "" },
             duration(record.spent_s)
         ),
@@ -65,8 +71,10 @@ fn lines(record: &AbRecord) -> Vec<String> {
                 "fewer than five units show nothing: give more --budget, or a shorter --slice".to_owned()
             }
             Some(units) => format!(
-                "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured",
-                duration(each_s * f64::from(units))
+                "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured: \
+                 `pgdyno ab --resume {}` goes on",
+                duration(each_s * f64::from(units)),
+                record.id
             ),
             None => "even 1,000 units would hardly decide it".to_owned(),
         });
@@ -100,6 +108,7 @@ mod tests {
 
     fn record() -> AbRecord {
         AbRecord {
+            id: "x-ab-7".to_owned(),
             workload: "tpcb-like".to_owned(),
             a: AbSide { differs: vec!["shared_buffers=1GB".to_owned()], ..AbSide::default() },
             b: AbSide { differs: vec!["shared_buffers=8GB".to_owned()], ..AbSide::default() },
@@ -145,6 +154,7 @@ mod tests {
         (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");
+        assert!(text.contains("`pgdyno ab --resume x-ab-7`"), "{text}");
         assert!(text.contains("- ended by: budget"), "{text}");
     }
 }

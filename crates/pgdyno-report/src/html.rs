@@ -8,7 +8,9 @@
 //! Text of the user and of the database goes only through [`markup`] and [`data`], which escape it. The page's policy
 //! allows no script but its own, and no requests.
 
+pub(crate) mod ab;
 mod again;
+mod change;
 mod chart;
 mod comparison;
 mod data;

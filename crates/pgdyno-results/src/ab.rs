@@ -1,10 +1,17 @@
 //! The record of an A/B experiment: `ab/<id>.json` in the results directory. Each of its slices is an ordinary run with its own
 //! record; this one names them.
 
+use std::path::{Path, PathBuf};
+
 use pgdyno_plan::Order;
 use serde::{Deserialize, Serialize};
 
+use crate::error::StoreError;
 use crate::record::FORMAT_VERSION;
+use crate::store::{named, read_versioned};
+
+/// The directory of experiments in a results directory.
+const DIRECTORY: &str = "ab";
 
 /// What an experiment shows of B against A.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +46,11 @@ impl AbVerdict {
 pub struct AbSide {
     /// In what it differs, as it was given.
     pub differs: Vec<String>,
-    /// What is run, without the length of a slice.
+    /// What is run, without the length of a slice, and without passwords.
     pub order: Order,
+    /// Hash of the plan of its slices; absent before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_hash: Option<String>,
 }
 
 /// The runs of both sides.
@@ -95,6 +105,12 @@ pub struct AbRecord {
     pub looks: u32,
     /// Whether both servers were restarted before each unit.
     pub restarts: bool,
+    /// Whether both sides are measured at once, not in turns.
+    #[serde(default)]
+    pub duets: bool,
+    /// Runs so far, also those that count for nothing.
+    #[serde(default)]
+    pub runs_made: u32,
     /// The name of the metric that decides.
     pub metric: String,
     /// What it shows.
@@ -131,5 +147,37 @@ impl AbRecord {
             b,
             ..Self::default()
         }
+    }
+
+    /// Returns the directory of the experiments in `results`.
+    #[must_use]
+    pub fn directory(results: &Path) -> PathBuf {
+        results.join(DIRECTORY)
+    }
+
+    /// Finds the record that a user names: a file, an experiment's name, its unique beginning or end, or `last`.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn find(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
+        if Path::new(name).is_file() {
+            return Ok(name.into());
+        }
+        let directory = Self::directory(results);
+        let files = std::fs::read_dir(&directory).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
+        let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+        files.sort();
+        let id = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        named(&files, name, id)?
+            .cloned()
+            .ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: directory })
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no record, or has a newer format.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        read_versioned(path)
     }
 }

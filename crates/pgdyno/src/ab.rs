@@ -13,7 +13,7 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_live::Progress;
 use pgdyno_measure::ab::{Experiment, Shown};
 use pgdyno_plan::{Order, SuitePlan};
-use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, RunRecord, Status, write_whole};
+use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, RunRecord, Status, write_json, write_whole};
 
 pub(crate) use side::{Side, differ};
 
@@ -21,6 +21,9 @@ use crate::child::{self, Stopped};
 
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
+
+/// A duet measures as long as the slices in turns that it stands for.
+const SLICES_OF_A_UNIT: f64 = 4.0;
 
 /// An experiment under way.
 pub(crate) struct AbRun<'a> {
@@ -30,7 +33,13 @@ pub(crate) struct AbRun<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) progress: &'a Progress,
     experiment: Experiment,
-    slices: u32,
+}
+
+/// A run that is ready to start.
+struct Ready {
+    order: Order,
+    place: SuitePlan,
+    log: PathBuf,
 }
 
 impl<'a> AbRun<'a> {
@@ -41,28 +50,33 @@ impl<'a> AbRun<'a> {
         interrupt: &'a Interrupt,
         progress: &'a Progress,
     ) -> Result<Self> {
-        std::fs::create_dir_all(results.join("ab")).or_fail(Code::Start)?;
+        std::fs::create_dir_all(AbRecord::directory(results)).or_fail(Code::Start)?;
         let experiment = Experiment { margin: record.margin, confidence: record.confidence, looks: record.looks };
-        Ok(Self { record, sides, results, interrupt, progress, experiment, slices: 0 })
+        Ok(Self { record, sides, results, interrupt, progress, experiment })
     }
 
     /// Where its record is.
     pub(crate) fn path(&self) -> PathBuf {
-        self.results.join("ab").join(format!("{}.json", self.record.id))
+        AbRecord::directory(self.results).join(format!("{}.json", self.record.id))
     }
 
-    fn log(&self) -> PathBuf {
-        self.results.join("ab").join(format!("{}.log", self.record.id))
+    /// Writes its page beside the record, and returns where it is.
+    pub(crate) fn write_page(&self) -> Result<Option<PathBuf>> {
+        let (path, mut page) = (self.path().with_extension("html"), Vec::new());
+        let Some(render) = pgdyno_report::ab::format("html") else { return Ok(None) };
+        render(&self.record, &mut page).or_fail(Code::Start)?;
+        write_whole(&path, &page).or_fail(Code::Start)?;
+        Ok(Some(path))
     }
 
     fn save(&self) -> Result<()> {
-        let json = serde_json::to_string_pretty(&self.record).or_fail(Code::Start)?;
-        write_whole(&self.path(), (json + "\n").as_bytes()).or_fail(Code::Start)
+        write_json(&self.path(), &self.record).or_fail(Code::Start)
     }
 
     /// Loads both sides, and measures until it is decided, the budget has ended, or somebody ends it. What was measured is
     /// in the record, whatever happens.
     pub(crate) fn go(&mut self) -> Result<Code> {
+        self.record.ended = None;
         self.save()?;
         let ended = self.load().and_then(|()| self.measure());
         let (why, result) = match ended {
@@ -88,7 +102,8 @@ impl<'a> AbRun<'a> {
     fn load(&mut self) -> std::result::Result<(), Stopped> {
         for at in [0, 1] {
             self.progress.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
-            let record = self.run(at, "load", |_| {})?;
+            let ready = self.ready(at, "load", |_| {});
+            let record = self.carry_out(&ready)?;
             if self.record.metric.is_empty() {
                 self.record.metric = Metric::headline(std::iter::once(&record)).name().to_owned();
             }
@@ -98,13 +113,14 @@ impl<'a> AbRun<'a> {
 
     fn measure(&mut self) -> std::result::Result<&'static str, Stopped> {
         let began = Instant::now();
-        let budget = Duration::from_secs_f64(self.record.budget_s);
+        let spent_before_s = self.record.spent_s;
+        let budget = Duration::from_secs_f64((self.record.budget_s - spent_before_s).max(0.0));
         let mut longest = Duration::ZERO;
         loop {
             let unit_began = Instant::now();
             let unit = self.unit()?;
             self.record.units.push(unit);
-            self.record.spent_s = began.elapsed().as_secs_f64();
+            self.record.spent_s = spent_before_s + began.elapsed().as_secs_f64();
             longest = longest.max(unit_began.elapsed());
             let is_last = began.elapsed() + longest > budget;
             if self.record.units.len() >= self.experiment.next_look() || is_last {
@@ -121,27 +137,57 @@ impl<'a> AbRun<'a> {
         }
     }
 
-    /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns.
+    /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns, or a duet.
     fn unit(&mut self) -> std::result::Result<AbUnit, Stopped> {
         if self.record.restarts {
-            for at in [0, 1] {
-                self.sides[at].restart(self.progress)?;
-                self.run(at, "warm-up", no_load)?;
+            for side in &mut self.sides {
+                side.restart(self.progress)?;
             }
+            let warm_ups = [0, 1].map(|at| self.ready(at, "warm-up", no_load));
+            self.at_once(&warm_ups)?;
         }
         // Every other block is the other way round.
-        let order = if self.record.units.len().is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
+        let is_even = self.record.units.len().is_multiple_of(2);
+        let measured = if self.record.duets {
+            let length_s = self.record.slice_s * SLICES_OF_A_UNIT;
+            let sides = if is_even { [0, 1] } else { [1, 0] };
+            let mut duet = sides.map(|at| self.ready(at, "duet", no_load));
+            duet.iter_mut().for_each(|ready| ready.order.drive.time = Some(length_s));
+            sides.into_iter().zip(self.at_once(&duet)?).collect()
+        } else {
+            let mut measured = Vec::new();
+            for at in if is_even { [0, 1, 1, 0] } else { [1, 0, 0, 1] } {
+                let ready = self.ready(at, "slice", no_load);
+                measured.push((at, self.carry_out(&ready)?));
+            }
+            measured
+        };
+        let slices_of_a_side = measured.len() as f64 / 2.0;
         let mut logs = [0.0; 2];
         let mut runs = [Vec::new(), Vec::new()];
-        for at in order {
-            let record = self.run(at, "slice", no_load)?;
-            logs[at] += self.figure(&record)?.ln() / 2.0;
+        for (at, record) in measured {
+            self.admit_plan(at, &record)?;
+            logs[at] += self.figure(&record)?.ln() / slices_of_a_side;
             runs[at].push(record.id);
         }
         let [a, b] = runs;
         self.record.runs.a.extend(a.iter().cloned());
         self.record.runs.b.extend(b.iter().cloned());
         Ok(AbUnit { log_ratio: logs[1] - logs[0], runs: AbRuns { a, b } })
+    }
+
+    /// Refuses a slice that does something else than those before it: a script or a default may have changed since.
+    fn admit_plan(&mut self, at: usize, record: &RunRecord) -> Result<()> {
+        let side = if at == 0 { &mut self.record.a } else { &mut self.record.b };
+        let first = side.plan_hash.get_or_insert_with(|| record.plan_hash.clone());
+        if *first == record.plan_hash {
+            return Ok(());
+        }
+        let error = format!(
+            "side {} no longer runs what it ran before: its script or its target has changed",
+            self.sides[at].name
+        );
+        Err(Failure::new(Code::Start, error).hint("start another experiment"))
     }
 
     /// The metric of a slice, so that more of it is better.
@@ -189,9 +235,9 @@ impl<'a> AbRun<'a> {
         ));
     }
 
-    /// Runs a slice of a side and returns its record.
-    fn run(&mut self, at: usize, what: &str, edit: fn(&mut Order)) -> std::result::Result<RunRecord, Stopped> {
-        self.slices += 1;
+    /// Returns the next run of a side.
+    fn ready(&mut self, at: usize, what: &str, edit: fn(&mut Order)) -> Ready {
+        self.record.runs_made += 1;
         let side = &self.sides[at];
         let mut order = side.order.clone();
         order.drive.time = Some(self.record.slice_s);
@@ -202,9 +248,26 @@ impl<'a> AbRun<'a> {
             suite: "ab".to_owned(),
             id: self.record.id.clone(),
             run: format!("{} {what}", side.name),
-            repetition: self.slices,
+            repetition: self.record.runs_made,
         };
-        let ended = child::run(&order, &place, self.results, &self.log(), self.interrupt)?;
+        // The two of a duet need a log each.
+        let log = format!("{}.{}.log", self.record.id, side.name.to_lowercase());
+        Ready { order, place, log: AbRecord::directory(self.results).join(log) }
+    }
+
+    /// Carries out two runs at once.
+    fn at_once(&self, [first, second]: &[Ready; 2]) -> std::result::Result<[RunRecord; 2], Stopped> {
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| self.carry_out(first));
+            let second = self.carry_out(second);
+            let first = first.join().map_err(|_| Failure::new(Code::Run, "a thread of the experiment ended early"))?;
+            Ok([first?, second?])
+        })
+    }
+
+    /// Carries out a run and returns its record.
+    fn carry_out(&self, Ready { order, place, log }: &Ready) -> std::result::Result<RunRecord, Stopped> {
+        let ended = child::run(order, place, self.results, log, self.interrupt)?;
         if self.interrupt.control.is_stopping() {
             return Err(Stopped::Interrupted);
         }
@@ -212,8 +275,8 @@ impl<'a> AbRun<'a> {
         match record {
             Some(record) if record.status == Status::Complete => Ok(record),
             record => {
-                let what = format!("a run of side {} failed", side.name);
-                Err(child::failure(&what, record.as_ref(), ended.code, &self.log()).into())
+                let what = format!("the run {} failed", place.run);
+                Err(child::failure(&what, record.as_ref(), ended.code, log).into())
             }
         }
     }

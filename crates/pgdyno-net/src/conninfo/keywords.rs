@@ -81,9 +81,7 @@ impl Values {
 
     /// Returns true if a value is secret.
     pub(super) fn holds_a_secret(&self) -> bool {
-        ["password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"]
-            .iter()
-            .any(|key| self.0.contains_key(key))
+        self.0.keys().any(|key| is_secret(key))
     }
 
     /// The later of two values of a parameter counts.
@@ -98,6 +96,11 @@ impl Values {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(k, v)| (*k, v.as_str()))
     }
+}
+
+/// Returns true if nobody else may see the parameter's value.
+pub(super) fn is_secret(key: &str) -> bool {
+    ["password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"].contains(&key)
 }
 
 /// Returns the parameter of this name.

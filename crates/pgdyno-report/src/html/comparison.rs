@@ -1,14 +1,9 @@
 //! What a comparison says, on the page: the verdict, the figures with their changes, and in what the sides differ.
 
+use super::change::Scale;
 use super::markup::Html;
-use crate::compare::{Comparison, Figure, Side, Verdict, words};
+use crate::compare::{Comparison, Side, Verdict, words};
 use crate::metric::value_text;
-
-/// The picture of a change reaches at most so far from no change, as a share.
-const REACH_MAX: f64 = 1.0;
-
-/// It reaches at least so far: changes of a tenth of a percent are not to look like much.
-const REACH_MIN: f64 = 0.02;
 
 pub(super) fn comparison(comparison: &Comparison, html: &mut Html) {
     html.raw("<section id=\"figures\">\n").raw(class(comparison.verdict)).raw("<b>");
@@ -32,10 +27,10 @@ fn class(verdict: Verdict) -> &'static str {
 
 fn changes(comparison: &Comparison, html: &mut Html) {
     let ends = comparison.figures.iter().flat_map(|figure| match &figure.change {
-        Some(change) => [change.low, change.high].into_iter().filter(|end| *end > 0.0 && end.is_finite()).collect(),
+        Some(change) => vec![change.low, change.high],
         None => vec![figure.new / figure.base],
     });
-    let reach = ends.map(|ratio| (ratio - 1.0).abs()).fold(REACH_MIN, f64::max).min(REACH_MAX);
+    let scale = Scale::of(ends);
     html.raw(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"changes\"><thead><tr>",
     );
@@ -53,36 +48,19 @@ fn changes(comparison: &Comparison, html: &mut Html) {
             html.raw("<td class=\"n\">").text(&cell).raw("</td>");
         }
         html.raw("<td class=\"picture\">");
-        picture(figure, reach, html);
+        let tone = match figure.verdict {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            _ => "open",
+        };
+        scale.draw(tone, ratio, figure.change.as_ref().map(|change| [change.low, change.high]), html);
         html.raw("</td><td class=\"n\">").text(&words::interval(figure)).raw("</td><td>");
         html.text(figure.verdict.name()).raw("</td></tr>\n");
     }
     html.raw("</tbody></table></div>\n<p class=\"note\">The picture: the line in the middle is no change; the bar is the interval, ");
-    html.text(&format!("its dot what was seen. Its ends are {} and {}.", edge(1.0 - reach), edge(1.0 + reach)));
+    let [low, high] = scale.ends();
+    html.text(&format!("its dot what was seen. Its ends are {low} and {high}."));
     html.raw("</p>\n");
-}
-
-fn edge(ratio: f64) -> String {
-    format!("{:+.0} %", (ratio - 1.0) * 100.0)
-}
-
-/// The interval of a change on a line whose middle is no change.
-fn picture(figure: &Figure, reach: f64, html: &mut Html) {
-    let place = |ratio: f64| 50.0 + ((ratio - 1.0) / reach).clamp(-1.0, 1.0) * 48.0;
-    let ratio = figure.new / figure.base;
-    let tone = match figure.verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        _ => "open",
-    };
-    html.raw("<svg class=\"change ").text(tone).raw("\" aria-hidden=\"true\">");
-    html.raw("<rect class=\"rail\" x=\"0\" y=\"8\" width=\"100%\" height=\"2\"/><rect class=\"none\" x=\"50%\" y=\"1\" width=\"1\" height=\"16\"/>");
-    if let Some(change) = &figure.change {
-        let (low, high) = (place(change.low), place(change.high));
-        html.raw("<rect class=\"reach\" y=\"5\" height=\"8\" rx=\"3\" x=\"").text(&format!("{low:.2}%"));
-        html.raw("\" width=\"").text(&format!("{:.2}%", (high - low).max(0.6))).raw("\"/>");
-    }
-    html.raw("<circle cy=\"9\" r=\"3.5\" cx=\"").text(&format!("{:.2}%", place(ratio))).raw("\"/></svg>");
 }
 
 fn sides(sides: &[Side; 2], html: &mut Html) {

@@ -161,7 +161,7 @@ fn title(page: &Page<'_>) -> String {
     }
 }
 
-fn head(title: &str, html: &mut Html) {
+pub(super) fn head(title: &str, html: &mut Html) {
     html.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
     html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"").text(&policy()).raw("\">\n");
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");

@@ -46,6 +46,11 @@ impl Side {
         self.own.is_some()
     }
 
+    /// Returns true if each side has a server of its own.
+    pub(crate) fn are_apart([a, b]: &[Self; 2]) -> bool {
+        a.is_own() || b.is_own() || a.order.target.target != b.order.target.target
+    }
+
     /// Restarts its server on its data.
     pub(crate) fn restart(&mut self, progress: &Progress) -> Result<()> {
         let Some((server, settings)) = &mut self.own else { return Ok(()) };

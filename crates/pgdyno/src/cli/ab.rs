@@ -12,7 +12,8 @@ script=FILE, mode=prepared, or param:NAME=VALUE for the workload. Each may be gi
 Examples:\n  \
 pgdyno ab tpcb-like -s 50 -c 16 --a shared_buffers=1GB --b shared_buffers=8GB\n  \
 pgdyno ab tproc-c -w 20 --a embedded:/opt/pg17/bin --b embedded:/opt/pg18/bin --budget 30min\n  \
-pgdyno ab ./my.sql --a target=db1 --b target=db2\n\
+pgdyno ab ./my.sql --a target=db1 --b target=db2\n  \
+pgdyno ab --resume last --budget 20min\n\
 \n\
 Exit codes: 0 not slower, 20 slower, 21 cannot tell. docs/ab.md has more.";
 
@@ -33,6 +34,13 @@ pub(crate) struct AbArgs {
     /// A change of so much is a difference: it ends, too, when a larger one is ruled out
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
     pub(crate) margin: f64,
+    /// Measure both at once instead of in turns: decides sooner where other programs keep the machine busy, and both fit on it
+    #[arg(long)]
+    pub(crate) duets: bool,
+    /// Go on with an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`. Beside it only
+    /// --budget (from now on), --out, --format and --quiet count
+    #[arg(long, value_name = "EXPERIMENT")]
+    pub(crate) resume: Option<String>,
     /// Length of a slice
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::duration)]
     pub(crate) slice: f64,
@@ -40,6 +48,6 @@ pub(crate) struct AbArgs {
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
     /// How the result is written
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown", "html"])]
     pub(crate) format: String,
 }

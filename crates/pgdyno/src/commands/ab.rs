@@ -5,51 +5,116 @@ use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_live::Progress;
-use pgdyno_results::{AbRecord, AbSide, admit, run_id};
+use pgdyno_net::without_secrets;
+use pgdyno_plan::Order;
+use pgdyno_plan::targets::is_name;
+use pgdyno_results::{AbRecord, AbSide, AbVerdict, admit, run_id};
 
 use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
 use crate::interrupt;
 
 pub(crate) fn run(args: AbArgs) -> Result<Code> {
-    admit_arguments(&args)?;
     let quiet = args.run.quiet;
-    let order = args.run.order();
-    let results = order.results().to_owned();
-    let side = |differs: &[String]| -> Result<AbSide> {
-        let mut order = order.clone();
-        differs.iter().try_for_each(|difference| differ(&mut order, difference))?;
-        Ok(AbSide { differs: differs.to_vec(), order })
-    };
-    let (a, b) = (side(&args.a)?, side(&args.b)?);
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
+    let format = args.format.clone();
+    let Begin { mut record, orders: [a, b] } = match args.resume.clone() {
+        Some(name) => resumed(args, &name)?,
+        None => new(args)?,
+    };
+    let results = a.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
-
-    let started = Timestamp::now();
-    let workload = a.order.workload.names.first().cloned().unwrap_or_default();
-    let salt = started.as_nanosecond() as u64 ^ u64::from(std::process::id());
-    let id = run_id(started, &format!("ab-{workload}"), salt);
-    let mut record = AbRecord::begin(id, started, workload, a, b);
-    (record.slice_s, record.budget_s) = (args.slice, args.budget);
-    (record.margin, record.confidence) = (args.margin, args.confidence);
-
-    let sides = [
-        Side::bring_up("A", record.a.order.clone(), &progress)?,
-        Side::bring_up("B", record.b.order.clone(), &progress)?,
-    ];
+    let sides = [Side::bring_up("A", a, &progress)?, Side::bring_up("B", b, &progress)?];
+    if record.duets && !Side::are_apart(&sides) {
+        let error = "a duet measures both at once, and both sides have the same server";
+        return Err(Failure::new(Code::Start, error).hint("leave --duets out"));
+    }
     record.restarts = sides.iter().all(Side::is_own);
     let mut experiment = AbRun::new(record, sides, &results, &interrupt, &progress)?;
     let ended = experiment.go();
-    let render = pgdyno_report::ab::format(&args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let render = pgdyno_report::ab::format(&format)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
     if !experiment.record.units.is_empty() {
         let mut bytes = Vec::new();
         render(&experiment.record, &mut bytes).or_fail(Code::Start)?;
         super::print(&bytes)?;
     }
     progress.note(&format!("record: {}", experiment.path().display()));
+    match experiment.write_page() {
+        Ok(Some(page)) => progress.note(&format!("page: {}", page.display())),
+        Ok(None) => {}
+        Err(failure) => progress.warn(&failure.text()),
+    }
     ended
+}
+
+/// An experiment that is about to begin, or to go on.
+struct Begin {
+    record: AbRecord,
+    /// What each side runs, with its passwords.
+    orders: [Order; 2],
+}
+
+fn new(args: AbArgs) -> Result<Begin> {
+    admit_arguments(&args)?;
+    let order = args.run.order();
+    let side = |differs: &[String]| -> Result<Order> {
+        let mut order = order.clone();
+        differs.iter().try_for_each(|difference| differ(&mut order, difference))?;
+        Ok(order)
+    };
+    let orders = [side(&args.a)?, side(&args.b)?];
+    let recorded = |differs: &[String], order: &Order| -> Result<AbSide> {
+        let mut order = order.clone();
+        order.target.target = order.target.target.as_deref().map(storable).transpose()?;
+        let shown = |difference: &String| match difference.strip_prefix("target=") {
+            Some(target) => storable(target).map(|target| format!("target={target}")),
+            None if difference.contains("://") => storable(difference),
+            None => Ok(difference.clone()),
+        };
+        Ok(AbSide { differs: differs.iter().map(shown).collect::<Result<_>>()?, order, plan_hash: None })
+    };
+    let started = Timestamp::now();
+    let workload = orders[0].workload.names.first().cloned().unwrap_or_default();
+    let salt = started.as_nanosecond() as u64 ^ u64::from(std::process::id());
+    let id = run_id(started, &format!("ab-{workload}"), salt);
+    let [a, b] = [recorded(&args.a, &orders[0])?, recorded(&args.b, &orders[1])?];
+    let mut record = AbRecord::begin(id, started, workload, a, b);
+    (record.slice_s, record.budget_s, record.duets) = (args.slice, args.budget, args.duets);
+    (record.margin, record.confidence) = (args.margin, args.confidence);
+    Ok(Begin { record, orders })
+}
+
+/// Returns a target as a file may hold it: a connection string loses its password.
+fn storable(target: &str) -> Result<String> {
+    match target.starts_with("embedded") || is_name(target) {
+        true => Ok(target.to_owned()),
+        false => without_secrets(target).or_fail(Code::Start),
+    }
+}
+
+fn resumed(args: AbArgs, name: &str) -> Result<Begin> {
+    let refuse = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let budget_s = args.budget;
+    let is_as_it_is = args.a.is_empty() && args.b.is_empty() && !args.duets && args.run.again.is_none();
+    let order = args.run.order();
+    let mut counts = Order { out: order.out.clone(), ..Order::default() };
+    counts.target.config.clone_from(&order.target.config);
+    if !is_as_it_is || order != counts {
+        let error =
+            "--resume goes on with an experiment as it is: beside it only --budget, --out, --format and --quiet count";
+        return refuse(error.to_owned(), "leave the others out, or start another experiment");
+    }
+    let path = AbRecord::find(order.results(), name).or_fail(Code::Start)?;
+    let mut record = AbRecord::read(&path).or_fail(Code::Start)?;
+    if record.verdict != AbVerdict::CannotTell {
+        let error = format!("experiment {} is decided: {}", record.id, record.verdict.name());
+        return refuse(error, "start another experiment, perhaps with a smaller --margin");
+    }
+    record.budget_s = record.spent_s + budget_s;
+    let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
+    Ok(Begin { record, orders })
 }
 
 fn admit_arguments(args: &AbArgs) -> Result<()> {

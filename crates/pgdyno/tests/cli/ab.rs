@@ -44,6 +44,41 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
     assert_eq!((&told["verdict"], &told["ended"]), (&"cannot-tell".into(), &"budget".into()));
     assert_eq!(told["units"].as_array().unwrap().len(), 1);
     assert_eq!(record(&place.home), told);
+
+    // It goes on where it was.
+    let resume = |args: &str| {
+        place.home.run(&format!("ab --resume last --budget 1s -q {args}").split_whitespace().collect::<Vec<_>>())
+    };
+    resume("-c 3").ended(1).says(&["beside it only --budget"]);
+    let ran = resume("--format json").ended(21);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["units"].as_array().unwrap().len(), 2);
+    assert!(told["budget_s"].as_f64() > Some(2.0) && told["runs_made"] == 12, "{told}");
+    std::fs::write(place.home.join("one.sql"), "SELECT 2;\n").unwrap();
+    resume("").ended(1).says(&["side A no longer runs what it ran before", "start another experiment"]);
+}
+
+#[test]
+fn duets_measure_both_sides_at_once() {
+    let Some(place) = Place::new("a duet", "", TRUST) else { return };
+    std::fs::write(place.home.join("one.sql"), "SELECT pg_sleep(0.002);\n").unwrap();
+    // The password is not needed here, and must not be kept.
+    let dsn = format!("{} password=secret", place.target());
+    let args = ["ab", "./one.sql", "-c", "1", "--duets", "--slice", "500ms", "--budget", "1s", "-q"];
+    let a = format!("target={dsn} application_name=a");
+    let b = format!("target={dsn} application_name=b");
+    let ran = place.home.run(&[&args[..], &["--a", &a, "--b", &b]].concat()).ended(21);
+    ran.prints(&["1 unit of 2.0 s with both at once"]);
+    let record = record(&place.home);
+    let [a, b] = ["a", "b"].map(|side| &record["units"][0]["runs"][side]);
+    let began = |runs: &Value| {
+        let run = json(&place.home.join("pgdyno-results").join(runs[0].as_str().unwrap()).join("run.json"));
+        run["started_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap()
+    };
+    assert!(began(a).duration_until(began(b)).abs().as_secs_f64() < 2.0, "one starts before the other has ended");
+    assert!(!record.to_string().contains("secret"), "{record}");
+    let args = ["ab", "./one.sql", "--duets", "--b", "mode=prepared", "--target", &dsn];
+    place.home.run(&args).ended(1).says(&["both sides have the same server", "leave --duets out"]);
 }
 
 #[test]

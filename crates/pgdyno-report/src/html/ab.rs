@@ -1,0 +1,101 @@
+//! An A/B experiment as a page: the verdict, what it rests on, and each unit. It needs no script.
+
+use std::io::{self, Write};
+
+use pgdyno_results::{AbRecord, AbVerdict};
+
+use super::change::Scale;
+use super::markup::Html;
+use super::page::head;
+use crate::ab::{lines, verdict};
+use crate::compare::words::{share, signed};
+
+/// Writes the page of an experiment.
+///
+/// # Errors
+/// When `out` refuses it.
+pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
+    let mut html = Html::default();
+    let title = format!("{}: A against B", record.workload);
+    head(&title, &mut html);
+    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
+    html.text(&record.id).raw("</p></div></header>\n<main>\n<section>\n");
+    html.raw(match record.verdict {
+        AbVerdict::Faster => "<p class=\"verdict good all\"><b>",
+        AbVerdict::Slower => "<p class=\"verdict bad all\"><b>",
+        AbVerdict::NoDifference | AbVerdict::CannotTell => "<p class=\"verdict\"><b>",
+    });
+    html.text(&verdict(record)).raw("</b></p>\n").list(lines(record).iter().map(String::as_str));
+    units(record, &mut html);
+    html.raw("</section>\n</main>\n</body></html>\n");
+    out.write_all(html.into_string().as_bytes())
+}
+
+/// The change and its interval, then each unit, on one scale.
+fn units(record: &AbRecord, html: &mut Html) {
+    let ratios: Vec<f64> = record.units.iter().map(|unit| unit.log_ratio.exp()).collect();
+    let ratio = |percent: f64| 1.0 + percent / 100.0;
+    let interval = record.interval_percent.map(|ends| ends.map(ratio));
+    let scale = Scale::of(ratios.iter().copied().chain(interval.into_iter().flatten()));
+    html.heading("Units");
+    html.raw(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"changes\"><thead><tr>",
+    );
+    for name in ["", "B against A", "", "runs of A", "runs of B"] {
+        html.raw("<th scope=\"col\">").text(name).raw("</th>");
+    }
+    html.raw("</tr></thead><tbody>\n");
+    let mut row = |name: &str, tone, ratio: f64, interval, [a, b]: [&str; 2]| {
+        html.raw("<tr><th scope=\"row\">").text(name).raw("</th><td class=\"n\">").text(&signed(ratio));
+        html.raw("</td><td class=\"picture\">");
+        scale.draw(tone, ratio, interval, html);
+        html.raw("</td><td>").text(a).raw("</td><td>").text(b).raw("</td></tr>\n");
+    };
+    if let Some(change) = record.change_percent {
+        let tone = match record.verdict {
+            AbVerdict::Faster => "faster",
+            AbVerdict::Slower => "slower",
+            AbVerdict::NoDifference | AbVerdict::CannotTell => "open",
+        };
+        row("all", tone, ratio(change), interval, ["", ""]);
+    }
+    for (nth, (unit, ratio)) in record.units.iter().zip(&ratios).enumerate() {
+        row(&(nth + 1).to_string(), "open", *ratio, None, [&unit.runs.a.join(", "), &unit.runs.b.join(", ")]);
+    }
+    let [low, high] = scale.ends();
+    html.raw("</tbody></table></div>\n<p class=\"note\">");
+    html.text(&format!(
+        "The line in the middle is no change, the ends are {low} and {high}. Each dot is a unit; the bar is the interval that holds \
+         the change in {} of experiments.",
+        share(record.confidence)
+    ));
+    html.raw("</p>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_results::{AbRuns, AbUnit};
+
+    #[test]
+    fn the_page_has_the_verdict_and_every_unit_and_nothing_of_a_name_is_markup() {
+        let unit = |log_ratio, run: &str| AbUnit { log_ratio, runs: AbRuns { a: vec![run.to_owned()], b: Vec::new() } };
+        let record = AbRecord {
+            workload: "<b>".to_owned(),
+            metric: "tps".to_owned(),
+            verdict: AbVerdict::Slower,
+            confidence: 0.95,
+            change_percent: Some(-5.0),
+            interval_percent: Some([-7.0, -3.0]),
+            units: vec![unit(-0.05, "run-1"), unit(-0.1, "run-2")],
+            ..AbRecord::default()
+        };
+        let mut page = Vec::new();
+        write(&record, &mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        assert!(page.contains("B is slower than A: TPS -5.0 %") && page.contains("run-2"), "{page}");
+        assert!(page.contains("&lt;b&gt;") && !page.contains("<h1><b>"), "{page}");
+        assert_eq!((page.matches("<circle").count(), page.matches("class=\"reach\"").count()), (3, 1));
+        assert!(page.contains("the ends are -10 % and +10 %"), "{page}");
+    }
+}
