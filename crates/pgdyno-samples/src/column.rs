@@ -28,6 +28,8 @@ pub enum Kind {
     Key,
     /// Other text.
     Text,
+    /// Text of a statement. Its file has it without constants, which may be secrets.
+    Statement,
     /// Time of the last reset of the counters.
     Reset,
     /// A number that goes up and down.
@@ -63,6 +65,11 @@ impl Column {
     /// Returns a column of other text.
     pub(crate) const fn text(source: &'static str, name: &'static str) -> Self {
         Self::new(source, name, Kind::Text)
+    }
+
+    /// Returns a column of the text of a statement.
+    pub(crate) const fn statement(source: &'static str, name: &'static str) -> Self {
+        Self::new(source, name, Kind::Statement)
     }
 
     /// Returns a column for the time of the last reset of the counters.
@@ -113,7 +120,7 @@ impl Column {
     pub fn unit(&self) -> Option<Unit> {
         match self.kind {
             Kind::Gauge(unit) | Kind::Counter(unit) => Some(unit),
-            Kind::Key | Kind::Text | Kind::Reset => None,
+            Kind::Key | Kind::Text | Kind::Statement | Kind::Reset => None,
         }
     }
 

@@ -33,6 +33,12 @@ crate::source! { "database":
     BLK_WRITE_TIME_MS = counter("blk_write_time_ms", Milliseconds).as_sql("blk_write_time");
     /// Sessions.
     NUMBACKENDS = gauge("numbackends", Count);
+    /// Sessions begun.
+    SESSIONS = counter("sessions", Count).since(14);
+    /// Parallel workers that plans asked for.
+    PARALLEL_WORKERS_TO_LAUNCH = counter("parallel_workers_to_launch", Count).since(18);
+    /// Parallel workers that were launched.
+    PARALLEL_WORKERS_LAUNCHED = counter("parallel_workers_launched", Count).since(18);
     /// Time of the last reset of the counters.
     STATS_RESET = reset("stats_reset");
 }

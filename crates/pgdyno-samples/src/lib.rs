@@ -9,14 +9,18 @@ mod column;
 mod source;
 
 pub mod bgwriter;
+pub mod blockers;
+pub mod cgroup;
 pub mod checkpointer;
 pub mod citus;
 pub mod database;
+pub mod horizon;
 pub mod io;
 pub mod locks;
 pub mod machine;
 pub mod processes;
 pub mod replication;
+pub mod slru;
 pub mod statements;
 pub mod tables;
 pub mod vacuum;
@@ -28,7 +32,7 @@ pub use source::Source;
 use source::source;
 
 /// Every source.
-pub const SOURCES: [Source; 16] = [
+pub const SOURCES: [Source; 20] = [
     database::SOURCE,
     bgwriter::SOURCE,
     checkpointer::SOURCE,
@@ -36,6 +40,9 @@ pub const SOURCES: [Source; 16] = [
     io::SOURCE,
     waits::SOURCE,
     locks::SOURCE,
+    blockers::SOURCE,
+    horizon::SOURCE,
+    slru::SOURCE,
     tables::SOURCE,
     vacuum::SOURCE,
     replication::SOURCE,
@@ -45,6 +52,7 @@ pub const SOURCES: [Source; 16] = [
     machine::OF_DRIVER,
     processes::SOURCE,
     processes::OF_DRIVER,
+    cgroup::SOURCE,
 ];
 
 #[cfg(test)]

@@ -35,6 +35,22 @@ crate::source! { "machine":
     NET_SEND_BYTES_PER_S = gauge("net_send_bytes_per_s", BytesPerSecond);
     /// Load average of the last minute.
     LOAD_1MIN = gauge("load_1min", Count);
+    /// Mean time of a request of the busiest disk.
+    DISK_WAIT_MS = gauge("disk_wait_ms", Milliseconds);
+    /// Mean number of its requests that were queued or served.
+    DISK_QUEUE = gauge("disk_queue", Count);
+    /// Pages read from swap a second.
+    SWAP_IN_PAGES = gauge("swap_in_pages", Count);
+    /// Pages written to swap a second.
+    SWAP_OUT_PAGES = gauge("swap_out_pages", Count);
+    /// Share of the time in which a process waited for a CPU.
+    CPU_PRESSURE = gauge("cpu_pressure", Share);
+    /// Share of the time in which a process waited for I/O.
+    IO_PRESSURE = gauge("io_pressure", Share);
+    /// Share of the time in which a process waited for memory.
+    MEMORY_PRESSURE = gauge("memory_pressure", Share);
+    /// TCP segments sent again, as a share of those sent.
+    TCP_RETRANSMITTED = gauge("tcp_retransmitted", Share);
 }
 
 /// The driver's machine, where it is not the server's.

@@ -29,10 +29,13 @@ crate::source! { "statements":
     TEMP_BLKS_WRITTEN = counter("temp_blks_written", Count);
     /// WAL generated.
     WAL_BYTES = counter("wal_bytes", Bytes);
+    /// Time of compiling it (JIT).
+    JIT_TIME_MS = counter("jit_time_ms", Milliseconds)
+        .as_sql("jit_generation_time + jit_inlining_time + jit_optimization_time + jit_emission_time").since(15);
 }
 
 /// The counters of a statement, in the order of the file.
-pub const COUNTERS: [Column; 9] = [
+pub const COUNTERS: [Column; 10] = [
     CALLS,
     TOTAL_EXEC_TIME_MS,
     ROWS,
@@ -42,4 +45,5 @@ pub const COUNTERS: [Column; 9] = [
     SHARED_BLKS_WRITTEN,
     TEMP_BLKS_WRITTEN,
     WAL_BYTES,
+    JIT_TIME_MS,
 ];

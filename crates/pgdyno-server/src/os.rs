@@ -8,6 +8,7 @@
 //! counted for all CPUs together, so that neither the length of a tick nor a late look matters.
 
 mod beat;
+mod cgroup;
 mod child;
 mod command;
 mod cpu;
@@ -20,6 +21,7 @@ mod memory;
 mod net;
 mod observer;
 mod os_metrics;
+mod pressure;
 mod proc;
 pub(crate) mod process;
 mod report;

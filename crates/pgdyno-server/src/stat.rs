@@ -7,18 +7,22 @@
 
 mod asked;
 mod bgwriter;
+mod blockers;
 mod checkpointer;
 mod citus;
 mod clock;
 pub(crate) mod database;
+mod horizon;
 mod io;
 mod locks;
 mod plans;
+mod redacted;
 mod replication;
 mod sampled;
 mod sampler;
 mod scene;
 mod session;
+mod slru;
 pub(crate) mod source;
 mod statements;
 mod tables;
@@ -41,6 +45,9 @@ const SOURCES: &[Source] = &[
     wal::SOURCE,
     io::SOURCE,
     locks::SOURCE,
+    blockers::SOURCE,
+    horizon::SOURCE,
+    slru::SOURCE,
     tables::SOURCE,
     vacuum::SOURCE,
     replication::SOURCE,

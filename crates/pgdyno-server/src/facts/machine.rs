@@ -1,6 +1,6 @@
 //! Facts of this machine, for the record and for sizing the private server.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 #[cfg(not(target_os = "linux"))]
 use std::process::Command;
 
@@ -70,9 +70,33 @@ impl Machine {
 
 /// Limits of a container.
 #[derive(Debug, Default, PartialEq)]
-struct Limits {
-    cpus: Option<f64>,
-    memory_bytes: Option<u64>,
+pub(crate) struct Limits {
+    pub(crate) cpus: Option<f64>,
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+/// Returns the directories of the control groups in `memberships` (the text of `/proc/PID/cgroup`), and of those above them, as
+/// far as they have limits of CPU or memory. Source: cgroups(7); the kernel's documentation of cgroup-v1 and cgroup-v2.
+pub(crate) fn groups(memberships: &str, mount: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for line in memberships.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(group)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let controllers: Vec<&str> = controllers.split(',').collect();
+        let mount = match controllers.as_slice() {
+            [""] => mount.to_owned(),
+            some if some.contains(&"memory") => mount.join("memory"),
+            some if some.contains(&"cpu") => mount.join("cpu"),
+            _ => continue,
+        };
+        // In a container the group's path may be the host's, which does not exist there: then the mount itself is
+        // the group.
+        let group = Path::new(group.trim_start_matches('/'));
+        found.extend(group.ancestors().map(|above| mount.join(above)));
+    }
+    found
 }
 
 impl Limits {
@@ -81,34 +105,17 @@ impl Limits {
         Self::of(&memberships, Path::new("/sys/fs/cgroup"))
     }
 
-    /// Returns the tightest limits of the groups in `memberships` (the text of `/proc/self/cgroup`) and of those
-    /// above them. Source: cgroups(7); the kernel's documentation of cgroup-v1 and cgroup-v2.
+    /// Returns the tightest limits of the groups in `memberships` and of those above them.
     fn of(memberships: &str, mount: &Path) -> Self {
         let mut limits = Self::default();
-        for line in memberships.lines() {
-            let mut fields = line.splitn(3, ':');
-            let (Some(_), Some(controllers), Some(group)) = (fields.next(), fields.next(), fields.next()) else {
-                continue;
-            };
-            let controllers: Vec<&str> = controllers.split(',').collect();
-            let mount = match controllers.as_slice() {
-                [""] => mount.to_owned(),
-                some if some.contains(&"memory") => mount.join("memory"),
-                some if some.contains(&"cpu") => mount.join("cpu"),
-                _ => continue,
-            };
-            // In a container the group's path may be the host's, which does not exist there: then the mount itself is
-            // the group.
-            let group = Path::new(group.trim_start_matches('/'));
-            for above in group.ancestors() {
-                let dir = mount.join(above);
-                limits.tighten(Self::of_group(&dir));
-            }
+        for dir in groups(memberships, mount) {
+            limits.tighten(Self::of_group(&dir));
         }
         limits
     }
 
-    fn of_group(dir: &Path) -> Self {
+    /// Returns the limits of one group.
+    pub(crate) fn of_group(dir: &Path) -> Self {
         let read = |name| std::fs::read_to_string(dir.join(name)).ok();
         let number = |name| read(name).and_then(|text| text.trim().parse::<i64>().ok());
         let share = |quota: f64, period: f64| (quota > 0.0 && period > 0.0).then(|| quota / period);

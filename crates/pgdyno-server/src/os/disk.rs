@@ -21,6 +21,12 @@ struct Disk {
     read_bytes: u64,
     written_bytes: u64,
     busy_ms: u64,
+    /// Completed reads and writes.
+    requests: u64,
+    /// Time of these requests, added up.
+    requests_ms: u64,
+    /// Time of all requests, those in flight included, added up.
+    queued_ms: u64,
 }
 
 /// Work of the disks between two looks.
@@ -31,6 +37,10 @@ pub(crate) struct DiskUse {
     /// Share of the time that the busiest disk was busy, 0 to 1. A disk that serves many requests at once is not
     /// saturated at 1.
     pub(crate) busy: f64,
+    /// Mean time of a request of the busiest disk, in milliseconds; `None` if it had none.
+    pub(crate) wait_ms: Option<f64>,
+    /// Mean number of its requests that were queued or served.
+    pub(crate) queue: f64,
 }
 
 impl Disks {
@@ -46,7 +56,14 @@ impl Disks {
             let [_, _, name, ref counts @ ..] = fields[..] else { return Err(malformed()) };
             let count = |nth: usize| counts.get(nth).and_then(|count| count.parse::<u64>().ok()).ok_or_else(malformed);
             let bytes = |nth: usize| Ok(count(nth)?.saturating_mul(SECTOR));
-            let disk = Disk { read_bytes: bytes(2)?, written_bytes: bytes(6)?, busy_ms: count(9)? };
+            let disk = Disk {
+                read_bytes: bytes(2)?,
+                written_bytes: bytes(6)?,
+                busy_ms: count(9)?,
+                requests: count(0)?.saturating_add(count(4)?),
+                requests_ms: count(3)?.saturating_add(count(7)?),
+                queued_ms: count(10)?,
+            };
             if !NOT_DISKS.iter().any(|prefix| name.starts_with(prefix)) {
                 disks.insert(name.to_owned(), disk);
             }
@@ -64,9 +81,16 @@ impl Disks {
             let Some(then) = earlier.disks.get(name) else { continue };
             used.read_bytes_per_s += now.read_bytes.saturating_sub(then.read_bytes) as f64 / seconds;
             used.write_bytes_per_s += now.written_bytes.saturating_sub(then.written_bytes) as f64 / seconds;
-            used.busy = used.busy.max(now.busy_ms.saturating_sub(then.busy_ms) as f64 / 1e3 / seconds);
+            let grown = |of: fn(&Disk) -> u64| of(now).saturating_sub(of(then)) as f64;
+            let busy = (grown(|disk| disk.busy_ms) / 1e3 / seconds).min(1.0);
+            if busy > used.busy {
+                let requests = grown(|disk| disk.requests);
+                used.busy = busy;
+                used.wait_ms = (requests > 0.0).then(|| grown(|disk| disk.requests_ms) / requests);
+                used.queue = grown(|disk| disk.queued_ms) / 1e3 / seconds;
+            }
         }
-        DiskUse { busy: used.busy.min(1.0), ..used }
+        used
     }
 }
 
@@ -89,9 +113,10 @@ mod tests {
     #[test]
     fn whole_disks_count_once() {
         let text = |read: u64, busy: u64| {
+            let (requests, spent, queued) = (busy / 10, busy / 2, 3 * busy);
             format!(
                 "   7       0 loop0 9 9 999 9 9 9 999 9 0 9 9 0 0 0 0 0 0\n\
-                 259       0 nvme0n1 10 0 {read} 5 7 0 40 6 0 {busy} 11 0 0 0 0 0 0\n\
+                 259       0 nvme0n1 {requests} 0 {read} {spent} 7 0 40 6 0 {busy} {queued} 0 0 0 0 0 0\n\
                  259       1 nvme0n1p1 10 0 {read} 5 7 0 40 6 0 {busy} 11 0 0 0 0 0 0\n\
                  252       0 dm-0 10 0 {read} 5 7 0 40 6 0 {busy} 11\n\
                    8       0 sda 1 0 8 1 1 0 {read} 1 0 100 1\n\
@@ -103,6 +128,7 @@ mod tests {
         assert_eq!(before.disks.keys().collect::<Vec<_>>(), ["nvme0n1", "sda", "xvda1"]);
         let used = after.since(&before, 2.0);
         assert_eq!((used.read_bytes_per_s, used.write_bytes_per_s, used.busy), (51_200.0, 51_200.0, 0.5));
+        assert_eq!((used.wait_ms, used.queue), (Some(5.0), 1.5));
         assert_eq!(after.since(&Disks::default(), 2.0), DiskUse::default());
         assert_eq!(after.since(&before, 0.5).busy, 1.0);
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::beat::{Beat, Wake};
+use super::cgroup::Groups;
 use super::observer::{Look, Observer};
 use super::proc::{BOOT, FILES, ProcTexts};
 use super::process::{self, Process};
@@ -30,6 +31,7 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
     let seeks_server = observer.tally.seeks_server() && source == MACHINE;
     let (mut seconds_per_look, mut until_next) = (1, 0);
     let mut cost_before: Option<Duration> = None;
+    let mut groups = Groups::find(observer.tally.postmaster());
     let mut beat = Beat::begin();
     loop {
         let with_processes = until_next == 0;
@@ -38,7 +40,10 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
         let frames = observer.digest(&look, Instant::now());
         let own_cost = thread_cpu().saturating_sub(began);
         match frames {
-            Ok(frames) => frames.into_iter().for_each(|frame| tell(MachineReport::Frame(frame))),
+            Ok(frames) => {
+                let frames = frames.into_iter().chain(groups.look(Instant::now()));
+                frames.for_each(|frame| tell(MachineReport::Frame(frame)));
+            }
             Err(malformed) => return tell(MachineReport::LeftOut { source, why: malformed.to_string() }),
         }
         if with_processes {

@@ -10,6 +10,7 @@ use super::disk::Disks;
 use super::kind::{DRIVER, KERNEL, OTHER};
 use super::memory::{Memory, first_number};
 use super::net::Interfaces;
+use super::pressure::Pressure;
 use super::proc::{Malformed, ProcTexts};
 use super::process::Process;
 use super::tally::Tally;
@@ -46,6 +47,7 @@ struct Reading {
     memory: Memory,
     disks: Disks,
     net: Interfaces,
+    pressure: Pressure,
     load: f64,
     uptime_s: f64,
 }
@@ -57,6 +59,7 @@ impl Reading {
             memory: Memory::parse(texts.file("meminfo"))?,
             disks: Disks::parse(texts.file("diskstats"))?,
             net: Interfaces::parse(texts.file("net/dev"))?,
+            pressure: Pressure::parse(texts),
             load: first_number("loadavg", texts.file("loadavg"))?,
             uptime_s: first_number("uptime", texts.file("uptime"))?,
         })
@@ -89,6 +92,16 @@ impl Reading {
             set(machine::DISK_BUSY, Some(format!("{:.3}", disks.busy)));
             set(machine::NET_RECEIVE_BYTES_PER_S, whole(received));
             set(machine::NET_SEND_BYTES_PER_S, whole(sent));
+            let exact = |n: f64| format!("{n:.3}");
+            set(machine::DISK_WAIT_MS, disks.wait_ms.map(exact));
+            set(machine::DISK_QUEUE, Some(exact(disks.queue)));
+            let pressure = self.pressure.since(&before.pressure, seconds);
+            set(machine::SWAP_IN_PAGES, pressure.swap_in_pages.map(exact));
+            set(machine::SWAP_OUT_PAGES, pressure.swap_out_pages.map(exact));
+            set(machine::CPU_PRESSURE, pressure.cpu.map(exact));
+            set(machine::IO_PRESSURE, pressure.io.map(exact));
+            set(machine::MEMORY_PRESSURE, pressure.memory.map(exact));
+            set(machine::TCP_RETRANSMITTED, pressure.retransmitted.map(|share| format!("{share:.5}")));
         }
         set(machine::LOAD_1MIN, Some(format!("{:.2}", self.load)));
         row
@@ -192,6 +205,11 @@ mod tests {
             "1.50 1 1 1/1 1\n".to_owned(),
             format!("{seconds}.00 1.0\n"),
             "a-b-c\n".to_owned(),
+            format!("pswpin {}\npswpout 0\n", seconds * 3),
+            String::new(),
+            format!("some avg10=0 avg60=0 avg300=0 total={}\n", seconds * 250_000),
+            String::new(),
+            String::new(),
         ];
         let process = |pid, parent, own_ticks| Process { pid, parent, own_ticks, reaped_ticks: 0, started: 1 };
         let driver = std::process::id() as i32;
@@ -215,7 +233,7 @@ mod tests {
             cells(&frames[0], 0),
             [
                 "2", "1.100", "1.000", "0.100", "0.000", "0.000", "55.0", "1024000", "512000", "10240", "1024", "2048",
-                "0.500", "1000", "2000", "1.50"
+                "0.500", "1000", "2000", "1.50", "", "0.000", "3.000", "0.000", "0.250", "", "", ""
             ]
         );
         assert_eq!(frames[1].source, "driver_processes");

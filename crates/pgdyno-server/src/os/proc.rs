@@ -1,7 +1,20 @@
 //! The texts of `/proc` in a look at a machine.
 
 /// Files below `/proc` in every look, in their order in [`ProcTexts`].
-pub(crate) const FILES: [&str; 7] = ["stat", "meminfo", "diskstats", "net/dev", "loadavg", "uptime", BOOT];
+pub(crate) const FILES: [&str; 12] = [
+    "stat",
+    "meminfo",
+    "diskstats",
+    "net/dev",
+    "loadavg",
+    "uptime",
+    BOOT,
+    "vmstat",
+    "net/snmp",
+    "pressure/cpu",
+    "pressure/io",
+    "pressure/memory",
+];
 
 /// The file with an id that no other start of any machine has.
 pub(crate) const BOOT: &str = "sys/kernel/random/boot_id";

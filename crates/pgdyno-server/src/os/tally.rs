@@ -79,6 +79,11 @@ impl Tally {
         self.postmaster.is_some()
     }
 
+    /// Returns the server's first process, if it was found.
+    pub(crate) fn postmaster(&self) -> Option<i32> {
+        self.postmaster
+    }
+
     /// Returns the processes whose titles [`Tally::look`] wants; it works without missing ones.
     pub(crate) fn wanted(&self, processes: &[Process]) -> Vec<i32> {
         let Some(postmaster) = self.postmaster else {

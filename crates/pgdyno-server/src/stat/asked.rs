@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pgdyno_net::{AdminError, Rows};
+use pgdyno_samples::Kind;
 
 use super::sampled::Notes;
 use super::scene::Scene;
 use super::session::Session;
 use super::source::{Every, Row, Source};
-use super::{SOURCES, waits};
+use super::{SOURCES, redacted, waits};
 use crate::Frame;
 
 /// The last look at each source.
@@ -17,6 +18,15 @@ pub(super) type Last = BTreeMap<&'static str, Vec<Row>>;
 
 /// A source and the text that queries it.
 type Ask = (&'static Source, String);
+
+/// The moment of a look at the sources.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Moment {
+    /// The end of a second of the run.
+    Second(u64),
+    /// The end of the measured window: only sources that are not looked at every second.
+    WindowEnd,
+}
 
 /// All sources of a server.
 #[derive(Debug)]
@@ -83,14 +93,17 @@ impl Asked {
     pub(super) fn look(
         &mut self,
         session: &mut Session,
-        with_slow: bool,
+        moment: Moment,
         looks: &mut waits::Looks,
         notes: &mut Notes,
     ) -> Result<Vec<Frame>, AdminError> {
-        let is_due = |(source, _): &&Ask| match source.every {
-            Every::Second => true,
-            Every::SecondWithLocks => looks.have_locks(),
-            Every::TenSeconds => with_slow,
+        let is_due = |(source, _): &&Ask| match (source.every, moment) {
+            (Every::TwoSeconds | Every::TenSeconds, Moment::WindowEnd) => true,
+            (_, Moment::WindowEnd) => false,
+            (Every::Second, _) => true,
+            (Every::SecondWithLocks, _) => looks.have_locks(),
+            (Every::TwoSeconds, Moment::Second(nth)) => nth.is_multiple_of(2),
+            (Every::TenSeconds, Moment::Second(nth)) => nth.is_multiple_of(10),
         };
         let due: Vec<Ask> = self.sources.iter().filter(is_due).cloned().collect();
         let texts: Vec<&str> = self.waits.iter().chain(due.iter().map(|(_, text)| text)).map(String::as_str).collect();
@@ -137,7 +150,11 @@ impl Asked {
     }
 
     /// Returns the frame of one source, and whether its counters have been reset.
-    fn frame(&mut self, source: &'static Source, at: Instant, rows: Rows, notes: &mut Notes) -> Frame {
+    fn frame(&mut self, source: &'static Source, at: Instant, mut rows: Rows, notes: &mut Notes) -> Frame {
+        for (nth, _) in source.of.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Statement) {
+            let texts = rows.rows.iter_mut().filter_map(|row| row.get_mut(nth)?.as_mut());
+            texts.for_each(|text| *text = redacted::without_constants(text));
+        }
         let last = self.last.insert(source.of.name, rows.rows.clone());
         if last.is_some_and(|last| source.was_reset(&last, &rows.rows)) {
             let name = source.of.name;

@@ -4,7 +4,7 @@ use std::time::{Instant, SystemTime};
 
 use pgdyno_net::{AdminError, ConnectOptions};
 
-use super::asked::{Asked, Last};
+use super::asked::{Asked, Last, Moment};
 use super::clock::Clock;
 use super::sampled::{Notes, Sampled};
 use super::scene::Scene;
@@ -12,9 +12,6 @@ use super::session::{Cost, Session};
 use super::statements::{self, Snapshot};
 use super::{plans, waits};
 use crate::Frame;
-
-/// Interval in seconds of sources with a look every ten seconds.
-const SLOW: u64 = 10;
 
 /// Options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,13 +147,17 @@ impl Sampler {
             // A server that restarts accepts connections when it is ready; until then every second is an attempt.
             let _ = self.enter();
         }
-        let with_slow = self.seconds.is_multiple_of(SLOW);
+        let moment = Moment::Second(self.seconds);
         self.seconds += 1;
-        let looked = self
-            .within(|sampler, session, asked| asked.look(session, with_slow, &mut sampler.looks, &mut sampler.notes));
-        let mut frames = looked.unwrap_or_default();
+        let mut frames = self.look_at(moment);
         frames.extend(self.looks.take(Instant::now()));
         frames
+    }
+
+    fn look_at(&mut self, moment: Moment) -> Vec<Frame> {
+        let looked =
+            self.within(|sampler, session, asked| asked.look(session, moment, &mut sampler.looks, &mut sampler.notes));
+        looked.unwrap_or_default()
     }
 
     fn look_at_clock(&mut self) {
@@ -183,8 +184,16 @@ impl Sampler {
         counted.flatten()
     }
 
-    /// Handles the end of the measured window: returns its statements, if they were counted.
-    pub fn window_closes(&mut self) -> Option<Frame> {
+    /// Handles the end of the measured window: looks at the slow sources, which show how it ended, and returns its
+    /// statements, if they were counted.
+    pub fn window_closes(&mut self) -> Vec<Frame> {
+        let statements = self.statements_of_window();
+        let mut frames = self.look_at(Moment::WindowEnd);
+        frames.extend(statements);
+        frames
+    }
+
+    fn statements_of_window(&mut self) -> Option<Frame> {
         let after = self.count_statements();
         let (Some(before), Some(after)) = (self.at_opening.take(), after) else {
             let why = "they could not be counted at both ends of the measured window".to_owned();
@@ -193,7 +202,7 @@ impl Sampler {
         };
         let frame = self.within(|sampler, session, asked| {
             let Ok(place) = statements::place(&asked.scene) else { return Ok(None) };
-            let Some(frame) = statements::frame(session, &place, &before, &after)? else {
+            let Some(frame) = statements::frame(session, &place, asked.scene.version, &before, &after)? else {
                 let why = "the counters of pg_stat_statements were reset in the measured window";
                 sampler.notes.leave_out(statements::NAME, why.to_owned());
                 sampler.notes.note(Instant::now(), "reset", why.to_owned());

@@ -24,6 +24,8 @@ pub(crate) struct Scene {
     pub(super) statements_schema: Option<String>,
     /// Time of its start, in its own format.
     pub(super) started: String,
+    /// The `application_name` of the clients' sessions.
+    pub(super) clients: Option<String>,
 }
 
 const SQL: &str = "SELECT current_setting('server_version_num'), current_user, \
@@ -58,6 +60,7 @@ impl Scene {
             statements_tracked: next(),
             statements_schema: next(),
             started: text(next()),
+            clients: session.clients().map(str::to_owned),
         }))
     }
 

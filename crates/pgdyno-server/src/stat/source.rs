@@ -11,6 +11,8 @@ pub(crate) enum Every {
     Second,
     /// Once a second, while a session waits for a lock: a look stops all sessions that take or release one.
     SecondWithLocks,
+    /// Every two seconds.
+    TwoSeconds,
     /// Every ten seconds: a look costs more with more tables.
     TenSeconds,
 }
@@ -23,6 +25,8 @@ pub(crate) type Row = Vec<Option<String>>;
 pub(crate) enum From {
     /// The text after `FROM`.
     Sql(&'static str),
+    /// The same, where it depends on the server.
+    Text(String),
     /// It does not exist on this server, and is not missed.
     Nothing,
     /// It is left out, and why.
@@ -45,11 +49,12 @@ impl Source {
     /// Returns the statement for the server of `scene`, or why it is left out; `None` if the server lacks the source.
     pub(super) fn sql(&self, scene: &Scene) -> Option<Result<String, String>> {
         let from = match (self.from)(scene) {
-            From::Sql(from) => from,
+            From::Sql(from) => from.to_owned(),
+            From::Text(from) => from,
             From::Nothing => return None,
             From::LeftOut(why) => return Some(Err(why)),
         };
-        Some(Ok(select(self.of.columns, scene.version, from)))
+        Some(Ok(select(self.of.columns, scene.version, &from)))
     }
 
     /// Returns true if its counters were reset between two looks: the time of the last reset differs, or an

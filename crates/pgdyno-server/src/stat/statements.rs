@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use pgdyno_net::AdminError;
+use pgdyno_samples::Unit;
 use pgdyno_samples::statements::{COUNTERS, SOURCE};
 
 use super::scene::Scene;
@@ -48,13 +49,20 @@ impl Snapshot {
     pub(super) fn take(session: &mut Session, place: &str, scene: &Scene) -> Result<Option<Self>, AdminError> {
         let sums: Vec<_> =
             COUNTERS.iter().filter_map(|counter| Some(format!("sum({})", counter.sql(scene.version)?))).collect();
-        let sql = format!(
-            "SELECT {} queryid, {} FROM {place}(false) WHERE queryid IS NOT NULL \
-             AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY queryid",
-            super::MARK,
-            sums.join(", ")
-        );
-        let Some(rows) = session.ask(&sql)? else { return Ok(None) };
+        let sql = |sums: &[String]| {
+            format!(
+                "SELECT {} queryid, {} FROM {place}(false) WHERE queryid IS NOT NULL \
+                 AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY queryid",
+                super::MARK,
+                sums.join(", ")
+            )
+        };
+        // An extension that is older than its server lacks the last one.
+        let rows = match session.ask(&sql(&sums))? {
+            None => session.ask(&sql(&sums[..sums.len().min(COUNTERS.len() - 1)]))?,
+            rows => rows,
+        };
+        let Some(rows) = rows else { return Ok(None) };
         let reset = match scene.is_at_least(14) {
             true => session.ask(&format!("SELECT {} stats_reset FROM {place}_info", super::MARK))?,
             false => None,
@@ -103,6 +111,7 @@ impl Snapshot {
 pub(super) fn frame(
     session: &mut Session,
     place: &str,
+    version: u32,
     before: &Snapshot,
     after: &Snapshot,
 ) -> Result<Option<Frame>, AdminError> {
@@ -126,14 +135,16 @@ pub(super) fn frame(
         .collect();
     let row = |(query, counted): &(&str, Counted)| {
         let text = texts.get(*query)?;
-        let mut cells = vec![(*query).to_owned(), text.clone()];
-        for (nth, counter) in counted.iter().enumerate() {
-            cells.push(if nth == TIME { format!("{counter:.3}") } else { counter.to_string() });
-            if nth == TIME {
-                cells.push(format!("{:.6}", counter / counted[CALLS]));
+        let mut cells = vec![Some((*query).to_owned()), Some(text.clone())];
+        for (column, counter) in COUNTERS.iter().zip(counted) {
+            let is_time = column.unit() == Some(Unit::Milliseconds);
+            let cell = if is_time { format!("{counter:.3}") } else { counter.to_string() };
+            cells.push(column.sql(version).map(|_| cell));
+            if *column == COUNTERS[TIME] {
+                cells.push(Some(format!("{:.6}", counter / counted[CALLS])));
             }
         }
-        Some(cells.into_iter().map(Some).collect())
+        Some(cells)
     };
     let rows = grown.iter().filter_map(row).take(MOST).collect();
     Ok(Some(Frame { source: NAME, at, columns: SOURCE.names, rows }))

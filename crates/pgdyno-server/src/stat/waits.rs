@@ -25,11 +25,9 @@ const IDLE: &str = "Idle";
 /// The server truncates longer names.
 const NAME_MAX: usize = 63;
 
-/// Returns one look at the sessions; those of the clients have the `application_name` `clients`.
-///
-/// The function is the one of `pg_stat_activity`, without the names of roles and databases. Background processes
-/// sleep in `Activity`, WAL senders in `Client`. Sessions that Citus opens to its own nodes work for the clients.
-pub(super) fn sql(clients: Option<&str>) -> String {
+/// Returns an SQL expression for the kind of a session of `pg_stat_get_activity`: its `backend_type`, or [`OTHER`] where it is none
+/// of the clients', whose `application_name` is `clients`. Sessions that Citus opens to its own nodes work for the clients.
+pub(super) fn kind(clients: Option<&str>) -> String {
     // A name that the server may change identifies nothing.
     let is_plain = |name: &&str| name.len() <= NAME_MAX && name.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
     let is_other = clients.filter(is_plain).map_or_else(
@@ -42,8 +40,16 @@ pub(super) fn sql(clients: Option<&str>) -> String {
             )
         },
     );
+    format!("CASE WHEN {is_other} THEN '{OTHER}' ELSE backend_type END")
+}
+
+/// Returns one look at the sessions; those of the clients have the `application_name` `clients`.
+///
+/// The function is the one of `pg_stat_activity`, without the names of roles and databases. Background processes
+/// sleep in `Activity`, WAL senders in `Client`.
+pub(super) fn sql(clients: Option<&str>) -> String {
     format!(
-        "SELECT {} CASE WHEN {is_other} THEN '{OTHER}' ELSE backend_type END, \
+        "SELECT {} {}, \
          CASE WHEN idle THEN '{IDLE}' ELSE wait_event_type END, CASE WHEN idle THEN '{IDLE}' ELSE wait_event END, count(*) \
          FROM (SELECT *, state LIKE 'idle in transaction%' AND backend_type = 'client backend' AS idle \
            FROM pg_stat_get_activity(NULL)) AS session \
@@ -51,7 +57,8 @@ pub(super) fn sql(clients: Option<&str>) -> String {
          AND CASE WHEN backend_type IN ('client backend', 'parallel worker') \
          THEN idle OR state IN ('active', 'fastpath function call') ELSE backend_type IS NOT NULL \
          AND wait_event_type IS DISTINCT FROM 'Activity' AND wait_event_type IS DISTINCT FROM 'Client' END GROUP BY 1, 2, 3",
-        super::MARK
+        super::MARK,
+        kind(clients)
     )
 }
 

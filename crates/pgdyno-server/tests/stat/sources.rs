@@ -11,8 +11,20 @@ use crate::server::Server;
 use crate::{PATIENCE, cell, frame, number, server, until, why};
 
 /// What every PostgreSQL has; `io` came with 16.
-const USUAL: [&str; 9] =
-    ["bgwriter", "checkpointer", "database", "locks", "tables", "vacuum", "wal", "waits", "replication"];
+const USUAL: [&str; 12] = [
+    "bgwriter",
+    "blockers",
+    "checkpointer",
+    "database",
+    "horizon",
+    "locks",
+    "replication",
+    "slru",
+    "tables",
+    "vacuum",
+    "waits",
+    "wal",
+];
 
 /// All sources that have rows while there is something to see of each.
 fn look_at_everything(options: &ConnectOptions, expected: &[&str]) {
@@ -36,6 +48,12 @@ fn look_at_everything(options: &ConnectOptions, expected: &[&str]) {
             // PostgreSQL 14 tells when a wait began.
             let longest = cell(locks, row, "longest_wait_s").map(|seconds| seconds.parse::<f64>().unwrap());
             assert_eq!(longest.is_some_and(|seconds| seconds >= 0.0), postgres::major() >= 14);
+            // Who is in the way, with his last statement.
+            let blockers = frame(frames, "blockers")?;
+            let row = blockers.rows.first()?;
+            assert_eq!(cell(blockers, row, "state"), Some("idle in transaction"));
+            assert_eq!(cell(blockers, row, "query"), Some("BEGIN; LOCK TABLE t IN SHARE MODE"));
+            assert!(cell(blockers, row, "state_s").is_some_and(|seconds| seconds.parse::<f64>().unwrap() >= 0.0));
             let waits = frame(frames, "waits")?;
             let row = waits.rows.iter().find(|row| cell(waits, row, "wait_event_type") == Some("Lock"))?;
             assert_eq!(cell(waits, row, "wait_event"), Some("relation"));
@@ -92,6 +110,33 @@ fn every_view_of_a_server_is_seen() {
     let wal = until(&mut sampler, "the standby is seen", |frames| frame(frames, "wal").cloned());
     assert!(number(&wal, "lsn_bytes") > 0.0);
     assert_eq!(why(&sampler.end(), "wal"), None);
+}
+
+#[test]
+fn holders_of_old_transactions_are_named_without_what_their_statements_have_of_data() {
+    let Some(server) = server("old transactions", "max_prepared_transactions = 2\n") else { return };
+    let mut admin = server.admin();
+    admin.execute("CREATE TABLE t (n int); SELECT pg_create_physical_replication_slot('idle_slot', true)").unwrap();
+    admin.execute("BEGIN").unwrap();
+    admin.execute("INSERT INTO t VALUES (1)").unwrap();
+    admin.execute("PREPARE TRANSACTION 'forgotten'").unwrap();
+    let mut other = server.admin();
+    other.execute("SET application_name = 'a report'").unwrap();
+    other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").unwrap();
+    other.query("SELECT count(*) FROM t WHERE n = 4711").unwrap();
+    let mut sampler = Sampler::begin(&server.options(), Wishes::default());
+    let horizon = until(&mut sampler, "both are seen", |frames| {
+        frame(frames, "horizon").filter(|horizon| horizon.rows.len() == 2).cloned()
+    });
+    let of = |holder: &str| horizon.rows.iter().find(|row| cell(&horizon, row, "holder") == Some(holder)).unwrap();
+    let prepared = of("prepared transaction");
+    assert_eq!((cell(&horizon, prepared, "name"), cell(&horizon, prepared, "pid")), (Some("forgotten"), None));
+    let session = of("other session");
+    assert_eq!(cell(&horizon, session, "name"), Some("a report"));
+    assert_eq!(cell(&horizon, session, "state"), Some("idle in transaction"));
+    assert_eq!(cell(&horizon, session, "query"), Some("SELECT count(*) FROM t WHERE n = ?"));
+    assert!(cell(&horizon, session, "xmin").is_some() && cell(&horizon, session, "held_s").is_some());
+    assert_eq!(why(&sampler.end(), "horizon"), None);
 }
 
 #[test]
