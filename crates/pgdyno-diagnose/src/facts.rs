@@ -2,7 +2,7 @@
 
 use pgdyno_plan::units;
 use pgdyno_results::{RunRecord, SampleTable, Samples, Summary, TimePartRecord, Timeline, TimelineInterval};
-use pgdyno_samples::{Column, machine, processes, waits};
+use pgdyno_samples::{Column, cgroup, machine, processes, waits};
 
 use crate::account::{self, Account};
 use crate::waits::{Class, Waits};
@@ -24,6 +24,18 @@ pub(crate) struct Facts<'a> {
     pub(crate) account: Account,
     /// CPUs of the server's machine, and how many of them were busy; where somebody looked.
     pub(crate) machine: Option<(f64, f64)>,
+    /// The limit of CPU of the server's control group, if it is on the driver's machine and has one.
+    pub(crate) quota: Option<Quota>,
+}
+
+/// A control group's limit of CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Quota {
+    pub(crate) cpus: f64,
+    /// CPUs that the group used, if known.
+    pub(crate) used: Option<f64>,
+    /// Share of the periods in which the group was stopped.
+    pub(crate) throttled: f64,
 }
 
 impl<'a> Facts<'a> {
@@ -39,7 +51,8 @@ impl<'a> Facts<'a> {
         let waits = Some(of(is_pooled)).filter(|waits| waits.total() > 0.0).unwrap_or_else(|| of(true));
         let machine = machine(record, samples, from_s, until_s);
         let account = Account::default();
-        let mut facts = Self { record, summary, samples, intervals, from_s, until_s, waits, account, machine };
+        let quota = quota(samples, from_s, until_s);
+        let mut facts = Self { record, summary, samples, intervals, from_s, until_s, waits, account, machine, quota };
         // Sessions of others are among the backends: where any was active, their CPU time is not told apart.
         let cpus = facts.cpus_of("client backend").filter(|_| facts.waits.others() <= 0.0);
         facts.account = Account::of(record, summary, &facts.waits, cpus);
@@ -164,4 +177,11 @@ fn machine(record: &RunRecord, samples: &Samples, from_s: f64, until_s: f64) -> 
     let cpus = seen(machine::CPUS).or_else(|| known?.cpus);
     let busy = seen(machine::BUSY_CPUS).or_else(|| known?.busy_cpus);
     cpus.zip(busy).filter(|(cpus, _)| *cpus > 0.0)
+}
+
+fn quota(samples: &Samples, from_s: f64, until_s: f64) -> Option<Quota> {
+    let of_server = samples.of(cgroup::SOURCE).by(cgroup::OF).remove("server")?;
+    let mean = |column| of_server.gauge(column).mean(from_s, until_s);
+    let (cpus, throttled) = (mean(cgroup::LIMIT_CPUS)?, mean(cgroup::THROTTLED)?);
+    Some(Quota { cpus, used: mean(cgroup::USED_CPUS), throttled })
 }

@@ -9,11 +9,14 @@
 //!   figure says nothing.
 
 mod account;
+mod blockers;
 mod events;
 mod facts;
 #[cfg(test)]
 mod fixture;
+mod horizon;
 mod rules;
+mod sessions;
 mod tables;
 mod waits;
 mod words;

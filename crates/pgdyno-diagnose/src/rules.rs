@@ -10,24 +10,33 @@ mod connecting;
 mod connections;
 mod cpu;
 mod dead_rows;
+mod disk;
 mod driver;
 mod extension;
 mod full_pages;
 mod idle_in_transaction;
 mod internal_locks;
+mod jit;
 mod load;
+mod memory;
+mod network;
+mod new_sessions;
+mod old_snapshot;
 mod other_programs;
 mod other_sessions;
 mod other_waits;
+mod parallel_workers;
 mod reads;
 mod retries;
 mod round_trips;
 mod row_locks;
 mod script;
 mod seq_scans;
+mod slru;
 mod standby;
 mod table_locks;
 mod temp_files;
+mod throttled;
 mod wal_buffers;
 mod wal_flush;
 
@@ -50,7 +59,7 @@ const LOOKS_MIN: f64 = 20.0;
 type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
 
 /// All rules; docs/metrics.md has each.
-pub(crate) const RULES: [Rule; 27] = [
+pub(crate) const RULES: [Rule; 36] = [
     backend_writes::look,
     backlog::look,
     checkpoints::look,
@@ -58,24 +67,33 @@ pub(crate) const RULES: [Rule; 27] = [
     connections::look,
     cpu::look,
     dead_rows::look,
+    disk::look,
     driver::look,
     extension::look,
     full_pages::look,
     idle_in_transaction::look,
     internal_locks::look,
+    jit::look,
     load::look,
+    memory::look,
+    network::look,
+    new_sessions::look,
+    old_snapshot::look,
     other_programs::look,
     other_sessions::look,
     other_waits::look,
+    parallel_workers::look,
     reads::look,
     retries::look,
     round_trips::look,
     row_locks::look,
     script::look,
     seq_scans::look,
+    slru::look,
     standby::look,
     table_locks::look,
     temp_files::look,
+    throttled::look,
     wal_buffers::look,
     wal_flush::look,
 ];

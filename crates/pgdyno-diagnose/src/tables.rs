@@ -20,20 +20,18 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns the tables as they were at the last look.
+    /// Returns the tables as they were at the first look after the window, or else at the last one.
     pub(crate) fn at_end(facts: &Facts<'_>) -> Vec<Self> {
         let samples = facts.samples.of(tables::SOURCE);
         let mut first = BTreeMap::new();
         let mut last = BTreeMap::new();
-        for (at, row) in samples.rows() {
-            if *at <= facts.until_s + 1.0 {
-                let key = (
-                    samples.cell(row, tables::SCHEMA).unwrap_or_default(),
-                    samples.cell(row, tables::TABLE).unwrap_or_default(),
-                );
-                first.entry(key).or_insert((*at, row));
-                last.insert(key, (*at, row));
-            }
+        // The sampler looks once when the window has closed.
+        let end_s = samples.rows().iter().map(|(at, _)| *at).find(|at| *at >= facts.until_s);
+        for (at, row) in samples.rows().iter().filter(|(at, _)| end_s.is_none_or(|end_s| *at <= end_s)) {
+            let cell = |column| samples.cell(row, column).unwrap_or_default();
+            let key = (cell(tables::SCHEMA), cell(tables::TABLE));
+            first.entry(key).or_insert((*at, row));
+            last.insert(key, (*at, row));
         }
         let number = |row: &[String], column| samples.cell(row, column).and_then(|cell| cell.parse::<f64>().ok());
         let table = |(key, (at, now)): ((&str, &str), (f64, &Vec<String>))| {

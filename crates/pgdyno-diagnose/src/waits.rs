@@ -20,7 +20,9 @@ pub(crate) enum Class {
     Extension,
     /// For any other lock of the lock manager.
     TableLock,
-    /// For one of the server's internal locks.
+    /// For the buffers of transaction states, subtransactions, multixacts and the like (SLRU).
+    Slru,
+    /// For another of the server's internal locks.
     Internal,
     /// For a block of a table or an index to be read.
     DataRead,
@@ -38,12 +40,13 @@ pub(crate) enum Class {
 
 impl Class {
     /// The classes of sessions that wait, with their names in the account of the clients' time.
-    pub(crate) const WAITS: [(Self, &str); 12] = [
+    pub(crate) const WAITS: [(Self, &str); 13] = [
         (Self::WalFlush, "server: WAL flush"),
         (Self::WalBuffers, "server: WAL buffers"),
         (Self::RowLock, "server: row locks"),
         (Self::Extension, "server: extending tables"),
         (Self::TableLock, "server: other locks"),
+        (Self::Slru, "server: transaction states (SLRU)"),
         (Self::Internal, "server: internal locks"),
         (Self::DataRead, "server: reading blocks"),
         (Self::DataWrite, "server: writing blocks"),
@@ -62,6 +65,7 @@ impl Class {
             "LWLock" if name == "walwrite" => Self::WalFlush,
             "LWLock" if matches!(name.as_str(), "walinsert" | "walbufmapping") => Self::WalBuffers,
             "LWLock" if name == "bufferio" => Self::DataRead,
+            "LWLock" | "IO" if is_slru(&name) => Self::Slru,
             "LWLock" => Self::Internal,
             "Lock" if matches!(event, "transactionid" | "tuple") => Self::RowLock,
             "Lock" if event == "extend" => Self::Extension,
@@ -78,6 +82,16 @@ impl Class {
             _ => Self::Other,
         }
     }
+}
+
+/// Returns true for the events of an SLRU: `SubtransSLRU`, `MultiXactMemberBuffer`, `XactBuffer`, `SLRURead`, ….
+fn is_slru(event: &str) -> bool {
+    const OF: [&str; 7] = ["committs", "multixact", "notify", "serial", "subtrans", "xact", "other"];
+    let of_buffers = event.strip_suffix("buffer").or_else(|| event.strip_suffix("slru"));
+    let of_multixacts = ["multixactgen", "multixacttruncation"].contains(&event);
+    event.starts_with("slru")
+        || of_multixacts
+        || of_buffers.is_some_and(|of| OF.iter().any(|name| of.starts_with(name)))
 }
 
 /// Waits of sessions in a window, in sessions: 1.5 is one and a half of them all the time.
@@ -225,6 +239,13 @@ mod tests {
             ("Lock", "relation", Class::TableLock),
             ("IPC", "SyncRep", Class::Standby),
             ("Timeout", "PgSleep", Class::Other),
+            ("LWLock", "SubtransSLRU", Class::Slru),
+            ("LWLock", "MultiXactMemberBuffer", Class::Slru),
+            ("LWLock", "MultiXactGen", Class::Slru),
+            ("LWLock", "XactSLRU", Class::Slru),
+            ("LWLock", "XidGen", Class::Internal),
+            ("IO", "SLRURead", Class::Slru),
+            ("IO", "SlruWrite", Class::Slru),
         ] {
             assert_eq!(Class::of(kind, event), class, "{kind}:{event}");
         }

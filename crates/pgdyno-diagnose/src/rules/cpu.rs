@@ -4,7 +4,7 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::machine;
 
 use super::{LEAST, LOOKS_MIN, by_event};
-use crate::facts::Facts;
+use crate::facts::{Facts, Quota};
 use crate::waits::Class;
 use crate::words::{number, percent};
 
@@ -14,14 +14,30 @@ pub(super) const SATURATED: f64 = 0.9;
 /// Without samples of the machine, the least share of active time on a CPU that is a finding.
 const MOST: f64 = 0.5;
 
-/// Returns true if the server's machine has no CPU left; `None` without samples of it.
+/// A control group that is stopped in more of its periods than this has no CPU left of its limit.
+const THROTTLED: f64 = 0.5;
+
+/// Returns true if the server has no CPU left: those of its machine are busy, or those of its control group are used up. `None`
+/// without samples of either.
 pub(super) fn is_saturated(facts: &Facts<'_>) -> Option<bool> {
-    facts.machine.map(|(cpus, busy)| busy >= SATURATED * cpus)
+    let machine = facts.machine.map(is_full);
+    let group = facts.quota.map(|quota| is_used_up(&quota));
+    machine.into_iter().chain(group).reduce(|a, b| a || b)
+}
+
+/// Returns true if a machine with so many CPUs, of which so many are busy, has none left.
+fn is_full((cpus, busy): (f64, f64)) -> bool {
+    busy >= SATURATED * cpus
+}
+
+/// Returns true if a control group has used up its limit.
+pub(super) fn is_used_up(quota: &Quota) -> bool {
+    quota.throttled >= THROTTLED || quota.used.is_some_and(|used| used >= SATURATED * quota.cpus)
 }
 
 /// Returns the share of a full machine that went to others: programs beside server and driver, and other virtual machines.
 pub(super) fn taken_by_others(facts: &Facts<'_>) -> Option<f64> {
-    let (cpus, _) = facts.machine.filter(|_| is_saturated(facts) == Some(true))?;
+    let (cpus, _) = facts.machine.filter(|machine| is_full(*machine))?;
     let recorded = facts.record.server_machine.as_ref().and_then(|seen| seen.other_cpus);
     let other = recorded.or_else(|| facts.cpus_of("other"))?;
     let steal = facts.gauge(machine::STEAL_CPUS).unwrap_or_default();
@@ -44,8 +60,26 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if facts.waits.sessions(Class::Cpu) > 0.0 {
         evidence.push(by_event(facts, Class::Cpu));
     }
-    let (share, text) = match facts.machine {
-        Some((cpus, busy)) if is_saturated(facts) == Some(true) => {
+    let mut advice =
+        "use more or faster CPUs, or do less work in each transaction; samples/statements.csv has the statements \
+                      that took most, where there is pg_stat_statements"
+            .to_owned();
+    let quota = facts.quota.filter(is_used_up);
+    let (share, text) = match (quota, facts.machine) {
+        (Some(quota), _) => {
+            let used = quota.used.map_or_else(String::new, |used| format!("{} CPUs used, ", number(used)));
+            let limit = number(quota.cpus);
+            evidence.push(format!("{used}stopped in {} of the periods of its limit", percent(quota.throttled)));
+            advice = format!("raise the CPU limit of the server's container (it is {limit} CPUs); else {advice}");
+            let share = facts.account.share(queue(facts));
+            let text = format!(
+                "{} {} was work on a CPU or the queue for one: the server's control group may use {limit} CPUs",
+                percent(share),
+                facts.of_what()
+            );
+            (share, text)
+        }
+        (None, Some((cpus, busy))) if is_full((cpus, busy)) => {
             evidence.push(format!("{} of {} CPUs of the server's machine were busy", number(busy), number(cpus)));
             let parts = [("client backends", "client backend"), ("pgdyno", "driver"), ("other programs", "other")];
             let part = |(what, kind): (&str, &str)| Some(format!("{what} {}", number(facts.cpus_of(kind)?)));
@@ -61,7 +95,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             );
             (share, text)
         }
-        None if facts.account.cpu >= MOST * (facts.account.cpu + facts.account.waiting) => {
+        (None, None) if facts.account.cpu >= MOST * (facts.account.cpu + facts.account.waiting) => {
             let share = facts.account.share(facts.account.cpu);
             (
                 share,
@@ -74,9 +108,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if weight < LEAST {
         return None;
     }
-    let advice = "use more or faster CPUs, or do less work in each transaction; samples/statements.csv has the statements \
-                  that took most, where there is pg_stat_statements";
-    let advice = Some(advice.to_owned());
+    let advice = Some(advice);
     Some(FindingRecord { rule: "cpu".to_owned(), text, weight, evidence, advice, also_seen: false })
 }
 
@@ -103,6 +135,22 @@ mod tests {
             found.evidence[1..],
             ["1.9 of 2.0 CPUs of the server's machine were busy", "of these client backends 1.5, pgdyno 0.30"]
         );
+    }
+
+    #[test]
+    fn a_limit_of_the_control_group_is_the_machines_size() {
+        let columns = ["of", "limit_cpus", "used_cpus", "throttled"];
+        let limited = |used: &str, throttled: &str| {
+            let row = ["server", "1.500", used, throttled].map(str::to_owned).to_vec();
+            run(1.4).gauges("machine", &[("cpus", 64.0), ("busy_cpus", 9.0)]).table("cgroup", &columns, &[row])
+        };
+        let found = limited("1.490", "0.300").finds(look);
+        assert!(found.text.ends_with("the server's control group may use 1.5 CPUs"), "{found:?}");
+        assert_eq!(found.evidence[1], "1.5 CPUs used, stopped in 30 % of the periods of its limit");
+        assert!(found.advice.unwrap().contains("(it is 1.5 CPUs)"));
+        // Where its use is not counted, it is known by its pauses.
+        assert_eq!(limited("", "0.900").finds(look).evidence[1], "stopped in 90 % of the periods of its limit");
+        limited("0.700", "0.100").finds_nothing(look);
     }
 
     #[test]

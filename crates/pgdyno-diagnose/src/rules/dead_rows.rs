@@ -1,9 +1,11 @@
 //! Tables are full of dead rows, or updates leave them in new places.
 
 use pgdyno_results::FindingRecord;
+use pgdyno_samples::{vacuum, waits};
 
 use super::{UNKNOWN, with_settings};
 use crate::facts::Facts;
+use crate::horizon::Holder;
 use crate::tables::Table;
 use crate::words::{number, percent};
 
@@ -12,6 +14,15 @@ const ROWS_MIN: f64 = 10_000.0;
 
 /// A smaller share of a table's rows than this is as autovacuum leaves it.
 const DEAD: f64 = 0.25;
+
+/// Where more updates than this stay on their page, more room on pages would not help.
+const HOT: f64 = 0.9;
+
+/// Workers that sleep for more of their time than this are slowed down by their cost limit.
+const ASLEEP: f64 = 0.3;
+
+/// A vacuum that was seen so many seconds before the end of the window is still at work.
+const STILL_S: f64 = 2.5;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let tables = Table::at_end(facts);
@@ -28,34 +39,104 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if worst.updates > 0.0 {
         evidence.push(format!("{} of its updates stayed on their page (HOT)", percent(worst.hot / worst.updates)));
     }
-    let is_off = facts.setting("autovacuum") == Some("off");
-    let naptime_s = facts.setting_seconds("autovacuum_naptime").unwrap_or(60.0);
-    let hot = if worst.updates > 0.0 { ", or lower the table's fillfactor (for HOT updates)" } else { "" };
-    let more_eager = format!("make autovacuum more eager{hot}");
-    let (why, what) = if is_off {
-        ("autovacuum is off", "turn autovacuum on")
-    } else if worst.vacuums > 0.0 {
-        ("vacuum did not keep up", &*more_eager)
-    } else if facts.seconds() < naptime_s {
-        (
-            "the window was too short for autovacuum to come round",
-            "run for longer, so that the figures have vacuum's part in them",
-        )
-    } else {
-        ("autovacuum did not come", &*more_eager)
-    };
+    if let Some(asleep) = asleep(facts) {
+        evidence.push(format!("autovacuum workers slept for {} of their time (cost limit)", percent(asleep)));
+    }
+    let (why, advice) = cause(facts, worst);
     Some(FindingRecord {
         rule: "dead-rows".to_owned(),
         text: format!("{} of the rows of {} were dead at the end: {why}", percent(share(worst)), worst.name),
         weight: UNKNOWN,
         also_seen: true,
         evidence,
-        advice: with_settings(
-            facts,
-            what,
-            &["autovacuum", "autovacuum_vacuum_scale_factor", "autovacuum_vacuum_cost_limit", "autovacuum_naptime"],
-        ),
+        advice,
     })
+}
+
+/// Returns why the rows are still there, and what to do about it.
+fn cause(facts: &Facts<'_>, table: &Table) -> (String, Option<String>) {
+    let word = |why: &str, what: &str, settings: &[&str]| (why.to_owned(), with_settings(facts, what, settings));
+    if facts.setting("autovacuum") == Some("off") {
+        return word("autovacuum is off", "turn autovacuum on", &["autovacuum"]);
+    }
+    if let Some(holder) = Holder::longest(facts) {
+        let why = format!("no vacuum can remove what died since the snapshot of {}", holder.session.who(facts));
+        return (why, holder.session.advice(facts).or_else(|| Some("make transactions shorter".to_owned())));
+    }
+    let limits = ["autovacuum_vacuum_cost_delay", "autovacuum_vacuum_cost_limit", "vacuum_cost_limit"];
+    let eager = ["autovacuum_vacuum_scale_factor", "autovacuum_naptime"];
+    let is_slowed = asleep(facts).is_some_and(|asleep| asleep >= ASLEEP);
+    let faster =
+        "let autovacuum work faster: lower autovacuum_vacuum_cost_delay, or raise autovacuum_vacuum_cost_limit";
+    let has_room = table.updates > 0.0 && table.hot < HOT * table.updates;
+    let hot = if has_room { ", or lower the table's fillfactor (for HOT updates)" } else { "" };
+    let more_eager = format!("make autovacuum more eager: lower autovacuum_vacuum_scale_factor{hot}");
+    let at_work = workers(facts);
+    if at_work.of(&table.name, facts.until_s) {
+        return word("a vacuum of it was still at work", faster, &limits);
+    }
+    if table.vacuums > 0.0 {
+        let (what, settings): (&str, &[&str]) = if is_slowed { (faster, &limits) } else { (&more_eager, &eager) };
+        return word("vacuum did not keep up", what, settings);
+    }
+    let number_of = |name| facts.setting(name).and_then(|value| value.parse::<f64>().ok());
+    let (threshold, factor) = (number_of("autovacuum_vacuum_threshold"), number_of("autovacuum_vacuum_scale_factor"));
+    // From 18 on there is a limit as well; -1 means none.
+    let most = number_of("autovacuum_vacuum_max_threshold").filter(|most| *most >= 0.0).unwrap_or(f64::INFINITY);
+    let due = threshold.zip(factor).map(|(threshold, factor)| (threshold + factor * table.live).min(most));
+    if let Some(due) = due.filter(|due| table.dead < *due) {
+        let why = format!("autovacuum comes at {} dead rows", number(due));
+        return word(&why, &more_eager, &["autovacuum_vacuum_threshold", "autovacuum_vacuum_scale_factor"]);
+    }
+    if facts.seconds() < facts.setting_seconds("autovacuum_naptime").unwrap_or(60.0) {
+        let what = "run for longer, so that the figures have vacuum's part in them";
+        return word("the window was too short for autovacuum to come round", what, &["autovacuum_naptime"]);
+    }
+    if let Some(workers) = number_of("autovacuum_max_workers").filter(|workers| at_work.most >= *workers) {
+        let why = format!("all {} autovacuum workers were at work on other tables", workers);
+        let what = "raise autovacuum_max_workers, and autovacuum_vacuum_cost_limit, which they share";
+        return word(&why, what, &["autovacuum_max_workers", limits[0], limits[1], limits[2]]);
+    }
+    word("autovacuum did not come", &more_eager, &eager)
+}
+
+/// Share of the time at work in which autovacuum workers slept for their cost limit; `None` where none was seen at work.
+fn asleep(facts: &Facts<'_>) -> Option<f64> {
+    let table = facts.samples.of(waits::SOURCE);
+    let (mut all, mut asleep) = (0.0, 0.0);
+    for (_, row) in table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)) {
+        if table.cell(row, waits::BACKEND_TYPE) == Some("autovacuum worker") {
+            let seen: f64 = table.cell(row, waits::SAMPLES).and_then(|cell| cell.parse().ok()).unwrap_or_default();
+            all += seen;
+            asleep += if table.cell(row, waits::WAIT_EVENT) == Some("VacuumDelay") { seen } else { 0.0 };
+        }
+    }
+    (all > 0.0).then(|| asleep / all)
+}
+
+/// Vacuums that were seen at work in the window.
+struct Workers {
+    /// The largest number of autovacuums at once.
+    most: f64,
+    /// The last look at each table's vacuum.
+    last: Vec<(String, f64)>,
+}
+
+impl Workers {
+    /// Returns true if a vacuum of the table was at work at the end of the window.
+    fn of(&self, table: &str, until_s: f64) -> bool {
+        self.last.iter().any(|(name, at)| name == table && until_s - at <= STILL_S)
+    }
+}
+
+fn workers(facts: &Facts<'_>) -> Workers {
+    let table = facts.samples.of(vacuum::SOURCE);
+    let within: Vec<_> = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at)).collect();
+    let is_auto = |row: &[String]| table.cell(row, vacuum::AUTOVACUUM) == Some("true");
+    let at_once = |look: &[&(f64, Vec<String>)]| look.iter().filter(|(_, row)| is_auto(row)).count();
+    let most = within.chunk_by(|a, b| a.0 == b.0).map(at_once).max().unwrap_or_default();
+    let name = |row: &[String]| table.cell(row, vacuum::TABLE).unwrap_or_default().to_owned();
+    Workers { most: most as f64, last: within.iter().map(|(at, row)| (name(row), *at)).collect() }
 }
 
 #[cfg(test)]
@@ -98,5 +179,49 @@ mod tests {
         run("9000", "10").finds_nothing(look);
         run("20000", "900000").finds_nothing(look);
         Run::new().finds_nothing(look);
+    }
+
+    #[test]
+    fn why_they_are_still_there_is_told() {
+        let why = |run: &Run| {
+            let found = run.finds(look);
+            (found.text.split_once("end: ").unwrap().1.to_owned(), found.advice.unwrap())
+        };
+        let on = |run: Run| run.setting("autovacuum", "on").setting("autovacuum_naptime", "5s");
+        let (text, advice) = why(&on(run("60000", "40000")));
+        assert!(text == "autovacuum did not come" && advice.contains("fillfactor"), "{text} {advice}");
+        let (text, _) = why(&on(run("60000", "40000")).setting("autovacuum_naptime", "1min"));
+        assert_eq!(text, "the window was too short for autovacuum to come round");
+        let factor = on(run("60000", "40000"))
+            .setting("autovacuum_vacuum_threshold", "50")
+            .setting("autovacuum_vacuum_scale_factor", "2");
+        assert_eq!(why(&factor).0, "autovacuum comes at 80,050 dead rows");
+
+        let columns = ["schema", "table", "autovacuum", "phase"];
+        let of = |table: &str| ["public", table, "true", "scanning heap"].map(str::to_owned).to_vec();
+        let (text, advice) = why(&on(run("60000", "40000"))
+            .table("vacuum", &columns, &[of("t")])
+            .setting("autovacuum_vacuum_cost_delay", "2ms"));
+        assert!(text == "a vacuum of it was still at work" && advice.contains("cost_delay is 2ms"), "{text} {advice}");
+        let busy = on(run("60000", "40000")).table("vacuum", &columns, &[of("a"), of("b"), of("c")]);
+        assert_eq!(
+            why(&busy.setting("autovacuum_max_workers", "3")).0,
+            "all 3 autovacuum workers were at work on other tables"
+        );
+
+        let held = ["holder", "pid", "name", "xmin", "age", "state"];
+        let slot = ["replication slot", "", "s", "700", "9", "inactive"].map(str::to_owned).to_vec();
+        let (text, advice) = why(&on(run("60000", "40000")).table("horizon", &held, &[slot]));
+        assert!(text.ends_with("the snapshot of a replication slot (\"s\")"), "{text}");
+        assert!(advice.contains("pg_drop_replication_slot('s')"), "{advice}");
+    }
+
+    #[test]
+    fn room_on_pages_is_not_offered_where_nothing_is_updated() {
+        let columns = ["schema", "table", "n_dead_tup", "n_live_tup", "n_tup_upd", "n_tup_hot_upd"];
+        let then: &[&str] = &["public", "queue", "0", "1000", "100", "50"];
+        let now: &[&str] = &["public", "queue", "60000", "1000", "100", "50"];
+        let run = Run::new().looks("tables", &columns, &[(0.0, then), (10.0, now)]).setting("autovacuum_naptime", "5s");
+        assert!(!run.finds(look).advice.unwrap().contains("fillfactor"));
     }
 }

@@ -3,7 +3,10 @@
 use pgdyno_results::FindingRecord;
 
 use super::{LOOKS_MIN, UNKNOWN};
+use crate::blockers::Head;
 use crate::facts::Facts;
+use crate::horizon::Holder;
+use crate::sessions::Session;
 use crate::waits::Class;
 use crate::words::number;
 
@@ -36,15 +39,23 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
             "keep pauses out of transactions, and send statements together (\\startpipeline, procedures)",
         )
     };
+    let mut evidence = vec![format!(
+        "{} of the clients' sessions and {} of others on average",
+        number(waits.in_transaction),
+        number(waits.others_in_transaction)
+    )];
+    let is_one = |session: &Session| session.is_idle() && session.is_of_others() == others;
+    let head = Head::all(facts).into_iter().find(|head| is_one(&head.session));
+    evidence.extend(head.map(|head| head.evidence(facts)));
+    let holder = Holder::longest(facts).filter(|holder| is_one(&holder.session));
+    evidence.extend(holder.map(|holder| {
+        format!("the oldest snapshot or transaction: {}, {}", holder.session.who(facts), holder.session.doing())
+    }));
     Some(FindingRecord {
         rule: "idle-in-transaction".to_owned(),
         text,
         weight: UNKNOWN,
-        evidence: vec![format!(
-            "{} of the clients' sessions and {} of others on average",
-            number(waits.in_transaction),
-            number(waits.others_in_transaction)
-        )],
+        evidence,
         advice: super::with_settings(facts, advice, &["idle_in_transaction_session_timeout"]),
         also_seen: true,
     })
@@ -75,6 +86,11 @@ mod tests {
         assert!(found.also_seen && found.text.starts_with("1.0 of the clients' sessions"), "{found:?}");
         let found = run("0", "10", "0").finds(look);
         assert!(found.text.starts_with("1.0 sessions of other programs"), "{found:?}");
+        let columns = ["pid", "backend_type", "application_name", "state", "state_s", "query"];
+        let head =
+            ["9", "other session", "psql", "idle in transaction", "4", "LOCK TABLE t"].map(str::to_owned).to_vec();
+        let found = run("0", "10", "60").table("blockers", &columns, &[head]).finds(look);
+        assert!(found.evidence[1].ends_with("for 4.0 s, last statement: LOCK TABLE t"), "{found:?}");
         run("10", "0", "0").finds_nothing(look);
         run("2", "2", "60").finds_nothing(look);
     }

@@ -14,7 +14,10 @@ const AT_WORK: f64 = 0.5;
 
 /// Clients are nearly always at work on a CPU, and CPUs are left: there are too few of them.
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let (cpus, busy) = facts.machine?;
+    let (cpus, busy) = match facts.quota {
+        Some(quota) => (quota.cpus, quota.used?),
+        None => facts.machine?,
+    };
     let on_cpu = facts.account.cpu;
     let active = on_cpu + facts.account.waiting;
     let idle = 1.0 - busy / cpus;
@@ -25,7 +28,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     Some(FindingRecord {
         rule: "load".to_owned(),
         text: format!(
-            "{} {} was work on a CPU, and {} of the server's machine was idle: the load was too small",
+            "{} {} was work on a CPU, and {} of the server's CPUs was idle: the load was too small",
             percent(facts.account.share(on_cpu)),
             facts.of_what(),
             percent(idle)
@@ -59,6 +62,8 @@ mod tests {
     #[test]
     fn clients_that_wait_and_machines_that_are_full_want_no_more_clients() {
         run(1.0, 6.5, 2.0).finds_nothing(look);
+        let group = [["server", "7.0", "5.9", "0"].map(str::to_owned).to_vec()];
+        run(6.0, 0.5, 8.0).table("cgroup", &["of", "limit_cpus", "used_cpus", "throttled"], &group).finds_nothing(look);
         run(2.0, 0.0, 2.0).finds_nothing(look);
         run(6.0, 0.5, 30.0).finds_nothing(look);
         Run::new().waits(&[("CPU", "CPU", 7.0)]).finds_nothing(look);

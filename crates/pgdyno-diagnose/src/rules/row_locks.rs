@@ -4,6 +4,7 @@ use pgdyno_results::FindingRecord;
 use pgdyno_samples::locks;
 
 use super::waited;
+use crate::blockers::Head;
 use crate::facts::Facts;
 use crate::waits::Class;
 use crate::words::{duration, number};
@@ -12,8 +13,18 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let what = "waiting for rows that other transactions had locked";
     let mut found = waited(facts, "row-locks", Class::RowLock, what)?;
     found.evidence.extend(where_they_wait(facts, |kind| matches!(kind, "transactionid" | "tuple")));
-    found.advice = Some("use a larger scale (more rows to lock), fewer clients or shorter transactions".to_owned());
+    let head = name_head(facts, &mut found);
+    found.advice = head
+        .or_else(|| Some("use a larger scale (more rows to lock), fewer clients or shorter transactions".to_owned()));
     Some(found)
+}
+
+/// Adds who was seen most often at the head of a queue to the evidence. Returns advice, if that is none of the clients and was
+/// there in most looks.
+pub(super) fn name_head(facts: &Facts<'_>, found: &mut FindingRecord) -> Option<String> {
+    let head = Head::all(facts).into_iter().next()?;
+    found.evidence.push(head.evidence(facts));
+    head.session.advice(facts).filter(|_| 2 * head.seen > head.looks)
 }
 
 /// The relations on whose locks of some types most sessions waited, and the longest wait, where `locks` has it.
@@ -68,6 +79,19 @@ mod tests {
             found.evidence[1],
             "5.5 sessions in the queues for such locks, on pgbench_branches; longest wait seen 0.2 s"
         );
+    }
+
+    #[test]
+    fn who_is_in_the_way_decides_the_advice() {
+        let columns = ["pid", "backend_type", "application_name", "state", "state_s", "query"];
+        let head = |kind: &str, state: &str| {
+            let row = ["9", kind, "psql", state, "4", "UPDATE t SET n = ?"].map(str::to_owned).to_vec();
+            Run::new().waits(&[("Lock", "transactionid", 4.0)]).table("blockers", &columns, &[row]).finds(look)
+        };
+        let found = head("other session", "idle in transaction");
+        assert!(found.evidence[1].starts_with("at the head of the queue in 11 of 11 looks"), "{found:?}");
+        assert!(found.advice.unwrap().contains("pg_terminate_backend(9)"));
+        assert!(head("client backend", "active").advice.unwrap().contains("larger scale"));
     }
 
     #[test]

@@ -24,9 +24,40 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if let Some(lag) = mean(replication::LAG_BYTES) {
         found.evidence.push(format!("they were up to {} behind", bytes(lag)));
     }
-    let what = "place the standby nearer, or choose a level that waits for less";
-    found.advice = with_settings(facts, what, &["synchronous_commit", "synchronous_standby_names"]);
+    let what = match standbys(facts) {
+        Some(standbys) if standbys.is_empty() => {
+            found.evidence.push("no standby was connected".to_owned());
+            "connect the standby that synchronous_standby_names asks for, or take it out of there".to_owned()
+        }
+        standbys => {
+            if let Some(standbys) = standbys {
+                found.evidence.push(format!("connected: {}", standbys.join(", ")));
+            }
+            // What a level waits for beyond the standby's disk.
+            let lower = match facts.setting("synchronous_commit") {
+                Some("remote_apply") => "set synchronous_commit to on, which does not wait for the replay",
+                _ => "set synchronous_commit to remote_write or local where the standby may miss the last commits",
+            };
+            format!("place the standby nearer, or {lower}")
+        }
+    };
+    found.advice = with_settings(facts, &what, &["synchronous_commit", "synchronous_standby_names"]);
     Some(found)
+}
+
+/// The standbys that were connected at some time in the window, with their role; `None` where nobody could look.
+fn standbys(facts: &Facts<'_>) -> Option<Vec<String>> {
+    let table = facts.samples.of(replication::SOURCE);
+    let within = table.rows().iter().filter(|(at, _)| (facts.from_s..=facts.until_s).contains(at));
+    let name = |row: &[String]| {
+        let cell = |column| table.cell(row, column);
+        let name = cell(replication::APPLICATION_NAME).unwrap_or("a standby");
+        cell(replication::SYNC_STATE).map_or_else(|| name.to_owned(), |state| format!("{name} ({state})"))
+    };
+    let names: std::collections::BTreeSet<String> = within.map(|(_, row)| name(row)).collect();
+    let left_out = facts.record.samples.iter().flat_map(|samples| &samples.left_out);
+    let is_unseen = left_out.into_iter().any(|out| out.source == replication::SOURCE.name);
+    (!is_unseen || !names.is_empty()).then(|| names.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -43,7 +74,17 @@ mod tests {
         let found = run.finds(look);
         assert_eq!(found.evidence[1], "largest lags of the standbys together: write 2.0 ms, replay 0.5 s");
         assert_eq!(found.evidence[2], "they were up to 2.0 KiB behind");
-        assert!(found.advice.unwrap().ends_with("(synchronous_commit is remote_apply)"));
+        assert_eq!(found.evidence[3], "connected: a standby");
+        let advice = found.advice.unwrap();
+        assert!(advice.contains("to on") && advice.ends_with("(synchronous_commit is remote_apply)"), "{advice}");
+    }
+
+    #[test]
+    fn a_standby_that_is_absent_is_told() {
+        let run = Run::new().waits(&[("IPC", "SyncRep", 6.0)]).setting("synchronous_standby_names", "s1");
+        let found = run.finds(look);
+        assert_eq!(found.evidence[1], "no standby was connected");
+        assert!(found.advice.unwrap().ends_with("(synchronous_standby_names is s1)"));
     }
 
     #[test]

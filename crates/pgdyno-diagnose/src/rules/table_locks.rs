@@ -2,7 +2,7 @@
 
 use pgdyno_results::FindingRecord;
 
-use super::row_locks::where_they_wait;
+use super::row_locks::{name_head, where_they_wait};
 use super::waited;
 use crate::facts::Facts;
 use crate::waits::Class;
@@ -12,7 +12,9 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     let mut found = waited(facts, "table-locks", Class::TableLock, what)?;
     let of_class = |kind: &str| !matches!(kind, "transactionid" | "tuple" | "extend");
     found.evidence.extend(where_they_wait(facts, of_class));
-    found.advice = Some("find who takes such locks: LOCK TABLE, ALTER TABLE, VACUUM FULL, another program".to_owned());
+    let head = name_head(facts, &mut found);
+    let unnamed = "take fewer such locks: LOCK TABLE, ALTER TABLE, VACUUM FULL, advisory locks, NOTIFY";
+    found.advice = head.or_else(|| Some(unnamed.to_owned()));
     Some(found)
 }
 

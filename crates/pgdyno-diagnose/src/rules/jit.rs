@@ -1,0 +1,66 @@
+//! Statements are compiled (JIT) at a cost that shows.
+
+use pgdyno_results::FindingRecord;
+use pgdyno_samples::statements;
+
+use super::{UNKNOWN, with_settings};
+use crate::facts::Facts;
+use crate::words::{duration, percent};
+
+/// A smaller share of the statements' time than this is worth what compiling brings.
+const LEAST: f64 = 0.1;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let table = facts.samples.of(statements::SOURCE);
+    let number = |row: &[String], column| table.cell(row, column)?.parse::<f64>().ok();
+    let sum = |column| table.rows().iter().filter_map(|(_, row)| number(row, column)).sum::<f64>();
+    let (jit_ms, exec_ms) = (sum(statements::JIT_TIME_MS), sum(statements::TOTAL_EXEC_TIME_MS));
+    let share = jit_ms / exec_ms.max(f64::MIN_POSITIVE);
+    if jit_ms <= 0.0 || share < LEAST {
+        return None;
+    }
+    let of_row = |row: &[String]| number(row, statements::JIT_TIME_MS).unwrap_or_default();
+    let (_, worst) = table.rows().iter().max_by(|a, b| of_row(&a.1).total_cmp(&of_row(&b.1)))?;
+    let calls = number(worst, statements::CALLS).unwrap_or(1.0).max(1.0);
+    // The text comes from pg_stat_statements, which has no constants either.
+    let text: String = table.cell(worst, statements::QUERY).unwrap_or_default().chars().take(80).collect();
+    Some(FindingRecord {
+        rule: "jit".to_owned(),
+        text: format!("compiling (JIT) took {} of the statements' execution time", percent(share.min(1.0))),
+        weight: UNKNOWN,
+        evidence: vec![format!(
+            "{} of each call of: {}",
+            duration(of_row(worst) / calls / 1e3),
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        )],
+        advice: with_settings(facts, "raise jit_above_cost, or set jit off", &["jit", "jit_above_cost"]),
+        also_seen: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(jit_ms: &str) -> Run {
+        let columns = ["queryid", "query", "calls", "total_exec_time_ms", "jit_time_ms"];
+        let quick = ["1", "SELECT $1", "1000", "100", "0"].map(str::to_owned).to_vec();
+        let row = ["2", "SELECT sum(n)\n FROM t", "10", "900", jit_ms].map(str::to_owned).to_vec();
+        let mut run = Run::new().setting("jit", "on").setting("jit_above_cost", "0");
+        run.samples.insert("statements", pgdyno_results::SampleTable::new(&columns, vec![(12.0, quick), (12.0, row)]));
+        run
+    }
+
+    #[test]
+    fn statements_that_are_mostly_compiled_are_told() {
+        let found = run("600").finds(look);
+        assert_eq!(found.text, "compiling (JIT) took 60 % of the statements' execution time");
+        assert_eq!(found.evidence, ["60.0 ms of each call of: SELECT sum(n) FROM t"]);
+        assert!(found.advice.unwrap().ends_with("(jit is on, jit_above_cost is 0)"));
+        run("20").finds_nothing(look);
+        // Before 15 nobody counts it.
+        run("").finds_nothing(look);
+        Run::new().finds_nothing(look);
+    }
+}

@@ -1,0 +1,92 @@
+//! The server's machine, or a control group, is short of memory.
+
+use pgdyno_results::FindingRecord;
+use pgdyno_samples::{cgroup, machine};
+
+use super::{UNKNOWN, with_settings};
+use crate::facts::Facts;
+use crate::words::{bytes, number, percent};
+
+/// Fewer pages swapped a second than this are leftovers.
+const PAGES_MIN: f64 = 50.0;
+
+/// A smaller share of the time in which processes wait for memory is nothing.
+const PRESSURE_MIN: f64 = 0.05;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let pages = [machine::SWAP_IN_PAGES, machine::SWAP_OUT_PAGES].map(|column| facts.gauge(column).unwrap_or_default());
+    let pressure = facts.gauge(machine::MEMORY_PRESSURE);
+    let group = facts.samples.of(cgroup::SOURCE).by(cgroup::OF).into_iter().find_map(|(of, table)| {
+        let grown = |column| Some(table.rate(&[], column).mean(facts.from_s, facts.until_s)? * facts.seconds());
+        let limit = table.gauge(cgroup::MEMORY_LIMIT_BYTES).mean(facts.from_s, facts.until_s)?;
+        let (reached, kills) = (grown(cgroup::MEMORY_REACHED)?, grown(cgroup::OOM_KILLS).unwrap_or_default());
+        (kills >= 0.5).then_some((of, limit, reached, kills))
+    });
+    let is_pressed = pressure.is_some_and(|pressure| pressure >= PRESSURE_MIN);
+    let swapped = pages.iter().sum::<f64>();
+    let text = if let Some((of, limit, _, kills)) = &group {
+        let whose = if of == "driver" { "pgdyno's" } else { "the server's" };
+        format!(
+            "processes of {whose} control group killed for want of memory: {kills:.0}; it may use {}",
+            bytes(*limit)
+        )
+    } else if swapped >= PAGES_MIN {
+        format!("the server's machine swapped: {} pages a second", number(swapped))
+    } else if is_pressed {
+        format!("processes of the server's machine waited for memory in {} of the time", percent(pressure?))
+    } else {
+        return None;
+    };
+    let mut evidence =
+        vec![format!("{} pages a second read from swap, {} written", number(pages[0]), number(pages[1]))];
+    evidence.extend(pressure.map(|share| format!("memory pressure {} of the time", percent(share))));
+    evidence.extend(group.map(|(_, _, reached, _)| format!("the limit was reached {reached:.0} times")));
+    let available = facts.gauge(machine::AVAILABLE_BYTES);
+    evidence.extend(available.map(|available| format!("{} of memory were available", bytes(available))));
+    Some(FindingRecord {
+        rule: "memory".to_owned(),
+        text,
+        weight: UNKNOWN,
+        evidence,
+        advice: with_settings(
+            facts,
+            "lower shared_buffers, work_mem or the number of connections, or give the server more memory",
+            &["shared_buffers", "work_mem", "max_connections"],
+        ),
+        also_seen: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(swap_in: f64, pressure: f64) -> Run {
+        let gauges = [("swap_in_pages", swap_in), ("swap_out_pages", 10.0), ("memory_pressure", pressure)];
+        Run::new().gauges("machine", &gauges).setting("shared_buffers", "128MB")
+    }
+
+    #[test]
+    fn swapping_and_pressure_are_told() {
+        let found = run(490.0, 0.2).finds(look);
+        assert_eq!(found.text, "the server's machine swapped: 500 pages a second");
+        assert_eq!(found.evidence[1], "memory pressure 20 % of the time");
+        assert!(found.advice.unwrap().ends_with("(shared_buffers is 128MB)"));
+        assert!(run(0.0, 0.2).finds(look).text.ends_with("waited for memory in 20 % of the time"));
+        run(5.0, 0.01).finds_nothing(look);
+        Run::new().finds_nothing(look);
+    }
+
+    #[test]
+    fn killed_processes_are_told() {
+        let rows: Rows<'_> = &[("memory_limit_bytes", 0.0), ("memory_reached", 4.0), ("oom_kills", 0.1)];
+        let found = Run::new().keyed_counters("cgroup", &["of"], &[(&["server"], rows)]).finds(look);
+        assert!(
+            found.text.starts_with("processes of the server's control group killed for want of memory: 1;"),
+            "{found:?}"
+        );
+    }
+
+    type Rows<'a> = &'a [(&'a str, f64)];
+}

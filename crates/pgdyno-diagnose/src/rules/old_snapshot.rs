@@ -1,0 +1,71 @@
+//! An old snapshot or transaction keeps dead rows from being removed.
+
+use pgdyno_results::FindingRecord;
+
+use super::UNKNOWN;
+use crate::facts::Facts;
+use crate::horizon::Holder;
+use crate::words::{duration, number};
+
+/// Where fewer transactions than this change rows in a second, little is kept.
+const RATE_MIN: f64 = 10.0;
+
+pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
+    let holder = Holder::longest(facts)?;
+    if holder.newer / holder.seconds.max(f64::MIN_POSITIVE) < RATE_MIN {
+        return None;
+    }
+    let doing = holder.session.doing();
+    let mut evidence = vec![format!(
+        "seen with the same snapshot or transaction for {} of {}",
+        duration(holder.seconds),
+        duration(facts.seconds())
+    )];
+    evidence.extend(Some(doing).filter(|doing| !doing.is_empty()));
+    Some(FindingRecord {
+        rule: "old-snapshot".to_owned(),
+        text: format!(
+            "{} kept rows from being removed that {} later transactions may have left dead",
+            holder.session.who(facts),
+            number(holder.age)
+        ),
+        weight: UNKNOWN,
+        evidence,
+        advice: holder.session.advice(facts).or_else(|| Some("make transactions shorter".to_owned())),
+        also_seen: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Run;
+
+    fn run(ages: [&str; 2]) -> Run {
+        let columns = ["holder", "pid", "name", "xmin", "age", "state", "held_s", "query"];
+        let row = |age| ["prepared transaction", "", "forgotten", "700", age, "prepared", "60", ""];
+        let rows = ages.map(row);
+        Run::new().looks("horizon", &columns, &[(2.0, &rows[0]), (10.0, &rows[1])])
+    }
+
+    #[test]
+    fn a_forgotten_transaction_is_named_with_the_way_to_end_it() {
+        let found = run(["100", "9100"]).finds(look);
+        assert_eq!(
+            found.text,
+            "a prepared transaction (\"forgotten\") kept rows from being removed that 9,100 later transactions may have left \
+             dead"
+        );
+        assert_eq!(
+            found.evidence,
+            ["seen with the same snapshot or transaction for 8.0 s of 10 s", "prepared for 60 s"]
+        );
+        assert!(found.advice.unwrap().contains("ROLLBACK PREPARED"));
+    }
+
+    #[test]
+    fn where_nothing_changes_it_is_nothing() {
+        run(["100", "110"]).finds_nothing(look);
+        Run::new().finds_nothing(look);
+    }
+}
