@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pgdyno_net::{Admin, ConnectOptions};
 use serde::Deserialize;
 
 use crate::given_server::{Place, TRUST};
@@ -19,15 +20,20 @@ struct Cause {
     /// Settings of the server.
     #[serde(default)]
     settings: BTreeMap<String, String>,
-    /// Statements before the run.
+    /// Statements before the run, each a transaction.
     #[serde(default)]
-    setup: String,
+    setup: Vec<String>,
     /// The script; without one, `run` begins with a built-in workload.
     script: Option<String>,
     /// Arguments of `pgdyno run`.
     run: String,
-    /// What a session of another program does once the clients are at work. It stays connected until the run has ended.
-    disturb: Option<String>,
+    /// What a session of another program does once the clients are at work, one after the other. It stays connected until the run
+    /// has ended.
+    #[serde(default)]
+    disturb: Vec<String>,
+    /// Another program opens a session and closes it again meanwhile, over and over.
+    #[serde(default)]
+    connect_again: bool,
     /// Threads of other programs that keep each CPU busy meanwhile.
     #[serde(default)]
     busy_threads_per_cpu: usize,
@@ -37,8 +43,16 @@ struct Cause {
     /// Rules that must have found something, ranked or also seen.
     #[serde(default)]
     seen: Vec<String>,
+    /// Words of which each must be in some finding.
+    #[serde(default)]
+    says: Vec<String>,
     /// Rules that must not.
     absent: Vec<String>,
+    /// The first major version that shows the cause.
+    #[serde(default)]
+    since: u32,
+    /// SQL that returns true where the server can be in this situation.
+    can: Option<String>,
 }
 
 fn directory() -> PathBuf {
@@ -71,15 +85,42 @@ impl Drop for Busy {
     }
 }
 
+/// Sessions that come and go until it is dropped.
+struct Repeated(Arc<AtomicBool>, Option<std::thread::JoinHandle<()>>);
+
+impl Repeated {
+    fn new(options: &ConnectOptions) -> Self {
+        let (stop, options) = (Arc::new(AtomicBool::new(false)), options.with_application_name("another program"));
+        let stopped = Arc::clone(&stop);
+        let connect = move || {
+            while !stopped.load(Ordering::Relaxed) {
+                drop(Admin::connect(&options).unwrap());
+            }
+        };
+        Self(stop, Some(std::thread::spawn(connect)))
+    }
+}
+
+impl Drop for Repeated {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.take().unwrap().join().unwrap();
+    }
+}
+
 /// Makes the situation, and holds the findings against the file.
 fn hold(name: &str) {
     let text = std::fs::read_to_string(directory().join(format!("{name}.toml"))).unwrap();
     let cause: Cause = toml::from_str(&text).unwrap();
     let conf: String = cause.settings.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect();
-    let Some(place) = Place::new(&cause.about, &conf, TRUST) else { return };
-    if !cause.setup.is_empty() {
-        place.execute(&cause.setup);
+    if crate::postgres::major() < cause.since {
+        return crate::skipped::skipped(&format!("{}: PostgreSQL {} shows it", cause.about, cause.since));
     }
+    let Some(place) = Place::new(&cause.about, &conf, TRUST) else { return };
+    if cause.can.as_ref().is_some_and(|can| place.ask(can) != "t") {
+        return crate::skipped::skipped(&format!("{}: this build of PostgreSQL cannot do so", cause.about));
+    }
+    cause.setup.iter().for_each(|sql| place.execute(sql));
     let mut args = vec!["run"];
     if let Some(script) = &cause.script {
         std::fs::write(place.home.join("cause.sql"), script).unwrap();
@@ -98,17 +139,18 @@ fn hold(name: &str) {
     running.until_it_says("progress:", 1);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let busy = Busy::new(cause.busy_threads_per_cpu * cpus);
-    let other = cause.disturb.clone().map(|sql| {
-        let mut admin = place.server.admin();
+    let other = (!cause.disturb.is_empty()).then(|| {
+        let (mut admin, statements) = (place.server.admin(), cause.disturb.clone());
         std::thread::spawn(move || {
             admin.execute("SET application_name = 'another program'").unwrap();
             // What the run's end, or the server's, leaves of it does not matter.
-            let _ = admin.execute(&sql);
+            let _ = statements.iter().try_for_each(|sql| admin.execute(sql).map(drop));
             admin
         })
     });
+    let connecting = cause.connect_again.then(|| Repeated::new(&place.server.options()));
     let ran = running.end();
-    drop(busy);
+    drop((busy, connecting));
     let run = place.home.the_run();
     let findings = run.record["findings"].as_array().cloned().unwrap_or_default();
     let rules: Vec<_> = findings.iter().map(|finding| finding["rule"].as_str().unwrap().to_owned()).collect();
@@ -121,6 +163,14 @@ fn hold(name: &str) {
     }
     for wanted in &cause.seen {
         assert!(rules.contains(wanted), "{wanted} is not found: {}", told());
+    }
+    for words in &cause.says {
+        let has_words = |finding: &serde_json::Value| {
+            let texts =
+                finding["evidence"].as_array().into_iter().flatten().chain([&finding["text"], &finding["advice"]]);
+            texts.filter_map(serde_json::Value::as_str).any(|text| text.contains(words))
+        };
+        assert!(findings.iter().any(has_words), "{words:?} is in no finding: {}", told());
     }
     for unwanted in &cause.absent {
         assert!(!rules.contains(unwanted), "{unwanted} is found: {}", told());
@@ -149,24 +199,36 @@ macro_rules! causes {
 }
 
 causes!(
+    absent_standby,
     advisory_lock,
     busy_query,
     few_connections,
+    few_parallel_workers,
     forgotten_transaction,
+    jit_compiles,
     locked_table,
+    long_query,
     missing_index,
+    multixacts,
     no_vacuum,
     notify,
+    old_report,
     one_row,
+    other_program_connects,
     other_programs,
     other_session_sleeps,
+    prepared_lock,
+    prepared_transaction,
     rate_too_high,
     script_sleeps,
     select_only,
     serialization,
     server_sleeps,
     sleep_in_transaction,
+    slow_flush,
+    slow_vacuum,
     small_max_wal_size,
     small_shared_buffers,
+    subtransactions,
     temporary_files,
 );
