@@ -206,9 +206,9 @@ fn settings(record: &RunRecord) -> BTreeMap<String, String> {
 const NONE: &str = "-";
 
 /// The facts in which runs differ: between the sides, or within one of them.
-pub(crate) fn differences(base: &[&RunRecord], new: &[&RunRecord]) -> Vec<Difference> {
+pub(crate) fn differences(base_runs: &[&RunRecord], new_runs: &[&RunRecord]) -> Vec<Difference> {
     let of_side = |records: &[&RunRecord]| records.iter().map(|record| facts(record)).collect::<Vec<_>>();
-    let (base, new) = (of_side(base), of_side(new));
+    let (base, new) = (of_side(base_runs), of_side(new_runs));
     let mut keys = BTreeMap::new();
     for (key, (_, is_decisive)) in base.iter().chain(&new).flatten() {
         *keys.entry(key).or_insert(false) |= is_decisive;
@@ -230,7 +230,21 @@ pub(crate) fn differences(base: &[&RunRecord], new: &[&RunRecord]) -> Vec<Differ
         })
         .filter(|d| d.base.len() > 1 || d.new.len() > 1 || (d.base != d.new && !d.new.is_empty()))
         .filter(|d| !matches!(d.group, Group::Settings | Group::Server) || !are_nearly_one_size(d))
+        .filter(|d| d.group != Group::Settings || !is_default_that_some_lack(d, base_runs.iter().chain(new_runs)))
         .collect()
+}
+
+/// Returns true if the setting is at its default in all runs that have it: which defaults a record has depends on the version of
+/// pgdyno.
+fn is_default_that_some_lack<'a>(difference: &Difference, mut runs: impl Iterator<Item = &'a &'a RunRecord>) -> bool {
+    let name = &difference.name;
+    let lacks = difference.base.iter().chain(&difference.new).any(|value| value == NONE);
+    let is_changed = |run: &RunRecord| {
+        run.plan.settings.contains_key(name)
+            || run.settings_set.iter().any(|set| set.name == *name)
+            || run.server.as_ref().is_some_and(|server| server.settings_changed.contains_key(name))
+    };
+    lacks && !runs.any(|run| is_changed(run))
 }
 
 /// Returns true if all values are sizes that are nearly alike: a private server's room for WAL follows the disk.
@@ -239,4 +253,21 @@ fn are_nearly_one_size(difference: &Difference) -> bool {
         difference.base.iter().chain(&difference.new).map(|value| pgdyno_plan::units::bytes(value).ok()).collect();
     let ends = sizes.and_then(|sizes| sizes.iter().min().copied().zip(sizes.iter().max().copied()));
     ends.is_some_and(|(least, most)| most as f64 <= least as f64 * NEARLY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_that_only_newer_records_have_is_no_difference() {
+        let run: RunRecord = serde_json::from_str(include_str!("../../../../fixtures/runs/v1/run.json")).unwrap();
+        let (mut old, mut new) = (run.clone(), run);
+        old.server.get_or_insert_default();
+        new.server.get_or_insert_default().settings.insert("jit_above_cost".to_owned(), "100000".to_owned());
+        let names = |new: &RunRecord| differences(&[&old], &[new]).into_iter().map(|d| d.name).collect::<Vec<_>>();
+        assert_eq!(names(&new), [""; 0]);
+        new.server.get_or_insert_default().settings_changed.insert("jit_above_cost".to_owned(), "5".to_owned());
+        assert_eq!(names(&new), ["jit_above_cost"]);
+    }
 }
