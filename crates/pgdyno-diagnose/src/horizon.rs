@@ -7,8 +7,8 @@ use pgdyno_samples::horizon;
 use crate::facts::Facts;
 use crate::sessions::Session;
 
-/// Shorter than this, it is a transaction as others.
-const SECONDS_MIN: f64 = 2.0;
+/// Shorter than this, it is a transaction as others. Two looks are two seconds apart, more or less.
+const SECONDS_MIN: f64 = 1.5;
 
 /// A holder for less of the window than this had little effect on it.
 const LEAST: f64 = 1.0 / 3.0;
