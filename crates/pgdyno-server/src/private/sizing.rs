@@ -52,8 +52,10 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     let ram = facts.ram_bytes.max(256 * MIB);
     let shared_buffers = (ram / 4).clamp(64 * MIB, 16 * GIB);
     let maintenance_work_mem = (ram / 16).clamp(64 * MIB, 2 * GIB);
-    // WAL may take half of the free space at worst: max_wal_size is no hard limit.
-    let max_wal_size = (facts.disk_free_bytes / 8).clamp(512 * MIB, 16 * GIB);
+    // WAL may take half of the free space at worst: max_wal_size is no hard limit. In few steps: a disk has a little more or less
+    // free space at each run, and runs with different settings are hard to compare.
+    let eighth = (facts.disk_free_bytes / 8).clamp(512 * MIB, 16 * GIB);
+    let max_wal_size = 1 << eighth.ilog2();
     // 3 for superusers, which PostgreSQL reserves, and some for connections that are not measured: the admin
     // connection, samplers, a psql.
     let max_connections = facts.connections.saturating_add(20).max(100);
@@ -69,7 +71,7 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     set("maintenance_work_mem", size(maintenance_work_mem), "a sixteenth of the memory, at most 2 GB");
     set("work_mem", size(work_mem), "a quarter of the memory over all connections, 4 to 64 MB");
     set("max_connections", max_connections.to_string(), "the clients and 20 more, at least 100");
-    set("max_wal_size", size(max_wal_size), "an eighth of the free disk, at most 16 GB");
+    set("max_wal_size", size(max_wal_size), "an eighth of the free disk or less, a power of two, at most 16 GB");
     set("min_wal_size", size(max_wal_size / 4), "WAL files are reused, not made anew");
     set("checkpoint_timeout", "15min".to_owned(), "a short run is not split by a checkpoint");
     set("wal_level", "minimal".to_owned(), "no standby will read its WAL, and loads into new tables need not write it");
@@ -150,6 +152,14 @@ mod tests {
         assert_eq!(value(&small, "min_wal_size").as_deref(), Some("128MB"));
         assert_eq!(value(&small, "dynamic_shared_memory_type").as_deref(), Some("mmap"));
         assert_eq!(value(&small, "shared_preload_libraries"), None);
+    }
+
+    #[test]
+    fn a_little_more_or_less_free_disk_changes_nothing() {
+        for free in [50 * GIB, 50 * GIB - 300 * MIB, 60 * GIB] {
+            let facts = Facts { disk_free_bytes: free, ..LAPTOP };
+            assert_eq!(value(&facts, "max_wal_size").as_deref(), Some("4GB"), "{free}");
+        }
     }
 
     #[test]
