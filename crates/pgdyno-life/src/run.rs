@@ -226,6 +226,7 @@ impl Run<'_> {
                     self.request.order.results(),
                 )?;
                 begun.record.target = self.named.as_ref().map(Named::record);
+                begun.record.labels = self.request.order.labels.iter().cloned().collect();
                 begun
             }
         };

@@ -51,6 +51,8 @@ pub struct Order {
     pub latency_percentiles: Option<Vec<f64>>,
     /// Write every transaction to `transactions.log`.
     pub log: bool,
+    /// Labels of the run, such as the commit that it measures. They are no part of the plan.
+    pub labels: Vec<(String, String)>,
     /// Also write the record to this file.
     pub json: Option<PathBuf>,
     /// The directory of run directories; by default [`RESULTS`].
@@ -138,6 +140,7 @@ impl Order {
             allow_schema_changes: plan.allow_schema_changes,
             latency_percentiles: Some(plan.percentiles.clone()).filter(|list| !list.is_empty()),
             log: plan.log,
+            labels: Vec::new(),
             json: None,
             out: None,
         }

@@ -1,13 +1,18 @@
-//! The name of the target, and the steps on the server around the run.
+//! The labels of the run, the name of the target, and the steps on the server around the run.
 
 use pgdyno_results::{CycleRecord, RunRecord, SettingRecord};
 
 use crate::units::{bytes, duration};
 
-/// Returns lines for the target, the completed steps, and the settings, if there are any. A step that was not done is a
+/// Returns lines for the labels, the target, the completed steps, and the settings, if there are any. A step that was not done is a
 /// warning, and listed there.
 pub(crate) fn lines(record: &RunRecord) -> Vec<String> {
-    [target(record), steps(record), settings(record)].into_iter().flatten().collect()
+    [labels(record), target(record), steps(record), settings(record)].into_iter().flatten().collect()
+}
+
+fn labels(record: &RunRecord) -> Option<String> {
+    let all: Vec<_> = record.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    (!all.is_empty()).then(|| format!("labels: {}", all.join(", ")))
 }
 
 fn target(record: &RunRecord) -> Option<String> {

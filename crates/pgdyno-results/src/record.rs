@@ -89,6 +89,9 @@ pub struct RunRecord {
     pub plan: Plan,
     /// Hash of the plan: the same for runs that may be compared without a second look.
     pub plan_hash: String,
+    /// Labels that the user gave the run, such as the commit that it measures.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// The driver.
     pub client: ClientRecord,
     /// The server; absent for a workload without one.
@@ -191,6 +194,7 @@ impl RunRecord {
             ended_at: None,
             plan,
             plan_hash,
+            labels: BTreeMap::new(),
             client,
             server: None,
             target: None,
@@ -220,6 +224,13 @@ impl RunRecord {
             warnings: Vec::new(),
             trust: None,
         }
+    }
+
+    /// Returns a label of the run, or else of its target.
+    #[must_use]
+    pub fn label(&self, name: &str) -> Option<&str> {
+        let of_target = || self.target.as_ref().and_then(|target| target.labels.get(name));
+        self.labels.get(name).or_else(of_target).map(String::as_str)
     }
 }
 

@@ -130,7 +130,8 @@ fn searched_text(run: &Listed, record: &RunRecord) -> String {
     parts.push(run.id.clone());
     parts.extend(plan.recipe.iter().map(|recipe| recipe.name.clone()));
     parts.extend(plan.suite.iter().map(|suite| suite.run.clone()));
-    parts.extend(record.target.iter().flat_map(|t| t.labels.iter().map(|(name, value)| format!("{name}={value}"))));
+    let labels = record.target.iter().flat_map(|target| &target.labels).chain(&record.labels);
+    parts.extend(labels.map(|(name, value)| format!("{name}={value}")));
     parts.join(" ").to_lowercase()
 }
 

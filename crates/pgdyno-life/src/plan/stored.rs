@@ -46,13 +46,14 @@ impl Request {
             drive: DriveOrder { random_seed, ..DriveOrder::default() },
             watch: WatchOrder { os_metrics: os_metrics.clone(), ..WatchOrder::default() },
             suite: order.suite.clone(),
+            labels: order.labels.clone(),
             json: order.json.clone(),
             out: order.out.clone(),
             ..Order::default()
         };
         if counts != order {
             let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
-                         --random-seed, --out and --json";
+                         --random-seed, --label, --out and --json";
             return Err(Failure::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
@@ -70,6 +71,7 @@ impl Request {
             drive: DriveOrder { random_seed: random_seed.or(stored.drive.random_seed), ..stored.drive },
             watch: WatchOrder { os_metrics: os_metrics.or(stored.watch.os_metrics), ..stored.watch },
             suite: counts.suite,
+            labels: counts.labels,
             json: counts.json,
             out: counts.out,
             ..stored

@@ -89,6 +89,9 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
     for (name, value, is_decisive) in chosen(plan) {
         add(Group::Plan, &name, value, is_decisive);
     }
+    for (name, value) in &record.labels {
+        add(Group::Plan, &format!("label {name}"), value.clone(), false);
+    }
     if let Some(recipe) = &plan.recipe {
         let cut = recipe.shortened.as_ref().map_or_else(String::new, |s| format!("times divided by {}", s.by));
         let fitted = recipe.fitted.as_ref().map_or_else(String::new, |f| f.rule.clone());

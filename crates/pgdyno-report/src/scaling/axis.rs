@@ -21,7 +21,7 @@ pub enum Axis {
     Rate,
     /// CPUs of the server, of all its nodes.
     Vcpus,
-    /// A label of the target.
+    /// A label of the run or its target.
     Label(String),
     /// A parameter of the workload.
     Param(String),
@@ -88,10 +88,7 @@ impl Axis {
             Self::Vcpus => whole(u64::from(vcpus(record).ok_or_else(|| {
                 "does not tell the server's processors: give its target `vcpus` in pgdyno.toml".to_owned()
             })?)),
-            Self::Label(name) => {
-                let label = record.target.as_ref().and_then(|target| target.labels.get(name));
-                label.map(|label| place_of_text(label)).ok_or_else(|| format!("has no label {name}"))
-            }
+            Self::Label(name) => record.label(name).map(place_of_text).ok_or_else(|| format!("has no label {name}")),
             Self::Param(name) => {
                 let value = plan.params.get(name);
                 value.map(|value| place_of_text(value)).ok_or_else(|| format!("has no parameter {name}"))
@@ -111,6 +108,7 @@ impl Axis {
             (Self::Rate, Group::Plan) => name == "pace",
             (Self::Param(param), Group::Plan) if param == scale_name => name == "scale",
             (Self::Param(param), Group::Plan) => name.strip_prefix("-D ") == Some(param.as_str()),
+            (Self::Label(label), Group::Plan) if name.strip_prefix("label ") == Some(label.as_str()) => true,
             (Self::Vcpus | Self::Label(_), Group::Plan) => name == "target",
             // Another machine is another target in all of these.
             (Self::Vcpus | Self::Label(_), Group::Server) => {

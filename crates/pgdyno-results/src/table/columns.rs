@@ -58,7 +58,7 @@ pub const EXPORT: &[Column] = &[
     text("suite_run", |r| suite(r).map(|suite| suite.run.as_str()).into()),
     count("repetition", |r| suite(r).map(|suite| u64::from(suite.repetition)).into()),
     text("target_name", |r| r.target.as_ref().map(|target| target.name.as_str()).into()),
-    text("labels", |r| r.target.as_ref().map_or(Cell::Missing, |target| labels(&target.labels))),
+    text("labels", labels_of),
     column("cache_hit_ratio", Kind::Number(6), |r| figure(r, |s| s.cache_hit_ratio)),
     column("os_cache_hit_ratio", Kind::Number(6), |r| figure(r, |s| s.os_cache_hit_ratio)),
     number("price_per_hour", |r| r.target.as_ref().and_then(|target| target.price_per_hour).into()),
@@ -134,6 +134,12 @@ fn suite(record: &RunRecord) -> Option<&SuitePlan> {
     record.plan.suite.as_ref()
 }
 
+/// Returns the labels of the target and of the run, whose own count where both have one.
+fn labels_of(record: &RunRecord) -> Cell {
+    let of_target = record.target.iter().flat_map(|target| &target.labels);
+    labels(&of_target.chain(&record.labels).map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
 /// Formats `k=v;k=v`; characters that would end a name or value are escaped by a backslash.
 fn labels(labels: &BTreeMap<String, String>) -> Cell {
     let escape = |text: &str| text.replace('\\', "\\\\").replace(';', "\\;").replace('=', "\\=");
@@ -162,5 +168,8 @@ mod tests {
         let given = [("cluster", "c4+2w8"), ("note", "a;b=c\\")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(labels(&given.into()), Cell::Text(r"cluster=c4+2w8;note=a\;b\=c\\".to_owned()));
         assert_eq!(labels(&BTreeMap::new()), Cell::Missing);
+        let [mut record, _] = crate::fixture::all();
+        record.labels = [("cluster", "c8"), ("commit", "abc")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        assert_eq!(labels_of(&record), Cell::Text("cluster=c8;commit=abc".to_owned()));
     }
 }

@@ -21,7 +21,7 @@ pub struct Selection {
     pub status: Option<Status>,
     /// The earliest start.
     pub since: Option<Timestamp>,
-    /// Labels of its target, each with its value.
+    /// Labels of the run or its target, each with its value.
     pub labels: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Selection {
         let target = record.target.as_ref();
         let of_target = is(&self.target, Some(&plan.target)) || is(&self.target, target.map(|t| t.name.as_str()));
         let began = || record.started_at.parse::<Timestamp>().ok();
-        let has = |(name, value): &(String, String)| target.is_some_and(|t| t.labels.get(name) == Some(value));
+        let has = |(name, value): &(String, String)| record.label(name) == Some(value);
         is(&self.workload, Some(&plan.workload))
             && of_recipe
             && is(&self.suite, plan.suite.as_ref().map(|suite| suite.suite.as_str()))
@@ -103,6 +103,19 @@ mod tests {
         for selection in no {
             assert!(!selection.admits(full), "{selection:?}");
         }
+    }
+
+    #[test]
+    fn a_label_of_the_run_counts_before_one_of_its_target() {
+        let [mut record, _] = crate::fixture::all();
+        let has = |record: &RunRecord, name: &str, value: &str| {
+            let labels = vec![(name.to_owned(), value.to_owned())];
+            Selection { labels, ..Selection::default() }.admits(record)
+        };
+        record.labels.insert("commit".to_owned(), "abc".to_owned());
+        assert!(has(&record, "commit", "abc") && has(&record, "cluster", "c4+2w8") && !has(&record, "commit", "ab"));
+        record.labels.insert("cluster".to_owned(), "c8".to_owned());
+        assert!(has(&record, "cluster", "c8") && !has(&record, "cluster", "c4+2w8"));
     }
 
     #[test]

@@ -56,8 +56,8 @@ pub(crate) struct ScalingArgs {
     /// The runs
     #[arg(required = true)]
     pub(crate) runs: Vec<String>,
-    /// What grows: clients, connections, threads, scale, rate, vcpus, label:NAME of the target, or param:NAME of the
-    /// workload
+    /// What grows: clients, connections, threads, scale, rate, vcpus, label:NAME of the run or its target, or param:NAME of
+    /// the workload
     #[arg(long, value_parser = axis)]
     pub(crate) axis: Axis,
     /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
@@ -75,7 +75,7 @@ pub(crate) struct ScalingArgs {
 }
 
 /// Parses the name of a metric that can be compared.
-fn metric(name: &str) -> Result<String, String> {
+pub(super) fn metric(name: &str) -> Result<String, String> {
     let of_workloads = registry::metrics().into_iter().map(Metric::declared);
     let known: Vec<_> = Metric::comparable(of_workloads).map(|metric| metric.name().to_owned()).collect();
     if known.iter().any(|known| known == name) {

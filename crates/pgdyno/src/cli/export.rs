@@ -33,7 +33,7 @@ pub(crate) struct SelectArgs {
     recipe: Option<String>,
     /// Only runs of this suite
     #[arg(long, value_name = "NAME")]
-    suite: Option<String>,
+    pub(crate) suite: Option<String>,
     /// Only runs on this target: its name in pgdyno.toml, or what the list shows of it
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct SelectArgs {
     /// Only runs that began then or later: 2026-01-31, or 2026-01-31T12:00:00Z
     #[arg(long, value_name = "DATE", value_parser = Selection::since)]
     since: Option<Timestamp>,
-    /// Only runs whose target has this label; may be given several times
+    /// Only runs with this label, or whose target has it; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     label: Vec<(String, String)>,
     /// Only the last so many of those

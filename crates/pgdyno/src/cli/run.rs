@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the texts of its scripts, which need not be there any more: a run
     /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
-    /// --os-metrics, --random-seed, --out and --json count
+    /// --os-metrics, --random-seed, --label, --out and --json count
     #[arg(long, value_name = "RUN")]
     pub(crate) again: Option<String>,
     /// Do not load: the data must be there
@@ -69,6 +69,10 @@ pub(crate) struct RunArgs {
     /// Log every transaction to transactions.log in the run directory, in the format of pgbench's -l
     #[arg(long)]
     pub(crate) log: bool,
+    /// Label the run, as in commit=abc123: the record has it, lists show it and select by it; may be given several
+    /// times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = super::target::setting)]
+    pub(crate) labels: Vec<(String, String)>,
     /// Also write the record to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -101,6 +105,7 @@ impl RunArgs {
             allow_schema_changes,
             latency_percentiles,
             log,
+            labels,
             json,
             quiet: _,
         } = self;
@@ -121,6 +126,7 @@ impl RunArgs {
             allow_schema_changes,
             latency_percentiles: latency_percentiles.map(|list| list.0),
             log,
+            labels,
             json,
             out: Some(out.out),
         }

@@ -91,6 +91,7 @@ fn line(record: &RunRecord) -> String {
         let size = [&recipe.name, &recipe.size, &recipe.variant].map(String::as_str);
         words.push(size.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
     }
+    words.extend(record.labels.iter().map(|(name, value)| format!("{name}={value}")));
     if let Some(suite) = &plan.suite {
         words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
     }

@@ -10,9 +10,9 @@ use pgdyno_report::html::command_line;
 
 use crate::cli::{Cli, Command, RunArgs};
 
-/// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, or name output
-/// files.
-const NOT_KEPT: [&str; 15] = [
+/// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, label the run, or
+/// name output files.
+const NOT_KEPT: [&str; 16] = [
     "target",
     "config",
     "size",
@@ -20,6 +20,7 @@ const NOT_KEPT: [&str; 15] = [
     "fit",
     "short",
     "out",
+    "label",
     "json",
     "quiet",
     "no-live",
