@@ -15,7 +15,7 @@ mod latencies;
 mod limit;
 #[cfg(test)]
 pub(crate) mod simulation;
-mod student;
+pub(crate) mod student;
 
 pub use change::{Change, Direction};
 pub use estimate::{Estimate, INTERVALS_MIN};

@@ -7,6 +7,7 @@
 //! This crate reads no clock: times are arguments, in nanoseconds.
 
 pub mod ab;
+pub mod change_points;
 pub mod compare;
 mod counts;
 mod delays;
