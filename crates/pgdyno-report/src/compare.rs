@@ -13,8 +13,8 @@ use std::io::{self, Write};
 use pgdyno_measure::compare::{Change, Held};
 use pgdyno_results::{Metric, RunRecord, Series, Status};
 
-pub(crate) use facts::differences;
 pub use facts::{Difference, Group};
+pub(crate) use facts::{differences, work};
 
 use crate::Look;
 

@@ -11,6 +11,7 @@ mod cycle;
 mod diagnosis;
 mod groups;
 pub mod guide;
+pub mod history;
 pub mod html;
 mod json;
 mod machine;

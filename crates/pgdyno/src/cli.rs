@@ -4,6 +4,7 @@ mod ab;
 mod compare;
 mod cycle;
 mod export;
+mod history;
 mod recipe;
 mod run;
 mod search;
@@ -16,6 +17,7 @@ pub(crate) use ab::AbArgs;
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
+pub(crate) use history::HistoryArgs;
 pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
@@ -75,6 +77,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Tell whether NEW is faster or slower than BASE, and how sure that is
     Compare(CompareArgs),
+    /// Show a figure over all comparable runs, and where it changed
+    History(HistoryArgs),
     /// Show how a figure grows with clients, processors or nodes
     Scaling(ScalingArgs),
     /// Tell which of two is faster: settings, servers, builds or scripts, measured in turns until it is decided

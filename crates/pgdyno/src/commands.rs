@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod drop;
 mod export;
+mod history;
 mod list;
 mod load;
 pub(crate) mod pgbench;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Report(args) => report::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::History(args) => history::run(&args),
         Command::Scaling(args) => scaling::run(&args),
         Command::Ab(args) => ab::run(args),
         Command::Search(args) => search::run(args),

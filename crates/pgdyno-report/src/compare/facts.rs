@@ -120,6 +120,12 @@ fn facts(record: &RunRecord) -> BTreeMap<Key, (String, bool)> {
     facts
 }
 
+/// Returns the facts that decide what work a run did, by name.
+pub(crate) fn work(record: &RunRecord) -> BTreeMap<String, String> {
+    let decisive = facts(record).into_iter().filter(|(_, (_, is_decisive))| *is_decisive);
+    decisive.map(|((_, name), (value, _))| (name, value)).collect()
+}
+
 /// Returns workload, scripts, scale and target: the value, and whether runs that differ in it did different work.
 fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
     let script = |script: &ScriptPlan| {

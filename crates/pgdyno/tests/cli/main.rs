@@ -18,6 +18,7 @@ mod drop_in;
 mod embedded_workloads;
 mod given_server;
 mod groups;
+mod history;
 mod html;
 mod isolation;
 mod live;

@@ -1,0 +1,286 @@
+//! The history of a metric: comparable runs, oldest first, and where the level changed. docs/history.md is the user's side of it,
+//! docs/adr/0018-change-points.md the reasons.
+
+mod csv;
+mod json;
+mod series;
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use pgdyno_measure::change_points::{self, Drift, RUNS_MIN, change_points};
+use pgdyno_measure::compare::{Change, Direction};
+use pgdyno_results::{Metric, RunRecord};
+
+use crate::Look;
+use crate::compare::{Difference, chosen, differences};
+use series::{Grouped, grouped};
+
+/// The default of [`Wish::within`].
+pub const WITHIN: usize = 20;
+
+/// Options of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// The name of the metric; absent: the one that the runs of a series are known by.
+    pub metric: Option<String>,
+    /// The share of histories of equal runs that show no change: 0.95.
+    pub confidence: f64,
+    /// A slowdown within so many of the last runs makes the verdict.
+    pub within: usize,
+    /// A slowdown by less than this share makes no verdict: 0.02.
+    pub margin: f64,
+    /// The label by which runs are named, where they have it.
+    pub label: Option<String>,
+    /// Slices of A/B experiments take part, too.
+    pub slices: bool,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Self { metric: None, confidence: 0.95, within: WITHIN, margin: 0.0, label: None, slices: false }
+    }
+}
+
+/// What the last runs of a history show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A slowdown that nothing has made good since.
+    Slower,
+    /// A change, and no such slowdown.
+    Faster,
+    /// No change.
+    NoChange,
+    /// Too few runs to tell.
+    CannotTell,
+}
+
+impl Verdict {
+    /// In words, as in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::NoChange => "no-change",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+}
+
+/// A run of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryRun {
+    /// Its id.
+    pub id: String,
+    /// Its name for readers: its label with the label's name, or the end of its id.
+    pub name: String,
+    /// Its begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// Its figure, in the unit of the metric.
+    pub value: f64,
+    /// The level around it: the geometric mean of the runs between two change points.
+    pub level: f64,
+    /// Its own labels.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A change point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryChange {
+    /// The first run of the new level, counted from 0.
+    pub at: usize,
+    /// The earliest and the latest run that may be that.
+    pub places: (usize, usize),
+    /// The change of the level.
+    pub change: Change,
+    /// The chance that a history of equal runs ever shows so clear a change.
+    pub chance: f64,
+    /// True if it is a change to the worse.
+    pub is_slower: bool,
+    /// In what the first run of the new level differs from the last one of the old.
+    pub differences: Vec<Difference>,
+}
+
+/// The history of one series of comparable runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// What its runs have in common: workload, size, load, target.
+    pub name: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The runs, oldest first.
+    pub runs: Vec<HistoryRun>,
+    /// The change points, oldest first.
+    pub changes: Vec<HistoryChange>,
+    /// Drifts, oldest first.
+    pub drifts: Vec<Drift>,
+    /// The standard deviation from run to run within a level, relative; absent for too few runs.
+    pub noise: Option<f64>,
+    /// What the last runs show.
+    pub verdict: Verdict,
+    /// The change point that the verdict is about.
+    pub decisive: Option<usize>,
+}
+
+impl History {
+    /// Returns how many runs came after the first one of a change.
+    #[must_use]
+    pub fn runs_since(&self, change: &HistoryChange) -> usize {
+        self.runs.len() - 1 - change.at
+    }
+
+    /// Returns the runs of the levels before and after a change, as ranges.
+    #[must_use]
+    pub fn around(&self, nth: usize) -> [std::ops::Range<usize>; 2] {
+        let at = self.changes[nth].at;
+        let before = nth.checked_sub(1).map_or(0, |before| self.changes[before].at);
+        let after = self.changes.get(nth + 1).map_or(self.runs.len(), |after| after.at);
+        [before..at, at..after]
+    }
+}
+
+/// The histories of all series of some runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Histories {
+    /// The series, that of the newest run first.
+    pub series: Vec<History>,
+    /// The runs that do not take part, and why.
+    pub left_out: Vec<(String, String)>,
+    /// The share of histories of equal runs that show no change.
+    pub confidence: f64,
+    /// A slowdown within so many of the last runs makes the verdict.
+    pub within: usize,
+}
+
+impl Histories {
+    /// Returns the verdict of all: slower if one is, cannot tell if none can tell.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let has = |verdict| self.series.iter().any(|history| history.verdict == verdict);
+        [Verdict::Slower, Verdict::Faster, Verdict::NoChange]
+            .into_iter()
+            .find(|v| has(*v))
+            .unwrap_or(Verdict::CannotTell)
+    }
+}
+
+/// Returns the histories of these runs, in any order.
+///
+/// # Errors
+/// In words, where no run has a metric of the name that is wished for.
+pub fn histories(records: &[&RunRecord], wish: &Wish) -> Result<Histories, String> {
+    let Grouped { series, mut left_out } = grouped(records, wish.slices);
+    if let Some(name) = wish.metric.as_deref().filter(|_| !records.is_empty()) {
+        chosen(Some(name), || records.iter().copied())?;
+    }
+    let mut found = Vec::new();
+    for (name, mut runs) in series {
+        let all = || runs.iter().copied();
+        let metric = match &wish.metric {
+            Some(name) => Metric::named(name, all()),
+            None => Some(Metric::headline(all())),
+        };
+        runs.retain(|run| {
+            let has = metric.as_ref().is_some_and(|metric| metric.value(run).is_some());
+            if !has {
+                let name = metric.as_ref().map_or(wish.metric.as_deref().unwrap_or_default(), Metric::name);
+                left_out.push((run.id.clone(), format!("without {name}")));
+            }
+            has
+        });
+        if let Some(metric) = metric.filter(|_| !runs.is_empty()) {
+            found.push(history(name, metric, &runs, wish));
+        }
+    }
+    Ok(Histories { series: found, left_out, confidence: wish.confidence, within: wish.within })
+}
+
+fn history(name: String, metric: Metric, records: &[&RunRecord], wish: &Wish) -> History {
+    let values: Vec<f64> = records.iter().filter_map(|record| metric.value(record)).collect();
+    let changes = change_points(&values, wish.confidence);
+    let found = changes.clone().unwrap_or_default();
+    let run = |(nth, record): (usize, &&RunRecord)| HistoryRun {
+        id: record.id.clone(),
+        name: name_of(record, wish.label.as_deref()),
+        started_at: record.started_at.clone(),
+        value: values[nth],
+        level: found.levels.get(nth).copied().unwrap_or(values[nth]),
+        labels: record.labels.clone(),
+    };
+    let change = |point: &change_points::ChangePoint| HistoryChange {
+        at: point.at,
+        places: (point.earliest, point.latest),
+        change: point.change,
+        chance: point.chance,
+        is_slower: (point.change.ratio < 1.0) != metric.is_latency(),
+        differences: differences(&[records[point.at - 1]], &[records[point.at]]),
+    };
+    let mut history = History {
+        name,
+        runs: records.iter().enumerate().map(run).collect(),
+        changes: found.points.iter().map(change).collect(),
+        drifts: found.drifts,
+        noise: changes.map(|changes| changes.noise),
+        verdict: Verdict::CannotTell,
+        decisive: None,
+        metric,
+    };
+    if history.noise.is_some() {
+        (history.verdict, history.decisive) = judged(&history, wish);
+    }
+    history
+}
+
+/// Returns the verdict, and the change point that it is about.
+fn judged(history: &History, wish: &Wish) -> (Verdict, Option<usize>) {
+    let first = history.runs.len().saturating_sub(wish.within);
+    let recent = || (0..history.changes.len()).rev().filter(|nth| history.changes[*nth].at >= first);
+    let is_unmended = |nth: &usize| {
+        let change = &history.changes[*nth];
+        let is_large = (change.change.ratio - 1.0).abs() >= wish.margin;
+        change.is_slower && is_large && !is_made_good(history, *nth, wish.confidence)
+    };
+    match (recent().find(is_unmended), recent().next()) {
+        (Some(slower), _) => (Verdict::Slower, Some(slower)),
+        (None, Some(nth)) if !history.changes[nth].is_slower => (Verdict::Faster, Some(nth)),
+        _ => (Verdict::NoChange, None),
+    }
+}
+
+/// Returns true if later changes have brought the level back: the last runs are not shown to be worse than those before the slowdown.
+fn is_made_good(history: &History, nth: usize, confidence: f64) -> bool {
+    let values = |runs: std::ops::Range<usize>| history.runs[runs].iter().map(|run| run.value).collect::<Vec<_>>();
+    let last = history.changes.len() - 1;
+    if nth == last {
+        return false;
+    }
+    let ([before, _], [_, now]) = (history.around(nth), history.around(last));
+    let change = Change::of_runs(&values(before), &values(now), confidence);
+    let worse = if history.metric.is_latency() { Direction::Up } else { Direction::Down };
+    change.is_none_or(|change| change.direction() != worse)
+}
+
+/// Returns the name of a run for readers: a label if it has it, else the end of its id.
+fn name_of(record: &RunRecord, label: Option<&str>) -> String {
+    let label = label.unwrap_or("commit");
+    let end = || record.id.rsplit('-').next().unwrap_or(&record.id).to_owned();
+    record.label(label).map_or_else(end, |value| format!("{label} {value}"))
+}
+
+/// How many more runs a history needs before it can show a change.
+fn runs_missing(history: &History) -> usize {
+    RUNS_MIN.saturating_sub(history.runs.len())
+}
+
+/// Renders histories.
+pub type Render = fn(&Histories, Look, &mut dyn Write) -> io::Result<()>;
+
+/// All formats by name.
+pub const FORMATS: &[(&str, Render)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];
+
+pub use text::{headline, left_out, place, told};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Histories of made-up runs.
+
+use super::*;
+
+/// A run of the fixture that began on a day of November, with this throughput.
+fn run(day: usize, tps: f64) -> RunRecord {
+    let mut record: RunRecord = serde_json::from_str(include_str!("../../../../fixtures/runs/v1/run.json")).unwrap();
+    record.id = format!("2026-{day:03}-tproc-c-{day:04}");
+    record.started_at = format!("2026-{:02}-{:02}T03:00:00Z", 1 + day / 28, 1 + day % 28);
+    record.warnings.clear();
+    let summary = record.summary.as_mut().unwrap();
+    (summary.tps, summary.nopm) = (tps, None);
+    record
+}
+
+/// Runs with about 1 % between them; the level of each is multiplied by what `level` says.
+fn runs(n: usize, level: impl Fn(usize) -> f64) -> Vec<RunRecord> {
+    let spread = [0.3, -1.1, 0.8, -0.2, 1.2, -0.9, 0.1];
+    (0..n).map(|nth| run(nth, 1000.0 * level(nth) * (1.0 + spread[nth % spread.len()] / 100.0))).collect()
+}
+
+fn slower_from(at: usize) -> impl Fn(usize) -> f64 {
+    move |nth| if nth < at { 1.0 } else { 0.9 }
+}
+
+fn found(records: &[RunRecord]) -> Histories {
+    wished(records, &Wish::default()).unwrap()
+}
+
+fn wished(records: &[RunRecord], wish: &Wish) -> Result<Histories, String> {
+    histories(&records.iter().collect::<Vec<_>>(), wish)
+}
+
+fn rendered(histories: &Histories, format: &str) -> String {
+    let mut out = Vec::new();
+    let (_, render) = FORMATS.iter().find(|(name, _)| *name == format).unwrap();
+    render(histories, Look::default(), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_answer_comes_first_with_what_changed_there() {
+    let mut records = runs(30, slower_from(20));
+    for (nth, record) in records.iter_mut().enumerate() {
+        record.labels.insert("commit".to_owned(), format!("c{nth:02}"));
+        record.server.as_mut().unwrap().version = if nth < 20 { "18.0" } else { "18.1" }.to_owned();
+    }
+    let histories = found(&records);
+    assert_eq!((histories.verdict(), histories.series[0].decisive), (Verdict::Slower, Some(0)));
+    let text = rendered(&histories, "text");
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[2].starts_with("slower by 10."), "{text}");
+    assert!(lines[2].ends_with("since commit c20, 9 runs ago"), "{text}");
+    for part in ["between commit c19 and commit c20", "label commit c19 → c20", "version 18.0 → 18.1", "-10."] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(lines.len() <= 40, "{text}");
+    let json: serde_json::Value = serde_json::from_str(&rendered(&histories, "json")).unwrap();
+    let change = &json["series"][0]["changes"][0];
+    assert_eq!((&json["verdict"], &change["at"], &change["is"]), (&"slower".into(), &20.into(), &"slower".into()));
+    assert_eq!(change["after"], records[20].id);
+    let csv = rendered(&histories, "csv");
+    let columns: Vec<_> = csv.lines().map(|line| line.matches(',').count()).collect();
+    // The name of the series is quoted, and has commas of its own.
+    assert_eq!(csv.lines().count(), 31);
+    assert!(columns[1..].iter().all(|n| *n == columns[1]), "{csv}");
+    assert!(csv.lines().nth(21).unwrap().contains(",-10."), "{csv}");
+}
+
+#[test]
+fn a_slowdown_counts_while_it_is_recent_and_nothing_made_it_good() {
+    let verdict = |level: &dyn Fn(usize) -> f64| found(&runs(60, level)).series[0].verdict;
+    assert_eq!(verdict(&slower_from(45)), Verdict::Slower);
+    assert_eq!(verdict(&slower_from(20)), Verdict::NoChange, "forty runs ago");
+    assert_eq!(verdict(&|nth| if nth < 45 { 1.0 } else { 1.1 }), Verdict::Faster);
+    assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.9 } else { 1.0 }), Verdict::Faster, "made good");
+    assert_eq!(verdict(&|nth| if (42..52).contains(&nth) { 0.8 } else { slower_from(42)(nth) }), Verdict::Slower);
+    let margin = Wish { margin: 0.2, ..Wish::default() };
+    assert_eq!(wished(&runs(60, slower_from(45)), &margin).unwrap().verdict(), Verdict::NoChange);
+    let recent = Wish { within: 5, ..Wish::default() };
+    assert_eq!(wished(&runs(60, slower_from(45)), &recent).unwrap().verdict(), Verdict::NoChange);
+}
+
+#[test]
+fn of_latencies_more_is_slower() {
+    let mut records = runs(30, |_| 1.0);
+    for (nth, record) in records.iter_mut().enumerate() {
+        let latency = record.summary.as_mut().unwrap().response_latency_ns.as_mut().unwrap();
+        latency.p99 = (5e6 * slower_from(15)(nth).recip()) as u64 + 10_000 * (nth as u64 % 7);
+    }
+    let wish = Wish { metric: Some("p99".to_owned()), ..Wish::default() };
+    let histories = wished(&records, &wish).unwrap();
+    assert_eq!(histories.verdict(), Verdict::Slower);
+    let answer = headline(&histories.series[0], 0.95);
+    assert!(answer.starts_with("slower by 11.") || answer.starts_with("slower by 10."), "{answer}");
+}
+
+#[test]
+fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
+    let mut records = runs(21, |_| 1.0);
+    for (nth, record) in records.iter_mut().enumerate() {
+        record.plan.target = ["embedded", "embedded:17", "host=db1"][nth % 3].to_owned();
+        record.plan.settings.insert("shared_buffers".to_owned(), format!("{nth}MB"));
+    }
+    let histories = found(&records);
+    let names: Vec<_> = histories.series.iter().map(|h| (h.name.rsplit(", ").next().unwrap(), h.runs.len())).collect();
+    assert_eq!(names, [("on host=db1", 7), ("on a private server", 14)]);
+    records[0].plan.clients += 1;
+    assert_eq!(found(&records).series.len(), 3);
+    // What titles do not have tells series apart.
+    let mut records = runs(4, |_| 1.0);
+    records[3].plan.mode = pgdyno_plan::QueryMode::Simple;
+    let histories = found(&records);
+    assert!(histories.series[0].name.contains("simple"), "{}", histories.series[0].name);
+}
+
+#[test]
+fn runs_that_do_not_count_are_left_out_and_counted() {
+    let mut records = runs(10, |_| 1.0);
+    records[1].status = pgdyno_results::Status::Interrupted;
+    let summary = records[2].summary.as_mut().unwrap();
+    (summary.committed, summary.rolled_back) = (0, 0);
+    records[3].plan.suite =
+        Some(pgdyno_plan::SuitePlan { suite: "ab".to_owned(), ..pgdyno_plan::SuitePlan::default() });
+    let histories = found(&records);
+    assert_eq!(histories.series[0].runs.len(), 7);
+    let line = left_out(&histories).unwrap();
+    assert_eq!(line, "3 runs (1 interrupted, 1 not usable, 1 of A/B experiments)");
+    let slices = Wish { slices: true, ..Wish::default() };
+    assert_eq!(wished(&records, &slices).unwrap().series[0].runs.len(), 8);
+}
+
+#[test]
+fn too_few_runs_say_so() {
+    let histories = found(&runs(4, |_| 1.0));
+    assert_eq!(histories.verdict(), Verdict::CannotTell);
+    let text = rendered(&histories, "text");
+    assert!(text.contains("cannot tell: 6 comparable runs are the least, 2 more runs to go"), "{text}");
+    assert!(rendered(&found(&[]), "text").contains("no run has a place in a history"));
+    let missing = wished(&runs(4, |_| 1.0), &Wish { metric: Some("nopm".to_owned()), ..Wish::default() });
+    assert!(missing.unwrap_err().contains("no metric 'nopm'"));
+}
+
+#[test]
+fn a_drift_is_told_and_is_no_verdict() {
+    let histories = found(&runs(60, |nth| 1.0 - 0.004 * nth as f64));
+    assert_eq!((histories.verdict(), histories.series[0].drifts.len()), (Verdict::NoChange, 1));
+    let text = rendered(&histories, "text");
+    assert!(text.contains("a slow drift of -2") && text.contains(": no step"), "{text}");
+}

@@ -1,0 +1,76 @@
+//! The history of a metric.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pgdyno_report::history::{WITHIN, Wish};
+
+use super::SelectArgs;
+use super::compare::{confidence, loss, metric};
+
+const HISTORY_HELP: &str = "\
+RUNS are named as `pgdyno compare` takes them. Runs that did the same work on the same target are a series; all private servers \
+are one target, whichever PostgreSQL they are.
+
+Exit codes: 0 no slowdown within the last runs, 20 a slowdown, 21 too few runs to tell. docs/history.md has more.
+
+Examples:
+  pgdyno history                                   every series of the results directory
+  pgdyno history --workload tproc-c --target db1   one of them
+  pgdyno history --label branch=main --by commit   runs of a branch, named by their commits
+  pgdyno history 'nightly/*clients=64*' --metric p99";
+
+#[derive(Debug, Args)]
+#[command(after_help = HISTORY_HELP)]
+pub(crate) struct HistoryArgs {
+    /// Only these runs [default: all]
+    pub(crate) runs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) select: SelectArgs,
+    /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
+    /// workload's where there is one, else tps]
+    #[arg(long, value_parser = metric)]
+    pub(crate) metric: Option<String>,
+    /// Name runs by this label where they have it [default: commit]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) by: Option<String>,
+    /// End with exit code 20 where the level fell within the last N runs and has not risen again
+    #[arg(long, value_name = "N", default_value_t = WITHIN, value_parser = at_least_three)]
+    pub(crate) within: usize,
+    /// A slowdown of less than this does not make the exit code: 2%
+    #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = loss)]
+    pub(crate) margin: f64,
+    /// How many of a hundred histories of equal runs show no change, however often they are looked at
+    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    pub(crate) confidence: f64,
+    /// End with exit code 0, not 21, where there are too few runs to tell
+    #[arg(long)]
+    pub(crate) pass_if_unsure: bool,
+    /// How it is written
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"])]
+    pub(crate) format: String,
+    /// Where it is written; `-` is standard output [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl HistoryArgs {
+    /// Returns the options of the history.
+    pub(crate) fn wish(&self) -> Wish {
+        Wish {
+            metric: self.metric.clone(),
+            confidence: self.confidence,
+            within: self.within,
+            margin: self.margin,
+            label: self.by.clone(),
+            // Who names runs, or a suite, means what it has.
+            slices: !self.runs.is_empty() || self.select.suite.is_some(),
+        }
+    }
+}
+
+/// Parses a number of runs: a change needs three.
+fn at_least_three(text: &str) -> Result<usize, String> {
+    let runs = text.parse().ok().filter(|runs| *runs >= 3);
+    runs.ok_or_else(|| "write a number of runs, at least 3: so many show a change".to_owned())
+}

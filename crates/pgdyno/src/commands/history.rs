@@ -1,0 +1,62 @@
+//! `pgdyno history`: shows a figure over all comparable runs, and where it changed.
+
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_live::Progress;
+use pgdyno_report::Look;
+use pgdyno_report::history::{FORMATS, Verdict, histories};
+use pgdyno_results::{RunRecord, find_runs, read_record};
+
+use super::list::selected;
+use super::report::{admit, put};
+use crate::cli::HistoryArgs;
+
+pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
+    admit(args.output.as_ref())?;
+    let records = records(args)?;
+    let histories = histories(&records.iter().collect::<Vec<_>>(), &args.wish()).or_fail(Code::Start)?;
+    // clap accepts only known formats.
+    let (_, render) = FORMATS
+        .iter()
+        .find(|(name, _)| *name == args.format)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let mut bytes = Vec::new();
+    // A file is no terminal, whatever standard output is.
+    let look = if args.output.is_none() { super::look() } else { Look::default() };
+    render(&histories, look, &mut bytes).or_fail(Code::Start)?;
+    put(&bytes, args.output.as_ref())?;
+    Ok(match histories.verdict() {
+        Verdict::Slower => Code::Slower,
+        Verdict::CannotTell if !args.pass_if_unsure => Code::Unsure,
+        _ => Code::Success,
+    })
+}
+
+/// Returns the records of the runs that are named, or of all, as far as they are selected.
+fn records(args: &HistoryArgs) -> Result<Vec<RunRecord>> {
+    if args.runs.is_empty() {
+        let progress = Progress::new(false);
+        let readable = |run: super::list::Listed| match run.record {
+            Ok(record) => Some(record),
+            Err(error) => {
+                progress.warn(&format!("left out: {error}"));
+                None
+            }
+        };
+        return Ok(selected(&args.select)?.into_iter().filter_map(readable).collect());
+    }
+    let selection = args.select.selection();
+    let mut records: Vec<RunRecord> = Vec::new();
+    for names in &args.runs {
+        for path in find_runs(&args.select.out.out, names).or_fail(Code::Start)? {
+            let record = read_record(&path).or_fail(Code::Start)?;
+            if selection.admits(&record) {
+                records.push(record);
+            }
+        }
+    }
+    records.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
+    let last = args.select.last.map_or(usize::MAX, |last| usize::try_from(last).unwrap_or(usize::MAX));
+    Ok(records.split_off(records.len().saturating_sub(last)))
+}
