@@ -3,6 +3,7 @@
 
 pub(crate) mod assets;
 mod columns;
+mod history;
 mod list;
 pub(crate) mod live;
 pub(crate) mod news;
@@ -12,12 +13,14 @@ mod suites;
 use pgdyno_report::html::Html;
 
 pub(crate) use columns::Column;
+pub(crate) use history::history;
 pub(crate) use list::list;
 pub(crate) use searches::{search, searches};
 pub(crate) use suites::suites;
 
 /// The pages that every page links to.
-const NAVIGATION: [(&str, &str); 3] = [("/", "Runs"), ("/suites", "Suites"), ("/searches", "Searches")];
+const NAVIGATION: [(&str, &str); 4] =
+    [("/", "Runs"), ("/history", "History"), ("/suites", "Suites"), ("/searches", "Searches")];
 
 /// Returns the start of a page, up to its content.
 fn begin(title: &str, here: &str) -> Html {

@@ -142,6 +142,40 @@ fn status(word: &str) -> Result<Status, String> {
         .ok_or_else(|| format!("a run is {}; none is '{word}'", all.map(Status::name).join(", ")))
 }
 
+/// The histories that are asked for: the filters of the list, and what a history has beside them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HistoryQuery {
+    pub(crate) filters: Query,
+    /// Only the series of this run.
+    pub(crate) run: Option<String>,
+    pub(crate) metric: Option<String>,
+    /// The label by which runs are named.
+    pub(crate) by: Option<String>,
+}
+
+impl HistoryQuery {
+    /// # Errors
+    /// A message, when the query has an unknown name or value.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut query = Self::default();
+        let mut filters = Serializer::new(String::new());
+        for (name, value) in parse(text.as_bytes()) {
+            let own = match &*name {
+                "run" => &mut query.run,
+                "metric" => &mut query.metric,
+                "by" => &mut query.by,
+                _ => {
+                    filters.append_pair(&name, &value);
+                    continue;
+                }
+            };
+            *own = Some(value.into_owned()).filter(|value| !value.is_empty());
+        }
+        query.filters = Query::parse(&filters.finish())?;
+        Ok(query)
+    }
+}
+
 /// The runs that were selected for a comparison.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ComparedRuns {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::answer::Answer;
 use crate::pages::{self, assets};
-use crate::query::{ComparedRuns, Query, since};
+use crate::query::{ComparedRuns, HistoryQuery, Query, since};
 use crate::store::{OpenError, Store};
 use crate::{NoComparison, Pages, Run};
 
@@ -41,6 +41,7 @@ impl Site {
         let answered = match parts[..] {
             [""] => self.list(query),
             ["compare"] => self.compare(query),
+            ["history"] => self.history(query),
             ["suites"] => self.suites(),
             ["searches"] => self.searches(),
             ["searches", id] => self.search(id),
@@ -57,6 +58,16 @@ impl Site {
         let query = Query::parse(query).map_err(|why| Answer::error(400, &why))?;
         let runs = self.store.runs().map_err(failed)?;
         Ok(Answer::page(pages::list(&self.store.place(), &runs, &query)))
+    }
+
+    fn history(&self, query: &str) -> Answered {
+        let refused = |why: String| Answer::error(400, &why);
+        let query = HistoryQuery::parse(query).map_err(refused)?;
+        let runs = self.store.runs().map_err(failed)?;
+        if query.run.as_ref().is_some_and(|id| runs.iter().all(|run| run.id != *id)) {
+            return Err(nothing());
+        }
+        pages::history(&self.store.place(), &runs, &query).map(Answer::page).map_err(refused)
     }
 
     fn suites(&self) -> Answered {
@@ -246,9 +257,40 @@ mod tests {
         ] {
             assert_eq!(site.answer(path, "").status(), 404, "{path}");
         }
-        for path in ["/runs/1-a/live", "/runs/1-a/live.json", "/suites", "/searches", "/assets/live.js"] {
+        for path in ["/runs/1-a/live", "/runs/1-a/live.json", "/history", "/suites", "/searches", "/assets/live.js"] {
             assert_eq!(site.answer(path, "").status(), 200, "{path}");
         }
+    }
+
+    #[test]
+    fn a_history_is_of_the_runs_that_are_asked_for() {
+        let (home, site) = site();
+        let text = fs::read_to_string(home.path().join("1-a/run.json")).unwrap();
+        for nth in 0..20 {
+            let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+            record["id"] = format!("9-h{nth:02}").into();
+            record["started_at"] = format!("2026-03-{:02}T00:00:00Z", nth + 1).into();
+            record["labels"] = serde_json::json!({ "commit": format!("<c{nth}>") });
+            let level = if nth < 12 { 1000.0 } else { 900.0 };
+            record["summary"]["nopm"] = (level + f64::from(nth * 7 % 5)).into();
+            record["status"] = "complete".into();
+            fs::create_dir(home.path().join(format!("9-h{nth:02}"))).unwrap();
+            fs::write(home.path().join(format!("9-h{nth:02}/run.json")), record.to_string()).unwrap();
+        }
+        let page = site.answer("/history", "run=9-h03");
+        assert_eq!(page.status(), 200, "{}", page.text());
+        for part in
+            ["slower by ", "since commit &lt;c12&gt;, 7 runs ago", "class=\"change slower\"", "href=\"/runs/9-h12\""]
+        {
+            assert!(page.text().contains(part), "no {part} in {}", page.text());
+        }
+        assert!(page.text().contains("/compare?base=9-h02&amp;base=9-h03"), "{}", page.text());
+        assert!(!page.text().contains("<c12>") && page.text().matches("<circle").count() == 21);
+        assert!(site.answer("/history", "since=2026-03-16").text().contains("cannot tell"));
+        assert!(site.answer("/history", "workload=none").text().contains("no run has a place in a history"));
+        assert!(site.answer("/", "").text().contains("href=\"/history?run=9-h03\""));
+        let wrong = ["run=9-h99", "metric=speed", "stauts=x"];
+        assert_eq!(wrong.map(|query| site.answer("/history", query).status()), [404, 400, 400]);
     }
 
     #[test]

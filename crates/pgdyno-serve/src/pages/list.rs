@@ -159,6 +159,10 @@ fn row(listed: &Listed, columns: &[Column], html: &mut Html) {
                 html.raw("\"><a href=\"").text(&run(&listed.id)).raw("\" title=\"").text(&listed.id).raw("\">");
                 html.text(&text).raw("</a>");
             }
+            Column::Workload => {
+                html.raw("\"><a href=\"/history?run=").text(&listed.id).raw("\" title=\"history of such runs\">");
+                html.text(&text).raw("</a>");
+            }
             Column::Status if listed.goes_on => {
                 html.raw("\"><a class=\"running\" href=\"").text(&run(&listed.id)).raw("/live\">").text(&text);
                 html.raw(", watch</a>");

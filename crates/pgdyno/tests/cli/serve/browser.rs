@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use super::watching::Watching;
 use super::{Serving, put, serve};
 use crate::browser::{Seen, browser, visit};
+use crate::compare::store;
 use crate::program::{Home, PATIENCE, eventually};
 use crate::server;
 
@@ -42,6 +43,25 @@ fn the_list_and_a_report_are_whole_in_a_browser() {
     is_quiet(&seen, &server);
     assert_eq!(seen.data("error"), None);
     assert!(seen.dom.contains("111111") && seen.dom.contains("222222"));
+}
+
+#[test]
+fn a_history_has_its_runs_and_change_points_in_a_chart() {
+    let Some(browser) = browser("the history of a figure") else { return };
+    let home = Home::new();
+    for nth in 0..24_i32 {
+        let level = if nth < 14 { 1000.0 } else { 880.0 };
+        store(&home, &format!("run-{nth:02}"), level + f64::from(nth * 7 % 5), |record| {
+            record["started_at"] = format!("2026-01-{:02}T00:00:00Z", nth + 1).into();
+        });
+    }
+    let server = serve(&home);
+    let seen = visit(&browser, &server.url("/history?run=run-03"));
+    is_quiet(&seen, &server);
+    assert!(seen.dom.contains("slower by 12.0 %") && seen.dom.contains("9 runs ago"), "{}", seen.dom);
+    assert_eq!((seen.dom.matches("<circle").count(), seen.dom.matches("class=\"change slower\"").count()), (24, 1));
+    assert!(!seen.dom.contains("NaN") && seen.dom.contains("href=\"/runs/run-14\""));
+    assert!(server.get("/").body.contains("href=\"/history?run=run-03\""));
 }
 
 #[test]
