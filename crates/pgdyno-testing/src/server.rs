@@ -1,9 +1,11 @@
 //! A private PostgreSQL for one test in a temporary directory, removed when its value is dropped.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
@@ -27,6 +29,40 @@ pub fn command(program: &str) -> Command {
     }
     command.env_clear().env("LC_ALL", "C").current_dir("/").stdin(Stdio::null());
     command
+}
+
+/// Returns the directory of a new cluster, of which each server starts with a copy: initdb takes longer. It is made once for an
+/// installation and kept in `target/`. All servers have the same system identifier.
+fn template() -> &'static Path {
+    static TEMPLATE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let postgres = crate::postgres::bin().join("postgres");
+        let built = std::fs::metadata(&postgres).unwrap().modified().unwrap();
+        let mut key = DefaultHasher::new();
+        (&postgres, built).hash(&mut key);
+        // A test binary is `target/debug/deps/NAME`.
+        let program = std::env::current_exe().unwrap();
+        let kept = program.ancestors().nth(3).unwrap().join(format!("new-cluster-{:016x}", key.finish()));
+        if !kept.exists() {
+            // The servers' account may not write, or not even look, below `target/`.
+            let new = tempfile::tempdir().unwrap();
+            std::fs::set_permissions(new.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+            hand_over(new.path());
+            let data = new.path().join("data");
+            run(command("initdb").arg("-D").arg(&data).args(["-U", "postgres", "-A", "trust", "-N"]).args([
+                "-E",
+                "UTF8",
+                "--no-locale",
+            ]));
+            let copy = kept.with_extension(std::process::id().to_string());
+            run(Command::new("cp").arg("-a").arg(&data).arg(&copy));
+            // Where another test binary was faster, its copy is as good.
+            if std::fs::rename(&copy, &kept).is_err() {
+                std::fs::remove_dir_all(&copy).unwrap();
+            }
+        }
+        kept
+    });
+    &TEMPLATE
 }
 
 fn run(command: &mut Command) {
@@ -55,11 +91,7 @@ impl Server {
     /// Starts a new cluster like [`Server::start`] under `parent`, for example a separate file system.
     #[must_use]
     pub fn start_in(parent: &Path, conf: &str, hba: &str) -> Self {
-        let this = Self::prepare(parent, |data| {
-            run(command("initdb")
-                .args(["-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8"])
-                .args(["--no-locale"]));
-        });
+        let this = Self::prepare(parent, |data| run(Command::new("cp").arg("-a").arg(template()).arg(data)));
         this.launch(conf, Some(hba))
     }
 

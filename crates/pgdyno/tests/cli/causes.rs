@@ -184,51 +184,53 @@ fn hold(name: &str) {
     }
 }
 
+/// Makes situations that need little CPU side by side, and holds the findings of each against its file.
+fn hold_all(names: &[&str]) {
+    std::thread::scope(|scope| {
+        names.iter().for_each(|name| drop(scope.spawn(|| hold(name))));
+    });
+}
+
 macro_rules! causes {
-    ($($name:ident),* $(,)?) => {
+    (alone: $($name:ident),*; $($group:ident: $($member:ident),*;)*) => {
         $(#[test] fn $name() { hold(stringify!($name)); })*
+        $(#[test] fn $group() { hold_all(&[$(stringify!($member)),*]); })*
 
         #[test]
         fn every_file_is_tested() {
-            let mut files: Vec<_> = std::fs::read_dir(directory()).unwrap().map(|file| file.unwrap().file_name()).collect();
+            let files = std::fs::read_dir(directory()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+            let mut files: Vec<_> = files.collect();
+            let mut tested = vec![$(concat!(stringify!($name), ".toml")),*];
+            $(tested.extend([$(concat!(stringify!($member), ".toml")),*]);)*
             files.sort();
-            let tested = [$(concat!(stringify!($name), ".toml")),*];
+            tested.sort_unstable();
             assert_eq!(files, tested);
         }
     };
 }
 
-causes!(
-    absent_standby,
-    advisory_lock,
+causes! {
+    alone:
     busy_query,
-    few_connections,
     few_parallel_workers,
-    forgotten_transaction,
     jit_compiles,
-    locked_table,
     long_query,
     missing_index,
     multixacts,
     no_vacuum,
-    notify,
     old_report,
-    one_row,
     other_program_connects,
     other_programs,
     other_session_sleeps,
-    prepared_lock,
     prepared_transaction,
-    rate_too_high,
-    script_sleeps,
     select_only,
     serialization,
-    server_sleeps,
-    sleep_in_transaction,
-    slow_flush,
     slow_vacuum,
     small_max_wal_size,
     small_shared_buffers,
     subtransactions,
-    temporary_files,
-);
+    temporary_files;
+    locks: advisory_lock, forgotten_transaction, locked_table, one_row, prepared_lock, sleep_in_transaction;
+    pauses: few_connections, rate_too_high, script_sleeps, server_sleeps;
+    commits: absent_standby, notify, slow_flush;
+}
