@@ -216,6 +216,15 @@ impl Target {
             Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, clients, events),
         }
     }
+
+    /// Does the same, but a private server is a new one of this process, never the kept one: its settings are given at its start,
+    /// and it can be restarted with others.
+    pub fn bring_up_own(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+        match self.kind {
+            Kind::Embedded(want) => Server::own(&private_version(&want)?, order.tcp, self.settings, clients, events),
+            _ => self.bring_up(order, clients, events),
+        }
+    }
 }
 
 /// Returns a directory as an absolute path; `base` may be relative to the working directory.

@@ -2,6 +2,7 @@
 //! process that ends it.
 
 pub(crate) mod account;
+mod copy;
 pub(crate) mod embedded;
 pub(crate) mod error;
 mod handle;

@@ -529,6 +529,28 @@ fn setting(name: &str, value: &str) -> (String, String) {
 }
 
 #[test]
+fn data_are_copied_from_a_server_to_another_and_both_go_on() {
+    let (_root, places) = place();
+    let Some(mut options) = options(&places) else { return };
+    let mut one = start(&options);
+    options.settings = vec![setting("work_mem", "7MB")];
+    let mut other = start(&options);
+    let connect = |server: &Embedded| Admin::connect(&server.server().connect_options("postgres")).unwrap();
+    connect(&one).execute("create table loaded as select generate_series(1, 1000) as n").unwrap();
+    connect(&other).execute("create table lost as select 1 as n").unwrap();
+    let places = [&one, &other].map(|server| server.server().port());
+
+    one.copy_data_to(&mut other).unwrap();
+    assert_eq!([&one, &other].map(|server| server.server().port()), places);
+    connect(&one).execute("insert into loaded values (0)").unwrap();
+    let mut admin = connect(&other);
+    assert_eq!(admin.query_one("select count(*) from loaded").unwrap(), "1000", "they share nothing");
+    assert_eq!(admin.query_one("select to_regclass('lost') is null").unwrap(), "t");
+    assert_eq!(admin.query_one("show work_mem").unwrap(), "7MB", "its settings are its own");
+    one.check().and(other.check()).unwrap();
+}
+
+#[test]
 fn a_server_restarts_with_other_settings_where_it_was_and_one_that_cannot_goes_on_as_before() {
     let (_root, places) = place();
     let Some(mut options) = options(&places) else { return };

@@ -98,9 +98,13 @@ impl<'a> AbRun<'a> {
         }
     }
 
-    /// One run of each side that loads what is missing and warms the caches. It counts for nothing.
+    /// One run of each side that loads what is missing and warms the caches. It counts for nothing. Where it can be, B has a copy
+    /// of A's data.
     fn load(&mut self) -> std::result::Result<(), Stopped> {
         for at in [0, 1] {
+            if at == 1 {
+                Side::share_data(&mut self.sides, self.progress)?;
+            }
             self.progress.note(&format!("side {}: loading what is missing, and warming up", self.sides[at].name));
             let ready = self.ready(at, "load", |_| {});
             let record = self.carry_out(&ready)?;

@@ -104,6 +104,17 @@ impl Server {
             (_, Some(_)) => events.note("the kept private server is not what is asked for: starting another one"),
             (_, None) => {}
         }
+        Self::own(want, tcp, settings, clients, events)
+    }
+
+    /// Starts a private server of this process with these settings.
+    pub(super) fn own(
+        want: &Want,
+        tcp: bool,
+        settings: BTreeMap<String, String>,
+        clients: u32,
+        events: &dyn EventSink,
+    ) -> Result<Self> {
         let connections = clients.saturating_add(OWN_CONNECTIONS);
         let options = embedded_options(connections, tcp, settings.clone().into_iter().collect())?;
         let embedded = Embedded::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
@@ -161,6 +172,11 @@ impl Server {
         Ok(())
     }
 
+    /// Returns true if it is a private server of this process.
+    pub fn is_own(&self) -> bool {
+        self.owner() == Owner::Ours
+    }
+
     /// Returns the owner.
     pub(crate) fn owner(&self) -> Owner {
         match &self.hold {
@@ -206,6 +222,24 @@ impl Server {
                 Ok(())
             }
         }
+    }
+
+    /// Replaces the data of another private server of this process by a copy of this one's. Returns false if that cannot be,
+    /// for one of them is none, or they are of different builds: nothing is done then.
+    ///
+    /// # Errors
+    /// When the data cannot be copied, or a server does not start again.
+    pub fn copy_data_to(&mut self, other: &mut Self) -> Result<bool> {
+        let (Hold::Embedded { embedded: one, .. }, Hold::Embedded { embedded: another, .. }) =
+            (&mut self.hold, &mut other.hold)
+        else {
+            return Ok(false);
+        };
+        if one.server().installation() != another.server().installation() {
+            return Ok(false);
+        }
+        one.copy_data_to(another).or_fail(Code::Server)?;
+        Ok(true)
     }
 
     /// Returns why the private server has ended, if it has.

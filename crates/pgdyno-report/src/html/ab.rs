@@ -41,15 +41,12 @@ fn units(record: &AbRecord, html: &mut Html) {
     html.raw(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"changes\"><thead><tr>",
     );
-    for name in ["", "B against A", "", "runs of A", "runs of B"] {
-        html.raw("<th scope=\"col\">").text(name).raw("</th>");
-    }
-    html.raw("</tr></thead><tbody>\n");
-    let mut row = |name: &str, tone, ratio: f64, interval, [a, b]: [&str; 2]| {
+    html.raw("<th scope=\"col\">unit</th><th class=\"n\" scope=\"col\">change</th><th></th></tr></thead><tbody>\n");
+    let mut row = |name: &str, tone, ratio: f64, interval| {
         html.raw("<tr><th scope=\"row\">").text(name).raw("</th><td class=\"n\">").text(&signed(ratio));
         html.raw("</td><td class=\"picture\">");
         scale.draw(tone, ratio, interval, html);
-        html.raw("</td><td>").text(a).raw("</td><td>").text(b).raw("</td></tr>\n");
+        html.raw("</td></tr>\n");
     };
     if let Some(change) = record.change_percent {
         let tone = match record.verdict {
@@ -57,10 +54,10 @@ fn units(record: &AbRecord, html: &mut Html) {
             AbVerdict::Slower => "slower",
             AbVerdict::NoDifference | AbVerdict::CannotTell => "open",
         };
-        row("all", tone, ratio(change), interval, ["", ""]);
+        row("all", tone, ratio(change), interval);
     }
-    for (nth, (unit, ratio)) in record.units.iter().zip(&ratios).enumerate() {
-        row(&(nth + 1).to_string(), "open", *ratio, None, [&unit.runs.a.join(", "), &unit.runs.b.join(", ")]);
+    for (nth, ratio) in ratios.iter().enumerate() {
+        row(&(nth + 1).to_string(), "open", *ratio, None);
     }
     let [low, high] = scale.ends();
     html.raw("</tbody></table></div>\n<p class=\"note\">");
@@ -69,7 +66,10 @@ fn units(record: &AbRecord, html: &mut Html) {
          the change in {} of experiments.",
         share(record.confidence)
     ));
-    html.raw("</p>\n");
+    html.raw("</p>\n<details><summary>The runs of each unit</summary>\n");
+    let runs = record.units.iter().enumerate();
+    let runs = runs.map(|(nth, unit)| vec![(nth + 1).to_string(), unit.runs.a.join(" "), unit.runs.b.join(" ")]);
+    html.table(&[("unit", false), ("A", false), ("B", false)], &runs.collect::<Vec<_>>()).raw("</details>\n");
 }
 
 #[cfg(test)]

@@ -97,6 +97,26 @@ impl Embedded {
     pub fn restart(&mut self, settings: &[(String, String)]) -> Result<(), EmbeddedError> {
         let settings = merge(self.sized.clone(), extra_settings(settings)?);
         self.carry_out(&Order::Restart(Some(settings)))?;
+        self.not_refused()
+    }
+
+    /// Replaces the data of another server of the same build by a copy of its own: both are shut down cleanly and started again
+    /// at their addresses, with their settings.
+    ///
+    /// # Errors
+    /// When they are of different builds, the data cannot be copied, or a server does not start again.
+    pub fn copy_data_to(&mut self, other: &mut Self) -> Result<(), EmbeddedError> {
+        if self.server.installation != other.server.installation {
+            return Err(self.failed("only a server of the same build can have its data".to_owned(), Vec::new()));
+        }
+        let place = other.server.dir.join("data.copy");
+        self.carry_out(&Order::CopyTo(place.clone()))?;
+        self.not_refused()?;
+        other.carry_out(&Order::Adopt(place))
+    }
+
+    /// Returns why the last order was not carried out, though the server runs.
+    fn not_refused(&mut self) -> Result<(), EmbeddedError> {
         match self.server.refused.take() {
             None => Ok(()),
             Some(refused) => Err(self.failed(refused.what, refused.log)),

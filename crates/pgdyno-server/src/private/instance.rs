@@ -183,7 +183,7 @@ fn set_mode(dir: &Path) -> io::Result<()> {
     std::fs::set_permissions(dir, Permissions::from_mode(mode))
 }
 
-fn own(path: &Path, account: Option<&Account>) -> io::Result<()> {
+pub(crate) fn own(path: &Path, account: Option<&Account>) -> io::Result<()> {
     match account {
         Some(account) => chown(path, Some(account.uid), Some(account.gid)),
         None => Ok(()),

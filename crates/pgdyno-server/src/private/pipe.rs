@@ -36,6 +36,10 @@ pub(crate) enum Order {
     Crash,
     /// Shut it down, and start it again: with these settings, or with the present ones.
     Restart(Option<Vec<Setting>>),
+    /// Shut it down, copy its data directory to this place, and start it again.
+    CopyTo(PathBuf),
+    /// Shut it down, and start it on this data directory, which becomes its own.
+    Adopt(PathBuf),
 }
 
 /// An event of the supervisor.

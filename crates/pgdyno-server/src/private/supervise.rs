@@ -15,9 +15,9 @@ use crate::private::kept;
 use crate::private::pipe::{Event, Order, Spec, tell};
 use crate::private::places::Places;
 use crate::private::postmaster::{Postmaster, Stop};
-use crate::private::server::PrivateServer;
+use crate::private::server::{PrivateServer, Refused};
 use crate::private::wake::{Wake, listen, watch};
-use crate::private::{restart, startup};
+use crate::private::{copy, restart, startup};
 
 /// Runs a supervisor. Call it on the main thread of a process that was started with [`SUPERVISE`], before anything
 /// else; its standard input and output belong to it.
@@ -102,6 +102,27 @@ fn serve(
                     Order::Restart(settings) => {
                         server.stop(Stop::Fast);
                         restart::restart(spec, settings, &instance, &running, &proven, woken)
+                    }
+                    Order::CopyTo(place) => {
+                        server.stop(Stop::Fast);
+                        let copied = copy::copy(&instance.data(), &place, spec.account.as_ref());
+                        let started = startup::start(spec, &instance, woken, Some(&running));
+                        started.map(|(server, mut running)| {
+                            let refused = |error| Refused {
+                                what: format!("its data cannot be copied: {error}"),
+                                log: Vec::new(),
+                            };
+                            running.refused = copied.err().map(|error| Box::new(refused(error)));
+                            (server, running)
+                        })
+                    }
+                    Order::Adopt(place) => {
+                        server.stop(Stop::Fast);
+                        let data = instance.data();
+                        std::fs::remove_dir_all(&data)
+                            .and_then(|()| std::fs::rename(&place, &data))
+                            .map_err(|error| Some(format!("the copy cannot take the place of its data: {error}")))
+                            .and_then(|()| startup::start(spec, &instance, woken, Some(&running)))
                     }
                 };
                 match started {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
@@ -30,7 +31,7 @@ impl Side {
             return Ok(Self { name, order, own: None });
         }
         let (shown_as, settings) = (target.name(), target.settings.clone());
-        let server = target.bring_up(&order.target, links, progress)?;
+        let server = target.bring_up_own(&order.target, links, progress)?;
         server.announce(progress)?;
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
@@ -49,6 +50,14 @@ impl Side {
     /// Returns true if each side has a server of its own.
     pub(crate) fn are_apart([a, b]: &[Self; 2]) -> bool {
         a.is_own() || b.is_own() || a.order.target.target != b.order.target.target
+    }
+
+    /// Gives B the data that A has loaded, if both have private servers of one build, and the same data. Returns true if it has them.
+    pub(crate) fn share_data([a, b]: &mut [Self; 2], progress: &Progress) -> Result<bool> {
+        let is_same = a.order.workload == b.order.workload && a.order.recipe == b.order.recipe;
+        let (Some((one, _)), Some((other, _)), true) = (&mut a.own, &mut b.own, is_same) else { return Ok(false) };
+        progress.note("copying the data of A to B");
+        one.copy_data_to(other)
     }
 
     /// Restarts its server on its data.

@@ -131,6 +131,10 @@ fn admit_arguments(args: &AbArgs) -> Result<()> {
             "with a rate both sides do as many transactions",
             "leave --rate out: the clients go as fast as they can",
         ),
+        () if args.run.target.tcp => refuse(
+            "the private servers of an experiment are reached by their sockets: --tcp is not for them",
+            "leave it out",
+        ),
         () if args.run.again.is_some() || args.run.json.is_some() => refuse(
             "an experiment has many runs: --again and --json are for one",
             "give --format json for the experiment",

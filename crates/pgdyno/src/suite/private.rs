@@ -38,7 +38,9 @@ impl Privates {
         interrupt: &Interrupt,
     ) -> Result<Order> {
         let mut evidence = Vec::new();
-        let held = match self.held.remove(target) {
+        // The kept server has the settings that it has.
+        let fits = |held: &RunningServer| held.server.is_own() || held.settings == draft.settings;
+        let held = match self.held.remove(target).filter(fits) {
             Some(mut held) => {
                 if held.settings != draft.settings || draft.cycle.restart || draft.cycle.drop_caches {
                     evidence = cycle::between(&mut held.server, draft.cycle, &draft.settings, progress)?;
@@ -47,7 +49,11 @@ impl Privates {
                 held
             }
             None => {
-                let server = Target::resolve(&draft.target_order)?.bring_up(&draft.target_order, links, progress)?;
+                let target = Target::resolve(&draft.target_order)?;
+                let server = match draft.settings.is_empty() {
+                    true => target.bring_up(&draft.target_order, links, progress)?,
+                    false => target.bring_up_own(&draft.target_order, links, progress)?,
+                };
                 server.announce(progress)?;
                 let mut held = RunningServer { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {

@@ -59,6 +59,30 @@ fn an_experiment_that_is_ended_early_keeps_what_it_measured_and_cannot_tell() {
 }
 
 #[test]
+fn private_servers_have_their_own_settings_and_one_load() {
+    let home = Home::new();
+    // A server that is kept would have other settings.
+    home.run(&["server", "start"]).ok();
+    let args = "ab select-only -s 1 -c 2 --a work_mem=5MB --b work_mem=9MB --slice 500ms --budget 1s";
+    let ran = home.run(&args.split(' ').collect::<Vec<_>>()).ended(21);
+    ran.says(&["copying the data of A to B", "restarting the private server", "page: "]);
+    home.run(&["server", "stop"]).ok();
+    let record = record(&home);
+    assert_eq!(record["restarts"], true);
+    let runs = home.runs();
+    assert_eq!(runs.iter().filter(|run| run.record.get("load").is_some()).count(), 1, "B has the data of A");
+    for (side, work_mem) in [("a", "5MB"), ("b", "9MB")] {
+        let slices = record["units"][0]["runs"][side].as_array().unwrap();
+        for slice in slices {
+            let run = runs.iter().find(|run| run.text("/id") == slice).unwrap();
+            assert_eq!(run.text("/server/settings_changed/work_mem"), work_mem);
+            assert!(run.record.get("load").is_none() && run.number("/summary/committed") > 0.0);
+        }
+    }
+    home.assert_clean();
+}
+
+#[test]
 fn duets_measure_both_sides_at_once() {
     let Some(place) = Place::new("a duet", "", TRUST) else { return };
     std::fs::write(place.home.join("one.sql"), "SELECT pg_sleep(0.002);\n").unwrap();
