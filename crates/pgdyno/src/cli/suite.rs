@@ -48,6 +48,9 @@ pub(crate) enum Suite {
 pub(crate) struct SuiteArgs {
     /// The suite's file
     pub(crate) file: PathBuf,
+    /// Label all runs, as in commit=abc123; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = super::target::setting)]
+    pub(crate) labels: Vec<(String, String)>,
     /// The file with the targets that have names
     #[arg(long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
     pub(crate) config: PathBuf,

@@ -72,7 +72,8 @@ fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
 /// Creates a new execution of a file.
 fn begin(args: &SuiteArgs) -> Result<(Plan, Vec<Draft>, Execution)> {
     let (text, suite, drafts) = read(args)?;
-    let origin = Origin { file: &args.file, text: &text, config: &args.config, results: &args.out.out };
+    let (file, config, results) = (args.file.as_path(), args.config.as_path(), args.out.out.as_path());
+    let origin = Origin { file, text: &text, config, results, labels: &args.labels };
     let execution = Execution::create(&suite, &drafts, &origin)?;
     Ok((suite, drafts, execution))
 }

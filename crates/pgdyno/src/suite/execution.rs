@@ -45,6 +45,7 @@ pub(crate) struct Origin<'a> {
     pub(crate) text: &'a str,
     pub(crate) config: &'a Path,
     pub(crate) results: &'a Path,
+    pub(crate) labels: &'a [(String, String)],
 }
 
 /// Returns the directory of executions.
@@ -60,7 +61,7 @@ pub(crate) fn hash(text: &str) -> String {
 impl Execution {
     /// Creates the directory of a new execution.
     pub(crate) fn create(suite: &Suite, drafts: &[Draft], origin: &Origin<'_>) -> Result<Self> {
-        let Origin { file, text, config, results } = *origin;
+        let Origin { file, text, config, results, labels } = *origin;
         let results = std::path::absolute(results).or_fail(Code::Start)?;
         let now = Timestamp::now();
         let mut salt = now.as_nanosecond() as u64 ^ u64::from(std::process::id()) << 8;
@@ -88,6 +89,7 @@ impl Execution {
             cwd: std::env::current_dir().or_fail(Code::Start)?,
             results,
             config: config.to_owned(),
+            labels: labels.to_vec(),
             begun_at: now.to_string(),
             order: suite.order,
             seed: suite.seed,

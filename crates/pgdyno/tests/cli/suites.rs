@@ -287,8 +287,10 @@ fn order_repetitions_and_cool_down_are_kept_and_labels_are_what_really_ran() {
     let planned = home.run(&["suite", "plan", &file(&home, text)]).ok();
     planned.prints(&["  1. four@null #1", "  6. noop.clients=2@none #2", "6 runs; time: not known"]);
     assert!(!home.join("pgdyno-results").exists(), "a plan touches nothing");
-    run(&home, text).ok().prints(&["four@null", "select-only scale 7, 3 clients"]);
+    let ran = home.run(&["suite", "run", &file(&home, text), "--label", "commit=abc"]);
+    ran.ok().prints(&["four@null", "select-only scale 7, 3 clients"]);
     let runs = home.runs();
+    assert!(runs.iter().all(|run| run.text("/labels/commit") == "abc"));
     let order: Vec<_> = runs.iter().map(place).collect();
     let once = ["four@null", "noop.clients=1@none", "noop.clients=2@none"];
     let expected: Vec<_> = [1, 2].iter().flat_map(|nth| once.map(|key| (key.to_owned(), *nth))).collect();

@@ -63,6 +63,9 @@ pub(crate) struct State {
     pub(crate) results: PathBuf,
     /// The file with the targets that have names.
     pub(crate) config: PathBuf,
+    /// Labels of all its runs.
+    #[serde(default)]
+    pub(crate) labels: Vec<(String, String)>,
     /// When it started.
     pub(crate) begun_at: String,
     pub(crate) order: Sequence,

@@ -36,7 +36,10 @@ impl Runner<'_> {
         self.execution.state.current = Some(nth);
         self.execution.write()?;
         let done = match targets.ready(cell, &mut self.execution) {
-            Ok(order) => self.drive(nth, &order, standings)?,
+            Ok(mut order) => {
+                order.labels.extend(self.execution.state.labels.clone());
+                self.drive(nth, &order, standings)?
+            }
             Err(_) if self.interrupt.control.is_stopping() => None,
             Err(failure) => Some(self.failed_without_record(nth, &failure.text(), failure.code())?),
         };
