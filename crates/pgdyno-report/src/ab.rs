@@ -50,13 +50,10 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
         format!("A: {}", differs(&record.a.differs)),
         format!("B: {}", differs(&record.b.differs)),
         format!(
-            "{} unit{} of {}{}, {} in all",
+            "{} unit{} of four slices of {} in turns{}, {} in all",
             record.units.len(),
             if record.units.len() == 1 { "" } else { "s" },
-            match record.duets {
-                true => format!("{} with both at once", duration(4.0 * record.slice_s)),
-                false => format!("four slices of {} in turns", duration(record.slice_s)),
-            },
+            duration(record.slice_s),
             if record.restarts { ", both servers restarted before each" } else { "" },
             duration(record.spent_s)
         ),

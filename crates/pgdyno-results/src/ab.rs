@@ -105,9 +105,6 @@ pub struct AbRecord {
     pub looks: u32,
     /// Whether both servers were restarted before each unit.
     pub restarts: bool,
-    /// Whether both sides are measured at once, not in turns.
-    #[serde(default)]
-    pub duets: bool,
     /// Runs so far, also those that count for nothing.
     #[serde(default)]
     pub runs_made: u32,

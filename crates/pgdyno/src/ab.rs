@@ -22,9 +22,6 @@ use crate::child::{self, Stopped};
 /// Clients of a slice begin all at once; so much of it is not measured.
 const RAMP_S: f64 = 0.3;
 
-/// A duet measures as long as the slices in turns that it stands for.
-const SLICES_OF_A_UNIT: f64 = 4.0;
-
 /// An experiment under way.
 pub(crate) struct AbRun<'a> {
     pub(crate) record: AbRecord,
@@ -141,7 +138,7 @@ impl<'a> AbRun<'a> {
         }
     }
 
-    /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns, or a duet.
+    /// Restarts both servers, where they are this program's own, and measures a block: four slices in turns.
     fn unit(&mut self) -> std::result::Result<AbUnit, Stopped> {
         if self.record.restarts {
             for side in &mut self.sides {
@@ -151,27 +148,14 @@ impl<'a> AbRun<'a> {
             self.at_once(&warm_ups)?;
         }
         // Every other block is the other way round.
-        let is_even = self.record.units.len().is_multiple_of(2);
-        let measured = if self.record.duets {
-            let length_s = self.record.slice_s * SLICES_OF_A_UNIT;
-            let sides = if is_even { [0, 1] } else { [1, 0] };
-            let mut duet = sides.map(|at| self.ready(at, "duet", no_load));
-            duet.iter_mut().for_each(|ready| ready.order.drive.time = Some(length_s));
-            sides.into_iter().zip(self.at_once(&duet)?).collect()
-        } else {
-            let mut measured = Vec::new();
-            for at in if is_even { [0, 1, 1, 0] } else { [1, 0, 0, 1] } {
-                let ready = self.ready(at, "slice", no_load);
-                measured.push((at, self.carry_out(&ready)?));
-            }
-            measured
-        };
-        let slices_of_a_side = measured.len() as f64 / 2.0;
+        let order = if self.record.units.len().is_multiple_of(2) { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
         let mut logs = [0.0; 2];
         let mut runs = [Vec::new(), Vec::new()];
-        for (at, record) in measured {
+        for at in order {
+            let ready = self.ready(at, "slice", no_load);
+            let record = self.carry_out(&ready)?;
             self.admit_plan(at, &record)?;
-            logs[at] += self.figure(&record)?.ln() / slices_of_a_side;
+            logs[at] += self.figure(&record)?.ln() / 2.0;
             runs[at].push(record.id);
         }
         let [a, b] = runs;
@@ -254,7 +238,7 @@ impl<'a> AbRun<'a> {
             run: format!("{} {what}", side.name),
             repetition: self.record.runs_made,
         };
-        // The two of a duet need a log each.
+        // Warm-ups run at once, and need a log each.
         let log = format!("{}.{}.log", self.record.id, side.name.to_lowercase());
         Ready { order, place, log: AbRecord::directory(self.results).join(log) }
     }

@@ -47,11 +47,6 @@ impl Side {
         self.own.is_some()
     }
 
-    /// Returns true if each side has a server of its own.
-    pub(crate) fn are_apart([a, b]: &[Self; 2]) -> bool {
-        a.is_own() || b.is_own() || a.order.target.target != b.order.target.target
-    }
-
     /// Gives B the data that A has loaded, if both have private servers of one build, and the same data. Returns true if it has them.
     pub(crate) fn share_data([a, b]: &mut [Self; 2], progress: &Progress) -> Result<bool> {
         let is_same = a.order.workload == b.order.workload && a.order.recipe == b.order.recipe;

@@ -34,9 +34,6 @@ pub(crate) struct AbArgs {
     /// A change of so much is a difference: it ends, too, when a larger one is ruled out
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
     pub(crate) margin: f64,
-    /// Measure both at once instead of in turns: decides sooner where other programs keep the machine busy, and both fit on it
-    #[arg(long)]
-    pub(crate) duets: bool,
     /// Go on with an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`. Beside it only
     /// --budget (from now on), --out, --format and --quiet count
     #[arg(long, value_name = "EXPERIMENT")]

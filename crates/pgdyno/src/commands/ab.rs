@@ -26,10 +26,6 @@ pub(crate) fn run(args: AbArgs) -> Result<Code> {
     let results = a.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
     let sides = [Side::bring_up("A", a, &progress)?, Side::bring_up("B", b, &progress)?];
-    if record.duets && !Side::are_apart(&sides) {
-        let error = "a duet measures both at once, and both sides have the same server";
-        return Err(Failure::new(Code::Start, error).hint("leave --duets out"));
-    }
     record.restarts = sides.iter().all(Side::is_own);
     let mut experiment = AbRun::new(record, sides, &results, &interrupt, &progress)?;
     let ended = experiment.go();
@@ -81,7 +77,7 @@ fn new(args: AbArgs) -> Result<Begin> {
     let id = run_id(started, &format!("ab-{workload}"), salt);
     let [a, b] = [recorded(&args.a, &orders[0])?, recorded(&args.b, &orders[1])?];
     let mut record = AbRecord::begin(id, started, workload, a, b);
-    (record.slice_s, record.budget_s, record.duets) = (args.slice, args.budget, args.duets);
+    (record.slice_s, record.budget_s) = (args.slice, args.budget);
     (record.margin, record.confidence) = (args.margin, args.confidence);
     Ok(Begin { record, orders })
 }
@@ -97,7 +93,7 @@ fn storable(target: &str) -> Result<String> {
 fn resumed(args: AbArgs, name: &str) -> Result<Begin> {
     let refuse = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
     let budget_s = args.budget;
-    let is_as_it_is = args.a.is_empty() && args.b.is_empty() && !args.duets && args.run.again.is_none();
+    let is_as_it_is = args.a.is_empty() && args.b.is_empty() && args.run.again.is_none();
     let order = args.run.order();
     let mut counts = Order { out: order.out.clone(), ..Order::default() };
     counts.target.config.clone_from(&order.target.config);

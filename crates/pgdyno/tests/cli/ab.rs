@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, json};
+use crate::program::{Home, assert_nowhere, json};
 
 /// The record of the only experiment.
 fn record(home: &Home) -> Value {
@@ -83,26 +83,14 @@ fn private_servers_have_their_own_settings_and_one_load() {
 }
 
 #[test]
-fn duets_measure_both_sides_at_once() {
-    let Some(place) = Place::new("a duet", "", TRUST) else { return };
-    std::fs::write(place.home.join("one.sql"), "SELECT pg_sleep(0.002);\n").unwrap();
-    // The password is not needed here, and must not be kept.
-    let dsn = format!("{} password=secret", place.target());
-    let args = ["ab", "./one.sql", "-c", "1", "--duets", "--slice", "500ms", "--budget", "1s", "-q"];
-    let a = format!("target={dsn} application_name=a");
-    let b = format!("target={dsn} application_name=b");
-    let ran = place.home.run(&[&args[..], &["--a", &a, "--b", &b]].concat()).ended(21);
-    ran.prints(&["1 unit of 2.0 s with both at once"]);
-    let record = record(&place.home);
-    let [a, b] = ["a", "b"].map(|side| &record["units"][0]["runs"][side]);
-    let began = |runs: &Value| {
-        let run = json(&place.home.join("pgdyno-results").join(runs[0].as_str().unwrap()).join("run.json"));
-        run["started_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap()
-    };
-    assert!(began(a).duration_until(began(b)).abs().as_secs_f64() < 2.0, "one starts before the other has ended");
-    assert!(!record.to_string().contains("secret"), "{record}");
-    let args = ["ab", "./one.sql", "--duets", "--b", "mode=prepared", "--target", &dsn];
-    place.home.run(&args).ended(1).says(&["both sides have the same server", "leave --duets out"]);
+fn a_password_of_a_target_is_not_in_the_record() {
+    let Some(place) = Place::new("a password of an experiment", "", TRUST) else { return };
+    std::fs::write(place.home.join("one.sql"), "SELECT 1;\n").unwrap();
+    // It is not needed here, and must not be kept.
+    let [a, b] = ["a", "b"].map(|name| format!("target={} password=geheim application_name={name}", place.target()));
+    let args = ["ab", "./one.sql", "-c", "1", "--slice", "500ms", "--budget", "1s", "-q", "--a", &a, "--b", &b];
+    place.home.run(&args).ended(21).prints(&["1 unit of four slices", "application_name=b"]);
+    assert_nowhere("geheim", place.home.path());
 }
 
 #[test]
