@@ -144,6 +144,43 @@ mod tests {
         }
     }
 
+    /// Units of real experiments, A = A, tpcb-like -s 10 -c 4 on two CPUs that others kept busy:
+    /// `benches/results/2026-11-23-1940-ab-turns-duets.txt`, its slices in turns.
+    #[rustfmt::skip]
+    const BUSY: [f64; 40] = [
+        0.01201, -0.06520, -0.07255, -0.09434, 0.02406, 0.16522, 0.08698, 0.11978, 0.04505, 0.11700, -0.14302,
+        0.03151, 0.15646, 0.10034, -0.19511, 0.34011, 0.17524, 0.52249, -0.50076, 0.32191, 0.09297, -0.10714,
+        -0.09324, 0.02854, 0.17857, 0.13971, -0.16735, -0.01272, -0.14840, -0.18772, 0.26464, 0.14894, 0.17397,
+        0.43240, 0.02234, -0.09046, 0.00257, 0.05837, 0.15525, 0.20967,
+    ];
+
+    #[test]
+    fn the_noise_of_a_busy_machine_makes_no_difference_and_hides_no_large_one() {
+        let mut noise = Noise::new(47);
+        let mut share_that_shows = |change: f64, shown: Shown| {
+            let one = |_| {
+                let mut experiment = Experiment { margin: 0.02, confidence: 0.95, looks: 0 };
+                let mut units = Vec::new();
+                loop {
+                    while units.len() < experiment.next_look().min(40) {
+                        let drawn = BUSY[(noise.uniform() * BUSY.len() as f64) as usize];
+                        units.push((1.0 + change).ln() + if noise.uniform() < 0.5 { drawn } else { -drawn });
+                    }
+                    match experiment.look(&units).unwrap().shown {
+                        Shown::Nothing if units.len() < 40 => {}
+                        decided => return decided,
+                    }
+                }
+            };
+            (0..400).map(one).filter(|decided| *decided == shown).count() as f64 / 400.0
+        };
+        let wrong = share_that_shows(0.0, Shown::Up) + share_that_shows(0.0, Shown::Down);
+        assert!(wrong <= 0.05, "{wrong}");
+        // A unit varies by 20 %: five percent are not to be seen in ten minutes, a fifth is.
+        let found = share_that_shows(0.25, Shown::Up);
+        assert!(found >= 0.9, "{found}");
+    }
+
     #[test]
     fn a_difference_at_the_margin_is_hardly_ever_none() {
         let ([.., same, _], _) = experiments(600, 0.02, 0.02, 0.01, 60);
