@@ -46,7 +46,15 @@ pub(super) fn charts(samples: &Samples) -> Vec<Chart> {
     ]
     .into_iter()
     .flatten()
+    .filter(has_shape)
     .collect()
+}
+
+/// Two moments are a straight edge, not an area over time.
+fn has_shape(chart: &Chart) -> bool {
+    const MOMENTS: usize = 3;
+    let moments = |series: &Series| series.values.iter().flatten().count();
+    !chart.stacked || chart.series.iter().map(moments).max().unwrap_or(0) >= MOMENTS
 }
 
 /// Returns values over time as a series.
