@@ -65,7 +65,7 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
         let each_s = record.spent_s / record.units.len() as f64;
         lines.push(match record.units_for_power {
             _ if record.looks == 0 => {
-                "fewer than five units show nothing: give more --budget, or a shorter --slice".to_owned()
+                format!("fewer than five units show nothing: `pgdyno ab --resume {}` goes on", record.id)
             }
             Some(units) => format!(
                 "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured: \
