@@ -64,7 +64,7 @@ pub struct Changes {
     pub drifts: Vec<Drift>,
     /// The standard deviation from run to run within a level, relative: 0.02.
     pub noise: f64,
-    /// The share of its distance from the level that a run inherits from the one before, 0 to 0.8.
+    /// The share of its distance from the level that a run inherits from the one before, 0 to 0.6.
     pub persistence: f64,
     /// The level of each run: the geometric mean of its segment.
     pub levels: Vec<f64>,
@@ -81,7 +81,10 @@ pub fn change_points(values: &[f64], confidence: f64) -> Option<Changes> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let segments = Segments::new(&outliers::moved(&logs));
     // What neighbours share looks like steps, and steps look like what neighbours share: the steps come first, generously.
-    let persistence = Course::of(&segments, found(&segments, 0.0, alpha)).persistence(&segments);
+    let first = found(&segments, 0.0, alpha);
+    // A drift among steps makes neighbours alike, and so does a line through what is none.
+    let courses = [Course::of(&segments, first.clone()), Course::of_steps(first)];
+    let persistence = courses.map(|course| course.persistence(&segments)).into_iter().fold(1.0, f64::min);
     let course = Course::of(&segments, found(&segments, persistence, alpha));
     let noise = course.noise(&segments);
     let ends = bounds(&course.steps, segments.len());

@@ -4,7 +4,7 @@ use super::drift::{self, Drift};
 use super::segments::Segments;
 
 /// No series is taken for more persistent than this.
-const PERSISTENCE_MAX: f64 = 0.8;
+const PERSISTENCE_MAX: f64 = 0.6;
 
 /// What runs usually inherit from the ones before, and how many runs this knowledge is worth: a short series does not show it.
 const PERSISTENCE_USUAL: (f64, f64) = (0.15, 20.0);
@@ -23,9 +23,13 @@ pub(super) struct Course {
 impl Course {
     /// Returns the course with these steps, some of which may be drifts.
     pub(super) fn of(segments: &Segments, steps: Vec<usize>) -> Self {
-        let mut points = steps.clone();
-        let drifts = drift::take(segments, &mut points);
+        let (drifts, points) = drift::told_from_steps(segments, &steps);
         Self { steps, points, drifts }
+    }
+
+    /// Returns the course in which every step is one.
+    pub(super) fn of_steps(steps: Vec<usize>) -> Self {
+        Self { points: steps.clone(), steps, drifts: Vec::new() }
     }
 
     /// Returns the level at each run.

@@ -13,23 +13,25 @@ pub struct Drift {
     pub ratio: f64,
 }
 
-/// Takes out the change points that are a drift: those in a row, all up or all down, whose stretch a straight line explains better by
-/// Schwarz's criterion, which counts what each has to be told: a line one slope, a step its place and its size.
-pub(super) fn take(segments: &Segments, at: &mut Vec<usize>) -> Vec<Drift> {
+/// Returns the drifts among these steps, and the steps that are none. Steps in a row, all up or all down, are a drift if a straight
+/// line explains their stretch better by Schwarz's criterion, which counts what each has to be told: a line one slope, a step its
+/// place and its size.
+pub(super) fn told_from_steps(segments: &Segments, steps: &[usize]) -> (Vec<Drift>, Vec<usize>) {
+    let ends = super::bounds(steps, segments.len());
+    let mut is_step = vec![true; steps.len()];
     let mut drifts = Vec::new();
-    while let Some((first, last)) = clearest(segments, at) {
-        let ends = super::bounds(at, segments.len());
+    while let Some((first, last)) = clearest(segments, &ends, &is_step) {
         let (from, to) = (ends[first], ends[last + 2]);
         drifts.push(Drift { from, to, ratio: segments.rise(from, to).exp() });
-        at.drain(first..=last);
+        is_step[first..=last].fill(false);
     }
     drifts.sort_by_key(|drift| drift.from);
-    drifts
+    let points = steps.iter().zip(is_step).filter(|(_, is_step)| *is_step).map(|(at, _)| *at);
+    (drifts, points.collect())
 }
 
-/// Returns the first and the last of the change points that are best explained by a line.
-fn clearest(segments: &Segments, at: &[usize]) -> Option<(usize, usize)> {
-    let ends = super::bounds(at, segments.len());
+/// Returns the first and the last of the steps that are best explained by a line; `ends` are all steps, with both ends of the series.
+fn clearest(segments: &Segments, ends: &[usize], is_step: &[bool]) -> Option<(usize, usize)> {
     let rises = |nth: usize| segments.level(ends[nth + 1], ends[nth + 2]) > segments.level(ends[nth], ends[nth + 1]);
     let gain = |first: usize, last: usize| {
         let bounds = &ends[first..=last + 2];
@@ -39,8 +41,8 @@ fn clearest(segments: &Segments, at: &[usize]) -> Option<(usize, usize)> {
         let line = segments.squares_around_line(from, to).max(f64::MIN_POSITIVE);
         n * (steps / line).ln() + (2.0 * (last - first + 1) as f64 - 1.0) * n.ln()
     };
-    let chains = (0..at.len()).flat_map(|first| {
-        let alike = (first..at.len()).take_while(move |nth| rises(*nth) == rises(first));
+    let chains = (0..is_step.len()).flat_map(|first| {
+        let alike = (first..is_step.len()).take_while(move |nth| is_step[*nth] && rises(*nth) == rises(first));
         alike.map(move |last| (first, last))
     });
     let best = chains.map(|(first, last)| (gain(first, last), first, last)).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -61,9 +63,8 @@ mod tests {
     #[test]
     fn a_line_takes_the_place_of_its_steps() {
         let line = series(|at| 0.005 * at);
-        let mut at = vec![10, 20, 30];
-        let drifts = take(&line, &mut at);
-        assert!(at.is_empty() && drifts.len() == 1 && (drifts[0].from, drifts[0].to) == (0, 40), "{drifts:?}");
+        let (drifts, points) = told_from_steps(&line, &[10, 20, 30]);
+        assert!(points.is_empty() && drifts.len() == 1 && (drifts[0].from, drifts[0].to) == (0, 40), "{drifts:?}");
         assert!((drifts[0].ratio.ln() - 0.195).abs() < 0.005, "{drifts:?}");
     }
 
@@ -75,8 +76,14 @@ mod tests {
             (series(|at| (at / 13.0).floor() * 0.1), vec![13, 26, 39]),
             (series(|at| if (10.0..20.0).contains(&at) { -0.1 } else { 0.0 }), vec![10, 20]),
         ] {
-            let mut at = steps.clone();
-            assert_eq!((take(&course, &mut at), at), (Vec::new(), steps));
+            assert_eq!(told_from_steps(&course, &steps), (Vec::new(), steps));
         }
+    }
+
+    #[test]
+    fn a_step_beside_a_drift_stays_a_step() {
+        let course = series(|at| if at < 10.0 { 0.2 } else { 0.1 - 0.005 * at });
+        let (drifts, points) = told_from_steps(&course, &[10, 18, 26, 34]);
+        assert_eq!((drifts.len(), drifts[0].from, points), (1, 10, vec![10]));
     }
 }

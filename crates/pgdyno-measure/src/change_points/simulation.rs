@@ -188,6 +188,19 @@ fn drift_shares(deviation: f64, total: f64, times: u32) -> [f64; 4] {
 }
 
 #[test]
+fn a_large_step_is_found_whatever_is_beside_it() {
+    let (mut noise, mut both) = (Noise::new(60), 0);
+    for _ in 0..60 {
+        let mut values = history(&mut noise, Kind::Normal, 70, 0.01, &[(12, 0.83)]);
+        values.iter_mut().enumerate().for_each(|(nth, value)| *value *= (-0.004 * (nth as f64 - 25.0).max(0.0)).exp());
+        let changes = changes(&values);
+        assert!(places(&changes.points).contains(&12), "{:?} {:?}", places(&changes.points), changes.drifts);
+        both += u32::from(!changes.drifts.is_empty());
+    }
+    assert!(both >= 54, "{both} of 60 drifts");
+}
+
+#[test]
 fn few_runs_have_no_changes_and_equal_figures_no_noise() {
     assert_eq!(change_points(&[1.0; RUNS_MIN - 1], CONFIDENCE), None);
     let equal = changes(&[3.0; 40]);
