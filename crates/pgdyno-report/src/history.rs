@@ -280,7 +280,7 @@ pub type Render = fn(&Histories, Look, &mut dyn Write) -> io::Result<()>;
 /// All formats by name.
 pub const FORMATS: &[(&str, Render)] = &[("text", text::render), ("json", json::render), ("csv", csv::render)];
 
-pub use text::{headline, left_out, place, told};
+pub use text::{drift_told, headline, left_out, told};
 
 #[cfg(test)]
 mod tests;

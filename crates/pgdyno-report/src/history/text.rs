@@ -85,14 +85,19 @@ fn title(history: &History, paint: &Paint, out: &mut dyn Write) -> io::Result<()
 
 fn answer(history: &History, histories: &Histories, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let answer = headline(history, histories.confidence);
-    let painted = if history.verdict == Verdict::Slower { paint.red(&answer) } else { paint.bold(&answer) };
-    writeln!(out, "{painted}")
+    wrapped(&answer, WIDTH).iter().try_for_each(|line| {
+        let painted = if history.verdict == Verdict::Slower { paint.red(line) } else { paint.bold(line) };
+        writeln!(out, "{painted}")
+    })
 }
 
 /// Returns the answer: `slower by 7.3 % (95 % interval 6.1 to 8.4 %) since commit abc, 12 runs ago`.
 #[must_use]
 pub fn headline(history: &History, confidence: f64) -> String {
     let Some(change) = history.decisive.map(|nth| &history.changes[nth]) else {
+        if let Some(drift) = recent_drift(history) {
+            return drift_told(history, drift);
+        }
         return match (history.verdict, history.changes.last()) {
             (Verdict::CannotTell, _) => {
                 let more = runs_missing(history);
@@ -144,16 +149,29 @@ fn changes(history: &History, histories: &Histories, paint: &Paint, out: &mut dy
             }
         }
     }
-    for drift in &history.drifts {
-        writeln!(out, "\n  {}", drift_told(history, drift))?;
+    // The last one may be the answer.
+    let answer = recent_drift(history).filter(|_| history.decisive.is_none());
+    for drift in history.drifts.iter().filter(|drift| answer != Some(*drift)) {
+        writeln!(out)?;
+        for part in wrapped(&drift_told(history, drift), WIDTH - 2) {
+            writeln!(out, "  {part}")?;
+        }
     }
     Ok(())
 }
 
-fn drift_told(history: &History, drift: &Drift) -> String {
+/// Returns the last drift, unless a change point came after its beginning.
+fn recent_drift(history: &History) -> Option<&Drift> {
+    let last = history.changes.last().map_or(0, |change| change.at);
+    history.drifts.last().filter(|drift| last <= drift.from)
+}
+
+/// Returns what there is to say of a drift.
+#[must_use]
+pub fn drift_told(history: &History, drift: &Drift) -> String {
     let (first, last) = (&history.runs[drift.from], &history.runs[drift.to - 1]);
     format!(
-        "a slow drift of {} over {} runs, from {} to {}: no step",
+        "a slow drift of {} over {} runs, from {} to {}",
         signed(drift.ratio),
         drift.to - drift.from,
         first.name,
@@ -191,8 +209,7 @@ fn cut(value: &str) -> String {
 }
 
 /// Returns between which runs a change lies: `between commit a and commit b`, with the range where it may lie.
-#[must_use]
-pub fn place(history: &History, change: &HistoryChange, confidence: f64) -> String {
+fn place(history: &History, change: &HistoryChange, confidence: f64) -> String {
     let name = |nth: usize| &history.runs[nth].name;
     let (earliest, latest) = change.places;
     let at = format!("between {} and {}", name(change.at - 1), name(change.at));

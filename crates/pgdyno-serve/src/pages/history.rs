@@ -1,7 +1,9 @@
 //! The history of a figure over all comparable runs, with its change points. The chart is drawn here and needs no script.
 
 use form_urlencoded::Serializer;
-use pgdyno_report::history::{Histories, History, HistoryChange, Wish, headline, histories, left_out, told};
+use pgdyno_report::history::{
+    Histories, History, HistoryChange, Wish, drift_told, headline, histories, left_out, told,
+};
 use pgdyno_report::html::Html;
 use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Unit};
@@ -70,7 +72,7 @@ fn series(history: &History, histories: &Histories, of_run: Option<&str>, html: 
     html.raw(if is_slower { "<p class=\"verdict bad\">" } else { "<p class=\"verdict\">" });
     html.text(history.metric.title()).raw(": ").text(&headline(history, histories.confidence)).raw("</p>\n");
     chart(history, of_run, html);
-    if history.changes.is_empty() {
+    if history.changes.is_empty() && history.drifts.is_empty() {
         return;
     }
     html.raw("<ul class=\"changes\">\n");
@@ -79,6 +81,9 @@ fn series(history: &History, histories: &Histories, of_run: Option<&str>, html: 
         html.raw("<a href=\"").text(&run(&history.runs[change.at].id)).raw("\">").text(&history.runs[change.at].name);
         html.raw("</a>, ").text(&told(history, change, histories.confidence).join("; "));
         html.raw(" <a href=\"").text(&comparison(history, nth)).raw("\">compare</a></li>\n");
+    }
+    for drift in &history.drifts {
+        html.raw("<li>").text(&drift_told(history, drift)).raw("</li>\n");
     }
     html.raw("</ul>\n");
 }
