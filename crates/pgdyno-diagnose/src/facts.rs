@@ -18,6 +18,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) from_s: f64,
     /// Its end.
     pub(crate) until_s: f64,
+    /// Whether the clients' sessions are told from others by their `application_name`.
+    pub(crate) has_names: bool,
     /// Waits of the clients' sessions in the window.
     pub(crate) waits: Waits,
     /// The account of the clients' time.
@@ -45,14 +47,17 @@ impl<'a> Facts<'a> {
         record.server.as_ref()?;
         let intervals: Vec<_> = timeline.intervals.iter().filter(|interval| interval.phase == "measure").collect();
         let (from_s, until_s) = (intervals.first()?.start_s, intervals.last()?.end_s);
-        // Poolers may not pass on by whom a session is used, and a script may give its session another name.
+        // Poolers may not pass on by whom a session is used, and a script may give its session another name. That none of the
+        // clients was seen at work does not say so: on a busy machine short statements are missed.
         let is_pooled = record.server.as_ref().is_some_and(|server| server.pooling.is_some());
-        let of = |all_are_clients| Waits::of(samples.of(waits::SOURCE), from_s, until_s, all_are_clients);
-        let waits = Some(of(is_pooled)).filter(|waits| waits.total() > 0.0).unwrap_or_else(|| of(true));
+        let is_renamed = || record.statements.iter().any(|s| s.sql.to_ascii_lowercase().contains("application_name"));
+        let has_names = !is_pooled && !is_renamed();
+        let waits = Waits::of(samples.of(waits::SOURCE), from_s, until_s, !has_names);
         let machine = machine(record, samples, from_s, until_s);
         let account = Account::default();
         let quota = quota(samples, from_s, until_s);
-        let mut facts = Self { record, summary, samples, intervals, from_s, until_s, waits, account, machine, quota };
+        let mut facts =
+            Self { record, summary, samples, intervals, from_s, until_s, has_names, waits, account, machine, quota };
         // Sessions of others are among the backends: where any was active, their CPU time is not told apart.
         let cpus = facts.cpus_of("client backend").filter(|_| facts.waits.others() <= 0.0);
         facts.account = Account::of(record, summary, &facts.waits, cpus);

@@ -24,12 +24,10 @@ pub(crate) struct Session {
 impl Session {
     /// Returns who it is: `a session of another program ("psql", process 123)`.
     pub(crate) fn who(&self, facts: &Facts<'_>) -> String {
-        let is_pooled = facts.record.server.as_ref().is_some_and(|server| server.pooling.is_some());
         let pid = self.pid.as_ref().map(|pid| format!("process {pid}"));
         let name = Some(&self.name).filter(|name| !name.is_empty()).map(|name| format!("\"{name}\""));
         let (what, details) = match self.kind.as_str() {
-            // A pooler may not pass on by whom a session is used.
-            OTHER | "client backend" if is_pooled => ("a session", vec![pid]),
+            OTHER | "client backend" if !facts.has_names => ("a session", vec![pid]),
             OTHER => ("a session of another program", vec![name, pid]),
             "client backend" | "parallel worker" => ("one of the clients", vec![]),
             "walsender" => ("a standby with hot_standby_feedback", vec![name]),

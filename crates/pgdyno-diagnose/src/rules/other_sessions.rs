@@ -44,4 +44,16 @@ mod tests {
         assert!(all.iter().all(|finding| !finding.text.contains("PgSleep")), "{all:?}");
         Run::new().waits(&[("CPU", "CPU", 2.0)]).finds_nothing(look);
     }
+
+    #[test]
+    fn clients_that_were_never_seen_at_work_do_not_make_others_theirs() {
+        let columns = ["backend_type", "wait_event_type", "wait_event", "samples", "looks"];
+        let row = ["other session", "Timeout", "PgSleep", "10", "10"].map(str::to_owned).to_vec();
+        let mut run = Run::new().table("waits", &columns, &[row]);
+        assert!(run.finds(look).evidence[0].contains("beside 0.00 of the run's own"));
+        // Of a script that names its sessions nobody knows which they are.
+        let sql = "SET application_name = 'mine'".to_owned();
+        run.record.statements = vec![pgdyno_results::StatementRecord { sql, ..Default::default() }];
+        run.finds_nothing(look);
+    }
 }
