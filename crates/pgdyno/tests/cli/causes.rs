@@ -34,6 +34,8 @@ struct Cause {
     /// Another program opens a session and closes it again meanwhile, over and over.
     #[serde(default)]
     connect_again: bool,
+    /// CPUs that the control group of the server's sessions may use.
+    cpus: Option<f64>,
     /// Threads of other programs that keep each CPU busy meanwhile.
     #[serde(default)]
     busy_threads_per_cpu: usize,
@@ -85,6 +87,36 @@ impl Drop for Busy {
     }
 }
 
+/// A control group with a limit, which is removed when it is dropped; its processes must have ended before.
+struct Limited(PathBuf);
+
+impl Limited {
+    /// Puts a process into a new group, with all processes that it will start. `None` where this user may not do so.
+    fn new(cpus: f64, pid: &str) -> Option<Self> {
+        let quota = (cpus * 100_000.0).to_string();
+        let versions = [("cpu", "cpu.cfs_quota_us", quota.clone()), ("", "cpu.max", format!("{quota} 100000"))];
+        versions.into_iter().find_map(|(mount, file, limit)| {
+            let dir = Path::new("/sys/fs/cgroup").join(mount).join(format!("pgdyno-test-{pid}"));
+            std::fs::create_dir(&dir).ok()?;
+            let group = Self(dir);
+            std::fs::write(group.0.join(file), limit).ok()?;
+            std::fs::write(group.0.join("cgroup.procs"), pid).ok()?;
+            Some(group)
+        })
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        // The kernel may need a moment to forget the processes.
+        let is_gone = (0..100).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::fs::remove_dir(&self.0).is_ok()
+        });
+        assert!(is_gone || std::thread::panicking(), "{} is left", self.0.display());
+    }
+}
+
 /// Sessions that come and go until it is dropped.
 struct Repeated(Arc<AtomicBool>, Option<std::thread::JoinHandle<()>>);
 
@@ -121,6 +153,13 @@ fn hold(name: &str) {
         return crate::skipped::skipped(&format!("{}: this build of PostgreSQL cannot do so", cause.about));
     }
     cause.setup.iter().for_each(|sql| place.execute(sql));
+    let limited = cause.cpus.map(|cpus| {
+        let pid = std::fs::read_to_string(place.server.dir().join("data/postmaster.pid")).unwrap();
+        Limited::new(cpus, pid.lines().next().unwrap())
+    });
+    if limited.as_ref().is_some_and(Option::is_none) {
+        return crate::skipped::skipped(&format!("{}: no control group can be made", cause.about));
+    }
     let mut args = vec!["run"];
     if let Some(script) = &cause.script {
         std::fs::write(place.home.join("cause.sql"), script).unwrap();
@@ -178,8 +217,9 @@ fn hold(name: &str) {
     let shares: f64 =
         run.record["clients_time"].as_array().unwrap().iter().filter_map(|part| part["share"].as_f64()).sum();
     assert!((0.97..1.01).contains(&shares), "the parts add up: {}", told());
+    drop(place);
+    drop(limited);
     if let Some(other) = other {
-        drop(place);
         let _ = other.join();
     }
 }
@@ -212,6 +252,7 @@ macro_rules! causes {
 causes! {
     alone:
     busy_query,
+    container_limit,
     few_parallel_workers,
     jit_compiles,
     long_query,
