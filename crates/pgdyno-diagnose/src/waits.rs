@@ -161,7 +161,8 @@ impl Waits {
 
     /// Sessions of the clients that were active.
     pub(crate) fn total(&self) -> f64 {
-        self.events.iter().map(|(.., sessions)| sessions).sum()
+        // The sum of nothing is -0.0.
+        self.events.iter().map(|(.., sessions)| sessions).sum::<f64>() + 0.0
     }
 
     /// Sessions that waited for it.
