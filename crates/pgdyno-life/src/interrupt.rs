@@ -80,7 +80,7 @@ impl Interrupt {
             return self.end_at_once();
         }
         self.end_cleanly();
-        self.tell("ending; once more to end at once")
+        self.tell("stopping; press Ctrl-C again to force")
     }
 
     /// Ends the run cleanly, without a message.

@@ -23,6 +23,7 @@ use pgdyno_workloads::scripted::Source;
 
 use crate::drive;
 use crate::record::figures;
+use crate::record::verdict;
 use crate::record::warnings;
 
 /// The signal that ended the drop-in, if there was one.
@@ -268,7 +269,7 @@ fn verdict(ran: &Ran, broken: &[String], completed: u64) -> (Status, Option<Stri
         return (Status::Failed, Some("no transaction was completed".to_owned()));
     }
     if gone > 0 {
-        return (Status::Invalid, Some(format!("{gone} clients did not last to the end")));
+        return (Status::Invalid, Some(verdict::aborted(gone)));
     }
     (Status::Complete, None)
 }

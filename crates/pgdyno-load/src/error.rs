@@ -254,7 +254,7 @@ pub enum LoadError {
     #[error("failed to find out what data there is: {source}{remedy}", source = .0, remedy = grant(.0))]
     Catalog(#[source] AdminError),
     /// The stop flag was set.
-    #[error("interrupted; what was loaded so far counts for nothing, and the next load drops it")]
+    #[error("interrupted; what was loaded so far is unusable, and the next load removes it")]
     Interrupted,
     /// The stop flag was set, and the next load resumes this one.
     #[error("interrupted; {GOES_ON}")]

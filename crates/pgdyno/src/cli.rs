@@ -66,7 +66,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Drop a workload's data
     Drop(DropArgs),
-    /// List what there is
+    /// List workloads, recipes or runs
     List {
         #[command(subcommand)]
         what: List,
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Make a report from a run's record
     Report(ReportArgs),
-    /// Tell whether NEW is faster or slower than BASE, and how sure that is
+    /// Compare runs, with confidence intervals
     Compare(CompareArgs),
     /// Show a figure over all comparable runs, and where it changed
     History(HistoryArgs),
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Scaling(ScalingArgs),
     /// Tell which of two is faster: settings, servers, builds or scripts, measured in turns until it is decided
     Ab(AbArgs),
-    /// Find the highest load that keeps an objective
+    /// Find the highest load that meets an objective
     Search(SearchArgs),
     /// Run a matrix of runs from one file
     Suite {

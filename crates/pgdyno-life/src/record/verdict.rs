@@ -13,6 +13,11 @@ pub(crate) struct End {
     pub(crate) code: Code,
 }
 
+/// Returns that so many clients aborted or lost their connection: `1 client aborted`.
+pub(crate) fn aborted(clients: usize) -> String {
+    format!("{clients} client{} aborted", if clients == 1 { "" } else { "s" })
+}
+
 /// Returns the status and the exit code of a run.
 pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], death: Option<String>) -> End {
     let outcome = &driven.outcome;
@@ -29,8 +34,7 @@ pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], 
         return end(Status::Invalid, Some(broken.join("; ")), Code::Run);
     }
     if outcome.clients_lost + outcome.clients_aborted > 0 {
-        let reason = format!("{} clients did not last to the end", outcome.clients_lost + outcome.clients_aborted);
-        return end(Status::Invalid, Some(reason), Code::Run);
+        return end(Status::Invalid, Some(aborted(outcome.clients_lost + outcome.clients_aborted)), Code::Run);
     }
     if summary.is_none_or(|s| s.committed == 0) {
         return end(Status::Failed, Some("no transaction was committed in the measured window".to_owned()), Code::Run);

@@ -83,7 +83,7 @@ impl TargetLock {
 
 /// Returns the warning of a run beside which somebody else measures.
 pub(crate) fn spoils(other: &str) -> String {
-    format!("{other} measures on this server at the same time: the figures spoil each other")
+    format!("{other} measures on this server at the same time: the runs disturb each other")
 }
 
 /// Marks the server as one that a run measures, for as long as the session lasts. Returns another run that does, and
@@ -105,11 +105,8 @@ pub(crate) fn other_run(admin: &mut Admin) -> Result<Option<String>> {
 }
 
 fn refused(options: &ConnectOptions, holder: &str) -> Failure {
-    Failure::new(
-        Code::Start,
-        format!("{options} is being measured by {holder}: two at once would spoil each other's figures"),
-    )
-    .hint("wait for its end, stop it (`pgdyno suite stop`), or use another server")
+    Failure::new(Code::Start, format!("{options} is being measured by {holder}: two at once would disturb each other"))
+        .hint("wait for its end, stop it (`pgdyno suite stop`), or use another server")
 }
 
 /// Selects the holder other than this session, in any database. What the role may not see of its session is missing.

@@ -118,7 +118,7 @@ pub struct FindingRecord {
     pub weight: f64,
     /// The figures behind it.
     pub evidence: Vec<String>,
-    /// What could be tried.
+    /// What to try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
     /// Whether it has no share of the clients' time and stands beside the ranked ones.

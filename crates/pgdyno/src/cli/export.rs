@@ -37,7 +37,7 @@ pub(crate) struct SelectArgs {
     /// Only runs on this target: its name in pgdyno.toml, or what the list shows of it
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
-    /// Only runs that ended so: complete, interrupted, invalid or failed
+    /// Only runs with this status: complete, interrupted, invalid or failed
     #[arg(long, value_name = "WORD", value_parser = status)]
     status: Option<Status>,
     /// Only runs that began then or later: 2026-01-31, or 2026-01-31T12:00:00Z

@@ -152,10 +152,10 @@ pub(crate) struct WorkloadArgs {
     /// Send a whole transaction as one pipeline
     #[arg(long)]
     pub(crate) pipeline: bool,
-    /// Who does a transaction of tproc-c: a stored procedure, a function, or client, by SQL of its own
+    /// How transactions of tproc-c are issued: procedure, function, or client (plain SQL)
     #[arg(long, value_name = "HOW")]
     pub(crate) call: Option<String>,
-    /// Whose rules tproc-c follows: hammerdb, or spec for those of the TPC-C clauses
+    /// TPROC-C rule set: hammerdb, or spec (the TPC-C clauses)
     #[arg(long, value_name = "WHOSE")]
     pub(crate) profile: Option<String>,
     /// Clients wait before and after transactions, as terminals do, where the profile has it off

@@ -1,4 +1,4 @@
-//! The search for the highest load that keeps an objective.
+//! The search for the highest load that meets an objective.
 
 use clap::Args;
 use pgdyno_results::Objective;

@@ -8,7 +8,7 @@ pub(crate) struct WatchArgs {
     /// Do not sample the server's statistics, nor the machines, while the clients are at work
     #[arg(long)]
     pub(crate) no_samples: bool,
-    /// How the server's machine is looked at: `ssh user@host`, or a command that prints CSV [default: /proc, where the
+    /// How OS metrics of the server's machine are collected: `ssh user@host`, or a command that prints CSV [default: /proc, where the
     /// server runs on this machine]
     #[arg(long, value_name = "HOW", conflicts_with = "no_samples")]
     pub(crate) os_metrics: Option<String>,

@@ -130,7 +130,7 @@ fn a_benchmark_that_goes_wrong_has_a_record_that_says_so() {
     let (ran, record) = run("-t 5 -c 3 -f bad.sql", 2);
     ran.prints(&["number of transactions actually processed: 10/15"]).says(&["division by zero"]);
     assert_eq!((&record["status"], number(&record, "/exit_code")), (&"invalid".into(), 2));
-    assert_eq!(record["reason"], "1 clients did not last to the end");
+    assert_eq!(record["reason"], "1 client aborted");
     assert_eq!((number(&record, "/summary/committed"), number(&record, "/summary/failed_by_class/data")), (10, 1));
     assert_eq!((&record["errors"][0]["sqlstate"], number(&record, "/errors/0/count")), (&"22012".into(), 1));
 

@@ -95,7 +95,7 @@ fn two_runs_on_one_server_are_told_of_each_other() {
     place.run("load select-only -s 1").ok();
     let mut first = place.start("run select-only -c 1 -T 6 --ramp 0");
     first.until_it_says("progress:", 1);
-    let told = ["pgdyno (process ", "measures on this server at the same time: the figures spoil each other"];
+    let told = ["pgdyno (process ", "measures on this server at the same time: the runs disturb each other"];
     place.run("run select-only -c 1 -T 8 --ramp 0").ok().says(&told).prints(&["usable with care"]);
     first.end().ok().says(&told).prints(&["usable with care"]);
     // Who comes when they have ended hears nothing of them.

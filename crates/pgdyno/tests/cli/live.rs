@@ -83,7 +83,7 @@ fn ctrl_c_ends_a_run_that_is_shown() {
     let (status, seen) = pty.end();
     assert_eq!(status.code(), Some(130), "{seen}");
     let (_, after) = parts(&seen);
-    assert!(after.contains("ending; once more to end at once"), "what was shown is said again: {after:?}");
+    assert!(after.contains("stopping; press Ctrl-C again to force"), "what was shown is said again: {after:?}");
     assert!(after.contains("status: interrupted") && after.contains("TPS"), "{after}");
     assert_eq!(home.the_run().text("/status"), "interrupted");
 }

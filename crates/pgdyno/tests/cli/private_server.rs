@@ -104,7 +104,7 @@ fn an_interrupted_run_ends_cleanly_and_one_interrupted_twice_at_once() {
         running.signal(Signal::INT);
         if times == 2 {
             // Two signals of one kind at the same moment are one.
-            running.until_it_says("once more to end at once", 1);
+            running.until_it_says("press Ctrl-C again to force", 1);
             running.signal(Signal::TERM);
         }
         running.end().ended(130).prints(&["status: interrupted", "TPS", "record: "]);

@@ -79,7 +79,7 @@ fn clients_that_hang_are_cancelled() {
         other.execute("begin; lock table pgbench_accounts").unwrap();
         eventually("all clients wait", SOON, || place.ask(waiting) == "4");
         running.signal(Signal::INT);
-        running.until_it_says("once more to end at once", 1);
+        running.until_it_says("press Ctrl-C again to force", 1);
         if patient {
             // After some seconds they are cancelled, and the check that follows hangs in their place, on each of its
             // connections.
@@ -111,7 +111,7 @@ fn long_statements_do_not_outlive_a_run() {
     let asleep = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'";
     eventually("all clients are at it", SOON * 3, || place.ask(asleep) == "3");
     running.signal(Signal::INT);
-    running.until_it_says("once more to end at once", 1);
+    running.until_it_says("press Ctrl-C again to force", 1);
     running.signal(Signal::TERM);
     running.end().ended(130);
     eventually("nothing of ours is at work on the server", SOON, || {

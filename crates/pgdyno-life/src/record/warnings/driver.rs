@@ -31,9 +31,9 @@ pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec
     }
     if starved {
         warnings.push(format!(
-            "the driver's threads waited for a CPU for {} of the time: latencies hold that waiting; other programs, or the \
+            "the driver's threads waited for a CPU for {} of the time: latencies include that wait; other programs, or the \
              server itself, want the same CPUs. More --threads do not help then: give driver and server CPUs of their own, on \
-             two machines or by taskset (nice means nothing between sessions where sched_autogroup_enabled is 1)",
+             two machines or by taskset",
             units::percent(client.run_delay)
         ));
     }

@@ -25,13 +25,13 @@ fn of(name: &str, machine: &MachineRecord) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(other) = machine.other_cpus.filter(|other| *other > USUAL_CPUS.max(SHARED * cpus)) {
         warnings.push(format!(
-            "other programs took {other:.2} of the {cpus:.0} CPUs of {name}: the figures are of what they left, and another run \
+            "other programs took {other:.2} of the {cpus:.0} CPUs of {name}: the figures reflect the remaining CPU, and another run \
              may find more or less"
         ));
     }
     if let Some(stolen) = machine.steal_cpus.filter(|stolen| *stolen > STOLEN * cpus) {
         warnings.push(format!(
-            "the hypervisor kept {} of the CPU time of {name} for others: the figures are of what it left",
+            "CPU steal: the hypervisor gave {} of the CPU time of {name} to others, and the figures reflect the rest",
             units::percent(stolen / cpus)
         ));
     }
@@ -59,7 +59,7 @@ mod tests {
     fn a_hypervisor_is_told_of_above_a_fiftieth() {
         assert_eq!(of("m", &machine(4.0, 0.0, 0.08)).len(), 0);
         let told = of("m", &machine(4.0, 0.0, 0.1));
-        assert!(told[0].starts_with("the hypervisor kept 2.5 % of the CPU time of m"), "{told:?}");
+        assert!(told[0].starts_with("CPU steal: the hypervisor gave 2.5 % of the CPU time of m"), "{told:?}");
         assert_eq!(of("m", &MachineRecord { steal_cpus: Some(1.0), ..MachineRecord::default() }).len(), 0);
     }
 }
