@@ -148,12 +148,14 @@ fn hold(name: &str) {
     if crate::postgres::major() < cause.since {
         return crate::skipped::skipped(&format!("{}: PostgreSQL {} shows it", cause.about, cause.since));
     }
+    // Dropped after the server.
+    let limited;
     let Some(place) = Place::new(&cause.about, &conf, TRUST) else { return };
     if cause.can.as_ref().is_some_and(|can| place.ask(can) != "t") {
         return crate::skipped::skipped(&format!("{}: this build of PostgreSQL cannot do so", cause.about));
     }
     cause.setup.iter().for_each(|sql| place.execute(sql));
-    let limited = cause.cpus.map(|cpus| {
+    limited = cause.cpus.map(|cpus| {
         let pid = std::fs::read_to_string(place.server.dir().join("data/postmaster.pid")).unwrap();
         Limited::new(cpus, pid.lines().next().unwrap())
     });
