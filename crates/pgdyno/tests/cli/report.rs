@@ -120,9 +120,9 @@ fn a_record_does_not_lead_to_what_lies_elsewhere() {
         outside.join("intervals.csv"),
     )
     .unwrap();
-    let waits = format!(
-        "at_s,backend_type,wait_event_type,wait_event,samples,looks\n2.0,client backend,Lock,{SEEN_ELSEWHERE},10,10\n"
-    );
+    let wait = |at_s| format!("{at_s},client backend,Lock,{SEEN_ELSEWHERE},10,10\n");
+    let waits: String = ["1.0", "2.0", "3.0"].map(wait).concat();
+    let waits = format!("at_s,backend_type,wait_event_type,wait_event,samples,looks\n{waits}");
     std::fs::write(outside.join("samples/waits.csv"), waits).unwrap();
     let page_of = |id: &str, place: &str| {
         let mut record = json(&fixture());
