@@ -160,7 +160,9 @@ fn samples_become_charts_and_a_diagnosis_is_told_first() {
         "How the server was watched",
     ];
     assert!(order.map(at).is_sorted(), "{:?}", order.map(at));
-    for words in ["pgdyno 0.50", "other programs 1.10", "no extension", "--ramp 35", "used by PostgreSQL", "1,234 queries"] {
+    for words in
+        ["pgdyno 0.50", "other programs 1.10", "no extension", "--ramp 35", "used by PostgreSQL", "1,234 queries"]
+    {
         at(words);
     }
     let Some(browser) = browser("samples in a page") else { return };
