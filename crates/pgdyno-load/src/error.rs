@@ -157,7 +157,7 @@ pub enum LoadError {
     },
     /// A connection was lost.
     #[error("failed to {}{}: {source}; {}: see to the server and load again", .phase.attempt(), of(.table),
-        if *.resumable { GOES_ON } else { "what was loaded so far counts for nothing" })]
+        if *.resumable { GOES_ON } else { "what was loaded so far is unusable" })]
     Lost {
         /// The phase of the load.
         phase: Phase,

@@ -277,7 +277,7 @@ fn a_load_that_was_interrupted_is_loaded_anew() {
     let mut running = place.start("load tpcb-like -s 200");
     running.until_it_says("load: rows", 1);
     running.signal(rustix::process::Signal::INT);
-    running.end().ended(130).says(&["interrupted", "counts for nothing"]);
+    running.end().ended(130).says(&["interrupted", "is unusable, and the next load removes it"]);
     let others = "select count(*) from pg_stat_activity where application_name = 'pgdyno' and pid <> pg_backend_pid()";
     eventually("its sessions end", Duration::from_secs(10), || place.ask(others) == "0");
     place.run("run tpcb-like --no-load -t 1").ended(11).says(&["never finished", "--no-load"]);
