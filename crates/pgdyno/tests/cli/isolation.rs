@@ -131,7 +131,9 @@ fn what_is_committed_survives_a_crash_of_a_private_server() {
     let lazy = ["synchronous_commit=off", "wal_writer_delay=10s", "wal_writer_flush_after=1GB", "wal_buffers=256MB"];
     home.run(&["server", "start", "--set", lazy[0], "--set", lazy[1], "--set", lazy[2], "--set", lazy[3]]).ok();
     home.run(&["load", "tproc-c", "-w", "1"]).ok();
-    let ran = home.run(&["check", "tproc-c", "--isolation"]).ended(12);
+    // By chance a background process may just have written everything when the server is killed.
+    let mut attempts = (0..3).map(|_| home.run(&["check", "tproc-c", "--isolation"]));
+    let ran = attempts.find(|ran| ran.code == Some(12)).expect("one of three loses orders");
     ran.prints(&["holds  3.4.2.9 ", "BROKEN 3.5 ", "are lost", "d_id=", "synchronous_commit=off", "holds  3.3.2.12 "]);
     home.run(&["server", "stop"]).ok();
     home.assert_clean();
