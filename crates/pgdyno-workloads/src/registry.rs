@@ -85,16 +85,30 @@ pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) ->
     }
 }
 
+/// Names that other benchmarks have for the same.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("tpcc", "tproc-c"),
+    ("tpc-c", "tproc-c"),
+    ("tpcb", "tpcb-like"),
+    ("tpc-b", "tpcb-like"),
+    ("pgbench", "tpcb-like"),
+    ("readonly", "select-only"),
+    ("read-only", "select-only"),
+];
+
 /// Returns names that begin with `id`, or differ from it in at most a third of their letters; at most three, best
 /// first.
-fn nearest(id: &str, known: &[&'static str]) -> Vec<&'static str> {
+fn nearest(id: &str, all: &[&'static str]) -> Vec<&'static str> {
     // Case and the kind of dash are the most common mistakes.
     let id = id.to_lowercase().replace(['_', ' '], "-");
+    if let Some((_, known)) = ELSEWHERE.iter().find(|(name, known)| *name == id && all.contains(known)) {
+        return vec![known];
+    }
     let distance = |known: &str| match !id.is_empty() && known.starts_with(&id) {
         true => 0,
         false => strsim::damerau_levenshtein(&id, known),
     };
-    let near = known.iter().map(|known| (distance(known), *known));
+    let near = all.iter().map(|known| (distance(known), *known));
     let mut near: Vec<_> = near.filter(|(distance, known)| *distance <= known.len() / 3).collect();
     near.sort_unstable();
     near.into_iter().map(|(_, known)| known).take(3).collect()
@@ -115,7 +129,8 @@ mod tests {
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
         let all = "known are tpcb-like, simple-update, select-only, tproc-c, noop, index-insert, mixed, polardb-ro, \
                    polardb-rw, sensor-1, sensor-2";
-        assert_eq!(refusal("tpcc", &[]), format!("unknown workload 'tpcc'; {all}"));
+        assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
+        assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");
         assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c?");
         assert_eq!(refusal("select", &[]), "unknown workload 'select'; did you mean select-only?");
         assert_eq!(refusal("tpcb-liek", &[]), "unknown workload 'tpcb-liek'; did you mean tpcb-like?");

@@ -4,6 +4,7 @@ mod ab;
 mod compare;
 mod cycle;
 mod export;
+pub(crate) mod hints;
 mod history;
 mod recipe;
 mod run;
@@ -26,6 +27,7 @@ pub(crate) use suite::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 pub(crate) use target::TargetArgs;
 pub(crate) use watch::WatchArgs;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -46,6 +48,32 @@ Examples:
   pgdyno server start                      a private PostgreSQL that stays between runs
   pgdyno pgbench -c 16 -T 60               pgbench, drop-in; `pgdyno pgbench --help` has its options";
 
+const COMPLETIONS: &str = "\
+Examples:
+  pgdyno completions bash > ~/.local/share/bash-completion/completions/pgdyno
+  pgdyno completions zsh > ~/.zfunc/_pgdyno
+  pgdyno completions fish > ~/.config/fish/completions/pgdyno.fish";
+
+const LOAD: &str = "\
+Examples:
+  pgdyno load tproc-c -w 100 --target db1
+  pgdyno load tpcb-like -s 1000 --loaders 8";
+
+const CHECK: &str = "\
+Examples:
+  pgdyno check tproc-c --target db1
+  pgdyno check tproc-c --isolation";
+
+const DROP: &str = "\
+Examples:
+  pgdyno drop tproc-c --target db1";
+
+const REPORT: &str = "\
+Examples:
+  pgdyno report last
+  pgdyno report last --format html
+  pgdyno report 20261123T1853 --format markdown";
+
 /// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
 #[derive(Debug, Parser)]
 #[command(name = "pgdyno", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -57,14 +85,18 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Prepare, load, check, drive, check again and report
+    #[command(after_help = EXAMPLES)]
     Run(RunArgs),
     /// Print every step that `run` would carry out with the same arguments; touches nothing
     Plan(RunArgs),
     /// Create and load a workload's data
+    #[command(after_help = LOAD)]
     Load(LoadArgs),
     /// Check a workload's data
+    #[command(after_help = CHECK)]
     Check(CheckArgs),
     /// Drop a workload's data
+    #[command(after_help = DROP)]
     Drop(DropArgs),
     /// List workloads, recipes or runs
     List {
@@ -74,12 +106,13 @@ pub(crate) enum Command {
     /// Show a recipe: its source, steps, sizes and published figures
     Show(ShowArgs),
     /// Make a report from a run's record
+    #[command(after_help = REPORT)]
     Report(ReportArgs),
     /// Compare runs, with confidence intervals
     Compare(CompareArgs),
     /// Show a figure over all comparable runs, and where it changed
     History(HistoryArgs),
-    /// Show how a figure grows with clients, processors or nodes
+    /// Show how a figure grows with clients, CPUs or nodes
     Scaling(ScalingArgs),
     /// Tell which of two is faster: settings, servers, builds or scripts, measured in turns until it is decided
     Ab(AbArgs),
@@ -99,6 +132,24 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: Server,
     },
+    /// Run as pgbench does, with all its options and its output (drop-in)
+    #[command(disable_help_flag = true)]
+    Pgbench {
+        /// pgbench's options: `pgdyno pgbench --help` has them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Print the completions of a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a directory
+    Man {
+        /// The directory, such as ~/.local/share/man/man1
+        directory: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -108,7 +159,7 @@ pub(crate) struct DataArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// No progress
-    #[arg(short, long)]
+    #[arg(help_heading = "Output", short, long)]
     pub(crate) quiet: bool,
 }
 
@@ -118,10 +169,10 @@ pub(crate) struct CheckArgs {
     pub(crate) data: DataArgs,
     /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does, and
     /// needs nobody else at work on it
-    #[arg(long)]
+    #[arg(help_heading = "Checks", long)]
     pub(crate) isolation: bool,
     /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
-    #[arg(long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level)]
+    #[arg(help_heading = "Checks", long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level)]
     pub(crate) isolation_level: Option<IsolationLevel>,
 }
 
@@ -137,10 +188,10 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) loading: LoadingArgs,
     /// Replace other data that pgdyno loaded
-    #[arg(long)]
+    #[arg(help_heading = "Data", long)]
     pub(crate) replace: bool,
     /// Replace even tables that pgdyno did not make
-    #[arg(long)]
+    #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
 }
 
@@ -149,7 +200,7 @@ pub(crate) struct DropArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Drop even tables that pgdyno did not make
-    #[arg(long)]
+    #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
 }
 

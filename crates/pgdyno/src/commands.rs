@@ -8,6 +8,7 @@ mod export;
 mod history;
 mod list;
 mod load;
+mod manual;
 pub(crate) mod pgbench;
 mod plan;
 mod report;
@@ -19,6 +20,7 @@ mod server;
 mod show;
 mod suite;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,7 +31,7 @@ use pgdyno_life::plan::resolve::Request;
 use pgdyno_plan::Order;
 use pgdyno_results::{find_run, read_record};
 
-use crate::cli::{Cli, Command, RunArgs};
+use crate::cli::{Cli, Command, RunArgs, hints};
 
 /// Runs the command.
 pub(crate) fn run(cli: Cli) -> Result<Code> {
@@ -51,19 +53,33 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Server { action } => server::run(action),
+        // `main` takes it to the drop-in before.
+        Command::Pgbench { .. } => {
+            Err(Failure::new(Code::Start, "pgbench is the first argument, or the program's name"))
+        }
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { directory } => manual::pages(&directory),
     }
 }
 
 /// Prints help, the version, or errors in the arguments. clap's exit code for errors is 2, which means an error during
 /// a run here.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(error: clap::Error) -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
     // If the stream is closed, there is nobody to tell.
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // No arguments at all ask for help.
         let _ = print(error.render().to_string().as_bytes());
         return Code::Success.into();
     }
+    if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(&args) {
+        return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::host()));
+    }
+    let (error, hint) = hints::explained(error, &args);
     let _ = error.print();
+    if let Some(hint) = hint {
+        let _ = writeln!(std::io::stderr(), "\n  hint: {hint}");
+    }
     if error.use_stderr() { Code::Start.into() } else { Code::Success.into() }
 }
 

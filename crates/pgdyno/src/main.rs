@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return commands::usage(&error),
+        Err(error) => return commands::usage(error),
     };
     match commands::run(cli) {
         Ok(code) => code.into(),

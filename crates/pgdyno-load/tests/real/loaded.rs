@@ -23,8 +23,10 @@ fn any_number_of_loaders_makes_the_same_frozen_tables() {
         let report = load_with(&target, &sample, &how(loaders)).unwrap();
         assert_eq!(report.loaders, loaders);
         assert_eq!(report.notes, [""; 0]);
-        let shares: Vec<_> = report.tables.iter().map(|t| (t.name.as_str(), t.rows, t.loaders > 1)).collect();
-        assert_eq!(shares, [("journal", 0, false), ("big", 100_000, loaders == 4), ("small", 10, false)]);
+        let rows: Vec<_> = report.tables.iter().map(|t| (t.name.as_str(), t.rows)).collect();
+        assert_eq!(rows, [("journal", 0), ("big", 100_000), ("small", 10)]);
+        // On a busy machine one loader may be done with the large table before the others begin.
+        assert!(report.tables.iter().all(|t| (1..=loaders).contains(&t.loaders) || t.rows == 0), "{:?}", report.tables);
         assert!(report.data_bytes > 5_000_000, "{}", report.data_bytes);
 
         let mut admin = connect(&target);

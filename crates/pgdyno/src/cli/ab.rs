@@ -23,28 +23,28 @@ pub(crate) struct AbArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// In what A differs
-    #[arg(long, value_name = "DIFFERENCE")]
+    #[arg(help_heading = "Experiment", long, value_name = "DIFFERENCE")]
     pub(crate) a: Vec<String>,
     /// In what B differs
-    #[arg(long, value_name = "DIFFERENCE")]
+    #[arg(help_heading = "Experiment", long, value_name = "DIFFERENCE")]
     pub(crate) b: Vec<String>,
     /// The time that it may take, loading apart
-    #[arg(long, value_name = "TIME", default_value = "10min", value_parser = units::duration)]
+    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "10min", value_parser = units::duration)]
     pub(crate) budget: f64,
     /// A change of so much is a difference: it ends, too, when a larger one is ruled out
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
+    #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
     pub(crate) margin: f64,
     /// Go on with an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`. Beside it only
     /// --budget (from now on), --out, --format and --quiet count
-    #[arg(long, value_name = "EXPERIMENT")]
+    #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT")]
     pub(crate) resume: Option<String>,
     /// Length of a slice
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::duration)]
+    #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = units::duration)]
     pub(crate) slice: f64,
     /// How many of a hundred experiments show nothing that is not so
-    #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
+    #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
     /// How the result is written
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown", "html"])]
+    #[arg(help_heading = "Experiment", long, default_value = "text", value_parser = ["text", "json", "markdown", "html"])]
     pub(crate) format: String,
 }

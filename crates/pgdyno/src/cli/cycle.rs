@@ -4,6 +4,7 @@ use clap::Args;
 use pgdyno_plan::CycleOrder;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Preparing the server")]
 pub(crate) struct CycleArgs {
     /// Restart the server before the data is loaded, so that its caches are cold: a private one, or by the target's hook
     #[arg(long)]

@@ -4,6 +4,7 @@ use clap::Args;
 use pgdyno_plan::RecipeOrder;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Recipe")]
 pub(crate) struct RecipeArgs {
     /// The size of a recipe whose numbers are taken as they are, such as 16vcpu; `pgdyno show RECIPE` lists them
     #[arg(long, value_name = "SIZE", conflicts_with = "fit")]
@@ -11,7 +12,7 @@ pub(crate) struct RecipeArgs {
     /// The variant of a recipe's size, where it has several
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
-    /// Scale a recipe's numbers to this server's processors and memory, by the recipe's rule
+    /// Scale a recipe's numbers to this server's CPUs and memory, by the recipe's rule
     #[arg(long)]
     pub(crate) fit: bool,
     /// Divide a recipe's times [default: by 20]; record and reports say so
@@ -29,6 +30,6 @@ impl RecipeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// A recipe, which `pgdyno list recipes` names, or a recipe file of one's own
+    /// A recipe, which `pgdyno list recipes` names, or your own recipe file
     pub(crate) recipe: String,
 }

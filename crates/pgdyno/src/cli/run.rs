@@ -17,10 +17,12 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) workload: WorkloadArgs,
     #[command(flatten)]
+    pub(crate) issue: IssueArgs,
+    #[command(flatten)]
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) drive: DriveArgs,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Output")]
     pub(crate) out: OutArgs,
     #[command(flatten)]
     pub(crate) loading: LoadingArgs,
@@ -42,42 +44,42 @@ pub(crate) struct RunArgs {
     /// Run the plan of this record again, with its seed and the texts of its scripts, which need not be there any more: a run
     /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
     /// --os-metrics, --random-seed, --label, --out and --json count
-    #[arg(long, value_name = "RUN")]
+    #[arg(help_heading = "Workload", long, value_name = "RUN")]
     pub(crate) again: Option<String>,
     /// Do not load: the data must be there
-    #[arg(long, conflicts_with = "replace")]
+    #[arg(help_heading = "Data", long, conflicts_with = "replace")]
     pub(crate) no_load: bool,
     /// Replace other data that pgdyno loaded
-    #[arg(long)]
+    #[arg(help_heading = "Data", long)]
     pub(crate) replace: bool,
     /// Work on a fresh copy of this database, which is dropped afterwards [without DB: the target's own database]
-    #[arg(long, value_name = "DB", num_args = 0..=1, default_missing_value = "")]
+    #[arg(help_heading = "Data", long, value_name = "DB", num_args = 0..=1, default_missing_value = "")]
     pub(crate) from_template: Option<String>,
     /// Do not check the data before and after
-    #[arg(long)]
+    #[arg(help_heading = "Data", long)]
     pub(crate) no_check: bool,
     /// Neither VACUUM nor empty the history before the run, where the workload does so (pgbench's workloads)
-    #[arg(short = 'n', long)]
+    #[arg(help_heading = "Data", short = 'n', long)]
     pub(crate) no_vacuum: bool,
     /// Run although indexes, keys, routines or the like differ from what was loaded: the record and the report list the
     /// differences
-    #[arg(long)]
+    #[arg(help_heading = "Data", long)]
     pub(crate) allow_schema_changes: bool,
     /// Percentiles of the latencies that reports show beside the usual ones, up to ten, above 0 up to 100
-    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "50,95,99", value_parser = percentiles)]
+    #[arg(help_heading = "Output", long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "50,95,99", value_parser = percentiles)]
     pub(crate) latency_percentiles: Option<Percentiles>,
     /// Log every transaction to transactions.log in the run directory, in the format of pgbench's -l
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub(crate) log: bool,
     /// Label the run, as in commit=abc123: the record has it, lists show it and select by it; may be given several
     /// times
-    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = super::target::setting)]
+    #[arg(help_heading = "Output", long = "label", value_name = "NAME=VALUE", value_parser = super::target::setting)]
     pub(crate) labels: Vec<(String, String)>,
     /// Also write the record to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// No progress
-    #[arg(short, long)]
+    #[arg(help_heading = "Output", short, long)]
     pub(crate) quiet: bool,
 }
 
@@ -86,6 +88,7 @@ impl RunArgs {
     pub(crate) fn order(self) -> Order {
         let Self {
             workload,
+            issue: IssueArgs { all_warehouses, pipeline, keying_time, no_think },
             target,
             drive,
             out,
@@ -110,7 +113,7 @@ impl RunArgs {
             quiet: _,
         } = self;
         Order {
-            workload: workload.order(),
+            workload: WorkloadOrder { all_warehouses, pipeline, keying_time, no_think, ..workload.order() },
             target: target.order(),
             drive: drive.order(),
             loading: loading.order(),
@@ -134,10 +137,12 @@ impl RunArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Workload")]
 pub(crate) struct WorkloadArgs {
-    /// A workload, which `pgdyno list workloads` names; or script files of one's own, FILE or FILE@WEIGHT; or a
+    /// A workload, which `pgdyno list workloads` names; or your own script files, FILE or FILE@WEIGHT; or a
     /// directory with workload.toml; to run or plan also a recipe, which `pgdyno list recipes` names, or a recipe file
     /// that ends with .toml [default: tpcb-like]
+    #[arg(help_heading = "Arguments")]
     pub(crate) workload: Vec<String>,
     /// Warehouses, for tproc-c [default: what is loaded, else one for each client, at most 10]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
@@ -146,24 +151,12 @@ pub(crate) struct WorkloadArgs {
     /// value of :scale [default: 1]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, conflicts_with = "warehouses")]
     pub(crate) scale: Option<String>,
-    /// Each client works on its share of all warehouses instead of one home warehouse
-    #[arg(long)]
-    pub(crate) all_warehouses: bool,
-    /// Send a whole transaction as one pipeline
-    #[arg(long)]
-    pub(crate) pipeline: bool,
     /// How transactions of tproc-c are issued: procedure, function, or client (plain SQL)
     #[arg(long, value_name = "HOW")]
     pub(crate) call: Option<String>,
     /// TPROC-C rule set: hammerdb, or spec (the TPC-C clauses)
     #[arg(long, value_name = "WHOSE")]
     pub(crate) profile: Option<String>,
-    /// Clients wait before and after transactions, as terminals do, where the profile has it off
-    #[arg(long, conflicts_with = "no_think")]
-    pub(crate) keying_time: bool,
-    /// Clients do not wait, where the profile has it on
-    #[arg(long)]
-    pub(crate) no_think: bool,
     /// Hash partitions of tproc-c's order_line; 0 is none
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) partitions: Option<String>,
@@ -181,41 +174,44 @@ pub(crate) struct WorkloadArgs {
 impl WorkloadArgs {
     /// Returns the workload and its parameters.
     pub(crate) fn order(&self) -> WorkloadOrder {
-        let Self {
-            workload,
-            warehouses,
-            scale,
-            all_warehouses,
-            pipeline,
-            call,
-            profile,
-            keying_time,
-            no_think,
-            partitions,
-            foreign_keys,
-            shard_count,
-            params,
-        } = self.clone();
+        let Self { workload, warehouses, scale, call, profile, partitions, foreign_keys, shard_count, params } =
+            self.clone();
         WorkloadOrder {
             names: workload,
             warehouses,
             scale,
-            all_warehouses,
-            pipeline,
             call,
             profile,
-            keying_time,
-            no_think,
             partitions,
             foreign_keys,
             shard_count,
             params,
+            ..WorkloadOrder::default()
         }
     }
 }
 
+/// What matters only while clients are at work.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Workload")]
+pub(crate) struct IssueArgs {
+    /// Each client works on its share of all warehouses instead of one home warehouse
+    #[arg(long)]
+    pub(crate) all_warehouses: bool,
+    /// Send a whole transaction as one pipeline
+    #[arg(long)]
+    pub(crate) pipeline: bool,
+    /// Clients wait before and after transactions, as terminals do, where the profile has it off
+    #[arg(long, conflicts_with = "no_think")]
+    pub(crate) keying_time: bool,
+    /// Clients do not wait, where the profile has it on
+    #[arg(long)]
+    pub(crate) no_think: bool,
+}
+
 /// How data is loaded, where it is.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Loading")]
 pub(crate) struct LoadingArgs {
     /// Connections that load [default: the CPUs of this machine, at most 8]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
@@ -237,6 +233,7 @@ impl LoadingArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Clients and pace")]
 pub(crate) struct DriveArgs {
     /// Clients, or virtual users [default: two for each CPU of this machine, at least 4; ten for each warehouse in the
     /// spec profile]

@@ -4,6 +4,7 @@ use clap::Args;
 use pgdyno_plan::TargetOrder;
 
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Target")]
 pub(crate) struct TargetArgs {
     /// A libpq URI or key=value string; a name in pgdyno.toml; `embedded`, `embedded:18` or `embedded:/path/to/bin` for a private
     /// server; `null` for one that only answers [default: the PG* environment, else a private server]

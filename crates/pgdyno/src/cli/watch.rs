@@ -4,6 +4,7 @@ use clap::Args;
 use pgdyno_plan::WatchOrder;
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Observation")]
 pub(crate) struct WatchArgs {
     /// Do not sample the server's statistics, nor the machines, while the clients are at work
     #[arg(long)]

@@ -16,12 +16,15 @@ use pgdyno_pgbench::{World, connect};
 
 use crate::{interrupt, signals};
 
-/// Returns the arguments of pgbench if the program is called `pgbench`, or its first argument is that.
+/// Returns the arguments of pgbench if the program is called `pgbench`, its first argument is that, or help for it is asked for.
 pub(crate) fn arguments() -> Option<Vec<OsString>> {
     let args: Vec<OsString> = std::env::args_os().collect();
     let named = args.first().and_then(|name| Path::new(name).file_name()).is_some_and(|name| name == "pgbench");
     if named {
         return Some(args);
+    }
+    if args.get(1).is_some_and(|arg| arg == "help") && args.get(2).is_some_and(|arg| arg == "pgbench") {
+        return Some(vec!["pgbench".into(), "--help".into()]);
     }
     (args.get(1).map(OsString::as_os_str) == Some(OsStr::new("pgbench"))).then(|| args[1..].to_vec())
 }

@@ -21,12 +21,33 @@ fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
 }
 
 #[test]
+fn completions_manual_pages_and_the_help_of_the_drop_in_are_there() {
+    let home = Home::new();
+    for (shell, words) in [("bash", "complete -F _pgdyno"), ("zsh", "#compdef pgdyno"), ("fish", "complete -c pgdyno")]
+    {
+        home.run(&["completions", shell]).ok().prints(&[words, "tcp"]);
+    }
+    home.run(&["man", "pages"]).ok();
+    let page = std::fs::read_to_string(home.join("pages/pgdyno-run.1")).unwrap();
+    assert!(page.contains(".TH pgdyno-run 1") && page.contains("pgdyno run tproc"), "{page}");
+    let help = home.run(&["help", "pgbench"]).ok().stdout;
+    assert_eq!(help, home.run(&["pgbench", "--help"]).ok().stdout);
+    home.run(&["run", "--help"]).ok().prints(&["Clients and pace:", "Target:", "Examples:"]);
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
     let home = Home::new();
     let cases: &[(&str, &[&str])] = &[
         ("rum", &["unrecognized subcommand 'rum'", "'run'"]),
         ("run tpcb-lik", &["unknown workload 'tpcb-lik'", "did you mean tpcb-like?", "pgdyno list workloads"]),
         ("run orders", &["unknown workload 'orders'", "tproc-c", "pgdyno list workloads"]),
+        ("run tpcc", &["unknown workload 'tpcc'", "did you mean tproc-c?"]),
+        ("run --host db1", &["unexpected argument '--host'", "hint: name the server by --target"]),
+        ("run -h db1 -p 5433", &["-h asks for help, and takes no host", "hint: name the server by --target"]),
+        ("run -P 1", &["unexpected argument '-P'", "progress is shown every second"]),
+        ("run --duration 60", &["unexpected argument '--duration'", "hint: write --time (-T)"]),
+        ("drop tproc-c --pipeline", &["unexpected argument '--pipeline'"]),
         ("run --clint 3", &["unexpected argument '--clint'", "'--clients'"]),
         ("run -T 5m", &["'5m'", "minutes or milliseconds", "min or ms"]),
         ("run -T 5d", &["'5d'", "unknown unit 'd'", "ms, s, min, h"]),
