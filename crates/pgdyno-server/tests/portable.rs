@@ -68,7 +68,7 @@ fn it_is_fetched_once_and_runs() {
     let mut sampler = Sampler::begin(&embedded.server().connect_options("postgres"), Wishes::default());
     let frames = sampler.look();
     let seen: Vec<_> = frames.iter().filter(|frame| !frame.rows.is_empty()).map(|frame| frame.source).collect();
-    assert_eq!(seen, ["database", "bgwriter", "checkpointer", "wal", "io", "waits"]);
+    assert_eq!(seen, ["database", "bgwriter", "checkpointer", "wal", "io", "slru", "waits"]);
     let of = |source: &str, column: &str| {
         let frame = frames.iter().find(|frame| frame.source == source).unwrap();
         let nth = frame.columns.iter().position(|name| *name == column).unwrap();
