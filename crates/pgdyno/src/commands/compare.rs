@@ -7,10 +7,10 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_measure::compare::Held;
 use pgdyno_report::compare::{Comparison, FORMATS, Run, Verdict, Wish, compare, counts};
-use pgdyno_report::{Look, html};
+use pgdyno_report::html;
 use pgdyno_results::{RunRecord, Series, find_runs, read_record, read_series};
 
-use super::report::{PAGE, admit, put};
+use super::report::{PAGE, admit, put, put_as};
 use crate::cli::CompareArgs;
 
 /// The default name of the page in the results directory.
@@ -38,7 +38,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
             let file = args.output.clone().unwrap_or_else(|| results.join(PAGE_FILE));
             put(&page(results, &comparison, &sides)?, Some(&file))?;
         }
-        None => print(&comparison, args)?,
+        None => {
+            put_as(&comparison, FORMATS, &args.format, args.output.as_ref())?;
+        }
     }
     match comparison.limit.map(|limit| limit.held) {
         Some(Some(Held::No)) => Ok(Code::Slower),
@@ -51,20 +53,6 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
         Some(None | Some(Held::Unknown { .. })) if !args.pass_if_unsure => Ok(Code::Unsure),
         _ => Ok(Code::Success),
     }
-}
-
-fn print(comparison: &Comparison, args: &CompareArgs) -> Result<()> {
-    // clap accepts only known formats.
-    let (_, render) = FORMATS
-        .iter()
-        .find(|(name, _)| *name == args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
-    let mut bytes = Vec::new();
-    // A file is no terminal, whatever standard output is.
-    let look = if args.output.is_none() { super::look() } else { Look::default() };
-    render(comparison, look, &mut bytes).or_fail(Code::Start)?;
-    put(&bytes, args.output.as_ref())?;
-    Ok(())
 }
 
 /// Returns both sides with the intervals that their comparison needs.

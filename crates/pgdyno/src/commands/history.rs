@@ -2,30 +2,20 @@
 
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_live::Progress;
-use pgdyno_report::Look;
 use pgdyno_report::history::{FORMATS, Verdict, histories};
 use pgdyno_results::{RunRecord, find_runs, read_record};
 
 use super::list::selected;
-use super::report::{admit, put};
+use super::report::{admit, put_as};
 use crate::cli::HistoryArgs;
 
 pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
     let records = records(args)?;
     let histories = histories(&records.iter().collect::<Vec<_>>(), &args.wish()).or_fail(Code::Start)?;
-    // clap accepts only known formats.
-    let (_, render) = FORMATS
-        .iter()
-        .find(|(name, _)| *name == args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
-    let mut bytes = Vec::new();
-    // A file is no terminal, whatever standard output is.
-    let look = if args.output.is_none() { super::look() } else { Look::default() };
-    render(&histories, look, &mut bytes).or_fail(Code::Start)?;
-    put(&bytes, args.output.as_ref())?;
+    put_as(&histories, FORMATS, &args.format, args.output.as_ref())?;
     Ok(match histories.verdict() {
         Verdict::Slower => Code::Slower,
         Verdict::CannotTell if !args.pass_if_unsure => Code::Unsure,

@@ -1,11 +1,12 @@
 //! `pgdyno report`: renders a report again, from the record.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page;
-use pgdyno_report::html;
+use pgdyno_report::{FORMATS, Look, html};
 use pgdyno_results::{admit_file, find_run, read_record};
 
 use crate::cli::ReportArgs;
@@ -28,14 +29,24 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
         return put(&bytes, Some(&file));
     }
+    put_as(&record, FORMATS, &args.format, args.output.as_ref())
+}
+
+/// A format by its name, and what renders a `T` in it.
+type Format<T> = (&'static str, fn(&T, Look, &mut dyn Write) -> io::Result<()>);
+
+/// Renders in the format of this name, and writes as [`put`] does.
+pub(super) fn put_as<T>(value: &T, formats: &[Format<T>], name: &str, file: Option<&PathBuf>) -> Result<Code> {
     // clap accepts only known formats.
-    let render = pgdyno_report::format(&args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
+    let (_, render) = formats
+        .iter()
+        .find(|(known, _)| *known == name)
+        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{name}'")))?;
     let mut bytes = Vec::new();
     // A file is no terminal, whatever standard output is.
-    let look = if args.output.is_none() { super::look() } else { pgdyno_report::Look::default() };
-    render(&record, look, &mut bytes).or_fail(Code::Start)?;
-    put(&bytes, args.output.as_ref())
+    let look = if file.is_none() { super::look() } else { Look::default() };
+    render(value, look, &mut bytes).or_fail(Code::Start)?;
+    put(&bytes, file)
 }
 
 /// Checks that the given file can be written, before anything is read.

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use pgdyno_life::exit_code::Code;
-use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
+use pgdyno_report::html;
 use pgdyno_report::scaling::{FORMATS, Scaling, scaling};
-use pgdyno_report::{Look, html};
 use pgdyno_results::{RunRecord, find_runs, read_record};
 
-use super::report::{PAGE, admit, put};
+use super::report::{PAGE, admit, put, put_as};
 use crate::cli::ScalingArgs;
 
 /// The default name of the page in the results directory.
@@ -29,16 +29,7 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     if args.format == PAGE {
         return page(&scaling, named, args);
     }
-    // clap accepts only known formats.
-    let (_, render) = FORMATS
-        .iter()
-        .find(|(name, _)| *name == args.format)
-        .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{}'", args.format)))?;
-    let mut bytes = Vec::new();
-    // A file is no terminal, whatever standard output is.
-    let look = if args.output.is_none() { super::look() } else { Look::default() };
-    render(&scaling, look, &mut bytes).or_fail(Code::Start)?;
-    put(&bytes, args.output.as_ref())
+    put_as(&scaling, FORMATS, &args.format, args.output.as_ref())
 }
 
 /// Returns the page of the runs that are included.
