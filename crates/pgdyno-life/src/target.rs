@@ -217,7 +217,16 @@ impl Target {
         }
     }
 
-    /// Does the same, but a private server is a new one of this process, never the kept one: its settings are given at its start,
+    /// Does the same for a process that holds the server for several runs: with settings, a private server is a new one, because the
+    /// kept one has the settings that it has.
+    pub fn hold(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+        match self.settings.is_empty() {
+            true => self.bring_up(order, clients, events),
+            false => self.bring_up_own(order, clients, events),
+        }
+    }
+
+    /// Starts or connects to the server, but a private server is a new one of this process, never the kept one: its settings are given at its start,
     /// and it can be restarted with others.
     pub fn bring_up_own(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
         match self.kind {

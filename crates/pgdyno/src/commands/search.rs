@@ -39,11 +39,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
             "clients" => args.max.unwrap_or(MAX_CLIENTS) as u32,
             _ => request.draft()?.resolved.plan.links(),
         };
-        // The kept server has the settings that it has.
-        let server = match has_settings {
-            true => target.bring_up_own(&run.target, links, &progress)?,
-            false => target.bring_up(&run.target, links, &progress)?,
-        };
+        let server = target.hold(&run.target, links, &progress)?;
         server.announce(&progress)?;
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;

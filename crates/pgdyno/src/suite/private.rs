@@ -49,11 +49,7 @@ impl Privates {
                 held
             }
             None => {
-                let target = Target::resolve(&draft.target_order)?;
-                let server = match draft.settings.is_empty() {
-                    true => target.bring_up(&draft.target_order, links, progress)?,
-                    false => target.bring_up_own(&draft.target_order, links, progress)?,
-                };
+                let server = Target::resolve(&draft.target_order)?.hold(&draft.target_order, links, progress)?;
                 server.announce(progress)?;
                 let mut held = RunningServer { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {
