@@ -416,7 +416,7 @@ impl Run<'_> {
             if plan.suite.is_none()
                 && let Some(holder) = TargetLock::holder(admin)?
             {
-                server.notes.push(lock::spoils(&holder));
+                server.notes.push(lock::disturbs(&holder));
             }
         }
         for note in notes {

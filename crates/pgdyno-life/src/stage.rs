@@ -104,8 +104,7 @@ impl Stage<'_> {
         });
         self.events.note(&format!("dropping {}", fresh.name()));
         if let Err(error) = fresh.remove() {
-            self.events.warn(&error.to_string());
-            self.recording.record.warnings.push(error.to_string());
+            self.warn(error.to_string());
         }
         lived
     }
@@ -167,8 +166,7 @@ impl Stage<'_> {
             let workload = self.workload;
             for set in &workload.data {
                 for warning in data::before_run(admin, set.as_ref(), caps)? {
-                    self.events.warn(&warning);
-                    self.recording.record.warnings.push(warning);
+                    self.warn(warning);
                 }
             }
         }
@@ -208,15 +206,19 @@ impl Stage<'_> {
         let answers = self.still_answers(admin);
         let came = if answers && keeps_sessions { lock::other_run(admin).unwrap_or_default() } else { None };
         if let Some(other) = beside.or(came) {
-            let warning = lock::spoils(&other);
-            self.events.warn(&warning);
-            self.recording.record.warnings.push(warning);
+            self.warn(lock::disturbs(&other));
         }
         if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
             self.look_back(&access, admin, &counted_before, &baselines, &driven, &mut end);
         }
         self.note_growth(admin, caps, &sizes);
         Ok(end)
+    }
+
+    /// Reports a warning, and adds it to the record.
+    fn warn(&mut self, warning: String) {
+        self.events.warn(&warning);
+        self.recording.record.warnings.push(warning);
     }
 
     /// Returns what a reader must know about the pooler between driver and server.
@@ -231,8 +233,7 @@ impl Stage<'_> {
              of the server outlive the clients{sessions}",
             pooling.name()
         );
-        self.events.warn(&warning);
-        self.recording.record.warnings.push(warning);
+        self.warn(warning);
     }
 
     /// Returns true if the server still answers after the run. If it does not, later steps do not wait for it.
@@ -240,9 +241,7 @@ impl Stage<'_> {
         let answers = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
         let patience = if answers { None } else { Some(SAMPLING) };
         if !answers {
-            let warning = "the server does not answer any more: the data was not looked at after the run";
-            self.events.warn(warning);
-            self.recording.record.warnings.push(warning.to_owned());
+            self.warn("the server does not answer any more: the data was not looked at after the run".to_owned());
         }
         admin.wait_at_most(patience).is_ok() && answers
     }
@@ -264,8 +263,7 @@ impl Stage<'_> {
         }
         for step in steps.iter().filter(|step| !step.done) {
             let warning = format!("{}: {}", step.step, step.what);
-            self.events.warn(&warning);
-            self.recording.record.warnings.push(warning);
+            self.warn(warning);
         }
         self.recording.note_steps(&mut steps);
         Ok(())
@@ -294,8 +292,7 @@ impl Stage<'_> {
     fn describe_cluster(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
         let Some(found) = cluster::record(admin, options, caps, self.workload, self.plan)? else { return Ok(()) };
         for warning in cluster::warnings(&found, &self.plan.scale_name) {
-            self.events.warn(&warning);
-            self.recording.record.warnings.push(warning);
+            self.warn(warning);
         }
         if let Some(server) = &mut self.recording.record.server {
             server.database_bytes = cluster::database_bytes(admin);
@@ -363,12 +360,10 @@ impl Stage<'_> {
         self.warn_of_schema(baseline.differences().iter());
         if let Some(why) = baseline.schema_unknown() {
             let warning = format!("the schema was not checked: {why}");
-            self.events.warn(&warning);
-            self.recording.record.warnings.push(warning);
+            self.warn(warning);
         }
         for warning in foreign::broken_before(&set) {
-            self.events.warn(&warning);
-            self.recording.record.warnings.push(warning);
+            self.warn(warning);
         }
         Ok(baseline)
     }
@@ -377,8 +372,7 @@ impl Stage<'_> {
     fn warn_of_schema<'d>(&mut self, differences: impl Iterator<Item = &'d Difference>) {
         for difference in differences {
             let warning = format!("the schema differs from what was loaded: {difference}");
-            self.events.warn(&warning);
-            self.recording.record.warnings.push(warning);
+            self.warn(warning);
         }
     }
 

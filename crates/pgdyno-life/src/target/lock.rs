@@ -82,7 +82,7 @@ impl TargetLock {
 }
 
 /// Returns the warning of a run beside which somebody else measures.
-pub(crate) fn spoils(other: &str) -> String {
+pub(crate) fn disturbs(other: &str) -> String {
     format!("{other} measures on this server at the same time: the runs disturb each other")
 }
 
