@@ -73,7 +73,7 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
         return Code::Success.into();
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(&args) {
-        return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::host()));
+        return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
     }
     let (error, hint) = hints::explained(error, &args);
     let _ = error.print();

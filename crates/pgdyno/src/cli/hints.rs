@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-const PLACE: &str = "name the server by --target \"host=db1 port=5432 dbname=bench user=ann\", or by PGHOST, PGPORT, PGDATABASE and \
+/// How a server is named: also the answer to [`means_a_host`].
+pub(crate) const PLACE: &str = "name the server by --target \"host=db1 port=5432 dbname=bench user=ann\", or by PGHOST, PGPORT, PGDATABASE and \
                      PGUSER";
 
 /// Words of psql, pgbench and other benchmarks, and what to write instead.
@@ -52,11 +53,6 @@ pub(crate) fn means_a_host(args: &[OsString]) -> bool {
     let is_drive = words.get(1).is_some_and(|command| DRIVES.contains(&command.as_ref()));
     let with_value = |pair: &[std::borrow::Cow<'_, str>]| pair[0] == "-h" && !pair[1].starts_with('-');
     is_drive && (words.windows(2).any(with_value) || words.iter().any(|word| word.len() > 2 && word.starts_with("-h")))
-}
-
-/// Returns the answer to [`means_a_host`].
-pub(crate) fn host() -> &'static str {
-    PLACE
 }
 
 #[cfg(test)]
