@@ -197,6 +197,19 @@ mod tests {
     }
 
     #[test]
+    fn percentiles_stand_where_enough_transactions_were_measured() {
+        let with = |phase, committed| {
+            let response_ns = Some([1_000_000, 2_000_000, 3_000_000, 4_000_000]);
+            let interval = TimelineInterval { committed, response_ns, ..interval(phase, 0.0) };
+            [0, 1, 2, 3].map(|at| percentile_ms(&interval, at))
+        };
+        assert_eq!(with("measure", 100), [Some(1.0), Some(2.0), Some(3.0), Some(4.0)]);
+        assert_eq!(with("measure", 99), [Some(1.0), Some(2.0), None, Some(4.0)]);
+        assert_eq!(with("measure", 19), [Some(1.0), None, None, Some(4.0)]);
+        assert_eq!(with("drain", 100), [None; 4]);
+    }
+
+    #[test]
     fn trouble_shows_what_there_was_only() {
         let fine = interval("measure", 0.0);
         assert_eq!(failures(std::slice::from_ref(&fine)), None);

@@ -132,6 +132,15 @@ mod tests {
     }
 
     #[test]
+    fn an_area_needs_three_moments_and_a_line_does_not() {
+        let of = |stacked, moments: usize| {
+            let series = vec![Series { values: vec![Some(1.0); moments], ..Series::default() }];
+            has_shape(&Chart { stacked, series, ..Chart::default() })
+        };
+        assert_eq!([of(true, 2), of(true, 3), of(false, 1)], [false, true, true]);
+    }
+
+    #[test]
     fn of_nothing_there_is_no_chart() {
         assert_eq!(charts(&Samples::default()), []);
         let zero = samples("database", &["temp_bytes", "blks_hit"], &[(0.0, &["0", "0"]), (1.0, &["0", "0"])]);

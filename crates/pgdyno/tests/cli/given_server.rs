@@ -91,7 +91,7 @@ impl Place {
 
 #[test]
 fn two_runs_on_one_server_are_told_of_each_other() {
-    let Some(place) = Place::new("two runs at once", "", TRUST) else { return };
+    let Some(place) = Place::new("two runs at once", "fsync = on\nwork_mem = 5MB\n", TRUST) else { return };
     place.run("load select-only -s 1").ok();
     let mut first = place.start("run select-only -c 1 -T 6 --ramp 0");
     first.until_it_says("progress:", 1);
@@ -101,6 +101,9 @@ fn two_runs_on_one_server_are_told_of_each_other() {
     // Who comes when they have ended hears nothing of them.
     let alone = place.run("run select-only -c 1 -T 2 --ramp 0").ok();
     assert!(!alone.stderr.contains("at the same time"), "{}", alone.stderr);
+    // What the file sets to its default does not differ from it.
+    let changed = place.home.runs().pop().unwrap().at("/server/settings_changed").clone();
+    assert!(changed["work_mem"] == "5MB" && changed.get("fsync").is_none(), "{changed}");
 }
 
 #[test]
