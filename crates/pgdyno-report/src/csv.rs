@@ -6,7 +6,7 @@ use pgdyno_results::table::quoted;
 use pgdyno_results::{LatencyRecord, RunRecord, Summary, TransactionRecord};
 
 use crate::Look;
-use crate::text::PERCENTILES;
+use crate::latency_table::PERCENTILES;
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {
     let by_group = if record.stages.is_empty() { "" } else { ",stage,group" };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_plan::{GroupPlan, Pace, Plan, Rate};
 use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
 
-use crate::text::{aligned, cells, percentile_columns};
+use crate::latency_table::{aligned, cells, percentile_columns};
 use crate::units::{count, rate};
 
 /// Heading of the first column.

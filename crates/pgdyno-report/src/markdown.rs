@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use pgdyno_results::RunRecord;
 
 use crate::Look;
+use crate::describe::{line_of_place, line_of_server};
 use crate::diagnosis;
 use crate::groups;
 use crate::guide;
+use crate::latency_table::{latency_columns, latency_rows};
 use crate::machine;
 use crate::metric::headline;
 use crate::rules;
-use crate::text::{latency_columns, latency_rows, line_of_place, line_of_server};
 use crate::{cost, cycle, trust};
 
 pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Result<()> {

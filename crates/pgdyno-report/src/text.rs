@@ -2,47 +2,24 @@
 
 use std::io::{self, Write};
 
-use pgdyno_plan::{Arrivals, Pace, Rate};
-use pgdyno_results::{CheckSet, GrowthRecord, LatencyRecord, RunRecord, Status, Summary, TransactionRecord, Trust};
+use pgdyno_results::{CheckSet, GrowthRecord, RunRecord, Status, Summary, Trust};
 
 use crate::Look;
+use crate::describe::{line_of_drive, line_of_place, line_of_server, what_ran};
 use crate::diagnosis;
 use crate::groups;
 use crate::guide;
+use crate::latency_table::{aligned, is_scheduled, latency_columns, latency_rows};
 use crate::machine;
 use crate::metric::{headline, server_counts};
+use crate::paint::Paint;
 use crate::rules;
 use crate::steady;
-use crate::units::{bytes, count, duration, ms, percent, rate};
+use crate::units::{bytes, count, duration, ms, percent};
 use crate::{cost, cycle, trust};
 
 /// The driver's own delays are shown if they exceed this share of the measured times.
 const NOTABLE: f64 = 0.01;
-
-/// The percentiles in every report.
-pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
-
-/// Returns the percentiles in a record's report: the usual ones, and the requested ones.
-fn percentiles(record: &RunRecord) -> Vec<f64> {
-    let mut all = PERCENTILES.to_vec();
-    all.extend(&record.plan.percentiles);
-    all.sort_by(f64::total_cmp);
-    all.dedup();
-    all
-}
-
-/// Returns the headings of the columns of latencies.
-pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
-    let mut columns = ["share", "committed", "failed", "per s"].map(str::to_owned).to_vec();
-    columns.extend(percentile_columns(record));
-    columns
-}
-
-/// Returns the headings of percentiles and the maximum.
-pub(crate) fn percentile_columns(record: &RunRecord) -> Vec<String> {
-    let percentiles = percentiles(record).into_iter().map(|p| format!("p{p} ms"));
-    percentiles.chain(["max ms".to_owned()]).collect()
-}
 
 pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
@@ -134,49 +111,6 @@ pub(crate) fn all_pass(set: &CheckSet) -> String {
     }
 }
 
-/// Returns a short description of the run.
-pub(crate) fn what_ran(record: &RunRecord) -> String {
-    let plan = &record.plan;
-    let size = match plan.scale_name.as_str() {
-        "" if plan.scripts.is_empty() => String::new(),
-        "" => format!(", scale {}", count(plan.scale)),
-        name => format!(", {name} {}", count(plan.scale)),
-    };
-    let how = |name| plan.params.get(name).map_or_else(String::new, |value| format!(", {name} {value}"));
-    let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
-    let from = by_another.map_or_else(String::new, |from| format!(", data loaded by {from}"));
-    format!("{}{size}{}{}{from}", plan.workload, how("profile"), how("call"))
-}
-
-/// Returns the server in one line.
-pub(crate) fn line_of_server(record: &RunRecord) -> String {
-    let Some(server) = &record.server else {
-        return match record.plan.target.as_str() {
-            "none" => "no server: pgdyno itself is measured".to_owned(),
-            target => format!("target {target}: the run did not come as far as to look at the server"),
-        };
-    };
-    let version = server.version.split(" on ").next().unwrap_or(&server.version);
-    let size = server.database_bytes.map_or_else(String::new, |n| format!(", database {}", bytes(n)));
-    let buffers = server.settings.get("shared_buffers").map_or_else(String::new, |v| format!(", shared_buffers {v}"));
-    let durability: Vec<String> = ["fsync", "full_page_writes", "synchronous_commit"]
-        .iter()
-        .filter_map(|name| server.settings.get(*name).filter(|v| *v != "on").map(|v| format!(", {name} {v}")))
-        .collect();
-    let isolation = server.settings.get("default_transaction_isolation").filter(|level| *level != "read committed");
-    let isolation = isolation.map_or_else(String::new, |level| format!(", {level}"));
-    let tls = server.tls.as_ref().map_or_else(String::new, |tls| format!(", {tls}"));
-    let standby = if server.standby { ", a standby" } else { "" };
-    let pooler =
-        server.pooling.as_ref().map_or_else(String::new, |word| format!(", through a pooler ({word} pooling)"));
-    format!("{version} ({}){standby}{pooler}{size}{buffers}{}{isolation}{tls}", server.origin, durability.concat())
-}
-
-/// Returns database, user, host and port; none if the record lacks them.
-pub(crate) fn line_of_place(record: &RunRecord) -> Option<String> {
-    record.server.as_ref()?.place.as_ref().map(ToString::to_string)
-}
-
 /// Returns what could not be sampled, and where the plans are.
 fn line_of_samples(record: &RunRecord) -> Option<String> {
     let samples = record.samples.as_ref()?;
@@ -208,109 +142,6 @@ fn lines_of_cluster(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {verdict}: {}", cluster.delegation)
 }
 
-/// Returns clients, threads and pace in one line.
-pub(crate) fn line_of_drive(record: &RunRecord) -> String {
-    let plan = &record.plan;
-    let pace = match plan.pace {
-        Pace::ClosedLoop => "closed loop".to_owned(),
-        Pace::Rate(Rate { per_s, arrivals }) => {
-            let how = match arrivals {
-                Arrivals::Poisson => "Poisson",
-                Arrivals::Uniform => "uniform",
-            };
-            format!("{}/s offered, {how} arrivals", rate(per_s))
-        }
-    };
-    let plural =
-        |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
-    let how = format!("{}{}, {pace}", plan.mode.name(), if plan.wire.is_native() { "" } else { " in libpq's form" });
-    // Groups may differ in query mode and pace: their table has them.
-    let (groups, how) = match plan.stages.as_slice() {
-        [] => (String::new(), format!(", {how}")),
-        [first, later @ ..] => {
-            let later = if later.is_empty() { String::new() } else { format!(", stage {}", first.name) };
-            (format!(" in {}", plural(first.groups.len(), "group")), later)
-        }
-    };
-    let mut line = format!(
-        "{}{groups}{} on {}{}{how}",
-        plural(plan.stage_clients() as usize, "client"),
-        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
-        plural(record.client.threads.max(1), "thread"),
-        plan.pinned(),
-    );
-    if let Some(summary) = &record.summary {
-        line += &format!("; measured {}", duration(summary.duration_s));
-        let (ramp_s, _) = plan.window();
-        if ramp_s > 0.0 {
-            line += &format!(" after {} of warm-up", duration(ramp_s));
-        }
-    }
-    line
-}
-
-/// Returns percentiles and maximum of the latencies of `n` transactions. Of percentiles above the median, one that would be the
-/// maximum is left out.
-pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>, n: u64) -> Vec<String> {
-    let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
-    let percentiles = percentiles(record);
-    let is_known = |percent: f64| percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
-    let percentile = |p: &f64| l.filter(|_| is_known(*p)).and_then(|l| l.percentile(*p));
-    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(percentile(p))).collect();
-    cells.push(cell(l.map(|l| l.max)));
-    cells
-}
-
-/// Returns true if response times count from a scheduled start before the first byte: with a rate, with think times, or
-/// if clients wait for a connection.
-fn is_scheduled(record: &RunRecord) -> bool {
-    let lag = record.summary.as_ref().is_some_and(|summary| summary.schedule_lag_ns.is_some());
-    lag || matches!(record.plan.pace, Pace::Rate(_))
-}
-
-/// Returns one row for each kind of transaction, and one for all if there are several. If response times differ from
-/// service times, a further row has the service times of all.
-pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
-    let Some(summary) = &record.summary else { return Vec::new() };
-    let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
-    let row = |share: String, [committed, rolled_back, failed]: [u64; 3], l: Option<&LatencyRecord>| {
-        let mut row = vec![share, count(committed), count(failed), per_s(committed)];
-        row.extend(cells(record, l, committed + rolled_back));
-        row
-    };
-    // In a run with several stages, the later ones are in the table of groups.
-    let is_of_stage =
-        |t: &&TransactionRecord| record.stages.is_empty() || t.committed + t.rolled_back + t.failed + t.skipped > 0;
-    let mut rows: Vec<_> = record
-        .transactions
-        .iter()
-        .filter(is_of_stage)
-        .map(|t| {
-            (
-                t.name.clone(),
-                row(percent(t.share), [t.committed, t.rolled_back, t.failed], t.response_latency_ns.as_ref()),
-            )
-        })
-        .collect();
-    if rows.len() > 1 {
-        rows.push((
-            "all".to_owned(),
-            row(
-                "100.0 %".to_owned(),
-                [summary.committed, summary.rolled_back, summary.failed],
-                summary.response_latency_ns.as_ref(),
-            ),
-        ));
-    }
-    if is_scheduled(record) {
-        let mut service = vec![String::new(); 4];
-        let n = summary.committed + summary.rolled_back;
-        service.extend(cells(record, summary.service_latency_ns.as_ref(), n));
-        rows.push(("service time".to_owned(), service));
-    }
-    rows
-}
-
 fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let rows = latency_rows(record);
     let columns = latency_columns(record);
@@ -319,24 +150,6 @@ fn table(record: &RunRecord, summary: &Summary, out: &mut dyn Write) -> io::Resu
         writeln!(out, "  (response times count from the intended start, service times from the first byte sent)")?;
     }
     writeln!(out)
-}
-
-/// Writes rows below the headings of their columns; `first` is the heading of the rows' names.
-pub(crate) fn aligned(
-    first: &str,
-    columns: &[String],
-    rows: &[(String, Vec<String>)],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let names = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(first.len());
-    let width =
-        |i: usize| rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].len());
-    let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
-        let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
-        format!("  {name:<names$}{cells}")
-    };
-    writeln!(out, "{}", line(first, &mut columns.iter().map(String::as_str)))?;
-    rows.iter().try_for_each(|(name, cells)| writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str))))
 }
 
 /// Writes the latencies of statements, if a transaction has several.
@@ -469,24 +282,4 @@ fn growth(record: &RunRecord) -> String {
     grown.sort_unstable_by(|a, b| b.cmp(a));
     let grown: Vec<_> = grown.iter().take(3).map(|(by, name)| format!("{name} {}", bytes(*by))).collect();
     if grown.is_empty() { String::new() } else { format!(" ({})", grown.join(", ")) }
-}
-
-pub(crate) struct Paint(pub(crate) bool);
-
-impl Paint {
-    fn wrap(&self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    pub(crate) fn bold(&self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    pub(crate) fn red(&self, text: &str) -> String {
-        self.wrap("1;31", text)
-    }
-
-    pub(crate) fn yellow(&self, text: &str) -> String {
-        self.wrap("33", text)
-    }
 }

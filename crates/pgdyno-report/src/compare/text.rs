@@ -7,7 +7,7 @@ use pgdyno_measure::compare::Held;
 use super::{Comparison, Verdict, words};
 use crate::Look;
 use crate::metric::value_text;
-use crate::text::Paint;
+use crate::paint::Paint;
 
 /// Values longer than this are cut: the whole is in the JSON.
 const VALUE_MAX: usize = 60;

@@ -10,7 +10,7 @@ use crate::Look;
 use crate::compare::Difference;
 use crate::compare::words::{share, signed};
 use crate::metric::value_text;
-use crate::text::Paint;
+use crate::paint::Paint;
 use crate::units::count;
 
 /// The width of the text.

@@ -12,8 +12,8 @@ use super::{
     ReportRun, comparison, data, events, figures, findings, growth, machines, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
+use crate::describe::what_ran;
 use crate::scaling::Scaling;
-use crate::text::what_ran;
 
 /// The style of a page, for other pages with the same look.
 pub const STYLE: &str = include_str!("assets/page.css");

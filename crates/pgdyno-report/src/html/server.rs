@@ -5,7 +5,7 @@ use pgdyno_results::{GrowthRecord, RunRecord, ServerRecord};
 use super::ReportRun;
 use super::again::{command_line, shell};
 use super::markup::Html;
-use crate::text::{line_of_drive, line_of_place, line_of_server};
+use crate::describe::{line_of_drive, line_of_place, line_of_server};
 use crate::units::{bytes, duration, percent};
 
 /// Settings that affect durability.

@@ -5,8 +5,8 @@ use pgdyno_results::{RunRecord, StatementRecord};
 use super::groups;
 use super::markup::{Column, Html};
 use crate::guide::published_row;
+use crate::latency_table::{latency_columns, latency_rows};
 use crate::metric::server_counts;
-use crate::text::{latency_columns, latency_rows};
 use crate::units::{bytes, count, duration, ms, percent};
 
 /// Maximum number of statements in the table of their shares.

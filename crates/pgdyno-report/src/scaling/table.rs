@@ -9,7 +9,7 @@ use pgdyno_results::table::quoted;
 use super::{Point, Scaling};
 use crate::Look;
 use crate::metric::value_text;
-use crate::text::Paint;
+use crate::paint::Paint;
 use crate::units::percent;
 
 /// Cells of the longest bar.

@@ -1,0 +1,113 @@
+//! The table of latencies: columns, rows, and their alignment on a terminal.
+
+use std::io::{self, Write};
+
+use pgdyno_plan::Pace;
+use pgdyno_results::{LatencyRecord, RunRecord, TransactionRecord};
+
+use crate::units::{count, ms, percent, rate};
+
+/// The percentiles in every report.
+pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
+
+/// Returns the percentiles in a record's report: the usual ones, and the requested ones.
+fn percentiles(record: &RunRecord) -> Vec<f64> {
+    let mut all = PERCENTILES.to_vec();
+    all.extend(&record.plan.percentiles);
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+/// Returns the headings of the columns of latencies.
+pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
+    let mut columns = ["share", "committed", "failed", "per s"].map(str::to_owned).to_vec();
+    columns.extend(percentile_columns(record));
+    columns
+}
+
+/// Returns the headings of percentiles and the maximum.
+pub(crate) fn percentile_columns(record: &RunRecord) -> Vec<String> {
+    let percentiles = percentiles(record).into_iter().map(|p| format!("p{p} ms"));
+    percentiles.chain(["max ms".to_owned()]).collect()
+}
+
+/// Returns percentiles and maximum of the latencies of `n` transactions. Of percentiles above the median, one that would be the
+/// maximum is left out.
+pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>, n: u64) -> Vec<String> {
+    let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
+    let percentiles = percentiles(record);
+    let is_known = |percent: f64| percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
+    let percentile = |p: &f64| l.filter(|_| is_known(*p)).and_then(|l| l.percentile(*p));
+    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(percentile(p))).collect();
+    cells.push(cell(l.map(|l| l.max)));
+    cells
+}
+
+/// Returns true if response times count from a scheduled start before the first byte: with a rate, with think times, or
+/// if clients wait for a connection.
+pub(crate) fn is_scheduled(record: &RunRecord) -> bool {
+    let lag = record.summary.as_ref().is_some_and(|summary| summary.schedule_lag_ns.is_some());
+    lag || matches!(record.plan.pace, Pace::Rate(_))
+}
+
+/// Returns one row for each kind of transaction, and one for all if there are several. If response times differ from
+/// service times, a further row has the service times of all.
+pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
+    let Some(summary) = &record.summary else { return Vec::new() };
+    let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
+    let row = |share: String, [committed, rolled_back, failed]: [u64; 3], l: Option<&LatencyRecord>| {
+        let mut row = vec![share, count(committed), count(failed), per_s(committed)];
+        row.extend(cells(record, l, committed + rolled_back));
+        row
+    };
+    // In a run with several stages, the later ones are in the table of groups.
+    let is_of_stage =
+        |t: &&TransactionRecord| record.stages.is_empty() || t.committed + t.rolled_back + t.failed + t.skipped > 0;
+    let mut rows: Vec<_> = record
+        .transactions
+        .iter()
+        .filter(is_of_stage)
+        .map(|t| {
+            (
+                t.name.clone(),
+                row(percent(t.share), [t.committed, t.rolled_back, t.failed], t.response_latency_ns.as_ref()),
+            )
+        })
+        .collect();
+    if rows.len() > 1 {
+        rows.push((
+            "all".to_owned(),
+            row(
+                "100.0 %".to_owned(),
+                [summary.committed, summary.rolled_back, summary.failed],
+                summary.response_latency_ns.as_ref(),
+            ),
+        ));
+    }
+    if is_scheduled(record) {
+        let mut service = vec![String::new(); 4];
+        let n = summary.committed + summary.rolled_back;
+        service.extend(cells(record, summary.service_latency_ns.as_ref(), n));
+        rows.push(("service time".to_owned(), service));
+    }
+    rows
+}
+
+/// Writes rows below the headings of their columns; `first` is the heading of the rows' names.
+pub(crate) fn aligned(
+    first: &str,
+    columns: &[String],
+    rows: &[(String, Vec<String>)],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(first.len());
+    let width =
+        |i: usize| rows.iter().map(|(_, cells)| cells[i].chars().count()).max().unwrap_or(0).max(columns[i].len());
+    let line = |name: &str, cells: &mut dyn Iterator<Item = &str>| {
+        let cells: String = cells.enumerate().map(|(i, cell)| format!("  {cell:>w$}", w = width(i))).collect();
+        format!("  {name:<names$}{cells}")
+    };
+    writeln!(out, "{}", line(first, &mut columns.iter().map(String::as_str)))?;
+    rows.iter().try_for_each(|(name, cells)| writeln!(out, "{}", line(name, &mut cells.iter().map(String::as_str))))
+}
