@@ -105,6 +105,9 @@ pgdyno's own options:
   --log-merge              one log file instead of one for each thread
   --json=FILE              write the record, for "pgdyno report FILE"
   --csv=FILE               write the run interval by interval to FILE
+
+Report bugs to the developers of pgdyno, not to those of PostgreSQL.
+PostgreSQL home page: <https://www.postgresql.org/>
 "#;
 
 #[cfg(test)]
@@ -127,6 +130,8 @@ mod tests {
                 None => assert!(line.starts_with(&format!("  --{}", option.name)), "{line}"),
             }
         }
+        // PostgreSQL's own test of pgbench looks for it.
+        assert!(text.contains("\nReport bugs to "), "{text}");
         assert!(text.lines().all(|line| line.len() <= 80), "{:?}", text.lines().find(|line| line.len() > 80));
     }
 }
