@@ -80,7 +80,7 @@ pub(crate) fn provide(
             foreign::whole(access, admin, data)?;
             let size = units::count(scale);
             let whose = maker.unwrap_or("another program");
-            access.events.note(&format!("data loaded by {whose} is driven as it is, {name} {size}"));
+            access.events.note(&format!("driving data loaded by {whose} as it is: {name} {size}"));
             match data.routines(access.caps).schema {
                 None => foreign::drivable(access, admin, data, maker)?,
                 Some(schema) => foreign::place(access, admin, data, schema)?,
@@ -90,28 +90,24 @@ pub(crate) fn provide(
         (DataState::Other(stamp), LoadChoice::IfMissing | LoadChoice::Never) => return Err(other(data, &stamp)),
         (DataState::Absent | DataState::Foreign { .. }, LoadChoice::Never) => {
             let error = format!("the database holds no data of {}, and --no-load is given", meta.id);
-            let hint = format!("leave --no-load out, or `pgdyno load {}` first", meta.id);
+            let hint = format!("leave out --no-load, or run `pgdyno load {}` first", meta.id);
             return Err(Failure::new(Code::Load, error).hint(hint));
         }
         (DataState::Partial { kept: Some(Kept { rows, rows_expected: Some(all) }), .. }, LoadChoice::Never) => {
             let error = format!("the data of {} is incomplete: a load was interrupted at {}", meta.id, far(rows, all));
-            return Err(Failure::new(Code::Load, error).hint("leave --no-load out to go on with it"));
+            return Err(Failure::new(Code::Load, error).hint("leave out --no-load to resume it"));
         }
         (DataState::Partial { damage, .. }, LoadChoice::Never) if !damage.is_empty() => {
             let error = format!("the data of {} is damaged: {}", meta.id, damage.join("; "));
-            return Err(Failure::new(Code::Load, error).hint(format!(
-                "restore that, or drop what is left and load anew with `pgdyno load {} --replace`",
-                meta.id
-            )));
+            return Err(Failure::new(Code::Load, error)
+                .hint(format!("restore it, or drop the rest and load anew with `pgdyno load {} --replace`", meta.id)));
         }
         (DataState::Partial { .. }, LoadChoice::Never) => {
             let error = format!("the data of {} is incomplete: a load was never finished", meta.id);
-            return Err(Failure::new(Code::Load, error).hint("leave --no-load out to load anew"));
+            return Err(Failure::new(Code::Load, error).hint("leave out --no-load to load anew"));
         }
         (DataState::Partial { kept: None, ref damage, .. }, LoadChoice::IfMissing) if damage.is_empty() => {
-            access.events.note(
-                "a load was never finished, and what it left cannot be gone on with and holds nothing of use: loading anew",
-            );
+            access.events.note("an earlier load was not finished and cannot be resumed: loading anew");
         }
         // The load itself refuses data of another program whose size cannot be read.
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
@@ -157,8 +153,8 @@ pub fn admit_size(admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
 /// Returns the error for data of another program that has another size.
 fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>) -> Failure {
     let whose = maker.unwrap_or("another program");
-    let error = format!("the database holds data of {whose} of {name} {there}, and {name} {asked} is asked for");
-    let hint = format!("leave --{name} out to drive what is there, or name another database in --target");
+    let error = format!("{whose} loaded {name} {there}; you asked for {name} {asked}");
+    let hint = format!("leave out --{name} to drive what is there, or name another database in --target");
     Failure::new(Code::Load, error).hint(hint)
 }
 
@@ -168,15 +164,16 @@ pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
     let (name, asked) = (meta.scale_name, data.scale());
     if found.scale != asked && meta.is_size_loaded() {
         let there = found.scale;
-        let error = format!("the database holds data of {name} {there}, and {name} {asked} is asked for");
+        let error = format!("the database holds data of {name} {there}; you asked for {name} {asked}");
         return Failure::new(Code::Load, error).hint(format!(
-            "leave --{name} out to use what is there, or load anew with --replace, or drop it first with `pgdyno drop {}`",
+            "leave out --{name} to use what is there, or load anew with --replace, or drop it first with `pgdyno drop \
+             {}`",
             meta.id
         ));
     }
     let error = match data.sql_data() {
         None => {
-            format!("{} asks for data with other parameters or of another version: the database holds {found}", meta.id)
+            format!("{} needs data with other parameters or of another version: the database holds {found}", meta.id)
         }
         Some(_) => {
             format!("{} or its parameters have changed since it was loaded: the database holds {found}", meta.id)
@@ -333,7 +330,7 @@ pub(crate) fn broken(set: &CheckSet) -> Failure {
                 "undo the changes, load it anew with --replace, or measure it as it is with --allow-schema-changes: the \
                  record says so"
             }
-            false => "load it anew with --replace, or drive it all the same with --no-check",
+            false => "load it anew with --replace, or drive it anyway with --no-check",
         })
 }
 
@@ -363,8 +360,8 @@ fn admit_clients(admin: &mut Admin, clients: u32, watchers: u32) -> Result<()> {
     let free = most.saturating_sub(reserved).saturating_sub(used).saturating_sub(watchers);
     if clients > free {
         let error = format!(
-            "{clients} clients are asked for, and the server has room for {free}: max_connections is {most}, {reserved} are \
-             reserved, {used} in use, and pgdyno wants {watchers} more to see what the server does"
+            "you asked for {clients} clients, but the server has room for {free}: max_connections is {most}, \
+             {reserved} are reserved, {used} are in use, and pgdyno needs {watchers} more to watch the server"
         );
         return Err(Failure::new(Code::Start, error)
             .hint("lower --clients, let them share --connections, or raise max_connections and restart the server"));

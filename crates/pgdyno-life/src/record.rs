@@ -60,7 +60,8 @@ impl Recording {
         let directory = directory.with_stages(&drive.stages()).or_fail(Code::Start)?;
         let directory = directory.with_inputs(&source.files_beside_plan()).or_fail(Code::Start)?;
         let mut record = RunRecord::begin(id, now, plan.clone(), plan.hash(), client());
-        record.reason = Some("pgdyno runs still, or was killed; the intervals so far are in intervals.csv".to_owned());
+        record.reason =
+            Some("pgdyno is still running, or was killed; the intervals so far are in intervals.csv".to_owned());
         record.exit_code = Code::Interrupted as u8;
         directory.record(&record).or_fail(Code::Start)?;
         let (measured, renewed) = (Totals::default(), Instant::now());

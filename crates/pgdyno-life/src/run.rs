@@ -98,7 +98,7 @@ fn admit_files(clients: u32, events: &dyn EventSink) -> Result<()> {
             Ok(())
         }
         FileLimit::TooLow { needed, hard } => {
-            let error = format!("{clients} clients need {needed} open files, and the hard limit is {hard}");
+            let error = format!("{clients} clients need {needed} open files, but the hard limit is {hard}");
             Err(Failure::new(Code::Start, error)
                 .hint("raise it (ulimit -Hn, limits.conf, LimitNOFILE=), or lower --clients"))
         }

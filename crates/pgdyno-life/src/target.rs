@@ -111,8 +111,7 @@ impl Target {
         let settings: BTreeMap<_, _> =
             settings.map(|(name, value)| (name.to_ascii_lowercase(), value.clone())).collect();
         if let Some((name, _)) = settings.iter().find(|(_, value)| value.to_ascii_lowercase().contains("password=")) {
-            let error =
-                format!("setting {name} holds a password, and plans and records have what settings are asked for");
+            let error = format!("setting {name} holds a password, and plans and records would contain it");
             return Err(Failure::new(Code::Start, error).hint("set it on the server by other means"));
         }
         Ok(Self { kind, named, settings, shown_as: order.shown_as.clone() })

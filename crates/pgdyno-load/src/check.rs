@@ -314,7 +314,7 @@ fn since_load(
 fn changes(check: &str, baseline: &Baseline, now: &Rows) -> Vec<String> {
     let before = baseline.unchanging.iter().find(|(name, _)| *name == check);
     let Some((_, before)) = before else {
-        return vec!["it was not asked before the run".to_owned()];
+        return vec!["it was not checked before the run".to_owned()];
     };
     let (before, now) = (texts(before), texts(now));
     let longest = before.len().max(now.len());

@@ -17,8 +17,8 @@ pub enum LoadError {
     Connect(#[from] ConnectError),
     /// `current_schema()` is NULL.
     #[error(
-        "no schema of the search_path exists, or none that this role may use, so there is no place for tables: it is \
-         {search_path}; create a schema, or set search_path for the role, the database or in the target's options"
+        "search_path ({search_path}) names no schema that exists and that this role may use, so there is no place for \
+         tables; create a schema, or set search_path for the role, the database or in the target's options"
     )]
     NoSchema {
         /// The setting.
@@ -41,7 +41,7 @@ pub enum LoadError {
     /// The tables belong to a known program.
     #[error(
         "schema {schema} holds data loaded by {}: {}; pgdyno leaves it alone, and `{}` drives it as it is; use another \
-         database or schema for data of pgdyno's own, or drop this with --force",
+         database or schema for pgdyno's own data, or drop this data with --force",
         .maker.name, .objects.join(", "), .maker.drive
     )]
     OtherMaker {
@@ -54,8 +54,8 @@ pub enum LoadError {
     },
     /// The schema for the routines is not pgdyno's.
     #[error(
-        "pgdyno keeps its routines for tables of another program in a schema of their own, {schema}, and the one of that \
-         name is not pgdyno's; rename it, or use --call client, which needs no routines"
+        "pgdyno puts its routines for another program's tables into schema {schema}, but pgdyno did not create the \
+         schema of that name; rename it, or use --call client, which needs no routines"
     )]
     OtherSchema {
         /// The schema.
@@ -63,8 +63,8 @@ pub enum LoadError {
     },
     /// The schema for the routines could not be created.
     #[error(
-        "failed to create pgdyno's routines in schema {schema}: {source}; have them created by a role that may \
-         (GRANT CREATE ON DATABASE …), or use --call client, which needs no routines"
+        "failed to create pgdyno's routines in schema {schema}: {source}; use a role that may create them (GRANT \
+         CREATE ON DATABASE …), or use --call client, which needs no routines"
     )]
     NoPlace {
         /// The schema.
@@ -82,7 +82,7 @@ pub enum LoadError {
     },
     /// Data of pgdyno is damaged, and is replaced only on request.
     #[error(
-        "the data of {dataset} is damaged: {}; restore that, or let `{remedy}` drop what is left and load anew",
+        "the data of {dataset} is damaged: {}; restore it, or run `{remedy}`, which drops the rest and loads anew",
         .damage.join("; ")
     )]
     Damaged {
@@ -95,8 +95,8 @@ pub enum LoadError {
     },
     /// A load of other data was interrupted, and could be resumed.
     #[error(
-        "the database holds an unfinished load: {begun}; {rows} rows are there. `{go_on}` goes on with it; \
-         `{anew}` drops it and loads anew"
+        "the database holds an unfinished load: {begun}; {rows} rows are there. `{go_on}` resumes it; `{anew}` drops \
+         it and loads anew"
     )]
     Unfinished {
         /// The data of that load.
@@ -118,7 +118,7 @@ pub enum LoadError {
         dataset: &'static str,
     },
     /// An object depends on one to be dropped.
-    #[error("cannot drop {objects}: {source}; drop what depends on it first, pgdyno does not")]
+    #[error("cannot drop {objects}: {source}; first drop what depends on it: pgdyno does not")]
     Needed {
         /// The object to be dropped.
         objects: String,
@@ -148,7 +148,8 @@ pub enum LoadError {
     },
     /// Routines are missing or of another version, and the role may not create them.
     #[error(
-        "the procedures and functions in the database are missing or of another pgdyno, and the role may not replace them: \
+        "the procedures and functions in the database are missing or from another version of pgdyno, and the role may \
+         not replace them: \
          {source}; run pgdyno once as their owner, which replaces them"
     )]
     Routines {
@@ -156,7 +157,7 @@ pub enum LoadError {
         source: AdminError,
     },
     /// A connection was lost.
-    #[error("failed to {}{}: {source}; {}: see to the server and load again", .phase.attempt(), of(.table),
+    #[error("failed to {}{}: {source}; {}: check the server, then load again", .phase.attempt(), of(.table),
         if *.resumable { GOES_ON } else { "what was loaded so far is unusable" })]
     Lost {
         /// The phase of the load.
@@ -191,7 +192,7 @@ pub enum LoadError {
         message: Box<ServerMessage>,
     },
     /// A statement of an SQL file is not possible in a load.
-    #[error("{file}:{line}: {verb} cannot stand here: the load is one transaction, and pgdyno ends it")]
+    #[error("{file}:{line}: {verb} is not allowed here: the load is one transaction, and pgdyno ends it")]
     Control {
         /// The file.
         file: String,
@@ -202,15 +203,15 @@ pub enum LoadError {
     },
     /// The SQL files made nothing.
     #[error(
-        "{file} made nothing that could be marked and dropped again; for scripts on tables that are there, \
-         run the script files themselves"
+        "{file} created nothing that pgdyno could mark and later drop; to run scripts on existing tables, name the \
+         script files themselves"
     )]
     Nothing {
         /// The first of them.
         file: String,
     },
     /// The server received another number of rows than the workload declares.
-    #[error("table {table} got {found} rows and should have {expected}; this is a mistake of the workload")]
+    #[error("table {table} got {found} rows and should have {expected}; this is a bug of the workload")]
     RowCount {
         /// The table.
         table: String,
@@ -221,7 +222,8 @@ pub enum LoadError {
     },
     /// There are fewer shards than nodes to hold them.
     #[error(
-        "{shards} shards cannot lie on {nodes} nodes: {} would hold nothing; give --shard-count {nodes} or a multiple of it",
+        "{shards} shards cannot be spread over {nodes} nodes: {} would hold nothing; give --shard-count {nodes} or a \
+         multiple of it",
         .nodes - .shards
     )]
     FewShards {
@@ -232,7 +234,8 @@ pub enum LoadError {
     },
     /// This program is connected to a node on which no table can be created.
     #[error(
-        "tables can be created and distributed on the coordinator alone, and this node is none: name {coordinator} in --target"
+        "only the coordinator can create and distribute tables, and this node is not the coordinator: name \
+         {coordinator} in --target"
     )]
     NotCoordinator {
         /// Its name and port, as the nodes know it.
@@ -251,7 +254,7 @@ pub enum LoadError {
         nodes: Vec<String>,
     },
     /// The catalog could not be read.
-    #[error("failed to find out what data there is: {source}{remedy}", source = .0, remedy = grant(.0))]
+    #[error("failed to find out what data exists: {source}{remedy}", source = .0, remedy = grant(.0))]
     Catalog(#[source] AdminError),
     /// The stop flag was set.
     #[error("interrupted; what was loaded so far is unusable, and the next load removes it")]

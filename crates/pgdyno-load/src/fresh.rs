@@ -25,7 +25,7 @@ pub enum FreshError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// There is no such database.
-    #[error("there is no database {template} that could be copied")]
+    #[error("there is no database {template} to copy")]
     Absent {
         /// The database to copy.
         template: String,

@@ -16,7 +16,7 @@ pub fn list(text: &str) -> Result<Vec<usize>, String> {
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (Some(first), Some(last)) = (number(first), number(last)) else {
-            return Err(format!("'{part}' is no CPU: write their numbers, as in 0,2-4"));
+            return Err(format!("'{part}' is not a CPU: write their numbers, as in 0,2-4"));
         };
         if last < first {
             return Err(format!("'{part}' ends before it begins: write the smaller number first"));
@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused_in_words() {
         for (wrong, why) in [
-            ("", "no CPU"),
-            ("0,", "no CPU"),
-            ("a", "no CPU"),
-            ("-1", "no CPU"),
-            ("1024", "no CPU"),
-            ("0-9999999999", "no CPU"),
+            ("", "not a CPU"),
+            ("0,", "not a CPU"),
+            ("a", "not a CPU"),
+            ("-1", "not a CPU"),
+            ("1024", "not a CPU"),
+            ("0-9999999999", "not a CPU"),
             ("4-2", "smaller number first"),
             ("0-2,1", "CPU 1 is named twice"),
         ] {

@@ -199,7 +199,7 @@ impl WorkloadOrder {
 pub struct TargetOrder {
     /// A connection string, a name in `pgdyno.toml`, `embedded` with or without a version or directory, or `null`.
     pub target: Option<String>,
-    /// The file with the targets that have names; by default [`targets::FILE`].
+    /// The file with the named targets; by default [`targets::FILE`].
     pub config: Option<PathBuf>,
     /// Settings of the server, in the order in which they were given.
     pub settings: Vec<(String, String)>,

@@ -110,14 +110,15 @@ impl Targets {
             if target.dsn.trim() == "null" {
                 return Err(Mistake::new(
                     file,
-                    format!("target {name}: a null server is no target with a name: give --target null"),
+                    format!("target {name}: a null server cannot be a named target: give --target null"),
                 ));
             }
             if holds_password(&target.dsn) {
                 return Err(Mistake::new(
                     file,
                     format!(
-                        "target {name}: its connection string holds a password, and this file is no place for one: keep it in \
+                        "target {name}: its connection string holds a password, which does not belong in this file: \
+                         keep it in \
                          ~/.pgpass, in a service file (service=…) or in PGPASSWORD"
                     ),
                 ));
@@ -205,7 +206,7 @@ mod tests {
             ("[target.a]\ndsn = ''\n[target.a.hooks]\nrestrt = { command = '' }", "did you mean `restart`?"),
             ("[target.a]\ndsn = ''\nprice_per_hour = 0", "target a: price_per_hour is 0, and must be above 0"),
             ("[target.null]\ndsn = ''", "'null' cannot be the name"),
-            ("[target.a]\ndsn = 'null'", "a null server is no target with a name"),
+            ("[target.a]\ndsn = 'null'", "a null server cannot be a named target"),
             ("[target.a]\ndsn = 'host=x password=geheim'", "target a: its connection string holds a password"),
             ("[target.a]\ndsn = 'host=x sslpassword = geheim'", "~/.pgpass"),
             ("[target.a]\ndsn = 'postgresql://me:geheim@x/d'", "its connection string holds a password"),

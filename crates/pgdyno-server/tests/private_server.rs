@@ -452,7 +452,7 @@ fn the_kept_server_stays_goes_on_with_its_data_and_goes() {
     assert_eq!(seen, first);
     assert!(seen.data_bytes() > 1 << 20);
     let again = start().unwrap_err().to_string();
-    assert!(again.contains("runs already"), "{again}");
+    assert!(again.contains("is already running"), "{again}");
 
     kept::stop(&places, true).unwrap();
     assert!(!lives(first.postmaster_pid()));
@@ -575,7 +575,7 @@ fn a_server_restarts_with_other_settings_where_it_was_and_one_that_cannot_goes_o
     let refused = server.restart(&[setting("max_connections", "1")]).unwrap_err().to_string();
     assert!(refused.contains("max_connections"), "{refused}");
     let refused = server.restart(&[setting("port", "1")]).unwrap_err().to_string();
-    assert!(refused.contains("pgdyno decides"), "{refused}");
+    assert!(refused.contains("pgdyno sets it"), "{refused}");
     let mut admin = connect(&server);
     assert_eq!((show(&mut admin, "shared_buffers").as_str(), place(&server)), ("9MB", first));
     server.check().unwrap();
@@ -601,7 +601,7 @@ fn the_kept_server_restarts_with_what_alter_system_wrote_unless_that_cannot_be()
     // PostgreSQL lets it be written, and does not start with it.
     ask(&second, "alter system set shared_preload_libraries = 'no_such_library'");
     let refused = kept::restart(&places).unwrap_err().to_string();
-    assert!(refused.contains("no_such_library") && refused.contains("goes on with those before"), "{refused}");
+    assert!(refused.contains("no_such_library") && refused.contains("runs with the previous ones"), "{refused}");
     let kept::Status::Running(third) = kept::status(&places).unwrap() else { panic!("it does not run") };
     assert_eq!(ask(&third, "show shared_buffers"), [[Some("9MB".to_owned())]]);
     assert_eq!(ask(&third, "select n from kept"), [[Some("7".to_owned())]]);

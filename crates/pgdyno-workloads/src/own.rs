@@ -42,7 +42,7 @@ pub enum OwnError {
         source: std::io::Error,
     },
     /// A necessary file is missing.
-    #[error("{directory} has no {file}; a workload of one's own is a directory with {MANIFEST}, {SCHEMA} and scripts")]
+    #[error("{directory} has no {file}; your own workload is a directory with {MANIFEST}, {SCHEMA} and scripts")]
     Missing {
         /// The directory.
         directory: String,

@@ -46,7 +46,7 @@ const SCALE: Param = Param {
 /// A parameter of all three, because they share their data.
 const HISTORY_INDEXES: Param = Param {
     name: "history-indexes",
-    help: "an index on each of tid, bid, aid, delta and mtime of pgbench_history; pgbench makes none",
+    help: "an index on each of tid, bid, aid, delta and mtime of pgbench_history; pgbench creates none",
     default: "false",
     kind: ParamKind::Flag,
     when: When::LoadUnlessDefault,
@@ -55,7 +55,7 @@ const HISTORY_INDEXES: Param = Param {
 /// A parameter of all three, as [`HISTORY_INDEXES`].
 const PARTITIONS: Param = Param {
     name: "partitions",
-    help: "parts of pgbench_accounts, as pgbench --partitions makes them; 0: one ordinary table",
+    help: "partitions of pgbench_accounts, as with pgbench --partitions; 0: one ordinary table",
     default: "0",
     kind: ParamKind::Integer(0, 10_000),
     when: When::LoadUnlessDefault,
@@ -63,7 +63,7 @@ const PARTITIONS: Param = Param {
 
 const PARTITION_METHOD: Param = Param {
     name: "partition-method",
-    help: "what leads an account to its partition: range or hash of aid",
+    help: "how accounts are partitioned: by range or hash of aid",
     default: "range",
     kind: ParamKind::Choice(&["range", "hash"]),
     when: When::LoadUnlessDefault,
@@ -91,7 +91,7 @@ pub(crate) static TPCB_LIKE: Meta = Meta {
 
 pub(crate) static SIMPLE_UPDATE: Meta = Meta {
     id: "simple-update",
-    summary: "pgbench's simple update (-N): as tpcb-like, but tellers and branches are left alone",
+    summary: "pgbench's simple update (-N): as tpcb-like, without tellers and branches",
     version: 1,
     dataset: "pgbench",
     scale_name: "scale",

@@ -84,7 +84,7 @@ pub(crate) static META: Meta = Meta {
         },
         Param {
             name: "seed",
-            help: "what the rows and the NURand constants are derived from",
+            help: "seed of the rows and of the NURand constants",
             default: "1",
             kind: ParamKind::Integer(0, i64::MAX),
             when: When::Load,
@@ -112,7 +112,7 @@ pub(crate) static META: Meta = Meta {
         },
         Param {
             name: "profile",
-            help: "hammerdb: mix, choice of warehouses and inputs as HammerDB has them; spec: as the TPC-C clauses have them",
+            help: "rule set for mix, choice of warehouses and inputs: hammerdb, or spec (the TPC-C clauses)",
             default: "hammerdb",
             kind: ParamKind::Choice(&["hammerdb", "spec"]),
             when: When::Run,
@@ -133,7 +133,7 @@ pub(crate) static META: Meta = Meta {
         },
         Param {
             name: "call",
-            help: "who does a transaction: a stored procedure, a function, or the client by SQL of its own",
+            help: "how transactions are issued: procedure, function, or client (plain SQL)",
             default: "procedure",
             kind: ParamKind::Choice(&["procedure", "function", "client"]),
             when: When::Run,

@@ -59,7 +59,7 @@ pub(crate) fn failure(what: &str, record: Option<&RunRecord>, code: Option<i32>,
     let said = std::fs::read_to_string(log).unwrap_or_default();
     let last = || said.lines().rev().find_map(|line| line.strip_prefix("error: ")).map(str::to_owned);
     let why = record.and_then(|record| record.reason.clone()).or_else(last).unwrap_or_default();
-    Failure::new(code, format!("{what}: {why}")).hint(format!("{} has all that it said", log.display()))
+    Failure::new(code, format!("{what}: {why}")).hint(format!("its output is in {}", log.display()))
 }
 
 /// Runs an order and waits for its end. Appends its output to `log`. `place` is stored in its record, and identifies

@@ -107,7 +107,7 @@ impl<'a> SearchRun<'a> {
             if tps <= 0.0 {
                 let error = "nothing was committed in a closed loop, so there is no rate to begin with";
                 return Err(Failure::new(Code::Run, error)
-                    .hint(format!("{} has what it said", self.log().display()))
+                    .hint(format!("its output is in {}", self.log().display()))
                     .into());
             }
             self.record.capacity_tps = Some(tps);
@@ -177,10 +177,10 @@ impl<'a> SearchRun<'a> {
             let least = self.record.points.first().map(|point| words(self.task.by, point.load)).unwrap_or_default();
             let reason = match limit {
                 Limit { exhausted: true, .. } => {
-                    format!("{} runs did not get to a load that keeps it", self.task.steps)
+                    format!("no load that meets it was found in {} runs", self.task.steps)
                 }
                 Limit { broken: Some(_), .. } => format!("even {least} breaks it"),
-                Limit { .. } => format!("noise does not let it be told whether {least} keeps it"),
+                Limit { .. } => format!("noise hides whether {least} meets it"),
             };
             return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
         };
@@ -189,7 +189,8 @@ impl<'a> SearchRun<'a> {
         if let Some(objective) = self.task.objectives.iter().find(|o| o.least_tps().is_some_and(|least| tps <= least)) {
             let (load, rate) = (words(self.task.by, kept), pgdyno_report::units::rate(tps));
             let reason = format!(
-                "{load} is the highest load that keeps the other objectives, and brings {rate} TPS: {objective} is broken"
+                "{load} is the highest load that meets the other objectives, and achieves {rate} TPS: {objective} is \
+                 broken"
             );
             return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
         }
@@ -200,9 +201,8 @@ impl<'a> SearchRun<'a> {
                 "ended by its {} runs before the interval was as narrow as asked for: give more --steps",
                 self.task.steps
             )),
-            false => (untold > 0).then(|| {
-                format!("of {untold} loads in the interval noise does not let it be told: measure for longer (-T)")
-            }),
+            false => (untold > 0)
+                .then(|| format!("noise hides the verdict on {untold} loads in the interval: measure for longer (-T)")),
         };
         (SearchStatus::Found, reason, Ok(Code::Success))
     }
@@ -249,6 +249,6 @@ impl<'a> SearchRun<'a> {
 
     /// Returns why a run has no figures.
     fn nothing(&self, name: &str, record: Option<&RunRecord>, code: Option<i32>) -> Stopped {
-        child::failure(&format!("the run of {name} brought no figures"), record, code, &self.log()).into()
+        child::failure(&format!("the run of {name} has no figures"), record, code, &self.log()).into()
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn mark_known(access: &DataAccess<'_>, data: &dyn DataSet, checks: &m
     let mut admin = Admin::connect(access.options).or_fail(Code::Start)?;
     let Some(maker) = pgdyno_load::driven_by(&mut admin, data).or_fail(Code::Check)? else { return Ok(()) };
     for check in checks.iter_mut().filter(|check| !check.holds) {
-        check.known = maker.deviation(&check.name).map(|why| format!("known of {}: {why}", maker.name));
+        check.known = maker.deviation(&check.name).map(|why| format!("known deviation of {}: {why}", maker.name));
     }
     Ok(())
 }
@@ -129,7 +129,7 @@ pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
     let warning = |c: &CheckRecord| {
         let why = c.known.clone().unwrap_or_else(|| "pgdyno did not load it".to_owned());
         format!(
-            "the data breaks condition {} before the run, so it says nothing after it: {} ({why})",
+            "condition {} does not hold before the run, so it proves nothing after it: {} ({why})",
             c.name, c.condition
         )
     };
@@ -139,7 +139,7 @@ pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
 /// Returns the failure for another program's data that lacks columns or keys: figures with it would mean nothing.
 pub(crate) fn unlike(set: &CheckSet, maker: &str) -> Option<Failure> {
     let shape = set.checks.iter().find(|check| check.name == SHAPE && !check.holds)?;
-    let error = format!("the tables loaded by {maker} are not whole: {}", shape.violations.join("; "));
+    let error = format!("the tables loaded by {maker} are incomplete: {}", shape.violations.join("; "));
     Some(Failure::new(Code::Check, error).hint(
         "restore what is missing (an interrupted build makes its indexes last), or drive it as it is with --no-check",
     ))

@@ -156,7 +156,7 @@ impl<'scope> Watch<'scope> {
         let left_out = |out: LeftOut| LeftOutRecord { source: out.source.to_owned(), why: out.why };
         let mut left_out: Vec<_> = sampled.left_out.into_iter().map(left_out).chain(machines.left_out).collect();
         if self.is_distributed {
-            let why = "only the node that the clients connect to is looked at, and its counters are not those of all";
+            let why = "only the node that the clients connect to is sampled; its counters leave out the other nodes";
             left_out.push(LeftOutRecord { source: "other nodes".to_owned(), why: why.to_owned() });
         }
         let plans = sampled.plans.map(|plans| self.sink.keep("plans.txt", &plans));

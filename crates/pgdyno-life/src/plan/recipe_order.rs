@@ -56,7 +56,7 @@ pub fn apply(order: Order) -> Result<(Order, Option<FollowedRecipe>)> {
     let alone = fill::fill(Order::default(), &run);
     let order = fill::fill(order, &run);
     let source = WorkloadSource::read(&order.workload).map_err(|failure| {
-        let error = format!("recipe {} needs a workload that is not there: {}", recipe.name, failure.text());
+        let error = format!("recipe {} needs a workload that does not exist: {}", recipe.name, failure.text());
         Failure::new(Code::Start, error).hint("`pgdyno list workloads` lists the workloads")
     })?;
     weigh(&order, &source, &mut run.recipe);
@@ -136,7 +136,7 @@ fn looks_like_recipe(name: &str) -> bool {
 fn unknown(name: &str) -> Failure {
     let hint = recipe::nearest(name).map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
     Failure::new(Code::Start, format!("unknown recipe '{name}'{hint}"))
-        .hint("`pgdyno list recipes` lists them; a recipe of one's own is a file that ends with .toml")
+        .hint("`pgdyno list recipes` lists them; your own recipe is a file that ends in .toml")
 }
 
 /// Returns the options of the order that only recipes have.
@@ -151,7 +151,7 @@ fn refuse_options(order: &Order) -> Result<()> {
     match options.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => {
-            let error = format!("{option} is for recipes, and {} is none", order.workload.id());
+            let error = format!("{option} is for recipes, and {} is not a recipe", order.workload.id());
             Err(Failure::new(Code::Start, error).hint("`pgdyno list recipes` lists them"))
         }
     }

@@ -137,13 +137,11 @@ impl Request {
         if self.source.needs_server() {
             let target = Target::resolve(&self.order.target)?;
             if let Some(option) = prepared.filter(|_| target.is_null()) {
-                let error = format!(
-                    "{option} is for PostgreSQL, a private server or a given one, and this run has a null server"
-                );
+                let error = format!("{option} needs PostgreSQL, and this run has a null server");
                 return Err(Failure::new(Code::Start, error));
             }
             if from_template.is_some() && target.is_null() {
-                return Err(Failure::new(Code::Start, "a null server has no database that --from-template could copy"));
+                return Err(Failure::new(Code::Start, "a null server has no database to copy (--from-template)"));
             }
             return Ok(target);
         }
@@ -213,11 +211,10 @@ fn client_setup(
     let stages = workload.drive.stages();
     let most_clients = stages.iter().map(|stage| stage.clients(counts.clients)).max().unwrap_or(counts.clients);
     if let Some(shared) = connections.filter(|shared| *shared > most_clients) {
-        let error = format!(
-            "{shared} connections are to be shared, and there are {most_clients} clients: more than one each is of no use"
-        );
+        let error =
+            format!("--connections {shared} is more than the {most_clients} clients, and a client uses at most one");
         return Err(
-            Failure::new(Code::Start, error).hint("lower --connections, or leave it out: then each has its own")
+            Failure::new(Code::Start, error).hint("lower --connections, or leave it out to give each client its own")
         );
     }
     let links = connections.unwrap_or(most_clients);

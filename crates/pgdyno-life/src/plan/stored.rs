@@ -15,7 +15,8 @@ use crate::plan::recipe_order::FollowedRecipe;
 use crate::plan::resolve::Request;
 use crate::plan::workload_source::WorkloadSource;
 
-const OLD: &str = "records of 0.1.0 and of the drop-in name scripts and do not keep them; name the scripts or their directory \
+const OLD: &str = "records of 0.1.0 and of the drop-in name scripts but do not contain them; name the scripts or their \
+                   directory \
                    instead, as in `pgdyno run ./mine.sql`";
 
 impl Request {
@@ -113,7 +114,7 @@ fn content(input: &InputFile, directory: &Path) -> Result<Vec<u8>> {
         Some(text) => (text.clone().into_bytes(), "the plan".to_owned()),
         None => {
             let Some(path) = input_path(directory, &input.sha256) else {
-                let error = format!("'{}' is no hash of {}", input.sha256, input.file);
+                let error = format!("'{}' is not a hash of {}", input.sha256, input.file);
                 return Err(Failure::new(Code::Start, error));
             };
             let bytes = std::fs::read(&path).map_err(|error| {
@@ -156,14 +157,14 @@ fn still_there(script: &ScriptPlan) -> Result<Source> {
     let text = std::fs::read(&script.file).map_err(|error| lacking(script, &error.to_string()))?;
     match sha256(&text) == script.sha256 {
         true => Ok(Source { name: script.file.clone(), text, weight: script.weight }),
-        false => Err(lacking(script, "the file there is another one")),
+        false => Err(lacking(script, "a different file is there now")),
     }
 }
 
 /// Returns the failure for a script whose text is not known.
 fn lacking(script: &ScriptPlan, why: &str) -> Failure {
     let error = format!(
-        "the record lacks the text of {} (SHA-256 {:.16}…), and it is not there any more: {why}",
+        "the record lacks the text of {} (SHA-256 {:.16}…), and the original cannot be used: {why}",
         script.file, script.sha256
     );
     Failure::new(Code::Start, error).hint(OLD)
@@ -241,7 +242,7 @@ mod tests {
         let refused = again(&Plan { inputs, ..plan.clone() }, place.path()).unwrap_err().text();
         assert!(refused.contains("was changed"), "{refused}");
         let inputs = vec![InputFile { text: None, sha256: "../../x".to_owned(), ..plan.inputs[0].clone() }];
-        assert!(again(&Plan { inputs, ..plan }, place.path()).unwrap_err().text().contains("is no hash"));
+        assert!(again(&Plan { inputs, ..plan }, place.path()).unwrap_err().text().contains("is not a hash"));
     }
 
     #[test]
@@ -254,7 +255,7 @@ mod tests {
         assert_eq!(again(&old, place.path()).unwrap(), plan, "the same file is there still");
         std::fs::write(&file, "SELECT 2;").unwrap();
         let refused = again(&old, place.path()).unwrap_err().text();
-        assert!(refused.contains("lacks the text of") && refused.contains("another one"), "{refused}");
+        assert!(refused.contains("lacks the text of") && refused.contains("different file"), "{refused}");
         let (_, sensor) = planned(&[Path::new("sensor-1")]);
         let old = Plan { inputs: Vec::new(), directory: None, ..sensor.clone() };
         assert_eq!(again(&old, place.path()).unwrap().inputs, sensor.inputs);

@@ -61,7 +61,7 @@ impl WorkloadSource {
             [one] => Self::named(one)?,
             several => {
                 if let Some(other) = several.iter().find(|name| !is_script(name)) {
-                    let error = format!("{other} is no script file, and only of these several can be named");
+                    let error = format!("{other} is not a script file, and only script files can be combined");
                     return Err(Failure::new(Code::Start, error));
                 }
                 Self::Scripts(several.iter().map(|name| script(name)).collect::<Result<_>>()?)
@@ -69,7 +69,7 @@ impl WorkloadSource {
         };
         match &source {
             Self::Scripts(scripts) if scripts.iter().all(|script| script.weight == 0) => {
-                Err(Failure::new(Code::Start, "all scripts have weight 0: none could ever run"))
+                Err(Failure::new(Code::Start, "all scripts have weight 0: none would run"))
             }
             _ => Ok(source),
         }
@@ -375,7 +375,7 @@ fn script(name: &str) -> Result<Source> {
         None => 1,
         Some((_, Ok(weight))) if weight <= i32::MAX.unsigned_abs() => weight,
         Some((text, _)) => {
-            let error = format!("'{text}' in {name} is no weight: write a whole number up to {}", i32::MAX);
+            let error = format!("'{text}' in {name} is not a weight: write a whole number up to {}", i32::MAX);
             return Err(Failure::new(Code::Start, error));
         }
     };

@@ -94,8 +94,8 @@ pub fn test(
         found.push(format!("{} {} is broken: {}", check.name, check.condition, check.violations.join("; ")));
     }
     let remark = format!(
-        "on a private server of its own, PostgreSQL {}, {}: {} were acknowledged and {} under way when it was killed; all \
-         {} conditions were asked after its recovery. The loss of power cannot be tested so",
+        "on a private server of its own, PostgreSQL {}, {}: {} were acknowledged and {} under way when it was killed; \
+         all {} conditions were checked after its recovery. This does not test the loss of power",
         like.installation().version.text,
         shown.join(" "),
         units::count(acknowledged as u64),

@@ -129,7 +129,7 @@ impl<'a> Place<'a> {
             }
             Err(error) => return Err(self.failed(began, &error)),
         };
-        let hint = format!("what it said is in {}", self.directory.join(&self.file).display());
+        let hint = format!("its output is in {}", self.directory.join(&self.file).display());
         Err(Box::new((self.record(began, false, what.clone()), Failure::new(Code::Hook, what).hint(hint))))
     }
 

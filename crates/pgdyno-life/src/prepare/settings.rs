@@ -118,7 +118,7 @@ fn unknown(admin: &mut Admin, name: &str) -> Failure {
     let known: Vec<_> = known.into_iter().filter_map(|row| row.into_iter().next()?).collect();
     match nearest(name, known.iter().map(String::as_str)) {
         Some(nearest) => failure.hint(format!("did you mean {nearest}?")),
-        None => failure.hint("settings of an extension are there when shared_preload_libraries names it"),
+        None => failure.hint("settings of an extension exist only when shared_preload_libraries names it"),
     }
 }
 
@@ -134,8 +134,7 @@ pub(crate) fn verify(
     let mut admin = match Admin::connect(options) {
         Ok(admin) => admin,
         Err(error) => {
-            let hint =
-                "settings are in the startup message of each session; a pooler in between may not let them through";
+            let hint = "settings are sent in the startup message of each session; a pooler in between may refuse them";
             return (Vec::new(), Err(Failure::new(Code::Start, error).hint(hint)));
         }
     };
@@ -162,8 +161,9 @@ pub(crate) fn verify(
     }
     let verdict = match wrong.is_empty() {
         true => Ok(()),
-        false => Err(Failure::new(Code::Start, format!("settings did not take: {}", wrong.join("; "))).hint(
-            "the server's command line, or a setting of the role or the database (ALTER ROLE or DATABASE … SET), may be in the way",
+        false => Err(Failure::new(Code::Start, format!("settings did not take effect: {}", wrong.join("; "))).hint(
+            "the server's command line, or a setting of the role or the database (ALTER ROLE or DATABASE … SET), may \
+             override them",
         )),
     };
     (records, verdict)

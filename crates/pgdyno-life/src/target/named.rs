@@ -39,7 +39,7 @@ impl Named {
             let known: Vec<_> = targets.target.keys().map(String::as_str).collect();
             return Err(Failure::new(Code::Start, error).hint(match targets.nearest(name) {
                 Some(nearest) => format!("did you mean {nearest}?"),
-                None if known.is_empty() => "it has none at all; a target begins with a line [target.NAME]".to_owned(),
+                None if known.is_empty() => "it has none; a target begins with a line [target.NAME]".to_owned(),
                 None => format!("it has {}", known.join(", ")),
             }));
         };

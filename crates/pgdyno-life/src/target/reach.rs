@@ -21,7 +21,8 @@ pub(crate) fn admit_run(caps: &Capabilities, drive: &dyn Drive, plan: &Plan) -> 
     if !drive.is_read_only() {
         let error = format!("{} is a standby, and {id} writes", plan.target);
         return Err(Failure::new(Code::Start, error).hint(
-            "name the primary in --target, or run what only reads: select-only, polardb-ro, or a script of SELECTs",
+            "name the primary in --target, or run a workload that only reads: select-only, polardb-ro, or a script of \
+             SELECTs",
         ));
     }
     let writes = [
@@ -65,7 +66,7 @@ pub(crate) fn admit_pooled(caps: &Capabilities, plan: &Plan) -> Result<()> {
     ];
     if let Some((_, what)) = sessions.iter().find(|(asked, _)| *asked) {
         let error =
-            format!("{what} takes sessions of its own, and the pooler hands out a connection for each transaction");
+            format!("{what} needs sessions of its own, but the pooler hands out a connection for each transaction");
         return Err(Failure::new(Code::Start, error).hint(DIRECTLY));
     }
     let mut groups = plan.stages.iter().flat_map(|stage| &stage.groups);
@@ -94,7 +95,7 @@ pub(crate) fn admit_load(caps: &Capabilities, id: &str) -> Result<()> {
         return Ok(());
     }
     let error = format!(
-        "the server is a standby: the data of {id} is not there as it is asked for, and cannot be loaded there"
+        "the server is a standby: the data of {id} that you asked for is not there, and cannot be loaded there"
     );
     Err(Failure::new(Code::Load, error).hint("load on the primary; the standby gets it by replication"))
 }
@@ -119,7 +120,7 @@ pub fn admit_sessions(caps: &Capabilities, what: &str) -> Result<()> {
     match caps.pooling {
         Some(pooling) if !pooling.keeps_sessions() => {
             let error = format!(
-                "{what} takes sessions of its own, and the pooler hands out a connection for each {}",
+                "{what} needs sessions of its own, but the pooler hands out a connection for each {}",
                 pooling.name()
             );
             Err(Failure::new(Code::Start, error).hint(DIRECTLY))

@@ -75,8 +75,8 @@ impl Server {
     /// Returns the kept private server, for single steps: the data of a temporary one would end with it.
     pub(super) fn kept(want: &Want) -> Result<Self> {
         running(&private_version(want)?)?.map(Self::of_kept).ok_or_else(|| {
-            Failure::new(Code::Start, "no target is given, and no private server runs that could keep the data")
-                .hint("give --target, or start one that stays with `pgdyno server start`")
+            Failure::new(Code::Start, "no target is given, and no private server is running that would keep the data")
+                .hint("give --target, or start a private server that stays: `pgdyno server start`")
         })
     }
 
@@ -101,7 +101,7 @@ impl Server {
         match (running(want)?, running(&Want::Any)?) {
             // The password for its TCP connections is stored nowhere.
             (Some(server), _) if !tcp => return Ok(Self::of_kept(server)),
-            (_, Some(_)) => events.note("the kept private server is not what is asked for: starting another one"),
+            (_, Some(_)) => events.note("the kept private server does not match: starting another one"),
             (_, None) => {}
         }
         Self::own(want, tcp, settings, clients, events)
@@ -331,7 +331,7 @@ pub fn starting(events: &dyn EventSink) -> impl FnMut(Start) + '_ {
     |step| {
         events.note(&match step {
             Start::Fetching { major } => format!("fetching the portable PostgreSQL {major} (once, about 15 MB)"),
-            Start::Initialising { version } => format!("making a private PostgreSQL {}", version.text),
+            Start::Initialising { version } => format!("creating a private PostgreSQL {}", version.text),
             Start::Starting { version } => format!("starting a private PostgreSQL {}", version.text),
         });
     }

@@ -9,16 +9,16 @@ use super::theme::Theme;
 
 const TEXT: [&str; 11] = [
     "q, Esc   leave the view; the run goes on with a line of progress",
-    "p        let the picture stand still, and go on",
+    "p        pause the view, and resume it",
     "?        this page, and back",
-    "Ctrl-C   end the run: what was measured stands; twice: at once",
+    "Ctrl-C   end the run and keep its results; twice: at once",
     "",
     "Throughput: committed transactions a second; grey is the warm-up.",
     "Latency: of the last second, and of the measured window.",
     "Active sessions: how many, on average, were at each wait event.",
-    "Processors: how many each program kept busy in the last second.",
+    "CPUs: how many each program kept busy in the last second.",
     "",
-    "Whatever is said here is said again when the view ends.",
+    "Messages are printed again when the view ends.",
 ];
 
 pub(super) fn draw(area: Rect, buffer: &mut Buffer, theme: Theme) {

@@ -19,7 +19,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let machines = machines(&model.frames);
     let title = match machines.first() {
         Some(Machine { cpus: Some(cpus), name, .. }) => format!(" {cpus:.0} {} ", cased(name)),
-        _ => " Processors ".to_owned(),
+        _ => " CPUs ".to_owned(),
     };
     let block = theme.panel(title);
     let inner = block.inner(area);
@@ -46,7 +46,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
 
 /// Returns the title of a machine's CPUs.
 fn cased(name: &str) -> &str {
-    if name == "processors" { "processors" } else { "processors of the server's machine" }
+    if name == "CPUs" { "CPUs" } else { "CPUs of the server's machine" }
 }
 
 fn line(share: &Share, whole: f64, width: usize, theme: Theme) -> Line<'static> {

@@ -26,7 +26,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         return Line::from(Span::styled(unseen(model), theme.quiet())).render(inner, buffer);
     };
     if found.is_empty() {
-        return Line::from(Span::styled("nobody is at work", theme.quiet())).render(inner, buffer);
+        return Line::from(Span::styled("no active sessions", theme.quiet())).render(inner, buffer);
     }
     let names = found.iter().map(|wait| name(wait).chars().count()).max().unwrap_or(0);
     let wide = names.min(usize::from(inner.width) / 2).max(8);
@@ -61,8 +61,8 @@ fn ink(wait: &Wait, theme: Theme) -> Style {
 /// Returns why there is nothing to show.
 pub(super) fn unseen(model: &Model) -> &'static str {
     match (model.facts.has_server, model.facts.unsampled) {
-        (false, _) => "there is no server to look at",
-        (true, true) => "not looked at (--no-samples)",
-        (true, false) => "nothing seen yet",
+        (false, _) => "there is no server",
+        (true, true) => "not sampled (--no-samples)",
+        (true, false) => "no samples yet",
     }
 }

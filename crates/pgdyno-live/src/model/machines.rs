@@ -85,7 +85,7 @@ fn shared(frames: &Frames) -> Option<Machine> {
         let busy = frames.gauge(machine::BUSY_CPUS).unwrap_or(0.0).max(server + driver + other);
         shares.push(share("idle", Use::Idle, (cpus - busy).max(0.0)));
     }
-    Some(Machine { name: "processors", cpus, shares, kinds })
+    Some(Machine { name: "CPUs", cpus, shares, kinds })
 }
 
 /// Returns the machine by the state of its CPUs.

@@ -48,7 +48,7 @@ impl Model {
     pub(crate) fn stage(&self, now_s: f64) -> Stage {
         let Some(elapsed_s) = self.standing.elapsed_s(now_s) else { return self.connecting_stage() };
         if self.standing.ending {
-            let far = "transactions in flight may finish; Ctrl-C once more ends them";
+            let far = "transactions in flight may finish; press Ctrl-C again to cancel them";
             return Stage { name: "ending", far: far.to_owned(), share: self.share(elapsed_s) };
         }
         let name = match self.phase(elapsed_s) {
@@ -58,7 +58,7 @@ impl Model {
         };
         let far = match (self.phase(elapsed_s), self.facts.time_s) {
             (Phase::Ramp, _) => of(elapsed_s, self.facts.ramp_s),
-            (Phase::Drain, _) => "the last transactions finish".to_owned(),
+            (Phase::Drain, _) => "the last transactions are ending".to_owned(),
             (Phase::Measure, Some(time_s)) => of(elapsed_s - self.facts.ramp_s, time_s),
             (Phase::Measure, None) => format!("{} transactions done", units::count(self.totals.ended())),
         };

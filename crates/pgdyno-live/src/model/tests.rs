@@ -28,7 +28,7 @@ fn a_run_goes_through_its_stages() {
     assert!((stage.share.unwrap() - 8.0 / 33.0).abs() < 1e-9);
     assert_eq!((model.stage(40.0).name, model.stage(40.0).share), ("ending", Some(1.0)));
     model.event(0.0, &Event::Ending { text: "ending" });
-    assert!(model.stage(9.0).far.contains("Ctrl-C once more"));
+    assert!(model.stage(9.0).far.contains("press Ctrl-C again"));
 }
 
 #[test]

@@ -168,7 +168,7 @@ impl<'a> Play<'a> {
     }
 
     fn fill(&self, sql: &str) -> Result<String, End> {
-        self.values.fill(sql).map_err(|name| End::Broken(format!("no row brought {name}, which is needed for: {sql}")))
+        self.values.fill(sql).map_err(|name| End::Broken(format!("no row returned {name}, which is needed for: {sql}")))
     }
 
     fn ask(&mut self, sql: &str) -> Result<Rows, End> {
@@ -220,7 +220,7 @@ impl<'a> Play<'a> {
             match idle {
                 Some(blocker) if hopeless >= SURE => {
                     let blocker = *blocker;
-                    return Err(self.give_up(session, &format!("waits for {blocker}, and must not")));
+                    return Err(self.give_up(session, &format!("waits for {blocker}, but must not")));
                 }
                 _ if began.elapsed() > self.rules.limit => return Err(self.hangs(session, "has not ended")),
                 _ => {}

@@ -67,7 +67,8 @@ impl<'a> Load<'a> {
         let mut notes = Vec::new();
         if unlogged != how.unlogged {
             notes.push(
-                "the tables were never unlogged: the server distributes them, and such tables are logged".to_owned(),
+                "--unlogged has no effect: the server distributes the tables, and distributed tables are always logged"
+                    .to_owned(),
             );
         }
         Self { data, caps, how, tables, progress, spans: Vec::new(), notes, ledger: None, unlogged }

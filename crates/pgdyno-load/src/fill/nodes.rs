@@ -43,7 +43,9 @@ pub(crate) fn dial(
     for node in wanted {
         match reach(options, node, &known) {
             Ok(admin) => reached.push((node, Some(admin))),
-            Err(why) => ways.notes.push(format!("no loader sent rows to node {} itself: {why}", node.name())),
+            Err(why) => {
+                ways.notes.push(format!("the rows of node {} went through the coordinator: {why}", node.name()))
+            }
         }
     }
     for nth in 0..loaders {

@@ -34,15 +34,15 @@ impl Phase {
     pub(crate) fn attempt(self) -> &'static str {
         match self {
             Self::Prepare => "prepare the load",
-            Self::Schema => "make the schema",
+            Self::Schema => "create the schema",
             Self::Rows => "load the rows",
-            Self::Log => "make logged",
+            Self::Log => "set the tables logged",
             Self::Freeze => "vacuum",
             Self::Indexes => "build the indexes",
             Self::Analyze => "analyze",
             Self::ForeignKeys => "add the foreign keys",
             Self::Routines => "create the routines",
-            Self::Checkpoint => "make a checkpoint",
+            Self::Checkpoint => "do a checkpoint",
             Self::Stamp => "stamp the data",
         }
     }

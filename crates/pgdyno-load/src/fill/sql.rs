@@ -42,7 +42,7 @@ impl Load<'_> {
             marked
                 .unmarkable
                 .iter()
-                .map(|what| format!("{what} cannot be marked as made by pgdyno; `pgdyno drop` will leave it")),
+                .map(|what| format!("{what} cannot be marked as created by pgdyno; `pgdyno drop` will not drop it")),
         );
         stamp.rows = tables.iter().map(|table| (table.name.clone(), table.rows)).collect();
         let bytes = tables.iter().map(|table| table.bytes).sum();

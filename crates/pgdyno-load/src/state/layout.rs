@@ -56,8 +56,8 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     let layout = stamp::layout(admin, &inventory.schema, dataset).map_err(LoadError::Catalog)?;
     let Some(mut expected) = layout else {
         let why = format!(
-            "pgdyno {} loaded the data, and its stamp keeps no schema to hold this one against; `{} --replace` loads it anew \
-             with one",
+            "pgdyno {} loaded the data without recording its schema, so the schema cannot be checked; `{} --replace` \
+             loads it anew with one",
             stamp.pgdyno,
             stamp::command(data, &stamp)
         );

@@ -160,10 +160,8 @@ pub(crate) fn find(
     // Another version of pgdyno may distribute the same rows over other tables.
     let this = env!("CARGO_PKG_VERSION");
     if begun.pgdyno != this {
-        damage.push(format!(
-            "the load was begun by pgdyno {}, and this is {this}, which cannot go on with it",
-            begun.pgdyno
-        ));
+        damage
+            .push(format!("the load was begun by pgdyno {}, and this is {this}, which cannot resume it", begun.pgdyno));
     }
     if !damage.is_empty() {
         return Ok(Left::Damaged(damage));

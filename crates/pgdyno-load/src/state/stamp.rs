@@ -63,7 +63,7 @@ impl Stamp {
     pub(crate) fn contradiction(&self, scale_name: &str) -> Option<String> {
         let size = self.load_params().find(|(name, _)| *name == scale_name).map(|(_, value)| value);
         if self.identity != hash(&self.dataset, self.version, &self.params) {
-            return Some(format!("the stamp names {}, and its identity belongs to other data", self.params));
+            return Some(format!("the stamp names {}, but its identity belongs to other data", self.params));
         }
         let size = size.filter(|size| *size != self.scale.to_string())?;
         Some(format!("the stamp says {scale_name} {} and {scale_name} {size}", self.scale))

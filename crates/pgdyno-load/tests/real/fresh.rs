@@ -66,7 +66,7 @@ fn what_cannot_be_copied_is_refused_with_the_remedy() {
         Ok(_) => panic!("it was copied"),
         Err(error) => error.to_string(),
     };
-    assert_eq!(refusal(&target, "nobody's"), "there is no database nobody's that could be copied");
+    assert_eq!(refusal(&target, "nobody's"), "there is no database nobody's to copy");
     let busy = connect(&target);
     let error = refusal(&target, "mine");
     assert!(error.contains("failed to copy database mine") && error.contains("end the sessions"), "{error}");

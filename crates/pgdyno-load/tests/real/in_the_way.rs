@@ -219,8 +219,8 @@ fn a_database_of_hammerdb_is_known_and_left_alone() {
             .map(|name| format!("table {name}"))
             .collect();
     let expected = format!(
-        "schema public holds data loaded by HammerDB: {}; pgdyno leaves it alone, and `pgdyno run tproc-c` drives it as it \
-         is; use another database or schema for data of pgdyno's own, or drop this with --force",
+        "schema public holds data loaded by HammerDB: {}; pgdyno leaves it alone, and `pgdyno run tproc-c` drives it \
+         as it is; use another database or schema for pgdyno's own data, or drop this data with --force",
         tables.join(", ")
     );
     let replace = LoadOptions { replace: true, ..how(2) };

@@ -126,7 +126,7 @@ fn rows_that_are_refused_end_the_load_with_the_servers_words() {
         let error = load_with(&target, &Sample::new(&[("seed", "14")]), &how(loaders)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "table big got 100002 rows and should have 100000 to 100001; this is a mistake of the workload"
+            "table big got 100002 rows and should have 100000 to 100001; this is a bug of the workload"
         );
     }
 }

@@ -154,7 +154,7 @@ fn what_comes_otherwise_is_told_in_words() {
     assert_eq!(found(wrong, patient), "not so: one is two: n=1");
     assert_eq!(found(vec![Step::holds("anything", "select true where false")], patient), "not so: anything: no row");
     let absent = found(vec![Step::run("T1", "select :none.n")], patient);
-    assert!(absent.starts_with("no row brought none.n"), "{absent}");
+    assert!(absent.starts_with("no row returned none.n"), "{absent}");
     let refused = found(vec![Step::run("T1", "select  1 / 0")], patient);
     assert!(refused.starts_with("T1: ") && refused.contains("division by zero"), "{refused}");
 

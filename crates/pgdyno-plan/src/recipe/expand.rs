@@ -32,7 +32,7 @@ pub struct Request<'a> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RecipeError {
     /// No size was given.
-    #[error("recipe {recipe} has other numbers for each machine, and none is chosen; its sizes are {sizes}")]
+    #[error("recipe {recipe} has different numbers for each machine: choose one with --size; its sizes are {sizes}")]
     NoSize {
         /// The recipe.
         recipe: String,
@@ -40,7 +40,7 @@ pub enum RecipeError {
         sizes: String,
     },
     /// Both a size and `fit` were given.
-    #[error("a size of recipe {recipe} is to be taken as it is, and to be fitted; choose one of these")]
+    #[error("--size takes the numbers of recipe {recipe} as they are, --fit scales them: give one of the two")]
     SizeAndFit {
         /// The recipe.
         recipe: String,
@@ -60,7 +60,9 @@ pub enum RecipeError {
         known: String,
     },
     /// The recipe has no rule for other machines.
-    #[error("recipe {recipe} has no rule for other machines than its own; its sizes are {sizes}")]
+    #[error(
+        "recipe {recipe} has no rule to scale its numbers (--fit): choose a size with --size; its sizes are {sizes}"
+    )]
     NoRule {
         /// The recipe.
         recipe: String,
@@ -68,7 +70,7 @@ pub enum RecipeError {
         sizes: String,
     },
     /// `short` would make times longer.
-    #[error("the times of recipe {recipe} cannot be divided by {by}: give a number from 1 on")]
+    #[error("the times of recipe {recipe} cannot be divided by {by}: give a number of at least 1")]
     Short {
         /// The recipe.
         recipe: String,

@@ -97,7 +97,7 @@ fn times_are_cut_down_to_what_still_shows_something() {
     assert_eq!(short(&SMALL.replace("\"1h\"", "\"6s\"").replace("ramp = \"5s\"", ""), 20.0), (6.0, 0.0, 6.0, 0.0));
     assert_eq!(
         refused(&Request { size: Some("2vcpu"), short: Some(0.5), ..Request::default() }),
-        "the times of recipe mine.toml cannot be divided by 0.5: give a number from 1 on"
+        "the times of recipe mine.toml cannot be divided by 0.5: give a number of at least 1"
     );
 }
 
@@ -107,7 +107,7 @@ fn a_request_must_choose_one_run() {
     let here = Some(Machine { vcpus: 2, memory_bytes: 1 << 30 });
     assert_eq!(
         refused(&none),
-        "recipe mine.toml has other numbers for each machine, and none is chosen; its sizes are 16vcpu (16 vCPU, 128 GB), \
+        "recipe mine.toml has different numbers for each machine: choose one with --size; its sizes are 16vcpu (16 vCPU, 128 GB), \
          2vcpu (2 vCPU, 8 GB)"
     );
     assert_eq!(
@@ -118,10 +118,13 @@ fn a_request_must_choose_one_run() {
         refused(&Request { size: Some("2vcpu"), variant: Some("hot"), ..none }),
         "recipe mine.toml of size 2vcpu has no variant 'hot'; it has none"
     );
-    assert!(refused(&Request { size: Some("2vcpu"), fit: here, ..none }).contains("choose one of these"));
+    assert!(refused(&Request { size: Some("2vcpu"), fit: here, ..none }).contains("give one of the two"));
     let rigid = read("mine.toml", &SMALL.replace("[fit]\nrule = \"our rule\"\ngrows", "[settings]\nx = 1\n[steps]\n#"));
     let error = expand(&rigid.unwrap(), &Request { fit: here, ..none }).unwrap_err().to_string();
-    assert!(error.contains("no rule for other machines than its own; its sizes are 16vcpu"), "{error}");
+    assert!(
+        error.contains("no rule to scale its numbers (--fit): choose a size with --size; its sizes are 16vcpu"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -190,12 +193,12 @@ fn mistakes_are_told_with_their_place_or_their_remedy() {
         (
             "clients = \"vcpus\"",
             "clints = \"vcpus\"",
-            "'clints' is to grow, and is no number of size 16vcpu (did you mean clients?)",
+            "'clints' cannot grow: it is not a number of size 16vcpu (did you mean clients?)",
         ),
         ("clients = \"vcpus\"", "clients = \"cpus\"", "clients cannot grow with 'cpus' (did you mean vcpus?)"),
         ("hot = \"scale\"", "hot = \"hot\"", "hot cannot grow with 'hot'"),
-        ("hot = 50 }", "hot = 0 }", "'hot' is to grow, and is no number of size 2vcpu"),
-        ("hot = 50 }", "hot = \"much\" }", "'hot' is to grow, and is no number of size 2vcpu"),
+        ("hot = 50 }", "hot = 0 }", "'hot' cannot grow: it is not a number of size 2vcpu"),
+        ("hot = 50 }", "hot = \"much\" }", "'hot' cannot grow: it is not a number of size 2vcpu"),
     ] {
         let error = told(from, to);
         assert!(error.contains(words), "{to}: {error}");

@@ -66,7 +66,7 @@ fn grows(recipe: &Recipe, name: &str, by: &str) -> Result<(), String> {
         Some(size) => {
             let params = recipe.params.keys().chain(size.params.keys()).map(String::as_str);
             let hint = did_you_mean(name, NUMBERS.into_iter().chain(params));
-            Err(format!("fit: '{name}' is to grow, and is no number of size {}{hint}", size.name))
+            Err(format!("fit: '{name}' cannot grow: it is not a number of size {}{hint}", size.name))
         }
     }
 }

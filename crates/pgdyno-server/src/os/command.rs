@@ -44,7 +44,7 @@ pub(crate) fn watch(command: &str, cpus: Option<f64>, own: &Sender<Wake>, wake: 
                 Line::Garbage(why) => {
                     garbage += 1;
                     if garbage == 1 {
-                        left_out(format!("{why}; such lines are left out"));
+                        left_out(format!("{why}; such lines are skipped"));
                     }
                 }
                 Line::Row(moment, row) => {

@@ -25,7 +25,7 @@ const BUDGET: Duration = Duration::from_millis(5);
 pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) {
     let source = observer.machine();
     if !Path::new("/proc/stat").exists() {
-        let why = "a machine is looked at through /proc, which only Linux has".to_owned();
+        let why = "machines are sampled through /proc, which only Linux has".to_owned();
         return tell(MachineReport::LeftOut { source, why });
     }
     let seeks_server = observer.tally.seeks_server() && source == MACHINE;
@@ -53,15 +53,15 @@ pub(crate) fn watch(mut observer: Observer, wake: &Receiver<Wake>, tell: &Sink) 
             if wanted > seconds_per_look {
                 let count = look.processes.as_ref().map_or(0, Vec::len);
                 let ms = cost.as_secs_f64() * 1e3;
-                let why = format!("a look at {count} processes takes {ms:.0} ms of CPU: there is one every {wanted} s");
+                let why = format!("sampling {count} processes takes {ms:.0} ms of CPU, so it is done every {wanted} s");
                 tell(MachineReport::LeftOut { source: observer.processes(), why });
                 seconds_per_look = wanted;
             }
             if seeks_server && cost_before.is_none() && !observer.tally.has_server() {
                 tell(MachineReport::LeftOut {
                     source: PROCESSES,
-                    why: "the server's processes are not among those of this machine, or hidden: a container or a tunnel may \
-                          lie between; --os-metrics says how its machine can be looked at"
+                    why: "the server's processes are not among those of this machine, or hidden: a container or a \
+                          tunnel may lie between; give --os-metrics to sample its machine"
                         .to_owned(),
                 });
             }

@@ -263,6 +263,6 @@ mod tests {
         let mut broken = look(1, 1, 1);
         broken.texts.files[1] = "bash: cat: not found".to_owned();
         let error = Observer::of_driver(Tally::here(None)).digest(&broken, Instant::now()).unwrap_err();
-        assert_eq!(error.to_string(), "/proc/meminfo is not as Linux writes it: \"bash: cat: not found\"");
+        assert_eq!(error.to_string(), "/proc/meminfo has an unexpected format: \"bash: cat: not found\"");
     }
 }

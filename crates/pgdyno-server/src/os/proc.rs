@@ -48,7 +48,7 @@ impl ProcTexts {
 
 /// The error when a text is not in the format of proc(5).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("/proc/{file} is not as Linux writes it: {text:?}")]
+#[error("/proc/{file} has an unexpected format: {text:?}")]
 pub(crate) struct Malformed {
     file: &'static str,
     text: String,

@@ -115,7 +115,7 @@ fn row(
             Column::At => at = Some(moment(cell).ok_or_else(|| format!("{:?} is no moment", shown()))?),
             Column::Known(nth) => {
                 let number = cell.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-                values[*nth] = Some(number.ok_or_else(|| format!("{:?} is no number from 0 on", shown()))?);
+                values[*nth] = Some(number.ok_or_else(|| format!("{:?} is not a number of at least 0", shown()))?);
             }
             Column::Unknown => {}
         }
@@ -185,10 +185,10 @@ mod tests {
         rows.take("busy_cpus,at");
         for (line, why) in [
             ("1", "line 2: 1 values for 2 columns"),
-            ("x,1", "line 3: \"x\" is no number from 0 on"),
-            ("-1,1", "line 4: \"-1\" is no number from 0 on"),
+            ("x,1", "line 3: \"x\" is not a number of at least 0"),
+            ("-1,1", "line 4: \"-1\" is not a number of at least 0"),
             ("1,yesterday", "line 5: \"yesterday\" is no moment"),
-            ("NaN,1", "line 6: \"NaN\" is no number from 0 on"),
+            ("NaN,1", "line 6: \"NaN\" is not a number of at least 0"),
         ] {
             assert_eq!(rows.take(line), Line::Garbage(why.to_owned()));
         }

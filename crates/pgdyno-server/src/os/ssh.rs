@@ -97,8 +97,8 @@ pub(crate) fn watch(
                     return left_out(format!("no answer within {:.0} s", began.elapsed().as_secs_f64()));
                 }
                 Wake::Stop => return,
-                Wake::Ended if looks == 0 => return left_out(format!("it showed nothing: {}", teller.epitaph())),
-                Wake::Ended => return left_out(format!("it ended after {looks} looks: {}", teller.epitaph())),
+                Wake::Ended if looks == 0 => return left_out(format!("it returned nothing: {}", teller.epitaph())),
+                Wake::Ended => return left_out(format!("it ended after {looks} samples: {}", teller.epitaph())),
                 Wake::Line(line) => {
                     let Some(texts) = stream.take(&line) else { continue };
                     let moment = asked.take().map_or_else(Instant::now, |asked| asked + asked.elapsed() / 2);
@@ -108,7 +108,7 @@ pub(crate) fn watch(
                     let look = digested(texts);
                     match observer.digest(&look, moment) {
                         Ok(frames) => frames.into_iter().for_each(|frame| tell(MachineReport::Frame(frame))),
-                        Err(malformed) => return left_out(format!("{malformed}; is Linux what it leads to?")),
+                        Err(malformed) => return left_out(format!("{malformed}; is that machine Linux?")),
                     }
                     looks += 1;
                     if let Some(processes) = &look.processes {

@@ -33,8 +33,8 @@ const RESTART_PATIENCE: Duration = Duration::from_secs(300);
 pub enum KeptError {
     /// It is running.
     #[error(
-        "a private server runs already (PostgreSQL {version}, process {pid}); \
-         use it, or end it with 'pgdyno server stop'"
+        "a private server is already running (PostgreSQL {version}, process {pid}); \
+         use it, or stop it with 'pgdyno server stop'"
     )]
     RunsAlready {
         /// Its version.
@@ -43,10 +43,10 @@ pub enum KeptError {
         pid: i32,
     },
     /// Another pgdyno is starting or stopping it.
-    #[error("the private server is just being started or stopped; try again in a moment")]
+    #[error("the private server is being started or stopped; try again in a moment")]
     Busy,
     /// It is not running.
-    #[error("no private server runs; 'pgdyno server start' starts one")]
+    #[error("no private server is running; 'pgdyno server start' starts one")]
     NotRunning,
     /// It does not end.
     #[error("the private server (supervisor process {pid}) did not end within {waited_s} s")]
@@ -57,7 +57,7 @@ pub enum KeptError {
         waited_s: u64,
     },
     /// It did not start with its new settings, and runs with the old ones.
-    #[error("the private server did not start again with the settings that it has now, and goes on with those before: {what}{}", log_text(.log))]
+    #[error("the private server did not restart with its new settings, and runs with the previous ones: {what}{}", log_text(.log))]
     Refused {
         /// The cause.
         what: String,
@@ -65,7 +65,7 @@ pub enum KeptError {
         log: Vec<String>,
     },
     /// It did not start again.
-    #[error("the private server ended when it was to be restarted; its log is {}", .log.display())]
+    #[error("the private server ended while it was being restarted; its log is {}", .log.display())]
     Lost {
         /// Its log.
         log: PathBuf,

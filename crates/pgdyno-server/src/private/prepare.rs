@@ -58,7 +58,7 @@ impl std::fmt::Display for Warning {
         match self {
             Self::DataInMemory(path) => write!(
                 f,
-                "{} is in memory: commits cost less than on any disk; set XDG_CACHE_HOME to a place on one",
+                "{} is in memory: commits cost less than on any disk; set XDG_CACHE_HOME to a directory on a disk",
                 path.display()
             ),
             Self::LittleSpace(path, bytes) => {
@@ -115,7 +115,7 @@ pub(crate) fn prepare(
     if !root.is_absolute() {
         return Err(EmbeddedError::Place {
             path: root.to_owned(),
-            source: std::io::Error::other("it is no absolute path"),
+            source: std::io::Error::other("it is not an absolute path"),
         });
     }
     options.places.make(root).map_err(|source| EmbeddedError::Place { path: root.to_owned(), source })?;
@@ -186,9 +186,9 @@ pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>,
             let is_name =
                 !lower.is_empty() && lower.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
             let reason = if !is_name {
-                "that is no name of a setting"
+                "that is not the name of a setting"
             } else if RESERVED.contains(&lower.as_str()) {
-                "pgdyno decides it for its private server; name your own server with --target"
+                "pgdyno sets it for its private server; name your own server with --target"
             } else if value.contains(['\n', '\r', '\0']) {
                 "its value has more than one line"
             } else {
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn settings_of_the_supervisor_cannot_be_given() {
         assert!(refusal("PORT", "5432").contains("--target"));
-        assert!(refusal("fsync = off #", "x").contains("no name"));
+        assert!(refusal("fsync = off #", "x").contains("not the name"));
         assert!(refusal("work_mem", "4MB'\nfsync = off").contains("more than one line"));
         let good = extra_settings(&[("Fsync".to_owned(), "off".to_owned())]).unwrap();
         assert_eq!(good, [Setting::new("fsync", "off", "as given")]);

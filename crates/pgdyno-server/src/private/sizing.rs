@@ -78,16 +78,16 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     set("max_wal_senders", "0".to_owned(), "wal_level minimal asks for it");
     set("random_page_cost", "1.1".to_owned(), "the data are cached or on solid state disks");
     if facts.cpus > 8 {
-        set("max_worker_processes", workers.to_string(), "one per processor");
-        set("max_parallel_workers", workers.to_string(), "one per processor");
+        set("max_worker_processes", workers.to_string(), "one per CPU");
+        set("max_parallel_workers", workers.to_string(), "one per CPU");
     }
     if facts.shm_bytes.is_some_and(|bytes| bytes < 512 * MIB) {
         // With the default, parallel queries would fail with "could not resize shared memory segment".
         set("dynamic_shared_memory_type", "mmap".to_owned(), "/dev/shm is too small for parallel queries");
     }
     if facts.has_pg_stat_statements {
-        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "statistics per statement can be had");
-        set("pg_stat_statements.track", "none".to_owned(), "they cost time, so they are kept only when asked for");
+        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "it counts statements");
+        set("pg_stat_statements.track", "none".to_owned(), "they cost time, so they are off unless asked for");
     }
     for name in ["fsync", "full_page_writes", "synchronous_commit"] {
         set(name, "on".to_owned(), "as in production: commits survive a crash");

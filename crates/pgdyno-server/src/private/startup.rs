@@ -43,8 +43,8 @@ pub(crate) fn start(
     if let Ok(major) = std::fs::read_to_string(data.join("PG_VERSION")) {
         if major.trim() != spec.installation.version.major.to_string() {
             return Err(Some(format!(
-                "the data that were kept are of PostgreSQL {}, and this is {}; \
-                 name that version, or remove them with 'pgdyno server stop'",
+                "the kept data are of PostgreSQL {}, and this is {}; name that version, or remove them with 'pgdyno \
+                 server stop'",
                 major.trim(),
                 spec.installation.version
             )));
@@ -116,7 +116,7 @@ fn initialise(spec: &Spec, instance: &Instance, log: File, woken: &Receiver<Wake
         .and_then(|mut command| command.spawn())
         .map_err(|error| match (account, error.kind()) {
             (Some(account), io::ErrorKind::PermissionDenied) => Some(format!(
-                "user {} cannot reach {}: every directory above it must let it pass (chmod o+x)",
+                "user {} cannot reach {}: every directory above it must let that user pass (chmod o+x)",
                 account.name,
                 data.display()
             )),

@@ -45,7 +45,7 @@ pub fn supervise_main() -> ExitCode {
     let instance = if spec.kept { Instance::kept(&places) } else { Instance::temporary(&places).map(Some) };
     let instance = match instance {
         Ok(Some(instance)) => instance,
-        Ok(None) => return fail("a kept server is running already".to_owned(), Vec::new()),
+        Ok(None) => return fail("a kept server is already running".to_owned(), Vec::new()),
         Err(error) => {
             let root = places.root().display();
             return fail(format!("cannot make a directory in {root}: {error}"), Vec::new());

@@ -142,7 +142,7 @@ impl Asked {
                 }
                 Err(error) => {
                     self.sources.retain(|(asked, _)| asked.of.name != source.of.name);
-                    notes.leave_out(source.of.name, format!("it could not be looked at any more: {}", refusal(&error)));
+                    notes.leave_out(source.of.name, format!("it could no longer be sampled: {}", refusal(&error)));
                 }
             }
         }

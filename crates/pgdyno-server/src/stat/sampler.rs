@@ -65,7 +65,7 @@ impl Sampler {
             notes: Notes::default(),
         };
         if let Err(why) = sampler.enter() {
-            sampler.notes.leave_out("all statistics", format!("no session to look at them: {why}"));
+            sampler.notes.leave_out("all statistics", format!("no session to read them: {why}"));
         }
         sampler
     }
@@ -78,7 +78,7 @@ impl Sampler {
         }
         let settled = self.settle(&mut session);
         self.spent = session.cost();
-        let asked = settled.map_err(|error| error.to_string())?.ok_or("the server does not tell what it is")?;
+        let asked = settled.map_err(|error| error.to_string())?.ok_or("the server does not show its version")?;
         self.within = Some((session, asked));
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Sampler {
         }
         self.note_return(&scene);
         for setting in &scene.untimed {
-            let why = format!("{setting} is off, so that these times are not measured (--set {setting}=on)");
+            let why = format!("{setting} is off, so these times are not measured (--set {setting}=on)");
             self.notes.leave_out(setting, why);
         }
         if let Err(why) = statements::place(&scene) {
@@ -111,7 +111,7 @@ impl Sampler {
             true => ("restart", "the server was restarted"),
             false => ("outage", "the sampling session was lost"),
         };
-        let text = format!("{what}: nothing was seen of it for {away:.1} s");
+        let text = format!("{what}: it was not sampled for {away:.1} s");
         self.notes.note_since(lost_at, kind, text);
     }
 
@@ -223,7 +223,7 @@ impl Sampler {
     pub fn end(mut self) -> Sampled {
         let cost = self.within.take().map_or(self.spent, |(session, _)| session.cost());
         if let Some(lost_at) = self.lost_at {
-            let text = "the sampling session was lost: nothing was seen of the server from here on".to_owned();
+            let text = "the sampling session was lost: the server was not sampled from here on".to_owned();
             self.notes.note_since(lost_at, "outage", text);
         }
         Sampled {

@@ -26,13 +26,14 @@ type Counted = [f64; COUNTERS.len()];
 pub(super) fn place(scene: &Scene) -> Result<String, String> {
     match (scene.statements_tracked.as_deref(), &scene.statements_schema) {
         (None, there) => Err(format!(
-            "the server does not count statements: shared_preload_libraries = 'pg_stat_statements' and a restart make it{}",
-            if there.is_some() { "" } else { ", and CREATE EXTENSION pg_stat_statements shows them" }
+            "the server does not count statements: set shared_preload_libraries = 'pg_stat_statements' and restart{}",
+            if there.is_some() { "" } else { ", then CREATE EXTENSION pg_stat_statements" }
         )),
-        (Some("none"), _) => Err("pg_stat_statements.track is none: top counts them, at a price \
-             (--set pg_stat_statements.track=top)"
-            .to_owned()),
-        (Some(_), None) => Err("CREATE EXTENSION pg_stat_statements in this database shows them".to_owned()),
+        (Some("none"), _) => Err(
+            "pg_stat_statements.track is none: top counts statements, at a cost (--set pg_stat_statements.track=top)"
+                .to_owned(),
+        ),
+        (Some(_), None) => Err("run CREATE EXTENSION pg_stat_statements in this database".to_owned()),
         (Some(_), Some(schema)) => Ok(format!("{schema}.pg_stat_statements")),
     }
 }

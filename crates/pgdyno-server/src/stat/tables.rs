@@ -11,8 +11,6 @@ pub(super) const SOURCE: Source = Source {
     loses_rows: true,
     from: |scene| match scene.tables {
         ..=MOST => From::Sql("pg_stat_user_tables"),
-        tables => {
-            From::LeftOut(format!("the database has {tables} tables: more than {MOST} would take too long to look at"))
-        }
+        tables => From::LeftOut(format!("the database has {tables} tables: more than {MOST} take too long to sample")),
     },
 };

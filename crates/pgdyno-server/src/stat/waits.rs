@@ -66,7 +66,8 @@ pub(super) fn sql(clients: Option<&str>) -> String {
 pub(super) fn caveat(scene: &Scene) -> Option<String> {
     (!scene.sees_all).then(|| {
         format!(
-            "only sessions of role {0} are seen, and no background process: GRANT pg_monitor TO {0} shows them all",
+            "only sessions of role {0} are visible, and no background processes: GRANT pg_monitor TO {0} shows them \
+             all",
             scene.role
         )
     })

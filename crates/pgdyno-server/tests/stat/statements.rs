@@ -74,7 +74,7 @@ fn the_extension_is_made_in_ones_own_database_only() {
     let Some(server) = server("the extension", PRELOADED) else { return };
     let sampler = Sampler::begin(&server.options(), Wishes::default());
     let told = sampler.end();
-    assert_eq!(why(&told, "statements"), Some("CREATE EXTENSION pg_stat_statements in this database shows them"));
+    assert_eq!(why(&told, "statements"), Some("run CREATE EXTENSION pg_stat_statements in this database"));
     let mut sampler = Sampler::begin(&server.options(), Wishes { owns_database: true, ..Wishes::default() });
     sampler.window_opens();
     server.admin().execute("SELECT 42").unwrap();

@@ -51,7 +51,7 @@ impl Directory {
         let manifest = Manifest::parse(&files.text(MANIFEST)?).map_err(wrong)?;
         let source = Source::read(&mut files, &manifest)?;
         if manifest.script.is_empty() {
-            return Err(wrong("it names no script: add [[script]] with file = \"….sql\"".to_owned()));
+            return Err(wrong("it names no scripts: add [[script]] with file = \"….sql\"".to_owned()));
         }
         if manifest.script.iter().all(|script| script.weight == 0) {
             return Err(wrong("all scripts have weight 0".to_owned()));
@@ -157,7 +157,7 @@ impl Directory {
             let statements =
                 substitute(&entry.sql, values).map_err(|source| OwnError::Sql { file: in_check(), source })?;
             let [statement] = statements.as_slice() else {
-                let what = format!("a check is one query, and {} are there", statements.len());
+                let what = format!("a check is one query, but there are {}", statements.len());
                 return Err(OwnError::Wrong { file: in_check(), what });
             };
             let (expect, condition) = match entry.unchanged {

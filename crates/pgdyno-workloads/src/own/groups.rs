@@ -86,7 +86,7 @@ impl OwnGroups {
         scripts: &[ScriptEntry],
     ) -> Result<Option<Self>, String> {
         if groups.is_empty() {
-            return if stages.is_empty() { Ok(None) } else { Err("it has [[stage]] and no [[group]]".to_owned()) };
+            return if stages.is_empty() { Ok(None) } else { Err("it has [[stage]] but no [[group]]".to_owned()) };
         }
         unlike("groups", groups.iter().map(|group| &group.name))?;
         unlike("stages", stages.iter().map(|stage| &stage.name))?;
@@ -200,7 +200,7 @@ fn mix(group: &OwnGroup, scripts: &[ScriptEntry]) -> Result<GroupScripts, String
         return Err("clients and transactions must be above 0".to_owned());
     }
     if group.arrivals.is_some() && group.rate_per_s.is_none() {
-        return Err("it has arrivals and no rate_per_s".to_owned());
+        return Err("it has arrivals but no rate_per_s".to_owned());
     }
     let find = |file: &String| {
         let at = scripts.iter().position(|script| script.file == *file);
@@ -304,7 +304,7 @@ mod tests {
         let group = |rest: &str| format!("[[group]]\nname = 'g'\nscripts = ['a.sql', 'b.sql']\n{rest}\n");
         let stage = |rest: &str| format!("{GROUPS}[[stage]]\nname = 's'\n{rest}\n");
         for (text, words) in [
-            ("[[stage]]\nname = 's'\ngroups = []".to_owned(), "it has [[stage]] and no [[group]]"),
+            ("[[stage]]\nname = 's'\ngroups = []".to_owned(), "it has [[stage]] but no [[group]]"),
             ("[[group]]\nname = 'g'\nscripts = ['a.sql']".to_owned(), "script b.sql is in no group"),
             ("[[group]]\nname = 'g'\nscripts = []".to_owned(), "group g: it names no scripts"),
             ("[[group]]\nname = 'g'\nscripts = ['c.sql']".to_owned(), "no [[script]] with file = \"c.sql\""),
@@ -314,7 +314,7 @@ mod tests {
             (group("share = 1.5"), "share must be above 0 and at most 1"),
             (group("clients = 0"), "must be above 0"),
             (group("rate_per_s = 0"), "rate_per_s must be above 0"),
-            (group("arrivals = 'uniform'"), "arrivals and no rate_per_s"),
+            (group("arrivals = 'uniform'"), "arrivals but no rate_per_s"),
             (group("mode = 'fast'"), "unknown variant `fast`"),
             (group("rate = 5"), "unknown field `rate`"),
             (stage("groups = []"), "stage s: it names no groups"),

@@ -42,9 +42,9 @@ pub(super) fn meta(path: &str, name: &'static str, manifest: &Manifest, source: 
         if params.iter().any(|param| param.name == entry.name) {
             let name = entry.name;
             return Err(match source {
-                Source::Files(_) => format!("params: {name} is there in any case, and its default is 1"),
+                Source::Files(_) => format!("params: {name} is always defined, and its default is 1"),
                 Source::Tables(_) => {
-                    format!("params: {name} comes with the workload of [data]; a value for it stands there")
+                    format!("params: {name} comes with the workload of [data]: set its value there")
                 }
             });
         }

@@ -27,7 +27,7 @@ impl Source {
         for file in [SCHEMA, LOAD] {
             if files.holds(file)? {
                 let of = &data.workload;
-                let what = format!("its data is that of {of} by [data], and made by {file} too: remove one of them");
+                let what = format!("its data comes from {of}, by [data], and from {file}: remove one of them");
                 return Err(wrong(what));
             }
         }

@@ -31,7 +31,7 @@ impl Tables {
             let given = [(name.as_str(), text.as_str())];
             let checked = Params::new(meta.id, meta.params, given).map_err(|error| format!("data: {error}"))?;
             let Some(param) = params.iter_mut().find(|param| param.name == name) else {
-                return Err(format!("data: {name} shapes the runs of {}, and its data not at all", meta.id));
+                return Err(format!("data: {name} is a parameter of the runs of {}, not of its data", meta.id));
             };
             *param = fixed(param, checked.text(name));
         }
@@ -67,7 +67,7 @@ fn find(id: &str) -> Result<&'static Entry, String> {
     let with_tables = || registry::all().iter().filter(|entry| entry.meta.has_data());
     with_tables().find(|entry| entry.meta.id == id).ok_or_else(|| {
         let meant = registry::suggestion(id, with_tables().map(|entry| entry.meta.id));
-        format!("data: '{id}' is no built-in workload with tables; {meant}")
+        format!("data: '{id}' is not a built-in workload with tables; {meant}")
     })
 }
 

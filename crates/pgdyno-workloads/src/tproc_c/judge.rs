@@ -57,14 +57,14 @@ fn mix(rules: Rules, figures: &Figures<'_>) -> Vec<Judgement> {
             let (count, name) = (of(figures, kind).completed(), kind.name());
             match (rules.profile, kind) {
                 (Profile::Spec, Kind::NewOrder) => {
-                    told("5.2.3", format!("share of {name}: what the others leave"), percent(count, total))
+                    told("5.2.3", format!("share of {name}: the rest"), percent(count, total))
                 }
                 (Profile::Spec, _) => {
                     at_least(format!("share of {name}"), rules.profile.share(kind), count, total, figures.clients)
                 }
                 (Profile::HammerDb, _) => {
-                    let of_23 = rules.profile.share(kind);
-                    told("mix", format!("share of {name}: {of_23} of 23 are drawn"), percent(count, total))
+                    let expected = 100.0 * f64::from(rules.profile.share(kind)) / 23.0;
+                    told("mix", format!("share of {name}: expected {expected:.2} %"), percent(count, total))
                 }
             }
         })

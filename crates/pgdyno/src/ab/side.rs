@@ -79,19 +79,21 @@ pub(crate) fn differ(order: &mut Order, difference: &str) -> Result<()> {
     };
     let (name, value) = difference
         .split_once('=')
-        .ok_or_else(|| refuse(format!("'{difference}' is no difference: it has no value")))?;
+        .ok_or_else(|| refuse(format!("'{difference}' is not a difference: it has no value")))?;
     match name {
         "target" => order.target.target = Some(value.to_owned()),
         "script" => order.workload.names = vec![value.to_owned()],
         "mode" => {
             let mode = serde_json::from_value(value.into()).or_fail(Code::Start);
-            order.drive.mode = Some(mode.map_err(|_| refuse(format!("'{value}' is no query mode")))?);
+            order.drive.mode = Some(mode.map_err(|_| refuse(format!("'{value}' is not a query mode")))?);
         }
         _ => match name.strip_prefix("param:") {
             Some(parameter) => order.workload.params.push((parameter.to_owned(), value.to_owned())),
             None if is_setting(name) => order.target.settings.push((name.to_owned(), value.to_owned())),
             None => {
-                return Err(refuse(format!("'{name}' is no setting of PostgreSQL, and nothing else that can differ")));
+                return Err(refuse(format!(
+                    "'{name}' is neither a setting of PostgreSQL nor anything else that can differ"
+                )));
             }
         },
     }

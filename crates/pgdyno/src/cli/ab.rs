@@ -22,26 +22,26 @@ Exit codes: 0 not slower, 20 slower, 21 cannot tell. docs/ab.md has more.";
 pub(crate) struct AbArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// In what A differs
+    /// How A differs
     #[arg(help_heading = "Experiment", long, value_name = "DIFFERENCE")]
     pub(crate) a: Vec<String>,
-    /// In what B differs
+    /// How B differs
     #[arg(help_heading = "Experiment", long, value_name = "DIFFERENCE")]
     pub(crate) b: Vec<String>,
-    /// The time that it may take, loading apart
+    /// Time limit, not counting the load
     #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "10min", value_parser = units::duration)]
     pub(crate) budget: f64,
-    /// A change of so much is a difference: it ends, too, when a larger one is ruled out
+    /// Smallest change that matters: the experiment also ends when a larger one is ruled out
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "2%", value_parser = loss)]
     pub(crate) margin: f64,
-    /// Go on with an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`. Beside it only
-    /// --budget (from now on), --out, --format and --quiet count
+    /// Continue an experiment that ended undecided: its name, the beginning or end of it, its record, or `last`.
+    /// Beside it only --budget (from now on), --out, --format and --quiet count
     #[arg(help_heading = "Experiment", long, value_name = "EXPERIMENT")]
     pub(crate) resume: Option<String>,
     /// Length of a slice
     #[arg(help_heading = "Experiment", long, value_name = "TIME", default_value = "2s", value_parser = units::duration)]
     pub(crate) slice: f64,
-    /// How many of a hundred experiments show nothing that is not so
+    /// Confidence: this percentage of experiments without a difference shows none
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
     /// How the result is written

@@ -17,33 +17,34 @@ More than one run of each side shows what differs from run to run: docs/compare.
 #[derive(Debug, Args)]
 #[command(after_help = RUNS_HELP)]
 pub(crate) struct CompareArgs {
-    /// The run that counts as the base; several separated by commas
+    /// The base run; several separated by commas
     pub(crate) base: String,
-    /// The run that is held against it; several separated by commas
+    /// The new run; several separated by commas
     pub(crate) new: String,
-    /// End with exit code 20 where NEW is shown to be slower by more than this: 3%
+    /// End with exit code 20 if NEW is shown to be slower by more than this: 3%
     #[arg(long, value_name = "PERCENT", value_parser = loss)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// The figure of the verdict: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm
+    /// The metric of the verdict: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm
     /// [default: the workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<String>,
-    /// How many of a hundred intervals are to hold the truth
+    /// Confidence of the intervals, in percent
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
-    /// With --fail-if-slower: end with exit code 0, not 21, where the runs cannot tell
+    /// With --fail-if-slower: end with exit code 0, not 21, if the runs cannot tell
     #[arg(long, requires = "fail_if_slower")]
     pub(crate) pass_if_unsure: bool,
-    /// Standard deviation from run to run, where you know it: 2%. With it, one run of each side gets a verdict
+    /// Standard deviation from run to run, if you know it: 2%. With it, one run of each side gets a verdict
     #[arg(long, value_name = "PERCENT", value_parser = loss)]
     pub(crate) run_noise: Option<f64>,
-    /// Give a verdict even where the runs did different work
+    /// Give a verdict even if the runs did different work
     #[arg(long)]
     pub(crate) anyway: bool,
     /// How it is written
     #[arg(long, default_value = "text", value_parser = ["text", "markdown", "json", "html"])]
     pub(crate) format: String,
-    /// Where it is written; `-` is standard output [default: standard output; for html compare.html in the results directory]
+    /// Where it is written; `-` is standard output [default: standard output; for html compare.html in the results
+    /// directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -56,8 +57,8 @@ pub(crate) struct ScalingArgs {
     /// The runs
     #[arg(required = true)]
     pub(crate) runs: Vec<String>,
-    /// What grows: clients, connections, threads, scale, rate, vcpus, label:NAME of the run or its target, or param:NAME of
-    /// the workload
+    /// The axis: clients, connections, threads, scale, rate, vcpus, label:NAME of the run or its target, or param:NAME
+    /// of the workload
     #[arg(long, value_parser = axis)]
     pub(crate) axis: Axis,
     /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
@@ -67,7 +68,8 @@ pub(crate) struct ScalingArgs {
     /// How it is written
     #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "json", "svg", "html"])]
     pub(crate) format: String,
-    /// Where it is written; `-` is standard output [default: standard output; for html scaling.html in the results directory]
+    /// Where it is written; `-` is standard output [default: standard output; for html scaling.html in the results
+    /// directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

@@ -6,10 +6,11 @@ use pgdyno_plan::CycleOrder;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Preparing the server")]
 pub(crate) struct CycleArgs {
-    /// Restart the server before the data is loaded, so that its caches are cold: a private one, or by the target's hook
+    /// Restart the server before the data is loaded, so that its caches are cold: pgdyno restarts a private server,
+    /// the target's hook another one
     #[arg(long)]
     pub(crate) restart: bool,
-    /// Have the server's operating system forget its file cache: of this machine, or by the target's hook
+    /// Drop the operating system's file cache: of this machine, or by the target's hook
     #[arg(long)]
     pub(crate) drop_caches: bool,
     /// Read tables and indexes into the caches before the warm-up
@@ -18,7 +19,7 @@ pub(crate) struct CycleArgs {
     /// CHECKPOINT before the warm-up
     #[arg(long)]
     pub(crate) checkpoint: bool,
-    /// Have the target provisioned before the run, and torn down after it, by its hooks
+    /// Provision the target before the run, and tear it down after it, by its hooks
     #[arg(long)]
     pub(crate) provision: bool,
 }

@@ -46,7 +46,7 @@ pub(crate) struct SelectArgs {
     /// Only runs with this label, or whose target has it; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     label: Vec<(String, String)>,
-    /// Only the last so many of those
+    /// Only the last N of those
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) last: Option<u64>,
     #[command(flatten)]

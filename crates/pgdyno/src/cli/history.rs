@@ -31,19 +31,19 @@ pub(crate) struct HistoryArgs {
     /// workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<String>,
-    /// Name runs by this label where they have it [default: commit]
+    /// Name runs by this label [default: commit]
     #[arg(long, value_name = "LABEL")]
     pub(crate) by: Option<String>,
-    /// End with exit code 20 where the level fell within the last N runs and has not risen again
+    /// End with exit code 20 if the level fell within the last N runs and has not risen again
     #[arg(long, value_name = "N", default_value_t = WITHIN, value_parser = at_least_three)]
     pub(crate) within: usize,
-    /// A slowdown of less than this does not make the exit code: 2%
+    /// A slowdown of less than this does not change the exit code: 2%
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = loss)]
     pub(crate) margin: f64,
-    /// How many of a hundred histories of equal runs show no change, however often they are looked at
+    /// Confidence: this percentage of histories of equal runs shows no change, however often you check
     #[arg(long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
-    /// End with exit code 0, not 21, where there are too few runs to tell
+    /// End with exit code 0, not 21, if there are too few runs to tell
     #[arg(long)]
     pub(crate) pass_if_unsure: bool,
     /// How it is written

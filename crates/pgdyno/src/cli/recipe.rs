@@ -9,7 +9,7 @@ pub(crate) struct RecipeArgs {
     /// The size of a recipe whose numbers are taken as they are, such as 16vcpu; `pgdyno show RECIPE` lists them
     #[arg(long, value_name = "SIZE", conflicts_with = "fit")]
     pub(crate) size: Option<String>,
-    /// The variant of a recipe's size, where it has several
+    /// The variant of a recipe's size
     #[arg(long, value_name = "NAME")]
     pub(crate) variant: Option<String>,
     /// Scale a recipe's numbers to this server's CPUs and memory, by the recipe's rule

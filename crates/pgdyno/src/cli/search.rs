@@ -10,26 +10,26 @@ use super::run::positive;
 pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// What must hold: p50, p90, p95, p99, p99.9, max or mean of the response time, as in "p99 < 10ms"; "errors < 0.1%";
-    /// "tps > 500". May be given several times; all must hold
+    /// What must hold: p50, p90, p95, p99, p99.9, max or mean of the response time, as in "p99 < 10ms"; "errors <
+    /// 0.1%"; "tps > 500". May be given several times; all must hold
     #[arg(help_heading = "Search", long, required = true, value_name = "OBJECTIVE", value_parser = Objective::parse)]
     pub(crate) slo: Vec<Objective>,
     /// What is varied: the rate of an open loop, or the clients of a closed one
     #[arg(help_heading = "Search", long, default_value = "rate", value_parser = ["rate", "clients"])]
     pub(crate) by: String,
-    /// The lowest load [default: a thousandth of what a closed loop achieves; 1 client]
+    /// The lowest load [default: a thousandth of a closed loop's rate; 1 client]
     #[arg(help_heading = "Search", long, value_name = "N", value_parser = positive)]
     pub(crate) min: Option<f64>,
-    /// The highest load [default: twice what a closed loop achieves; 256 clients]
+    /// The highest load [default: twice a closed loop's rate; 256 clients]
     #[arg(help_heading = "Search", long, value_name = "N", value_parser = positive)]
     pub(crate) max: Option<f64>,
-    /// Runs, at most
+    /// Maximum number of runs
     #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) steps: u16,
-    /// How near the ends of the found interval must be to each other, in percent of the lower one
+    /// How close the ends of the interval must be, in percent of the lower one
     #[arg(help_heading = "Search", long, value_name = "PERCENT", default_value = "5", value_parser = positive)]
     pub(crate) precision: f64,
-    /// Loads below the limit that are measured for the curve and its knee when the limit has been found
+    /// Loads below the limit to measure for the curve and its knee
     #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=20))]
     pub(crate) curve: u16,
     /// How the result is written

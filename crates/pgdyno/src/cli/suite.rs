@@ -51,7 +51,7 @@ pub(crate) struct SuiteArgs {
     /// Label all runs, as in commit=abc123; may be given several times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = super::target::setting)]
     pub(crate) labels: Vec<(String, String)>,
-    /// The file with the targets that have names
+    /// The file with the named targets
     #[arg(long, value_name = "FILE", default_value = pgdyno_plan::targets::FILE)]
     pub(crate) config: PathBuf,
     #[command(flatten)]
@@ -68,7 +68,8 @@ pub(crate) struct ExecutionArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// A suite's name or file, for its newest execution, or an execution's own name or directory [default: the newest of all]
+    /// A suite's name or file, for its newest execution, or an execution's own name or directory [default: the newest
+    /// of all]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) out: OutArgs,
@@ -96,7 +97,7 @@ pub(super) fn suite_run(text: &str) -> Result<SuitePlan, String> {
         suite: suite.to_owned(),
         id: id.to_owned(),
         run: run.to_owned(),
-        repetition: repetition.parse().map_err(|_| "the repetition is no number".to_owned())?,
+        repetition: repetition.parse().map_err(|_| "the repetition is not a number".to_owned())?,
     })
 }
 

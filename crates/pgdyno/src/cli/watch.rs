@@ -6,14 +6,14 @@ use pgdyno_plan::WatchOrder;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Observation")]
 pub(crate) struct WatchArgs {
-    /// Do not sample the server's statistics, nor the machines, while the clients are at work
+    /// Do not sample the server's statistics and the machines during the run
     #[arg(long)]
     pub(crate) no_samples: bool,
-    /// How OS metrics of the server's machine are collected: `ssh user@host`, or a command that prints CSV [default: /proc, where the
-    /// server runs on this machine]
+    /// How OS metrics of the server's machine are collected: `ssh user@host`, or a command that prints CSV [default:
+    /// /proc, where the server runs on this machine]
     #[arg(long, value_name = "HOW", conflicts_with = "no_samples")]
     pub(crate) os_metrics: Option<String>,
-    /// Keep the plans of so many of the statements that took most time [default: 0]
+    /// Keep the plans of the N statements that took most time [default: 0]
     #[arg(long, value_name = "N", conflicts_with = "no_samples")]
     pub(crate) statement_plans: Option<u32>,
     /// One line of progress instead of the full-screen view

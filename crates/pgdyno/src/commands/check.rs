@@ -67,9 +67,10 @@ fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
 fn rolled_back(failure: Failure) -> Failure {
     let text = failure.text();
     match failure.code() {
-        Code::Interrupted if !text.contains("rolled back") => {
-            Failure::new(Code::Interrupted, format!("{text}; what was under way is cancelled and rolled back"))
-        }
+        Code::Interrupted if !text.contains("rolled back") => Failure::new(
+            Code::Interrupted,
+            format!("{text}; the transactions under way were cancelled and rolled back"),
+        ),
         _ => failure,
     }
 }

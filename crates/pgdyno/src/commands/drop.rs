@@ -17,7 +17,7 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
     if args.data.workload.workload.is_empty() {
         let error = "no workload is named, and drop has no default";
         return Err(
-            Failure::new(Code::Start, error).hint("name the workload whose data is to go: `pgdyno drop tpcb-like`")
+            Failure::new(Code::Start, error).hint("name the workload whose data to drop: `pgdyno drop tpcb-like`")
         );
     }
     let interrupt = interrupt::listen()?;
@@ -39,7 +39,7 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
     }
     let text = match (names.is_empty(), stamped) {
         (true, false) => "nothing to drop\n".to_owned(),
-        (true, true) => "dropped what was noted of a load that was never finished\n".to_owned(),
+        (true, true) => "dropped the stamp of a load that was never finished\n".to_owned(),
         (false, _) => format!("dropped {}\n", names.join(", ")),
     };
     super::print(text.as_bytes())?;

@@ -13,7 +13,9 @@ use pgdyno_live::Progress;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Code> {
     if args.format == "parquet" && args.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::new(Code::Start, "Parquet is no text for a terminal").hint("name a file with -o FILE"));
+        return Err(
+            Failure::new(Code::Start, "Parquet is binary, and this is a terminal").hint("name a file with -o FILE")
+        );
     }
     args.output.as_deref().map_or(Ok(()), admit_file).or_fail(Code::Start)?;
     let write = table::format(&args.format)

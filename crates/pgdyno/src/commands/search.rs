@@ -96,7 +96,7 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
             refuse("a search for the most clients takes no --clients", "give --min and --max")
         }
         "clients" if limits.iter().flatten().any(|n| n.fract() != 0.0 || *n > 1e6) => {
-            refuse("clients are whole, and at most a million", "give --min and --max so")
+            refuse("--min and --max count clients: whole numbers up to a million", "correct --min and --max")
         }
         "clients" if args.slo.iter().all(|objective| objective.least_tps().is_some()) => refuse(
             "'tps > N' alone does not say when there are too many clients",

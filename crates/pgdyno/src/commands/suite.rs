@@ -175,8 +175,8 @@ fn execute(execution: Execution, _: &Lock, suite: &Plan, drafts: &[Draft], detac
     let cell = |planned: &execution::Planned| suite.cells.iter().position(|cell| cell.key == planned.run);
     let cells: Option<Vec<usize>> = execution.state.runs.iter().map(cell).collect();
     let cells = cells.ok_or_else(|| {
-        Failure::new(Code::Start, "the suite was begun by a pgdyno that made other runs of its file")
-            .hint("go on with that pgdyno, or start the suite anew")
+        Failure::new(Code::Start, "the suite was begun by another version of pgdyno, which made other runs of its file")
+            .hint("resume it with that version, or start the suite anew")
     })?;
     let view = View::new(&progress, &execution, detached);
     let runner = Runner { execution, suite, drafts, interrupt: &interrupt, progress: &progress, view, cells };

@@ -123,7 +123,7 @@ fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
     let args = own.into_iter().chain(target_args(&cell.target, config)).chain(cell.args.clone());
     match Cli::try_parse_from(args).map(|cli| cli.command) {
         Ok(Command::Run(args)) => Ok(args),
-        Ok(_) => Err(Failure::new(Code::Start, "these are no arguments of a run")),
+        Ok(_) => Err(Failure::new(Code::Start, "these are not arguments of a run")),
         Err(error) => {
             let text = error.render().to_string();
             let message = text.split("\n\nUsage:").next().unwrap_or_default();

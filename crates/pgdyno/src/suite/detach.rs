@@ -97,7 +97,7 @@ pub(crate) fn attach(execution: &Execution, print: &dyn Fn(&[u8]) -> Result<()>)
 pub(crate) fn stop(execution: &Execution, now: bool) -> Result<()> {
     let name = execution.state.name();
     let Some(pid) = execution.holder().and_then(Pid::from_raw) else {
-        return Err(Failure::new(Code::Start, format!("suite {name} is not being run")));
+        return Err(Failure::new(Code::Start, format!("suite {name} is not running")));
     };
     // Two different signals: two of the same kind could arrive as one.
     let signals: &[Signal] = if now { &[Signal::TERM, Signal::INT] } else { &[Signal::TERM] };

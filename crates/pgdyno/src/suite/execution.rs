@@ -121,7 +121,7 @@ impl Execution {
         let mut state: State = serde_json::from_str(&text).map_err(|error| tried(&error))?;
         if state.format_version > FORMAT_VERSION {
             let error = format!("format {} is of a newer pgdyno", state.format_version);
-            return Err(tried(&error).hint("go on with the pgdyno that began the suite"));
+            return Err(tried(&error).hint("resume it with the version of pgdyno that began it"));
         }
         // The results may have been moved, and paths are relative to where the suite was started.
         let dir = std::path::absolute(dir).or_fail(Code::Start)?;
@@ -153,7 +153,8 @@ impl Execution {
             name.is_none_or(|name| state.suite == name || state.name() == name || state.id == name)
         };
         Self::all(results)?.into_iter().rfind(fits).ok_or_else(|| {
-            let named = name.map_or_else(|| "no suite was started yet".to_owned(), |name| format!("no suite {name}"));
+            let named =
+                name.map_or_else(|| "no suite has been started yet".to_owned(), |name| format!("no suite {name}"));
             Failure::new(Code::Start, format!("{named} in {}", home(results).display()))
                 .hint("`pgdyno suite list` names those that are there; --out names another results directory")
         })
@@ -175,7 +176,7 @@ impl Execution {
         write().map_err(|error: io::Error| {
             Failure::new(Code::Run, format!("failed to write the suite's state, {}: {error}", path.display())).hint(
                 format!(
-                    "what has been run is kept; `pgdyno suite resume {}` goes on when that is mended",
+                    "what has been run is kept; `pgdyno suite resume {}` resumes when that is fixed",
                     self.state.name()
                 ),
             )
@@ -201,7 +202,7 @@ impl Execution {
                 Err(TryLockError::WouldBlock) => {
                     let who = self.holder().map_or_else(String::new, |pid| format!(" (process {pid})"));
                     let name = self.state.name();
-                    return Err(Failure::new(Code::Start, format!("suite {name} is being run already{who}"))
+                    return Err(Failure::new(Code::Start, format!("suite {name} is already running{who}"))
                         .hint(format!("`pgdyno suite attach {name}` shows it, `pgdyno suite stop {name}` ends it")));
                 }
                 Err(TryLockError::Error(error)) => return Err(tried(&error)),

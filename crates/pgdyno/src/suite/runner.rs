@@ -116,11 +116,12 @@ impl Runner<'_> {
                 return Err(Failure::new(Code::Interrupted, "interrupted before a run began"));
             }
             if Instant::now() > patience {
-                let error = format!("a run of before is still going on; its output is in {}", log.display());
-                return Err(Failure::new(Code::Start, error).hint("wait for its end, or end it, and resume then"));
+                let error =
+                    format!("a run from before the interruption is still going on; its output is in {}", log.display());
+                return Err(Failure::new(Code::Start, error).hint("wait until it ends, or end it, then resume"));
             }
             if !is_announced {
-                self.view.say("waiting for the end of the run that was going on when the suite was killed");
+                self.view.say("waiting for the run that was going on when the suite was killed");
                 is_announced = true;
             }
             std::thread::sleep(GLANCE);

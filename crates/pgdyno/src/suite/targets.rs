@@ -159,7 +159,7 @@ impl<'a> Targets<'a> {
             .place("teardown", target, execution)
             .and_then(|(dir, env)| hooks::run("teardown", hook, &dir, &env, stop).map_err(|failed| failed.1));
         if let Err(failure) = &ended {
-            self.progress.warn(&format!("{target} may still be there, and cost: {}", failure.text()));
+            self.progress.warn(&format!("{target} may still be running and cost money: {}", failure.text()));
         }
         ended.is_ok()
     }
@@ -200,7 +200,7 @@ impl<'a> Targets<'a> {
 fn read(config: &Path) -> Result<File> {
     let name = config.display().to_string();
     let text = std::fs::read_to_string(config).map_err(|error| {
-        Failure::new(Code::Start, format!("failed to read {name}, whose hooks the suite wants: {error}"))
+        Failure::new(Code::Start, format!("failed to read {name}, whose hooks the suite needs: {error}"))
     })?;
     File::read(&name, &text).or_fail(Code::Start)
 }

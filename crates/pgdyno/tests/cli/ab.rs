@@ -98,7 +98,7 @@ fn what_cannot_be_an_experiment_is_refused_with_the_remedy() {
     let home = Home::new();
     for (args, words) in [
         (&["ab", "select-only"][..], "A and B are the same"),
-        (&["ab", "select-only", "--a", "work_mem"], "is no difference"),
+        (&["ab", "select-only", "--a", "work_mem"], "is not a difference"),
         (&["ab", "select-only", "--b", "work_mem=8MB", "-T", "10"], "--slice and --budget"),
         (&["ab", "select-only", "--b", "work_mem=8MB", "-R", "10"], "leave --rate out"),
         (&["ab", "select-only", "--b", "work_mem=8MB", "--slice", "100ms"], "give --slice 2s"),

@@ -180,9 +180,12 @@ fn assert_driven(run: &Run, mode: &str, delegated: Option<bool>) {
 #[test]
 fn what_cannot_be_spread_is_refused_with_the_remedy() {
     let Some(nodes) = Nodes::start("what Citus cannot spread", 2) else { return };
-    nodes.run("load tproc-c -w 1 -D shard-count=1").ended(11).says(&["1 shards cannot lie on 2 nodes", "multiple"]);
+    nodes
+        .run("load tproc-c -w 1 -D shard-count=1")
+        .ended(11)
+        .says(&["1 shards cannot be spread over 2 nodes", "multiple"]);
     let port = nodes.servers[0].port;
-    nodes.run_on(1, "load tproc-c -w 1").ended(11).says(&["on the coordinator alone", &format!("127.0.0.1:{port}")]);
+    nodes.run_on(1, "load tproc-c -w 1").ended(11).says(&["only the coordinator", &format!("127.0.0.1:{port}")]);
 
     // A session's search_path is not sent along with a call.
     nodes.admin().execute("create schema elsewhere").unwrap();

@@ -235,7 +235,7 @@ fn everything_that_is_broken_in_tproc_c_is_named() {
     ]);
     assert!(cases.len() > 25);
     all_are_named(&place, "tproc-c", cases);
-    place.run("check tproc-c -w 2").ended(11).says(&["data of warehouses 1, and warehouses 2 is asked for"]);
+    place.run("check tproc-c -w 2").ended(11).says(&["data of warehouses 1; you asked for warehouses 2"]);
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn settings_that_a_session_may_set_die_with_it_and_others_are_put_back() {
     for (set, words) in [
         ("work_men=1MB", &["no setting 'work_men'", "did you mean work_mem"][..]),
         ("server_version=9", &["cannot be changed"]),
-        ("max_connections=50", &["counts only after a restart", "hook `restart`"]),
+        ("max_connections=50", &["takes effect only after a restart", "hook `restart`"]),
         ("checkpoint_timeout=soon", &["checkpoint_timeout", "soon"]),
         ("work_mem=lots", &["work_mem", "lots"]),
         ("checkpoint_timeout=19min --set work_mem=lots", &["work_mem", "lots"]),
@@ -319,7 +319,7 @@ fn a_run_that_ends_early_puts_settings_back_and_after_a_killed_one_the_next_does
         .says(&["a run of process", "checkpoint_timeout"]);
     db.run(&format!("{SHORT} --no-load"))
         .ok()
-        .says(&["has changed settings of this server for its time: checkpoint_timeout"]);
+        .says(&["has temporarily changed settings of this server: checkpoint_timeout"]);
     running.signal(Signal::INT);
     running.end().ended(130);
     assert_eq!((db.altered(), db.notes().len()), (before.clone(), 0));
@@ -350,7 +350,7 @@ fn a_hook_that_fails_fails_its_run_and_leaves_its_evidence() {
     assert_eq!(std::fs::read_to_string(run.path.join("hook-restart.log")).unwrap(), "no such machine\n");
     // It says that all is well, and nothing was restarted.
     hooks("restart = { command = 'true', timeout = '300ms' }");
-    db.run(&format!("{SHORT} --restart")).ended(13).says(&["was not there again", "it runs since"]);
+    db.run(&format!("{SHORT} --restart")).ended(13).says(&["did not come back", "it has been running since"]);
     // It does not end.
     hooks("drop_caches = { command = 'sleep 600', timeout = '200ms' }");
     db.run(&format!("{SHORT} --drop-caches")).ended(13).says(&["did not end within"]);

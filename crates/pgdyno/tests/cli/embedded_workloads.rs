@@ -73,7 +73,7 @@ fn indexes_on_the_history_are_another_data_set() {
     place.run("run select-only -s 1 -c 2 -t 20 -D history-indexes=false --replace").ok();
     assert_eq!(place.ask(&format!("select ({HISTORY_INDEXES}) is null")), "t");
     let plain = "data set pgbench with scale=1 (version";
-    place.run("run index-insert -c 2 -t 20").ended(11).says(&["index-insert asks for", plain, "--replace"]);
+    place.run("run index-insert -c 2 -t 20").ended(11).says(&["index-insert needs data", plain, "--replace"]);
     // The same tables under other scripts.
     place.run("run polardb-ro -c 2 -t 20").ok();
     assert!(last(&place).record.get("load").is_none());
@@ -81,9 +81,9 @@ fn indexes_on_the_history_are_another_data_set() {
     for table in ["accounts", "branches", "history", "tellers"] {
         place.execute(&format!("comment on table pgbench_{table} is null"));
     }
-    let warning = "breaks condition history-indexes before the run";
+    let warning = "condition history-indexes does not hold before the run";
     place.run("run index-insert -c 2 -t 20").ok().says(&[
-        "data loaded by another program is driven as it is",
+        "driving data loaded by another program as it is",
         warning,
         "leads a valid index",
     ]);
@@ -150,7 +150,7 @@ fn scripts_of_ones_own_work_on_the_tables_of_a_built_in_workload() {
     // It is the data of all that work on these tables.
     place.run("run tpcb-like -c 2 -t 5").ok();
     assert!(last(&place).record.get("load").is_none());
-    place.run("run mine -s 1 -t 5").ended(11).says(&["data of scale 2", "scale 1 is asked for"]);
+    place.run("run mine -s 1 -t 5").ended(11).says(&["data of scale 2", "you asked for scale 1"]);
 
     // A check of the built-in workload that these scripts break.
     write(&place.home, "mine", &[("up.sql", &up.replace("aid, delta", "aid, bid"))]);
@@ -168,7 +168,7 @@ fn scripts_of_ones_own_work_on_the_tables_of_a_built_in_workload() {
     let fixed = MINE.replace("[params]", "params = { scale = 1 }\n[params]");
     write(&place.home, "mine", &[("workload.toml", &fixed)]);
     place.run("plan mine -c 2").ok().prints(&["scale = 1"]);
-    place.run("run mine -c 2 -t 5").ended(11).says(&["data of scale 2", "scale 1 is asked for"]);
+    place.run("run mine -c 2 -t 5").ended(11).says(&["data of scale 2", "you asked for scale 1"]);
     place.run("drop mine").ok().prints(&["dropped table pgbench_accounts"]);
 }
 
@@ -198,7 +198,7 @@ fn names_paths_and_mistakes() {
     for (data, message) in [
         (
             "workload = 'tpcb_like'",
-            "mine/workload.toml: data: 'tpcb_like' is no built-in workload with tables; did you mean",
+            "mine/workload.toml: data: 'tpcb_like' is not a built-in workload with tables; did you mean",
         ),
         (
             "workload = 'tpcb-like'\nparams = { index = true }",
@@ -218,7 +218,7 @@ fn names_paths_and_mistakes() {
     );
     home.run(&["run", "mine"])
         .ended(1)
-        .says(&["mine/workload.toml: its data is that of tpcb-like by [data]", "schema.sql"]);
+        .says(&["mine/workload.toml: its data comes from tpcb-like, by [data]", "schema.sql"]);
     assert!(home.runs().is_empty());
 }
 

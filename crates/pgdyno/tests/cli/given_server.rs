@@ -247,7 +247,7 @@ fn pgbench_drives_our_data_and_we_drive_its() {
     pgbench("theirs", &["-i", "-q", "-s", "2"]).ok();
     for workload in ["tpcb-like", "simple-update", "select-only"] {
         let args = ["run", workload, "-c", "2", "-t", "20", "--target", &target("theirs")];
-        place.home.run(&args).ok().says(&["data loaded by another program is driven as it is", "scale 2"]);
+        place.home.run(&args).ok().says(&["driving data loaded by another program as it is", "scale 2"]);
         let run = place.home.runs().pop().unwrap();
         assert_eq!((run.number("/plan/scale"), run.number("/summary/committed")), (2.0, 40.0));
         assert!(run.record.get("load").is_none());
@@ -258,7 +258,7 @@ fn pgbench_drives_our_data_and_we_drive_its() {
         let target = target("theirs");
         place.home.run(&[args, &["--target", &target]].concat()).ended(11).says(words);
     };
-    refused(&["run", "-s", "3"], &["data of another program", "scale 2", "scale 3 is asked for"]);
+    refused(&["run", "-s", "3"], &["another program loaded scale 2", "you asked for scale 3"]);
     refused(&["run", "-s", "3", "--replace"], &["not loaded by pgdyno", "pgbench_accounts", "--force"]);
     refused(&["load", "tpcb-like", "-s", "3"], &["not loaded by pgdyno", "pgbench_accounts", "--force"]);
     refused(&["drop", "tpcb-like"], &["not loaded by pgdyno", "pgbench_accounts", "--force"]);
@@ -285,7 +285,7 @@ fn a_load_that_was_interrupted_is_loaded_anew() {
     eventually("its sessions end", Duration::from_secs(10), || place.ask(others) == "0");
     place.run("run tpcb-like --no-load -t 1").ended(11).says(&["never finished", "--no-load"]);
     place.run("check tpcb-like").ended(1).says(&["pgdyno load tpcb-like"]);
-    place.run("run tpcb-like -s 1 -c 2 -t 10").ok().says(&["never finished", "loading anew"]);
+    place.run("run tpcb-like -s 1 -c 2 -t 10").ok().says(&["not finished", "loading anew"]);
     assert_eq!(place.ask("select count(*) from pgbench_accounts"), "100000");
 }
 
@@ -360,7 +360,7 @@ fn tables_that_pgdyno_did_not_make_stay() {
     for args in [&["load", "tproc-c"][..], &["check", "tproc-c"], &["run", "tproc-c", "-t", "1"], &["drop", "tproc-c"]]
     {
         let args = [args, &["--target", &as_app]].concat();
-        place.home.run(&args).ended(11).says(&["no schema of the search_path exists", "nowhere"]);
+        place.home.run(&args).ended(11).says(&["names no schema that exists", "nowhere"]);
     }
 }
 
@@ -380,7 +380,7 @@ fn damaged_data_is_told_and_not_replaced_unasked() {
     place.run("check tpcb-like").ok();
     place.execute("create table kept as table pgdyno_stamp; delete from pgdyno_stamp");
     for args in ["load tpcb-like", "run tpcb-like -t 1"] {
-        place.run(args).ended(11).says(&["damaged: the row of pgdyno_stamp that says what the data is, is missing"]);
+        place.run(args).ended(11).says(&["damaged: the row of pgdyno_stamp that describes the data is missing"]);
     }
     place.execute("insert into pgdyno_stamp table kept");
     place.run("check tpcb-like").ok();
@@ -436,7 +436,7 @@ fn an_old_stamp_leaves_the_schema_unchecked_and_is_told() {
     place.execute(
         "alter table pgdyno_stamp drop column layout; update pgdyno_stamp set pgdyno = '0.1.0'; drop index customer_i2",
     );
-    let why = "pgdyno 0.1.0 loaded the data, and its stamp keeps no schema to hold this one against; \
+    let why = "pgdyno 0.1.0 loaded the data without recording its schema, so the schema cannot be checked; \
                `pgdyno load tproc-c --warehouses 1 --replace` loads it anew with one";
     let ran = place.run("check tproc-c").ok().prints(&["skipped schema ", why, "holds  rows of item "]);
     assert!(!ran.stdout.contains("holds  schema "), "{}", ran.stdout);

@@ -190,9 +190,9 @@ fn by_tcp_it_asks_for_a_password_that_nobody_sees() {
 fn a_kept_server_is_used_until_it_is_stopped() {
     let Some(home) = home("the kept server") else { return };
     home.run(&["server", "status"]).ok().prints(&["not running", "pgdyno server start"]);
-    home.run(&["server", "stop"]).ended(10).says(&["no private server runs", "pgdyno server start"]);
+    home.run(&["server", "stop"]).ended(10).says(&["no private server is running", "pgdyno server start"]);
     let kept = Kept::start(&home);
-    home.run(&["server", "start"]).ended(10).says(&["runs already", "pgdyno server stop"]);
+    home.run(&["server", "start"]).ended(10).says(&["is already running", "pgdyno server stop"]);
     home.run(&["server", "status"]).ok().prints(&["PostgreSQL ", "psql -h ", "process "]);
 
     // The first run loads, the second one does not, and another size is not passed over.
@@ -208,7 +208,7 @@ fn a_kept_server_is_used_until_it_is_stopped() {
     assert!(second.record.get("load").is_none());
     assert_eq!(second.number("/plan/scale"), 1.0, "what is loaded decides");
     assert_eq!(second.checks_that_hold(), ["before the run", "after the run"]);
-    let refusal = &["holds data of warehouses 1, and warehouses 2 is asked for", "--replace", "pgdyno drop tproc-c"];
+    let refusal = &["holds data of warehouses 1; you asked for warehouses 2", "--replace", "pgdyno drop tproc-c"];
     home.run(&short(&["tproc-c", "-w", "2"])).ended(11).says(refusal);
     home.run(&short(&["tproc-c", "-w", "2", "--no-load"])).ended(11).says(refusal);
     home.run(&short(&["tproc-c", "-w", "2", "--replace"])).ok();

@@ -172,9 +172,12 @@ fn what_cannot_be_meant_is_refused_with_a_remedy() {
     std::fs::write(home.join("slip.toml"), MINE.replace("clients = 4", "cleints = 4")).unwrap();
     std::fs::write(home.join("none.toml"), MINE.replace("mine.sql", "tpcb-lik")).unwrap();
     let cases: &[(&str, &[&str])] = &[
-        ("plan alloydb/tpcc-full", &["none is chosen", "16vcpu (AlloyDB, 16 vCPU, 128 GB)", "--size 16vcpu", "--fit"]),
-        ("run rigid.toml", &["none is chosen", "--size small takes the numbers"]),
-        ("plan rigid.toml --fit", &["no rule for other machines", "small", "--size small"]),
+        (
+            "plan alloydb/tpcc-full",
+            &["choose one with --size", "16vcpu (AlloyDB, 16 vCPU, 128 GB)", "--size 16vcpu", "--fit"],
+        ),
+        ("run rigid.toml", &["choose one with --size", "--size small takes the numbers"]),
+        ("plan rigid.toml --fit", &["no rule to scale its numbers", "small", "--size small"]),
         ("plan alloydb/tpcc-ful --fit", &["unknown recipe 'alloydb/tpcc-ful'", "did you mean alloydb/tpcc-full?"]),
         ("show alloydb/tpc", &["unknown recipe 'alloydb/tpc'", "pgdyno list recipes"]),
         ("plan guides/none.sql --fit", &["--fit is for recipes", "guides/none.sql"]),
@@ -182,14 +185,17 @@ fn what_cannot_be_meant_is_refused_with_a_remedy() {
         ("plan alloydb/tpcc-full --size 16vcpu --fit", &["'--size <SIZE>' cannot be used with '--fit'"]),
         ("plan polardb/ro --size polar.o.x4.large --variant 1B", &["no variant '1B'", "50M, 100M"]),
         ("plan alloydb/tpcc-full --size 16vcpu --short=0.5", &["cannot be divided by 0.5"]),
-        ("plan tpcb-like --size 16vcpu", &["--size is for recipes, and tpcb-like is none", "pgdyno list recipes"]),
+        (
+            "plan tpcb-like --size 16vcpu",
+            &["--size is for recipes, and tpcb-like is not a recipe", "pgdyno list recipes"],
+        ),
         ("plan --short", &["--short is for recipes"]),
         ("plan alloydb/tpcc-full polardb/ro --fit", &["follows one recipe", "alloydb/tpcc-full and polardb/ro"]),
         ("plan alloydb/tpcc-full guides/mine.sql --fit", &["has a workload of its own"]),
         (
             "plan none.toml --fit",
             &[
-                "recipe none.toml needs a workload that is not there",
+                "recipe none.toml needs a workload that does not exist",
                 "unknown workload 'tpcb-lik'",
                 "did you mean tpcb-like?",
             ],
@@ -198,7 +204,7 @@ fn what_cannot_be_meant_is_refused_with_a_remedy() {
         ("plan slip.toml --fit", &["line 5, column 1", "5 | cleints = 4", "^^^^^^^", "did you mean `clients`?"]),
         (
             "plan alloydb/tpcc-full --fit --target host=db1.invalid",
-            &["processors and the memory of the server", "vcpus = 16", "pgdyno.toml", "--size"],
+            &["CPUs and the memory of the server", "vcpus = 16", "pgdyno.toml", "--size"],
         ),
     ];
     for (args, words) in cases {
@@ -276,6 +282,6 @@ fn a_local_address_counts_as_this_machine_only_where_the_server_is_seen_here() {
         sockets.join(".s.PGSQL.5432").exists()
     });
     let refused = fit(&format!("host={} user=postgres dbname=postgres", sockets.display())).ended(1);
-    refused.says(&["its processes are not seen here", "[target.NAME]", "vcpus = 16"]);
+    refused.says(&["its processes are not visible here", "[target.NAME]", "vcpus = 16"]);
     fit("host=127.0.0.1 port=1 user=postgres dbname=postgres").ended(1).says(&["it cannot be asked"]);
 }

@@ -173,5 +173,5 @@ fn what_cannot_be_searched_is_refused_or_told_with_its_evidence() {
     }
     assert!(!home.join("pgdyno-results").exists());
     let lost = home.run(&["search", "select-only", "--target", "host=/nonexistent", "--slo", "p99 < 1ms"]).ended(1);
-    lost.says(&["the run of capacity brought no figures: cannot connect", "searches/", ".log"]);
+    lost.says(&["the run of capacity has no figures: cannot connect", "searches/", ".log"]);
 }

@@ -152,7 +152,7 @@ fn a_run_ends_with_the_process_of_its_suite_and_the_next_one_waits_for_it() {
     // A second process on the same suite is refused, and the first is not disturbed.
     let mut running = home.start(&["suite", "resume"]);
     running.until_it_says("2 of 2 runs to do", 1);
-    home.run(&["suite", "resume"]).ended(1).says(&["is being run already (process ", "suite attach", "suite stop"]);
+    home.run(&["suite", "resume"]).ended(1).says(&["is already running (process ", "suite attach", "suite stop"]);
     eventually("a second run", PATIENCE, || home.runs().len() == 2);
     running.signal(Signal::INT);
     running.end().ended(130).says(&["interrupted after", "0 of 2 runs complete, 0 failed", "suite resume six-"]);
@@ -190,7 +190,7 @@ fn a_suite_without_a_terminal_is_followed_stopped_and_resumed() {
     assert_eq!(state(&first)["end"], "interrupted");
     let followed = attached.end().ended(130);
     assert!(followed.stdout.contains("0 of 3 runs complete, 0 failed"), "{}", followed.stdout);
-    home.run(&["suite", "stop", &first]).ended(1).says(&["is not being run"]);
+    home.run(&["suite", "stop", &first]).ended(1).says(&["is not running"]);
 
     let _resumed = Detached::told_by(&home.run(&["suite", "resume", "--detach", &first]).ok());
     home.run(&["suite", "stop", "--now", &first]).ok();
@@ -352,7 +352,7 @@ fn mistakes_are_told_with_their_run_before_anything_is_done() {
     }
     home.run(&["suite", "run", "gone.toml"]).ended(1).says(&["gone.toml"]);
     home.run(&["suite", "resume", "gone"]).ended(1).says(&["no suite gone", "suite list"]);
-    home.run(&["suite", "status"]).ended(1).says(&["no suite was started yet"]);
+    home.run(&["suite", "status"]).ended(1).says(&["no suite has been started yet"]);
     home.run(&["suite", "list"]).ok().prints(&["no suites in pgdyno-results"]);
 }
 

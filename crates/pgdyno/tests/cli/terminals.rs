@@ -23,7 +23,7 @@ fn more_shared_connections_than_clients_are_refused() {
     let home = Home::new();
     home.run(&["run", "select-only", "--target", "null", "-c", "4", "--connections", "5"])
         .ended(1)
-        .says(&["5 connections are to be shared, and there are 4 clients", "lower --connections"]);
+        .says(&["--connections 5 is more than the 4 clients", "lower --connections"]);
     home.run(&["run", "select-only", "--connections", "0"]).ended(1);
 }
 
@@ -35,7 +35,7 @@ fn terminals_of_the_spec_profile_think_and_share_connections() {
         place.run(&format!("run tproc-c --profile spec -w 2 {args}")).ok();
         place.home.runs().pop().unwrap()
     };
-    place.run("run tproc-c --profile spec -w 2 -T 1").ended(1).says(&["20 clients are asked for", "max_connections"]);
+    place.run("run tproc-c --profile spec -w 2 -T 1").ended(1).says(&["you asked for 20 clients", "max_connections"]);
     let thinking = run("--connections 4 -T 14 --ramp 8");
     assert_eq!((thinking.number("/plan/clients"), thinking.number("/plan/connections")), (20.0, 4.0));
     // 20 terminals that wait 20 s on average: about one transaction a second.

@@ -58,7 +58,7 @@ pub(super) fn of_target(order: &TargetOrder, recipe: &Recipe) -> Result<Machine>
                 Some(why) => why,
             };
             let error =
-                format!("--fit needs the processors and the memory of the server, and those of {options} {why}");
+                format!("--fit needs the number of CPUs and the memory of the server, and those of {options} {why}");
             let hint = format!(
                 "write them into {}, as in [target.NAME] dsn = '…' vcpus = 16 memory = '128GB', and give --target NAME; or \
                  take a size of the recipe as it is, with --size",
@@ -78,7 +78,8 @@ fn elsewhere(options: &ConnectOptions) -> Option<String> {
     match here.and_then(|mut admin| is_here(&mut admin, options).map_err(|error| error.to_string())) {
         Ok(true) => None,
         Ok(false) => Some(
-            "are not known: its address is on this machine, and its processes are not seen here; a tunnel or a container?"
+            "are not known: its address is on this machine, but its processes are not visible here (a tunnel or a \
+             container?)"
                 .to_owned(),
         ),
         Err(error) => Some(format!("are not known: it cannot be asked: {error}")),

@@ -195,7 +195,7 @@ fn what_the_server_cannot_do_is_refused() {
             "tpcb-like",
             |o| o.replace = true,
             |f| f.server = pooled(Pooling::Transaction { prepared: true }),
-            "--replace, which loads, takes sessions",
+            "--replace, which loads, needs sessions",
         ),
         (
             "tpcb-like",
@@ -210,7 +210,7 @@ fn what_the_server_cannot_do_is_refused() {
             "in query mode extended a CALL has bound parameters",
         ),
         ("tproc-c", |o| o.from_template = Some("t".to_owned()), |f| f.server = spread(), "spread over nodes"),
-        ("tpcb-like", |o| o.drive.connections = Some(40), UNKNOWN, "40 connections are to be shared"),
+        ("tpcb-like", |o| o.drive.connections = Some(40), UNKNOWN, "--connections 40 is more than"),
     ];
     for (workload, say, know, words) in table {
         let refused = request(workload, say).resolve(&facts(know)).err().unwrap_or_else(|| panic!("{words}")).text();

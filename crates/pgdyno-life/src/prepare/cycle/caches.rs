@@ -16,7 +16,8 @@ const STEP: &str = "drop-caches";
 pub(super) fn drop_for(server: &Server) -> CycleRecord {
     let began = Instant::now();
     if !is_here(server) {
-        let what = "not done: the server is not seen to be on this machine, and its target has no hook drop_caches";
+        let what =
+            "not done: the server does not appear to run on this machine, and its target has no hook drop_caches";
         return record(STEP, false, what, began);
     }
     // Pages that are only in shared buffers are not in the file yet.
@@ -26,7 +27,7 @@ pub(super) fn drop_for(server: &Server) -> CycleRecord {
         (Err(_), Some(data)) if written => match caches::forget_files(data) {
             Ok(bytes) => {
                 let what =
-                    format!("{} of the private server's files (dropping everything takes root)", units::bytes(bytes));
+                    format!("{} of the private server's files (dropping everything needs root)", units::bytes(bytes));
                 record(STEP, true, what, began)
             }
             Err(error) => record(STEP, false, format!("not done: {}: {error}", data.display()), began),

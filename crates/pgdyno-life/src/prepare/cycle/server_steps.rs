@@ -85,7 +85,7 @@ impl ServerSteps<'_> {
         let mut done = self.run("restart", hook, Some(options), evidence)?;
         // A hook may return before the server is up, or even before it is down.
         let deadline = Instant::now() + Duration::from_secs_f64(hook.timeout.seconds());
-        let mut last = format!("it runs since {before} still");
+        let mut last = format!("it has been running since {before}");
         let outcome = loop {
             match Admin::connect(watched) {
                 Ok(mut admin) => match started(&mut admin) {
@@ -99,7 +99,7 @@ impl ServerSteps<'_> {
                 break Err(Failure::new(Code::Interrupted, "interrupted while the server was restarted"));
             }
             if Instant::now() > deadline {
-                let error = format!("hook restart ended well, and the server was not there again after it: {last}");
+                let error = format!("hook restart succeeded, but the server did not come back: {last}");
                 break Err(Failure::new(Code::Hook, error).hint(format!(
                     "its time-out, {}, is also how long the server may take",
                     pgdyno_report::units::duration(hook.timeout.seconds())
@@ -109,7 +109,7 @@ impl ServerSteps<'_> {
         };
         done.seconds = began.elapsed().as_secs_f64();
         match &outcome {
-            Ok(now) => done.what += &format!("; the server runs since {now}"),
+            Ok(now) => done.what += &format!("; the server has been running since {now}"),
             Err(failure) => (done.done, done.what) = (false, failure.text()),
         }
         evidence.push(done);

@@ -95,9 +95,9 @@ impl Restored {
             self.journal.close();
             return Ok(());
         }
-        let error = format!("the server does not show the values of before for {}", self.names.join(", "));
+        let error = format!("the server does not show the previous values of {}", self.names.join(", "));
         Err(Failure::new(Code::Start, error).hint(format!(
-            "restart it; what is to be put back is noted in {path}, and the next run on this server tries again"
+            "restart it; {path} lists the settings to put back, and the next run on this server tries again"
         )))
     }
 }
@@ -145,7 +145,7 @@ pub(crate) fn recover(
         }
         Some(Found::Taken(entry)) => {
             let (who, what) = described(entry);
-            note(format!("{who} has changed settings of this server for its time{what}"));
+            note(format!("{who} has temporarily changed settings of this server{what}"));
             Ok(None)
         }
     }
@@ -167,13 +167,14 @@ fn journal(admin: &mut Admin, options: &ConnectOptions) -> Result<Journal> {
         Some(Found::Free(journal, None)) => Ok(journal),
         // Restoring the settings of a killed run was tried earlier.
         Some(Found::Free(..)) | None => {
-            let error = "settings that an earlier run has changed are not put back yet";
+            let error = "settings that an earlier run changed have not been put back yet";
             Err(Failure::new(Code::Start, error).hint("restart the server, and run again"))
         }
         Some(Found::Taken(entry)) => {
             let (who, what) = described(entry);
-            let error = format!("{who} has changed settings of this server for its time{what}");
-            Err(Failure::new(Code::Start, error).hint("wait for its end: two would put back each other's settings"))
+            let error = format!("{who} has temporarily changed settings of this server{what}");
+            Err(Failure::new(Code::Start, error)
+                .hint("wait until it ends: otherwise each would put back the other's settings"))
         }
     }
 }
@@ -206,7 +207,7 @@ pub(crate) fn change(
     }
     if let Some(one) = on_server.iter().find(|one| one.way == Way::Restart && !can_restart) {
         let error = format!(
-            "setting {} is {} on {target}, and {} counts only after a restart, which pgdyno cannot do there",
+            "setting {} is {} on {target}, and {} takes effect only after a restart, which pgdyno cannot do there",
             one.there.name, one.there.value, one.value
         );
         return Err(Failure::new(Code::Start, error)

@@ -46,12 +46,12 @@ pub enum ScenarioError {
     #[error("cannot start a thread for a session")]
     Thread(#[source] std::io::Error),
     /// The stop flag was set.
-    #[error("interrupted; what was under way is cancelled and rolled back")]
+    #[error("interrupted; the transactions under way were cancelled and rolled back")]
     Interrupted,
     /// The same, and committed changes of the scenario remain.
     #[error(
-        "interrupted; what was under way is cancelled and rolled back, but what a test had committed could not be undone: \
-         {0}; load the data anew with --replace"
+        "interrupted; the transactions under way were cancelled and rolled back, but what a test had committed could \
+         not be undone: {0}; load the data anew with --replace"
     )]
     NotRestored(#[source] AdminError),
 }

@@ -54,7 +54,7 @@ fn what_is_wrong_is_told_and_the_rest_is_taken() {
         left_out(&all),
         [
             "the command of --os-metrics: column \"bussy\" is not known",
-            "the command of --os-metrics: line 3: 1 values for 2 columns; such lines are left out"
+            "the command of --os-metrics: line 3: 1 values for 2 columns; such lines are skipped"
         ]
     );
 }

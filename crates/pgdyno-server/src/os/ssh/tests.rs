@@ -94,7 +94,7 @@ fn what_does_not_work_is_told() {
     let (heard, _stop, _) = watched(fake(directory.path(), denied));
     assert_eq!(
         left_out(&heard),
-        "ssh me@db1: it showed nothing: exit status: 255; it said: me@db1: Permission denied (publickey)."
+        "ssh me@db1: it returned nothing: exit status: 255; it said: me@db1: Permission denied (publickey)."
     );
     let (heard, _stop, _) = watched(Command::new("/nonexistent/ssh"));
     assert!(left_out(&heard).starts_with("ssh me@db1: it could not be started: No such file"));
@@ -102,7 +102,7 @@ fn what_does_not_work_is_told() {
     let (heard, _stop, _) =
         watched(fake(directory.path(), "read -r asked; echo \"== stat\"; echo \"== end\"; read -r asked"));
     let why = left_out(&heard);
-    assert!(why.ends_with("/proc/stat is not as Linux writes it: \"\"; is Linux what it leads to?"), "{why}");
+    assert!(why.ends_with("/proc/stat has an unexpected format: \"\"; is that machine Linux?"), "{why}");
     let (heard, stop, thread) = watched(fake(directory.path(), "sleep 600"));
     stop.send(Wake::Stop).unwrap();
     assert!(left_out(&heard).starts_with("ssh me@db1: no answer within"));
@@ -122,7 +122,7 @@ fn one_that_dies_in_the_middle_leaves_what_it_showed() {
     assert!(told.iter().any(|told| matches!(told, MachineReport::Frame(frame) if frame.source == MACHINE)), "{told:?}");
     let last = MachineReport::LeftOut {
         source: MACHINE,
-        why: "ssh me@db1: it ended after 2 looks: exit status: 255; it said: lost".to_owned(),
+        why: "ssh me@db1: it ended after 2 samples: exit status: 255; it said: lost".to_owned(),
     };
     assert_eq!(told.last(), Some(&last));
 }

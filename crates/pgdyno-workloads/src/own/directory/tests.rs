@@ -118,9 +118,12 @@ fn checks_of_a_built_in_workload_are_chosen_and_ones_own_come_after_them() {
 #[test]
 fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
     let cases = [
-        ("workload = 'tpcb-liek'", "data: 'tpcb-liek' is no built-in workload with tables; did you mean tpcb-like?"),
-        ("workload = 'noop'", "data: 'noop' is no built-in workload with tables; known are tpcb-like, simple-update,"),
-        ("workload = 'sensor-1'", "data: 'sensor-1' is no built-in workload with tables; known are tpcb-like,"),
+        ("workload = 'tpcb-liek'", "data: 'tpcb-liek' is not a built-in workload with tables; did you mean tpcb-like?"),
+        (
+            "workload = 'noop'",
+            "data: 'noop' is not a built-in workload with tables; known are tpcb-like, simple-update,",
+        ),
+        ("workload = 'sensor-1'", "data: 'sensor-1' is not a built-in workload with tables; known are tpcb-like,"),
         ("params = {}", "missing field `workload`"),
         ("workload = 'tpcb-like'\nparam = {}", "unknown field `param`"),
         (
@@ -130,7 +133,10 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
         ),
         ("workload = 'tpcb-like'\nparams = { scale = 0 }", "data: scale must be a whole number between 1 and"),
         ("workload = 'tpcb-like'\nparams = { scale = [] }", "data: scale must be a number, a text, true or false"),
-        ("workload = 'tpcb-like'\nparams = { pipeline = true }", "data: pipeline shapes the runs of tpcb-like"),
+        (
+            "workload = 'tpcb-like'\nparams = { pipeline = true }",
+            "data: pipeline is a parameter of the runs of tpcb-like",
+        ),
         (
             "workload = 'select-only'\nchecks = ['branches']",
             "data: select-only has no check 'branches'; it has branches-tellers, tellers-branches, accounts-history",
@@ -142,8 +148,8 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
     }
     let with = |text: &str| format!("{text}\n[data]\nworkload = 'tpcb-like'\n[[script]]\nfile = 'a.sql'");
     for (manifest, file, message) in [
-        (with(""), SCHEMA, "its data is that of tpcb-like by [data], and made by schema.sql too"),
-        (with(""), LOAD, "its data is that of tpcb-like by [data], and made by load.sql too"),
+        (with(""), SCHEMA, "its data comes from tpcb-like, by [data], and from schema.sql"),
+        (with(""), LOAD, "its data comes from tpcb-like, by [data], and from load.sql"),
         (with("scale = 'x'"), "a.sql", "scale: what a unit of it is, is said by the workload of [data]"),
         (with("[params]\nscale = 3"), "a.sql", "params: scale comes with the workload of [data]"),
         (
@@ -163,7 +169,7 @@ fn what_is_missing_or_wrong_is_told_with_the_file() {
     let script = "[[script]]\nfile = 'a.sql'\n";
     let with = |text: &str| format!("{text}\n{script}");
     let cases = [
-        (MANIFEST, None, "some/where has no workload.toml; a workload of one's own is"),
+        (MANIFEST, None, "some/where has no workload.toml; your own workload is"),
         (SCHEMA, None, "some/where has no schema.sql;"),
         ("a.sql", None, "some/where has no a.sql;"),
         (MANIFEST, Some(String::new()), "some/where/workload.toml: it names no script"),
@@ -171,12 +177,12 @@ fn what_is_missing_or_wrong_is_told_with_the_file() {
         (MANIFEST, Some(with("name = 'a b'")), "some/where/workload.toml: 'a b' cannot be its name"),
         (MANIFEST, Some(with("name = 'pgbench'")), "'pgbench' is the name of a built-in workload"),
         (MANIFEST, Some(with("nmae = 'x'")), "some/where/workload.toml: TOML parse error at line 1"),
-        (MANIFEST, Some(with("[params]\nscale = 1")), "params: scale is there in any case"),
+        (MANIFEST, Some(with("[params]\nscale = 1")), "params: scale is always defined"),
         (SCHEMA, Some("create table t (a int);\nselect 'a".into()), "schema.sql: line 2: a quote is never closed"),
         (
             MANIFEST,
             Some(format!("{script}[[check]]\nname = 'c'\nsql = 'select 1; select 2'")),
-            "workload.toml, check c: a check is one query, and 2 are there",
+            "workload.toml, check c: a check is one query, but there are 2",
         ),
     ];
     for (file, text, message) in cases {

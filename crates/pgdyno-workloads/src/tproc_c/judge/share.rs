@@ -26,7 +26,7 @@ pub(super) fn at_least(what: String, cards: u8, count: u64, total: u64, clients:
     let slack = ERRORS * (minimum * (1.0 - minimum) * cut).sqrt();
     Judgement {
         name: "5.2.3",
-        rule: format!("{what} at least {cards} %, but for decks that the window cuts"),
+        rule: format!("{what} at least {cards} %,except for decks that the window cuts"),
         found: percent(count, total),
         holds: (total > 0).then_some(count as f64 >= minimum * total as f64 - slack),
     }
@@ -50,7 +50,7 @@ impl Range {
         let shown = |share: f64| format!("{:.4}", 100.0 * share).trim_end_matches('0').trim_end_matches('.').to_owned();
         let rule = match self.strict {
             true => format!("{}: {} % to {} %", self.what, shown(self.low), shown(self.high)),
-            false => format!("{}: {} % are drawn", self.what, shown(self.drawn)),
+            false => format!("{}: expected {} %", self.what, shown(self.drawn)),
         };
         let found = percent(count, total);
         self.judge(rule, found, count as f64, total, (self.drawn * (1.0 - self.drawn)).sqrt())
@@ -60,7 +60,7 @@ impl Range {
     pub(super) fn lines(self, lines: u64, orders: u64) -> Judgement {
         let rule = match self.strict {
             true => format!("{}: {} to {} on average", self.what, self.low, self.high),
-            false => format!("{}: {} on average are drawn", self.what, self.drawn),
+            false => format!("{}: expected {} on average", self.what, self.drawn),
         };
         let found = match orders {
             0 => "there was none".to_owned(),

@@ -83,8 +83,9 @@ pub(super) fn durability(
         return Ok(Code::Success);
     };
     let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
-        return Err(Failure::new(Code::Server, "the private server has gone meanwhile")
-            .hint("start it again with `pgdyno server start`"));
+        return Err(
+            Failure::new(Code::Server, "the private server is gone").hint("start it again with `pgdyno server start`")
+        );
     };
     let outcome = durability::test(&like, workload, &test, access.events, stop)?;
     let verdict = if outcome.found.is_empty() { Verdict::Holds } else { Verdict::Broken };

@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub(crate) cwd: PathBuf,
     /// The directory of the runs' records, absolute.
     pub(crate) results: PathBuf,
-    /// The file with the targets that have names.
+    /// The file with the named targets.
     pub(crate) config: PathBuf,
     /// Labels of all its runs.
     #[serde(default)]

@@ -118,7 +118,7 @@ impl Runner<'_> {
             }
             (_, Some(signal)) => format!("its process was ended by signal {signal}"),
             (code, _) => error_in(log, said_before).unwrap_or_else(|| {
-                format!("its process ended with code {} and left no word", code.unwrap_or_default())
+                format!("its process ended with code {} and without a message", code.unwrap_or_default())
             }),
         };
         let code = code_of(ended.code);
