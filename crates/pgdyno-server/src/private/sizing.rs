@@ -72,11 +72,11 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     set("work_mem", size(work_mem), "a quarter of the memory over all connections, 4 to 64 MB");
     set("max_connections", max_connections.to_string(), "the clients and 20 more, at least 100");
     set("max_wal_size", size(max_wal_size), "an eighth of the free disk or less, a power of two, at most 16 GB");
-    set("min_wal_size", size(max_wal_size / 4), "WAL files are reused, not made anew");
+    set("min_wal_size", size(max_wal_size / 4), "WAL files are reused, not created anew");
     set("checkpoint_timeout", "15min".to_owned(), "a short run is not split by a checkpoint");
     set("wal_level", "minimal".to_owned(), "no standby will read its WAL, and loads into new tables need not write it");
-    set("max_wal_senders", "0".to_owned(), "wal_level minimal asks for it");
-    set("random_page_cost", "1.1".to_owned(), "the data are cached or on solid state disks");
+    set("max_wal_senders", "0".to_owned(), "wal_level minimal requires it");
+    set("random_page_cost", "1.1".to_owned(), "the data is cached or on solid state disks");
     if facts.cpus > 8 {
         set("max_worker_processes", workers.to_string(), "one per CPU");
         set("max_parallel_workers", workers.to_string(), "one per CPU");
@@ -86,8 +86,8 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
         set("dynamic_shared_memory_type", "mmap".to_owned(), "/dev/shm is too small for parallel queries");
     }
     if facts.has_pg_stat_statements {
-        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "it counts statements");
-        set("pg_stat_statements.track", "none".to_owned(), "they cost time, so they are off unless asked for");
+        set("shared_preload_libraries", "pg_stat_statements".to_owned(), "counts statements, if track is on");
+        set("pg_stat_statements.track", "none".to_owned(), "counting costs time: set it to top to see statements");
     }
     for name in ["fsync", "full_page_writes", "synchronous_commit"] {
         set(name, "on".to_owned(), "as in production: commits survive a crash");

@@ -37,7 +37,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
         }
         Server::Stop { keep_data } => {
             kept::stop(&target::places()?, keep_data).or_fail(Code::Server)?;
-            super::print(if keep_data { b"stopped; its data are kept\n" } else { b"stopped; its data are removed\n" })?;
+            super::print(if keep_data { b"stopped; its data is kept\n" } else { b"stopped; its data is removed\n" })?;
         }
         Server::Status => {
             let text = match kept::status(&target::places()?).or_fail(Code::Server)? {
@@ -45,7 +45,7 @@ pub(crate) fn run(action: Server) -> Result<Code> {
                 kept::Status::Busy => "starting or stopping\n".to_owned(),
                 kept::Status::Absent => "not running; `pgdyno server start` starts one\n".to_owned(),
                 kept::Status::Stopped { data_bytes, crashed } => format!(
-                    "not running{}; {} of its data are kept: `pgdyno server start` goes on with them, `pgdyno server stop` removes them\n",
+                    "not running{}; {} of its data is kept: `pgdyno server start` uses it again, `pgdyno server stop` removes it\n",
                     if crashed { ", it ended without having been told to" } else { "" },
                     units::bytes(data_bytes)
                 ),

@@ -133,6 +133,7 @@ impl Runner<'_> {
         let state = &self.execution.state;
         let open = standings.iter().filter(|done| done.is_none()).count();
         let left = view::left_s(state, standings, self.suite.cool_down_s)
+            .filter(|_| open > 0)
             .map_or_else(String::new, |left| format!(", about {} without loads", units::duration(left)));
         self.view.say(&format!("suite {}: {open} of {} runs to do{left}", state.name(), state.runs.len()));
     }

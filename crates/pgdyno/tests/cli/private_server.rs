@@ -229,8 +229,8 @@ fn a_kept_server_is_used_until_it_is_stopped() {
     home.run(&["check", "tproc-c"]).ended(1).says(&["holds no data of tproc-c"]);
 
     // Stopped and started again it has its data still.
-    home.run(&["server", "stop", "--keep-data"]).ok().prints(&["its data are kept"]);
-    home.run(&["server", "status"]).ok().prints(&["not running", "of its data are kept"]);
+    home.run(&["server", "stop", "--keep-data"]).ok().prints(&["its data is kept"]);
+    home.run(&["server", "status"]).ok().prints(&["not running", "of its data is kept"]);
     home.run(&["check", "tpcb-like"]).ended(1).says(&["pgdyno server start"]);
     home.run(&["server", "start"]).ok();
     home.run(&["check", "tpcb-like"]).ok();
