@@ -274,6 +274,14 @@ fn runs_missing(history: &History) -> usize {
     RUNS_MIN.saturating_sub(history.runs.len())
 }
 
+/// Returns the run of the same series that began last before the run `id`.
+#[must_use]
+pub fn before(records: &[&RunRecord], id: &str) -> Option<String> {
+    let Grouped { series, .. } = grouped(records, true);
+    let (runs, at) = series.iter().find_map(|(_, runs)| Some((runs, runs.iter().position(|run| run.id == id)?)))?;
+    Some(runs[at.checked_sub(1)?].id.clone())
+}
+
 /// Renders histories.
 pub type Render = fn(&Histories, Look, &mut dyn Write) -> io::Result<()>;
 

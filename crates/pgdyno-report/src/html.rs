@@ -18,13 +18,16 @@ mod drive;
 mod events;
 mod figures;
 mod findings;
+mod first_screen;
 mod groups;
 mod growth;
 mod latencies;
 mod machines;
+mod mark;
 mod markup;
 mod of_run;
 mod page;
+mod result;
 mod samples;
 mod server;
 mod several;
@@ -41,6 +44,7 @@ use serde_json::Value;
 pub use again::command_line;
 pub use chart::{Chart, Fold, Ink, Mark, Part, Series};
 pub use latencies::Latencies;
+pub use mark::VerdictMark;
 pub use markup::{Column, Html};
 pub use page::{STYLE, policy};
 
@@ -87,6 +91,24 @@ impl ReportRun {
         let (samples, charts, marks) = (Samples::default(), Vec::new(), Vec::new());
         Self { name: record.id.clone(), side: None, record, timeline, latencies, samples, charts, marks }
     }
+}
+
+/// A link at the top of a page that is served among others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its address on the same server.
+    pub address: String,
+    /// Its words.
+    pub words: String,
+}
+
+/// Writes the page of a run with links to other pages.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_linked(run: &ReportRun, links: &[Link], out: &mut dyn Write) -> io::Result<()> {
+    let page = Page { runs: std::slice::from_ref(run), links, ..Page::default() };
+    out.write_all(page::page(&page).as_bytes())
 }
 
 /// Writes the page of a run, or of several on the same axes.

@@ -18,7 +18,8 @@ pub fn format(name: &str) -> Option<Render> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
 }
 
-const HEADER: [&str; 7] = ["offered", "achieved/s", "p50 ms", "p99 ms", "failed", "repeats", "verdict"];
+/// The columns of [`rows`].
+pub const HEADER: [&str; 7] = ["offered", "achieved/s", "p50 ms", "p99 ms", "failed", "repeats", "verdict"];
 
 /// Returns a load as text: `5,000/s`, `8 clients`.
 #[must_use]
@@ -30,7 +31,8 @@ pub fn load(by: &str, load: f64) -> String {
 }
 
 /// Returns the results, in sentences.
-fn findings(record: &SearchRecord) -> Vec<String> {
+#[must_use]
+pub fn findings(record: &SearchRecord) -> Vec<String> {
     let word = |n| load(&record.by, n);
     let highest = if record.by == "rate" { "highest rate" } else { "most clients" };
     let mut lines = vec![format!("objective: {}", record.objectives.join(", "))];
@@ -70,6 +72,12 @@ fn findings(record: &SearchRecord) -> Vec<String> {
     lines
 }
 
+/// Returns the loads that were measured, a row for each.
+#[must_use]
+pub fn rows(record: &SearchRecord) -> Vec<[String; 7]> {
+    record.points.iter().map(|point| row(&record.by, point)).collect()
+}
+
 fn row(by: &str, point: &SearchPoint) -> [String; 7] {
     let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
     let verdict = match &point.overload {
@@ -93,8 +101,7 @@ fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {line}")?;
     }
     writeln!(out)?;
-    let rows = record.points.iter().map(|point| row(&record.by, point));
-    for row in std::iter::once(HEADER.map(str::to_owned)).chain(rows) {
+    for row in std::iter::once(HEADER.map(str::to_owned)).chain(rows(record)) {
         let [offered, achieved, p50, p99, failed, repeats, verdict] = row;
         writeln!(out, "{offered:>14} {achieved:>12} {p50:>9} {p99:>9} {failed:>8} {repeats:>8}  {verdict}")?;
     }
@@ -107,8 +114,8 @@ fn markdown(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "- {line}")?;
     }
     writeln!(out, "\n| {} |\n| ---: | ---: | ---: | ---: | ---: | ---: | --- |", HEADER.join(" | "))?;
-    for point in &record.points {
-        writeln!(out, "| {} |", row(&record.by, point).join(" | ").replace('\n', " "))?;
+    for row in rows(record) {
+        writeln!(out, "| {} |", row.join(" | ").replace('\n', " "))?;
     }
     Ok(())
 }

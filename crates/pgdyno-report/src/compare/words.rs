@@ -35,7 +35,7 @@ pub(crate) fn share(share: f64) -> String {
 }
 
 /// `clients 16 → 32`.
-pub(super) fn difference(difference: &Difference) -> String {
+pub(crate) fn difference(difference: &Difference) -> String {
     let (from, to) = (difference.base.join(" or "), difference.new.join(" or "));
     if difference.base == difference.new {
         format!("{} {from} on both sides", difference.name)

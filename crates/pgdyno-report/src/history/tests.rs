@@ -149,3 +149,13 @@ fn a_drift_is_told_and_is_no_verdict() {
     let text = rendered(&histories, "text");
     assert!(text.lines().nth(2).unwrap().starts_with("a slow drift of -2"), "{text}");
 }
+
+#[test]
+fn the_run_before_is_of_the_same_series() {
+    let mut records = runs(3, |_| 1000.0);
+    records[1].plan.clients += 1;
+    let ids: Vec<_> = records.iter().map(|record| record.id.clone()).collect();
+    let records: Vec<&RunRecord> = records.iter().collect();
+    assert_eq!(before(&records, &ids[2]).as_ref(), Some(&ids[0]));
+    assert_eq!([&ids[0], &ids[1], &"other".to_owned()].map(|id| before(&records, id)), [None, None, None]);
+}

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use pgdyno_results::{AbRecord, AbVerdict};
 
 use super::change::Scale;
+use super::first_screen::sentence_case;
+use super::mark::VerdictMark;
 use super::markup::Html;
 use super::page::head;
 use crate::ab::{lines, verdict};
@@ -20,12 +22,16 @@ pub(crate) fn write(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
     head(&title, &mut html);
     html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1><p class=\"sub\">");
     html.text(&record.id).raw("</p></div></header>\n<main>\n<section>\n");
-    html.raw(match record.verdict {
-        AbVerdict::Faster => "<p class=\"verdict good all\"><b>",
-        AbVerdict::Slower => "<p class=\"verdict bad all\"><b>",
-        AbVerdict::NoDifference | AbVerdict::CannotTell => "<p class=\"verdict\"><b>",
-    });
-    html.text(&verdict(record)).raw("</b></p>\n").list(lines(record).iter().map(String::as_str));
+    let mark = match record.verdict {
+        AbVerdict::Faster => VerdictMark::Faster,
+        AbVerdict::Slower => VerdictMark::Slower,
+        AbVerdict::NoDifference => VerdictMark::Equal,
+        AbVerdict::CannotTell => VerdictMark::Unknown,
+    };
+    html.raw("<div class=\"card trust ").raw(mark.class()).raw("\">\n<p class=\"mark\">");
+    mark.draw(&mut html);
+    html.raw("<b>").text(&sentence_case(&verdict(record))).raw("</b></p>\n");
+    html.list(lines(record).iter().map(String::as_str)).raw("</div>\n");
     units(record, &mut html);
     html.raw("</section>\n</main>\n</body></html>\n");
     out.write_all(html.into_string().as_bytes())
@@ -39,7 +45,7 @@ fn units(record: &AbRecord, html: &mut Html) {
     let scale = Scale::of(ratios.iter().copied().chain(interval.into_iter().flatten()));
     html.heading("Units");
     html.raw(
-        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"changes\"><thead><tr>",
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"changes units\"><thead><tr>",
     );
     html.raw("<th scope=\"col\">unit</th><th class=\"n\" scope=\"col\">change</th><th></th></tr></thead><tbody>\n");
     let mut row = |name: &str, tone, ratio: f64, interval| {
@@ -62,8 +68,8 @@ fn units(record: &AbRecord, html: &mut Html) {
     let [low, high] = scale.ends();
     html.raw("</tbody></table></div>\n<p class=\"note\">");
     html.text(&format!(
-        "The line in the middle is no change, the ends are {low} and {high}. Each dot is a unit; the bar is the interval that holds \
-         the change in {} of experiments.",
+        "Middle line: no change. Dots: the change of each unit, and of all. Bar: the {} interval of the change. The scale goes \
+         from {low} to {high}.",
         share(record.confidence)
     ));
     html.raw("</p>\n<details><summary>The runs of each unit</summary>\n");
@@ -95,7 +101,7 @@ mod tests {
         let page = String::from_utf8(page).unwrap();
         assert!(page.contains("B is slower than A: TPS -5.0 %") && page.contains("run-2"), "{page}");
         assert!(page.contains("&lt;b&gt;") && !page.contains("<h1><b>"), "{page}");
-        assert_eq!((page.matches("<circle").count(), page.matches("class=\"reach\"").count()), (3, 1));
-        assert!(page.contains("the ends are -10 % and +10 %"), "{page}");
+        assert_eq!((page.matches("<circle cy").count(), page.matches("class=\"reach\"").count()), (3, 1));
+        assert!(page.contains("goes from -10 % to +11 %"), "{page}");
     }
 }

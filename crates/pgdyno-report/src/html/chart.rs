@@ -13,6 +13,8 @@ pub struct Chart {
     pub logarithmic: bool,
     /// Whether the series are shares of a whole, drawn as stacked areas.
     pub stacked: bool,
+    /// Whether it belongs to the first screen of the page.
+    pub first: bool,
     /// Whether it has the full width; others are placed in pairs if there is room.
     pub wide: bool,
     /// The part of the page that it belongs to.

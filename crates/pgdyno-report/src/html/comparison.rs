@@ -1,28 +1,60 @@
 //! What a comparison says, on the page: the verdict, the figures with their changes, and in what the sides differ.
 
 use super::change::Scale;
+use super::first_screen::sentence_case;
+use super::mark::VerdictMark;
 use super::markup::Html;
 use crate::compare::{Comparison, Side, Verdict, words};
 use crate::metric::value_text;
 
-pub(super) fn comparison(comparison: &Comparison, html: &mut Html) {
-    html.raw("<section id=\"figures\">\n").raw(class(comparison.verdict)).raw("<b>");
-    html.text(&words::verdict(comparison)).raw("</b></p>\n");
+/// Differences beyond this number are only counted beside the verdict.
+const DIFFERENCES_MAX: usize = 3;
+
+/// Writes the verdict, what was compared, and the figures with their changes.
+pub(super) fn answer(comparison: &Comparison, html: &mut Html) {
+    let mark = mark(comparison.verdict);
+    html.raw("<section id=\"figures\">\n<div class=\"card trust ").raw(mark.class()).raw("\">\n<p class=\"mark\">");
+    mark.draw(html);
+    html.raw("<b>").text(&sentence_case(&words::verdict(comparison))).raw("</b></p>\n");
     if let Some(limit) = words::limit(comparison) {
         html.raw("<p><b>Limit</b>: ").text(&limit).raw("</p>\n");
     }
-    changes(comparison, html);
     sides(&comparison.sides, html);
-    html.list(comparison.notes.iter().map(String::as_str)).raw("</section>\n");
+    html.raw("<p><b>They differ in</b> ").text(&differences_in_short(comparison)).raw("</p>\n</div>\n");
+    changes(comparison, html);
+    html.raw("</section>\n");
+}
+
+/// Writes what a reader must know about the comparison, and all differences.
+pub(super) fn details(comparison: &Comparison, html: &mut Html) {
+    if !comparison.notes.is_empty() {
+        html.heading("Before you rely on it").list(comparison.notes.iter().map(String::as_str));
+    }
     differences(comparison, html);
 }
 
-fn class(verdict: Verdict) -> &'static str {
+fn mark(verdict: Verdict) -> VerdictMark {
     match verdict {
-        Verdict::Faster => "<p class=\"verdict good all\">",
-        Verdict::Slower | Verdict::NotComparable => "<p class=\"verdict bad all\">",
-        Verdict::NoDifference | Verdict::CannotTell => "<p class=\"verdict\">",
+        Verdict::Faster => VerdictMark::Faster,
+        Verdict::Slower => VerdictMark::Slower,
+        Verdict::NoDifference => VerdictMark::Equal,
+        Verdict::CannotTell => VerdictMark::Unknown,
+        Verdict::NotComparable => VerdictMark::NotUsable,
     }
+}
+
+/// Returns the first differences: `shared_buffers 1GB → 4GB, clients 16 → 32, and 5 more`.
+fn differences_in_short(comparison: &Comparison) -> String {
+    let all = &comparison.differences;
+    if all.is_empty() {
+        return "nothing that is known: the same plan, server, driver and settings".to_owned();
+    }
+    let mut parts: Vec<String> = all.iter().take(DIFFERENCES_MAX).map(words::difference).collect();
+    let more = all.len().saturating_sub(DIFFERENCES_MAX);
+    if more > 0 {
+        parts.push(format!("and {more} more, listed below"));
+    }
+    parts.join("; ")
 }
 
 fn changes(comparison: &Comparison, html: &mut Html) {
@@ -57,9 +89,9 @@ fn changes(comparison: &Comparison, html: &mut Html) {
         html.raw("</td><td class=\"n\">").text(&words::interval(figure)).raw("</td><td>");
         html.text(figure.verdict.name()).raw("</td></tr>\n");
     }
-    html.raw("</tbody></table></div>\n<p class=\"note\">The picture: the line in the middle is no change; the bar is the interval, ");
+    html.raw("</tbody></table></div>\n<p class=\"note\">Dot: the change that was measured. Bar: its interval. Middle line: no change. ");
     let [low, high] = scale.ends();
-    html.text(&format!("its dot what was seen. Its ends are {low} and {high}."));
+    html.text(&format!("The scale goes from {low} to {high}."));
     html.raw("</p>\n");
 }
 
@@ -75,7 +107,7 @@ fn sides(sides: &[Side; 2], html: &mut Html) {
 fn differences(comparison: &Comparison, html: &mut Html) {
     html.raw("<section id=\"differences\">\n").heading("In what they differ");
     if comparison.differences.is_empty() {
-        html.raw("<p>In nothing that is known: the same plan, server, driver and settings.</p>\n");
+        html.raw("<p>In nothing that is known.</p>\n");
     }
     let row = |d: &crate::compare::Difference| {
         let work = if d.is_decisive { "different work" } else { "" };

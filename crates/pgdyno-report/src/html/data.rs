@@ -55,7 +55,7 @@ fn chart(drawn: Drawn, axes: &mut Axes) -> Value {
     let series: Vec<Value> = series.into_iter().map(|(run, series)| line(run, &series, axes)).collect();
     json!({
         "title": c.title, "note": c.note, "unit": c.unit, "part": c.part.title(), "logarithmic": c.logarithmic,
-        "stacked": c.stacked, "wide": c.wide, "run": run, "most": most, "series": series,
+        "stacked": c.stacked, "wide": c.wide, "first": c.first, "run": run, "most": most, "series": series,
     })
 }
 

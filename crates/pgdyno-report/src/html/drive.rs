@@ -29,9 +29,10 @@ pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
         match spans.last_mut() {
             Some(span) if last == Some(&interval.phase) => span.until_s = Some(interval.end_s),
             _ => {
+                let name = phase_name(&interval.phase);
                 spans.push(Mark {
-                    kind: interval.phase.clone(),
-                    text: interval.phase.clone(),
+                    kind: name.to_owned(),
+                    text: name.to_owned(),
                     from_s: interval.start_s,
                     until_s: Some(interval.end_s),
                 });
@@ -40,6 +41,11 @@ pub(super) fn phases(intervals: &[TimelineInterval]) -> Vec<Mark> {
         last = Some(&interval.phase);
     }
     spans
+}
+
+/// Returns the name of a phase for readers.
+fn phase_name(phase: &str) -> &str {
+    if phase == "ramp" { "warm-up" } else { phase }
 }
 
 /// Returns a rate per second in each interval. Intervals that were cut short have none.
@@ -68,7 +74,7 @@ fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> 
         title: "Throughput".to_owned(),
         note: "Committed transactions a second, interval by interval.".to_owned(),
         unit: "transactions/s".to_owned(),
-        wide: true,
+        first: true,
         part: Part::Drive,
         series: std::iter::once(tps).chain(levels(intervals, changes)).collect(),
         ..Chart::default()
@@ -111,7 +117,7 @@ fn latency(intervals: &[TimelineInterval]) -> Chart {
                 .to_owned(),
         unit: "ms".to_owned(),
         logarithmic: true,
-        wide: true,
+        first: true,
         part: Part::Drive,
         series: [of("p50", 0), of("p95", 1), of("p99", 2)].into_iter().filter(is_known).chain([max]).collect(),
         ..Chart::default()
@@ -173,7 +179,7 @@ mod tests {
         let phases =
             phases(&[interval("ramp", 0.0), interval("ramp", 2.0), interval("measure", 4.0), interval("drain", 6.0)]);
         let facts: Vec<_> = phases.iter().map(|m| (m.text.as_str(), m.from_s, m.until_s)).collect();
-        assert_eq!(facts, [("ramp", 0.0, Some(4.0)), ("drain", 6.0, Some(8.0))]);
+        assert_eq!(facts, [("warm-up", 0.0, Some(4.0)), ("drain", 6.0, Some(8.0))]);
     }
 
     #[test]

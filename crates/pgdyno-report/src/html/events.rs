@@ -34,10 +34,5 @@ pub(super) fn list(record: &RunRecord, html: &mut Html) {
     };
     let rows: Vec<_> = record.events.iter().map(row).collect();
     let columns = [("at", true), ("for", true), ("what", false), ("", false)];
-    let (shown, more) = rows.split_at(rows.len().min(SHOWN_MAX));
-    html.table(&columns, shown);
-    if !more.is_empty() {
-        html.raw("<details><summary>").text(&format!("{} more", more.len())).raw("</summary>");
-        html.table(&columns, more).raw("</details>\n");
-    }
+    html.long_table(&columns, &rows, SHOWN_MAX);
 }

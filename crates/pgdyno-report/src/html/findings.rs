@@ -2,15 +2,19 @@
 
 use pgdyno_results::{FindingRecord, RunRecord, TimePartRecord};
 
+use super::first_screen::sentence_case;
 use super::markup::Html;
 use crate::units::percent;
+
+/// Number of colours of the style.
+const COLOURS: usize = 8;
 
 pub(super) fn findings(record: &RunRecord, html: &mut Html) {
     if record.findings.is_empty() {
         return;
     }
     let (also_seen, ranked): (Vec<_>, Vec<_>) = record.findings.iter().partition(|finding| finding.also_seen);
-    html.heading("What held the server back");
+    html.heading("What limited the run");
     if !ranked.is_empty() {
         html.raw("<ol class=\"findings\">\n");
         ranked.into_iter().for_each(|finding| one(finding, html));
@@ -21,28 +25,52 @@ pub(super) fn findings(record: &RunRecord, html: &mut Html) {
         also_seen.into_iter().for_each(|finding| one(finding, html));
         html.raw("</ul>\n");
     }
-    if !record.clients_time.is_empty() {
-        let row = |part: &TimePartRecord| vec![part.name.clone(), percent(part.share)];
-        let rows: Vec<_> = record.clients_time.iter().map(row).collect();
-        html.table(&[("The clients' time", false), ("share", true)], &rows);
+    clients_time(&record.clients_time, html);
+}
+
+/// Writes where the clients' time went, as a bar with its parts.
+fn clients_time(parts: &[TimePartRecord], html: &mut Html) {
+    if parts.is_empty() {
+        return;
     }
+    let share = |share: f64| format!("{:.2}%", share * 100.0);
+    let words: Vec<String> = parts.iter().map(|part| format!("{} {}", part.name, percent(part.share))).collect();
+    html.raw("<div class=\"machine\"><p><b>The clients' time</b></p><svg class=\"shares\" role=\"img\" aria-label=\"");
+    html.text(&words.join(", ")).raw("\"><rect class=\"idle\" width=\"100%\" height=\"100%\"/>");
+    let mut from = 0.0;
+    for (nth, part) in parts.iter().enumerate() {
+        html.raw("<rect height=\"100%\" fill=\"").text(&colour(nth)).raw("\" x=\"").text(&share(from));
+        html.raw("\" width=\"").text(&share(part.share)).raw("\"/>");
+        from += part.share;
+    }
+    html.raw("</svg><ul class=\"keys\">");
+    for (nth, words) in words.iter().enumerate() {
+        html.raw("<li><svg class=\"key\" aria-hidden=\"true\"><rect width=\"100%\" height=\"100%\" fill=\"");
+        html.text(&colour(nth)).raw("\"/></svg>").text(words).raw("</li>");
+    }
+    html.raw("</ul></div>\n");
+}
+
+/// Returns a colour of the style.
+fn colour(nth: usize) -> String {
+    format!("var(--c{})", nth % COLOURS)
 }
 
 fn one(finding: &FindingRecord, html: &mut Html) {
-    let share = finding.weight.clamp(0.0, 1.0);
-    html.raw("<li><p><b>").text(&finding.text).raw("</b></p>");
+    html.raw("<li><p><b>").text(&sentence_case(&finding.text)).raw("</b></p>");
     if !finding.also_seen {
-        weight(share, html);
+        weight(finding.weight, html);
     }
     html.list(finding.evidence.iter().map(String::as_str));
     if let Some(advice) = &finding.advice {
-        html.raw("<p class=\"advice\">").text(advice).raw("</p>");
+        html.raw("<p class=\"advice\"><b>Try:</b> ").text(advice).raw("</p>");
     }
     html.raw("</li>\n");
 }
 
 /// Writes a bar of the finding's share.
-fn weight(share: f64, html: &mut Html) {
+pub(super) fn weight(share: f64, html: &mut Html) {
+    let share = share.clamp(0.0, 1.0);
     html.raw("<svg class=\"bar\" role=\"img\" aria-label=\"weight ").text(&percent(share)).raw("\"><title>weight ");
     html.text(&percent(share)).raw("</title><rect class=\"rail\" height=\"6\" rx=\"2\" width=\"100%\"/>");
     html.raw("<rect height=\"6\" rx=\"2\" width=\"").text(&format!("{:.2}%", share * 100.0)).raw("\"/></svg>");

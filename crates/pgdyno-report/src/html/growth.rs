@@ -69,10 +69,10 @@ pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
 
 /// Writes the table of the scaling, and what a reader must know before trusting it.
 pub(super) fn table(scaling: &Scaling, html: &mut Html) {
-    html.raw("<section id=\"growth\">\n").heading(&scaling.title());
+    html.raw("<section>\n");
     let (titles, rows) = scaling.rows();
     let columns: Vec<_> = titles.into_iter().map(|title| (title, true)).collect();
-    html.table(&columns, &rows);
+    html.table(&columns, &rows).raw("<div id=\"growth\"></div>\n");
     for (run, why) in &scaling.left_out {
         html.raw("<p class=\"bad\"><b>left out</b>: ").text(&format!("{run} {why}")).raw("</p>\n");
     }

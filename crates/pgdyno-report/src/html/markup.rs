@@ -63,6 +63,17 @@ impl Html {
         self.raw("</tbody></table></div>\n")
     }
 
+    /// Appends the first rows of a table; the others are folded.
+    pub fn long_table(&mut self, columns: &[Column<'_>], rows: &[Vec<String>], shown_max: usize) -> &mut Self {
+        let (shown, folded) = rows.split_at(rows.len().min(shown_max));
+        self.table(columns, shown);
+        if !folded.is_empty() {
+            self.raw("<details><summary>").text(&format!("{} more", folded.len())).raw("</summary>\n");
+            self.table(columns, folded).raw("</details>\n");
+        }
+        self
+    }
+
     /// Appends a list, if it has lines.
     pub fn list<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) -> &mut Self {
         let mut lines = lines.into_iter().peekable();

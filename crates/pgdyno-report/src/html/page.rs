@@ -1,7 +1,5 @@
 //! The whole page.
 
-use std::slice;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -9,7 +7,8 @@ use sha2::Digest as _;
 
 use super::markup::Html;
 use super::{
-    ReportRun, comparison, data, events, figures, findings, growth, machines, server, several, shares, tables, watched,
+    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, result, server,
+    several, shares, tables, watched,
 };
 use crate::compare::Comparison;
 use crate::describe::what_ran;
@@ -43,6 +42,8 @@ pub(super) struct Page<'a> {
     pub(super) runs: &'a [ReportRun],
     /// Their comparison.
     pub(super) comparison: Option<&'a Comparison>,
+    /// Links to other pages.
+    pub(super) links: &'a [Link],
     /// Their scaling, and its charts.
     pub(super) scaling: Option<(&'a Scaling, Vec<Value>)>,
 }
@@ -52,9 +53,13 @@ pub(super) fn page(page: &Page<'_>) -> String {
     let mut html = Html::default();
     let title = title(page);
     head(&title, &mut html);
-    html.raw("<header><div><p class=\"brand\">pgdyno</p><h1>").text(&title).raw("</h1>");
+    html.raw("<header><div><p class=\"brand\">pgdyno");
+    for Link { address, words } in page.links {
+        html.raw(" <a href=\"").text(address).raw("\">").text(words).raw("</a>");
+    }
+    html.raw("</p><h1>").text(&title).raw("</h1>");
     if let [run] = page.runs {
-        html.raw("<p class=\"sub\">").text(&run.name).raw("</p>");
+        first_screen::subtitle(&run.record, &mut html);
     }
     html.raw("</div><button id=\"theme\" type=\"button\" hidden>dark</button></header>\n<main>\n");
     match page.runs {
@@ -69,12 +74,31 @@ pub(super) fn page(page: &Page<'_>) -> String {
     html.into_string()
 }
 
+/// The sections of the page of a run, which its first screen links to.
+const CONTENTS: [(&str, &str); 5] = [
+    ("#findings", "Findings"),
+    ("#what-ran", "What ran"),
+    ("#charts", "Charts"),
+    ("#tables", "Tables and settings"),
+    ("#again", "Run it again"),
+];
+
 /// Writes the report of a run.
 fn one(run: &ReportRun, html: &mut Html) {
-    html.raw("<section id=\"figures\" aria-label=\"figures\">\n");
-    figures::figures(slice::from_ref(run), html);
-    html.raw("</section>\n<section>\n");
-    about(run, html);
+    let record = &run.record;
+    first_screen::first_screen(record, html);
+    html.raw("<nav class=\"contents\" aria-label=\"on this page\">");
+    for (address, name) in CONTENTS {
+        html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
+    }
+    html.raw("</nav>\n<section>\n");
+    result::tiles(record, html);
+    html.raw("</section>\n<section id=\"findings\">\n");
+    findings::findings(record, html);
+    html.raw("</section>\n<section id=\"what-ran\">\n");
+    machines::machines(record, html);
+    html.heading("What ran");
+    server::what_ran(record, html);
     html.raw("</section>\n");
     charts(html);
     html.raw("<section id=\"tables\">\n");
@@ -85,10 +109,14 @@ fn one(run: &ReportRun, html: &mut Html) {
 /// Writes the page of several runs: their comparison or scaling, the charts, then each run.
 fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
     if let Some(comparison) = page.comparison {
-        comparison::comparison(comparison, html);
+        comparison::answer(comparison, html);
     }
     if let Some((scaling, _)) = &page.scaling {
         growth::table(scaling, html);
+    }
+    html.raw("<div id=\"over-time\" class=\"grid\"></div>\n");
+    if let Some(comparison) = page.comparison {
+        comparison::details(comparison, html);
     }
     html.raw("<section aria-label=\"figures\">\n").heading("The runs");
     figures::figures(runs, html);
@@ -115,7 +143,7 @@ fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
     }
 }
 
-/// Writes how a run ended, its description, and the findings.
+/// Writes whether to trust a run among several, its findings and its description.
 fn about(run: &ReportRun, html: &mut Html) {
     let record = &run.record;
     figures::verdict(record, html);
@@ -137,10 +165,13 @@ fn all(run: &ReportRun, html: &mut Html) {
 /// Writes the container of the charts.
 fn charts(html: &mut Html) {
     html.raw("<section id=\"charts\">\n");
-    html.raw("<p class=\"hint\">Drag across a chart to zoom all of them, double-click to see everything again. With the keyboard: ");
-    html.raw("<kbd>←</kbd> <kbd>→</kbd> read values, with <kbd>Shift</kbd> they pan, <kbd>+</kbd> <kbd>−</kbd> zoom, ");
-    html.raw("<kbd>0</kbd> resets. Shaded time is warm-up (ramp) and drain, which the figures do not count. Where intervals are too many to be told apart, a line is their ");
-    html.raw("median, and the light band reaches from the least to the greatest.</p>\n");
+    html.raw("<details class=\"hint\"><summary>How to read and zoom the charts</summary>\n<p>Drag across a chart to zoom all of ");
+    html.raw("them; double-click to see the whole run again. With the keyboard: <kbd>←</kbd> <kbd>→</kbd> read values, with ");
+    html.raw("<kbd>Shift</kbd> they pan, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> resets.</p>\n");
+    html.raw("<p>Shaded time is warm-up (ramp) and drain, which the figures leave out. Where intervals are too close to be told ");
+    html.raw(
+        "apart, the line is their median, and the light band reaches from the least to the greatest.</p></details>\n",
+    );
     html.raw("<noscript><p class=\"bad all\">The charts are drawn by a script, and scripts are off. The tables have all figures.");
     html.raw("</p></noscript></section>\n");
 }

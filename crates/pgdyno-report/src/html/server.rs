@@ -19,6 +19,9 @@ const DURABILITY: [&str; 7] = [
     "data_checksums",
 ];
 
+/// Number of settings that are shown before the others are folded.
+const SETTINGS_SHOWN: usize = 12;
+
 /// Writes a description of the run, in sentences.
 pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
     html.raw("<dl class=\"facts\">\n");
@@ -55,9 +58,6 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
     let machine = format!("{}, {} CPUs, {}, {}", client.cpu, client.cpus, bytes(client.memory_bytes), client.os);
     fact("driver", &format!("{machine}{busy}{waiting}"));
     if let Some(server) = &record.server {
-        if let Some(build) = &server.build {
-            fact("build", &format!("{}, configured with {}", build.bindir, build.configure));
-        }
         fact("durability", &durability(server));
         fact("encryption", server.tls.as_deref().unwrap_or("none: the clients' connections are not encrypted"));
     }
@@ -72,6 +72,12 @@ pub(super) fn what_ran(record: &RunRecord, html: &mut Html) {
         fact("cost", &text);
     }
     html.raw("</dl>\n");
+    if let Some(build) = record.server.as_ref().and_then(|server| server.build.as_ref()) {
+        html.raw("<details><summary>How the server was built</summary>\n<p><code>").text(&build.bindir);
+        html.raw("</code>, configured with</p>\n<pre class=\"again\">")
+            .text(&build.configure)
+            .raw("</pre></details>\n");
+    }
 }
 
 fn target(record: &RunRecord, fact: &mut impl FnMut(&str, &str)) {
@@ -100,13 +106,13 @@ pub(super) fn appendix(run: &ReportRun, html: &mut Html) {
         let rows: Vec<_> =
             server.settings_changed.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect();
         if !rows.is_empty() {
-            html.heading("Settings that differ from their default")
-                .table(&[("setting", false), ("value", false)], &rows);
+            html.heading("Settings that differ from their default");
+            html.long_table(&[("setting", false), ("value", false)], &rows, SETTINGS_SHOWN);
         }
         tables(&server.tables, html);
     }
     steps(record, html);
-    html.heading("Run it again").raw("<p>The same plan, with the same random choices:</p>\n<pre class=\"again\">");
+    html.raw("<h2 id=\"again\">Run it again</h2>\n<p>The same plan, with the same random choices:</p>\n<pre class=\"again\">");
     html.text(&shell(&command_line(record))).raw("</pre>\n");
     // A workload of scripts can run again without its files if the record contains them.
     if record.plan.scripts.is_empty() || !record.plan.inputs.is_empty() {
@@ -128,7 +134,7 @@ fn tables(tables: &[GrowthRecord], html: &mut Html) {
 }
 
 fn steps(record: &RunRecord, html: &mut Html) {
-    html.heading("Steps");
+    html.heading("Steps").raw("<details><summary>What was planned, and what was done around the run</summary>\n");
     let planned = pgdyno_plan::steps(&record.plan).into_iter();
     let planned = planned.map(|step| vec![step.name.to_owned(), step.what.replace('\n', "; ")]);
     html.table(&[("planned", false), ("", false)], &planned.collect::<Vec<_>>());
@@ -147,7 +153,7 @@ fn steps(record: &RunRecord, html: &mut Html) {
         vec![s.name.clone(), s.asked.clone(), s.shown.clone(), s.by.clone(), restored.to_owned()]
     });
     let columns = [("setting of the run", false), ("asked", false), ("shown", false), ("by", false), ("after", false)];
-    html.table(&columns, &set.collect::<Vec<_>>());
+    html.table(&columns, &set.collect::<Vec<_>>()).raw("</details>\n");
 }
 
 fn files(run: &ReportRun, html: &mut Html) {

@@ -13,6 +13,9 @@ const RUNS_MAX: usize = 4;
 /// Maximum number of lines of a chart; the others are in the reports of the runs.
 const LINES_MAX: usize = 4;
 
+/// The percentile on the first screen.
+const FIRST_PERCENTILE: &str = "p99";
+
 /// A chart with the series of several runs.
 #[derive(Debug, PartialEq)]
 pub(super) struct Drawn {
@@ -103,7 +106,10 @@ fn by_line(chart: &Chart, series: Vec<(usize, Series)>) -> Vec<Drawn> {
     let alone = lines.len() == 1;
     let drawn = |(name, series): (String, Vec<(usize, Series)>)| {
         let title = if alone { chart.title.clone() } else { format!("{}: {name}", chart.title) };
-        Drawn { chart: Chart { title, wide: chart.wide && alone, ..chart.clone() }, series, run: None, most: None }
+        // Of several percentiles the first screen has one.
+        let first = chart.first && (alone || name == FIRST_PERCENTILE);
+        let chart = Chart { title, first, wide: chart.wide && alone, ..chart.clone() };
+        Drawn { chart, series, run: None, most: None }
     };
     lines.into_iter().take(LINES_MAX).map(drawn).collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! Where no Chromium is at hand these tests are skipped, and counted.
 
+mod first_screen;
 mod made_up;
 mod reader;
 mod together;
@@ -53,7 +54,7 @@ fn a_run_becomes_a_page_with_every_chart_drawn_and_nothing_asked_for() {
         "Under way",
         "The driver itself",
     ]);
-    for words in ["aria-label=\"Throughput over time. TPS: from ", ">ramp<", "all, service time", "99 %"] {
+    for words in ["aria-label=\"Throughput over time. TPS: from ", ">warm-up<", "all, service time", "99 %"] {
         assert!(seen.dom.contains(words), "{words}");
     }
 }
@@ -150,7 +151,7 @@ fn samples_become_charts_and_a_diagnosis_is_told_first() {
     let page = std::fs::read_to_string(&path).unwrap();
     let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("the page does not say {words}"));
     let order = [
-        "What held the server back",
+        "What limited the run",
         "63 % of active samples waited for WAL",
         "Who had the CPUs",
         "id=\"charts\"",

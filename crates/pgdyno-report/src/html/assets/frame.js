@@ -1,7 +1,7 @@
 // What every chart has: title, legend, buttons, drawing, tooltip, and its values as a table.
 
 const SVG = "http://www.w3.org/2000/svg";
-const MARGIN = { left: 52, right: 14, top: 18, bottom: 30 };
+const MARGIN = { left: 52, right: 14, top: 18, bottom: 30, compact: 20 };
 const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
 const COLOURS = 8;
 
@@ -21,8 +21,11 @@ function svg(name, attributes = {}, text) {
 
 const colour = (index) => `var(--c${index % COLOURS})`;
 
-// A figure in the page. `draw(chart)` fills `chart.plot` and answers how many things it has drawn.
-function frame({ title, note, unit, height, wide, legend, draw, table }) {
+// A chart of the first screen is lower where the screen is narrow.
+const NARROW = { width: 480, height: 132 };
+
+// A figure in the page. One that is compact has its legend beside the title and its note folded. `draw(chart)` fills `chart.plot` and answers how many things it has drawn.
+function frame({ title, note, unit, height, wide = false, compact = false, legend, draw, table }) {
   const plot = svg("svg", { role: "img", height, tabindex: 0, focusable: "true" });
   const tip = html("div", { class: "tip", hidden: "" });
   const said = html("p", { class: "said", "aria-live": "polite" });
@@ -30,25 +33,30 @@ function frame({ title, note, unit, height, wide, legend, draw, table }) {
   const reset = html("button", { type: "button", class: "reset", hidden: "" }, "whole run");
   const keys = html("div", { class: "legend" });
   const body = html("div", { class: "values wide" });
-  const details = html("details", {}, html("summary", {}, "Values as a table"), body);
+  const about = html("p", { class: "note" }, compact ? `${note} Time is since the clients began.` : note);
+  const details = html("details", {}, html("summary", {}, "Values as a table"), ...(compact ? [about] : []), body);
+  const heading = html("h3", {}, title);
+  const tools = html("span", { class: "tools" }, reset, save("png", "PNG"), save("svg", "SVG"));
+  const caption = html("figcaption", {}, heading, ...(compact ? [keys] : []), tools);
   const figure = html(
     "figure",
-    { class: wide ? "whole" : "half" },
-    html("figcaption", {}, html("h3", {}, title), html("span", { class: "tools" }, reset, save("png", "PNG"), save("svg", "SVG"))),
-    html("p", { class: "note" }, note),
-    keys,
+    { class: wide ? "whole" : compact ? "compact" : "half" },
+    caption,
+    ...(compact ? [] : [about, keys]),
     html("div", { class: "plot" }, plot, tip),
     said,
     details,
   );
-  const chart = { title, unit, height, wide, figure, plot, tip, said, reset, legend, hidden: new Set(), width: 0 };
+  const chart = { title, unit, height, wide, compact, figure, plot, tip, said, reset, legend, hidden: new Set(), width: 0 };
   chart.widen = () => {
     chart.wide = true;
     figure.className = "whole";
   };
   chart.redraw = (width = plot.parentElement.clientWidth) => {
     chart.width = Math.max(280, Math.round(width) || 720);
-    plot.setAttribute("viewBox", `0 0 ${chart.width} ${height}`);
+    chart.height = compact && chart.width < NARROW.width ? NARROW.height : height;
+    plot.setAttribute("height", chart.height);
+    plot.setAttribute("viewBox", `0 0 ${chart.width} ${chart.height}`);
     plot.replaceChildren();
     chart.drawn = draw(chart);
   };
@@ -85,7 +93,8 @@ function swatch(entry) {
 
 // The inner rectangle of a chart.
 function inside(chart) {
-  return { left: MARGIN.left, right: chart.width - MARGIN.right, top: MARGIN.top, bottom: chart.height - MARGIN.bottom };
+  const bottom = chart.height - (chart.compact ? MARGIN.compact : MARGIN.bottom);
+  return { left: MARGIN.left, right: chart.width - MARGIN.right, top: MARGIN.top, bottom };
 }
 
 // Grid lines and their numbers, the unit above, the name of the axis below.
@@ -112,8 +121,9 @@ function axes(chart, { x, xTicks, xText, xName, y, yTicks }) {
   chart.plot.append(
     svg("path", { d: `M${box.left} ${box.bottom}H${box.right}`, stroke: "var(--muted)" }),
     svg("text", { ...text, x: 2, y: 11 }, chart.unit),
-    svg("text", { ...text, x: box.right, y: chart.height - 3, "text-anchor": "end" }, xName),
   );
+  // A compact chart says it in its note.
+  if (!chart.compact) chart.plot.append(svg("text", { ...text, x: box.right, y: chart.height - 3, "text-anchor": "end" }, xName));
 }
 
 // Several pieces of a picture in one clip, so that a zoom does not paint over the axes.

@@ -12,7 +12,7 @@ function growthChart(spec) {
     tableOf([spec.axis, ...spec.lines.map((line) => `${line.name}, ${spec.unit}`)], places.map((place, nth) => [place.label, ...spec.lines.map((line) => number(line.points[nth]?.mean))])),
   ];
   const note = `The mean of the runs at each place; a bar reaches from the least to the greatest of them.`;
-  const chart = frame({ title: spec.title, note, unit: spec.unit, height: 290, wide: true, legend, table, draw });
+  const chart = frame({ title: spec.title, note, unit: spec.unit, height: 240, legend, table, draw });
   const words = spec.lines.map((line) => `${line.name}: ${line.points.map((point) => `${number(point.mean)} at ${point.label}`).join(", ")}`);
   chart.plot.setAttribute("aria-label", `${spec.title}. ${words.join("; ")}`);
   const visible = () => spec.lines.map((line, key) => ({ line, key })).filter(({ key }) => !chart.hidden.has(key));

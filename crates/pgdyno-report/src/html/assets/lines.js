@@ -25,8 +25,8 @@ function linesChart(spec) {
       const columns = ["time", ...of.map(({ index }) => `${legend[index].name}, ${spec.unit}`)];
       return tableOf(columns, DATA.axes[axis].map((at, row) => [clock(at), ...of.map(({ series }) => number(series.values[row]))]));
     });
-  const height = spec.wide ? 240 : 200;
-  const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height, wide: spec.wide, legend, table, draw });
+  const height = spec.first ? 166 : spec.wide ? 240 : 200;
+  const chart = frame({ title: spec.title, note: spec.note, unit: spec.unit, height, wide: spec.wide, compact: spec.first, legend, table, draw });
   chart.run = spec.run;
 
   // A line of words for those who do not see the drawing.

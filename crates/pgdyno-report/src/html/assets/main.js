@@ -40,12 +40,14 @@ function wholeTime() {
 // The charts of each part of the page, in its order.
 function parts(place) {
   const heats = DATA.heats.map(heatChart);
-  const lines = DATA.charts.map((spec) => ({ part: spec.part, chart: linesChart(spec) }));
+  const lines = DATA.charts.map((spec) => ({ part: spec.first ? null : spec.part, chart: linesChart(spec) }));
   [...lines.map(({ chart }) => chart), ...heats].forEach(joinView);
   const latencies = [...heats, ...curveCharts(DATA.curves)];
   const growth = DATA.growth.map(growthChart);
-  const all = [...growth];
-  for (const title of new Set([DATA.first, ...lines.map(({ part }) => part)])) {
+  const overTime = lines.filter(({ part }) => part === null).map(({ chart }) => chart);
+  document.getElementById("over-time").append(...overTime.map((chart) => chart.figure));
+  const all = [...overTime, ...growth];
+  for (const title of new Set([DATA.first, ...lines.map(({ part }) => part).filter((part) => part !== null)])) {
     const own = lines.filter(({ part }) => part === title).map(({ chart }) => chart);
     const [wide, halves] = [own.filter((chart) => chart.wide), own.filter((chart) => !chart.wide)];
     // Latencies as lines, as a heat map and as curves stand together.
@@ -83,9 +85,16 @@ function start() {
     root.dataset.drawn = charts.filter((chart) => chart.drawn > 0).length;
   };
   redraw();
-  // Paper is as wide whatever the window is.
-  window.addEventListener("beforeprint", () => redraw(PAPER));
-  window.addEventListener("afterprint", () => redraw());
+  // Paper is as wide whatever the window is, and nobody can unfold warnings on it.
+  const warnings = document.querySelectorAll(".trust details");
+  window.addEventListener("beforeprint", () => {
+    warnings.forEach((details) => (details.open = true));
+    redraw(PAPER);
+  });
+  window.addEventListener("afterprint", () => {
+    warnings.forEach((details) => (details.open = false));
+    redraw();
+  });
   let width = place.clientWidth;
   new ResizeObserver(() => {
     if (place.clientWidth === width) return;

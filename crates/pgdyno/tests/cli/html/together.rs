@@ -25,7 +25,7 @@ fn two_runs_are_compared_on_the_same_axes() {
         "pgdyno-results/compare.html",
     );
     for words in
-        ["slower: NOPM -5.0 %", "one run each", "class=\"change slower\"", "In what they differ", "<td>ramp</td>"]
+        ["Slower: NOPM -5.0 %", "one run each", "class=\"change slower\"", "In what they differ", "<td>ramp</td>"]
     {
         assert!(page.contains(words), "{words}");
     }

@@ -1,0 +1,136 @@
+//! The first screen of a run's page: the result, whether to trust it, throughput and response times over time, and what
+//! limited the run.
+
+use pgdyno_results::{FindingRecord, RunRecord};
+
+use super::mark::VerdictMark;
+use super::markup::Html;
+use super::{findings, result};
+use crate::describe::{line_of_drive, line_of_place};
+use crate::metric::Headline;
+use crate::units::percent;
+use crate::{steady, trust};
+
+/// Maximum number of reasons beside the verdict; the warnings below it have all.
+const REASONS_MAX: usize = 3;
+
+/// Writes clients, length, server and place in two lines below the title.
+pub(super) fn subtitle(record: &RunRecord, html: &mut Html) {
+    html.raw("<p class=\"sub\">").text(&line_of_drive(record)).raw("</p>\n<p class=\"sub\">");
+    html.text(&server(record)).raw(" · run ").text(&record.id).raw("</p>");
+}
+
+/// Returns version and place: `PostgreSQL 18.1, database bench, user ann, host db1, port 5432`.
+fn server(record: &RunRecord) -> String {
+    let Some(server) = &record.server else { return format!("target {}", record.plan.target) };
+    let version = server.version.split([',', '(']).next().unwrap_or_default();
+    let version = version.split(" on ").next().unwrap_or_default().trim();
+    let place =
+        if server.origin.starts_with("private") { Some("private server".to_owned()) } else { line_of_place(record) };
+    place.map_or_else(|| version.to_owned(), |place| format!("{version}, {place}"))
+}
+
+/// Writes the whole screen but its charts, which the script puts into `#over-time`.
+pub(super) fn first_screen(record: &RunRecord, html: &mut Html) {
+    html.raw("<section id=\"figures\" aria-label=\"result\">\n");
+    write_result(record, html);
+    html.raw("<div class=\"answer\">\n");
+    verdict(record, html);
+    html.raw("<div id=\"over-time\"></div>\n");
+    first_finding(record, html);
+    html.raw("</div>\n</section>\n");
+}
+
+fn write_result(record: &RunRecord, html: &mut Html) {
+    let figures = result::result(record);
+    if figures.is_empty() {
+        return;
+    }
+    html.raw("<dl class=\"result\">\n");
+    for Headline { name, value, meaning } in figures {
+        html.raw("<div><dt>").text(&name).raw("</dt><dd><b>").text(&value).raw("</b><small>").text(&meaning);
+        html.raw("</small></dd></div>\n");
+    }
+    html.raw("</dl>\n");
+}
+
+/// Writes the verdict with its reasons; the warnings in full are folded.
+pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
+    let trust = trust::of(record);
+    let mark = VerdictMark::from(trust.verdict);
+    html.raw("<div class=\"card trust ").raw(mark.class()).raw("\" role=\"note\">\n<p class=\"mark\">");
+    mark.draw(html);
+    html.raw("<b>").text(&sentence_case(trust.verdict.name())).raw("</b></p>\n");
+    if trust.reasons.is_empty() {
+        html.raw("<p>Nothing is known against these figures.</p>\n");
+    }
+    let reasons: Vec<String> = trust.reasons.iter().take(REASONS_MAX).map(|reason| unbroken(reason)).collect();
+    html.list(reasons.iter().map(String::as_str));
+    let steady: Vec<String> = record.summary.iter().flat_map(steady::lines).collect();
+    if !record.warnings.is_empty() || !steady.is_empty() {
+        html.raw("<details><summary>").text(&folded(record, trust.reasons.len())).raw("</summary>\n");
+        html.list(record.warnings.iter().map(String::as_str));
+        if !steady.is_empty() {
+            let line = steady.iter().map(|line| line.trim_start()).collect::<Vec<_>>().join("; ");
+            html.raw("<p class=\"note\">").text(&line).raw("</p>\n");
+        }
+        html.raw("</details>\n");
+    }
+    html.raw("</div>\n");
+}
+
+/// Returns what is folded below the reasons.
+fn folded(record: &RunRecord, reasons: usize) -> String {
+    let more = reasons.saturating_sub(REASONS_MAX);
+    let more =
+        if more > 0 { format!("{more} more reason{}; ", if more == 1 { "" } else { "s" }) } else { String::new() };
+    match record.warnings.len() {
+        0 => format!("{more}how steady throughput was"),
+        1 => format!("{more}1 warning in full, with what to do"),
+        n => format!("{more}{n} warnings in full, with what to do"),
+    }
+}
+
+fn first_finding(record: &RunRecord, html: &mut Html) {
+    let Some(finding) = record.findings.first() else {
+        // Without a diagnosis there is nothing to say.
+        if !record.clients_time.is_empty() {
+            html.raw("<div class=\"card finding\"><p class=\"label\">What limited the run</p>\n");
+            html.raw("<p>No single cause stood out.</p></div>\n");
+        }
+        return;
+    };
+    html.raw("<div class=\"card finding\"><p class=\"label\">What limited the run</p>\n");
+    one(finding, html);
+    let more = record.findings.len() - 1;
+    let more = match more {
+        0 => "The figures behind it".to_owned(),
+        1 => "The figures behind it, and 1 more finding".to_owned(),
+        n => format!("The figures behind it, and {n} more findings"),
+    };
+    html.raw("<p class=\"further\"><a href=\"#findings\">").text(&more).raw("</a></p></div>\n");
+}
+
+fn one(finding: &FindingRecord, html: &mut Html) {
+    html.raw("<p class=\"claim\"><b>").text(&unbroken(&sentence_case(&finding.text))).raw("</b></p>\n");
+    if !finding.also_seen {
+        findings::weight(finding.weight, html);
+        if !finding.text.contains('%') {
+            html.raw("<p class=\"note\">").text(&percent(finding.weight)).raw(" of the clients' time</p>\n");
+        }
+    }
+    if let Some(advice) = &finding.advice {
+        html.raw("<p class=\"advice\"><b>Try:</b> ").text(advice).raw("</p>\n");
+    }
+}
+
+/// Returns a text whose percentages stay in one line.
+fn unbroken(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
+/// Returns a text with a capital at its start.
+pub(super) fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
