@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
 
-use pgdyno_report::html;
+use pgdyno_report::html::{self, Link};
 use pgdyno_results::Timeline;
 use pgdyno_serve::fuzzing::Served;
 use pgdyno_serve::{NoComparison, Pages, Run};
@@ -18,7 +18,7 @@ const SECRET: &str = "nobody-may-read-this";
 struct Reports;
 
 impl Pages for Reports {
-    fn report(&self, _: &Path, run: Run) -> Result<Vec<u8>, String> {
+    fn report(&self, _: &Path, run: Run, _: &[Link]) -> Result<Vec<u8>, String> {
         let mut page = Vec::new();
         let timeline = Timeline::of_record(&run.record);
         html::write(&[html::ReportRun::new(run.record, timeline)], &mut page).map_err(|e| e.to_string())?;

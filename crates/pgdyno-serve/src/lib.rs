@@ -9,7 +9,8 @@
 //!                                                                 └─► store (the directory; no link is followed)
 //! ```
 //!
-//! The caller renders reports: [`Pages`] returns the same bytes as `pgdyno report` and `pgdyno compare`.
+//! The caller renders reports: [`Pages`] returns what `pgdyno report` and `pgdyno compare` write, reports with links to
+//! the other pages.
 
 mod answer;
 #[doc(hidden)]
@@ -23,6 +24,7 @@ mod store;
 
 use std::path::{Path, PathBuf};
 
+use pgdyno_report::html::Link;
 use pgdyno_results::RunRecord;
 
 pub use server::{ServeError, Server, Stopper};
@@ -48,11 +50,11 @@ pub enum NoComparison {
 
 /// Renders whole pages of runs.
 pub trait Pages: Send + Sync {
-    /// Returns the report of a run in the results directory `results`, as HTML.
+    /// Returns the report of a run in the results directory `results` with links to other pages, as HTML.
     ///
     /// # Errors
     /// A message, when a file beside the record cannot be read.
-    fn report(&self, results: &Path, run: Run) -> Result<Vec<u8>, String>;
+    fn report(&self, results: &Path, run: Run, links: &[Link]) -> Result<Vec<u8>, String>;
 
     /// Returns the comparison of `new` with `base`, as HTML. Neither is empty.
     ///

@@ -9,8 +9,13 @@ pub(crate) mod live;
 pub(crate) mod news;
 mod searches;
 mod suites;
+mod trends;
 
-use pgdyno_report::html::Html;
+use pgdyno_report::history::before;
+use pgdyno_report::html::{Html, Link};
+use pgdyno_results::RunRecord;
+
+use crate::store::Listed;
 
 pub(crate) use columns::Column;
 pub(crate) use history::history;
@@ -43,6 +48,17 @@ fn begin(title: &str, here: &str) -> Html {
 fn end(mut html: Html) -> String {
     html.raw("</main>\n</body></html>\n");
     html.into_string()
+}
+
+/// Returns the links of the report of a run.
+pub(crate) fn links(runs: &[Listed], id: &str) -> Vec<Link> {
+    let link = |address: String, words: &str| Link { address, words: words.to_owned() };
+    let mut links = vec![link("/".to_owned(), "All runs"), link(format!("/history?run={id}"), "History of such runs")];
+    let records: Vec<&RunRecord> = runs.iter().filter_map(|run| run.record.as_deref().ok()).collect();
+    if let Some(before) = before(&records, id) {
+        links.push(link(format!("/compare?base={before}&new={id}"), "Compare with the run before"));
+    }
+    links
 }
 
 /// Returns the address of a run, whose name needs no escapes there.

@@ -83,7 +83,7 @@ impl Site {
     fn search(&self, id: &str) -> Answered {
         let searches = self.store.searches().map_err(failed)?;
         let search = searches.iter().flatten().find(|search| search.id == id).ok_or_else(nothing)?;
-        pages::search(search).map(Answer::page).map_err(failed)
+        Ok(Answer::page(pages::search(search)))
     }
 
     /// Opens a run, if it may be read as a whole.
@@ -101,7 +101,9 @@ impl Site {
 
     fn report(&self, id: &str) -> Answered {
         let run = self.run(id)?;
-        self.pages.report(self.store.root(), run).map(Answer::report).map_err(failed)
+        let runs = self.store.runs().map_err(failed)?;
+        let links = pages::links(&runs, id);
+        self.pages.report(self.store.root(), run, &links).map(Answer::report).map_err(failed)
     }
 
     fn compare(&self, query: &str) -> Answered {
@@ -147,6 +149,7 @@ fn failed(why: impl ToString) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgdyno_report::html::Link;
     use std::fs;
     use std::path::Path;
 
@@ -154,8 +157,9 @@ mod tests {
     struct Told;
 
     impl Pages for Told {
-        fn report(&self, _: &Path, run: Run) -> Result<Vec<u8>, String> {
-            Ok(format!("report of {}", run.record.id).into_bytes())
+        fn report(&self, _: &Path, run: Run, links: &[Link]) -> Result<Vec<u8>, String> {
+            let links: Vec<_> = links.iter().map(|link| link.address.as_str()).collect();
+            Ok(format!("report of {}: {}", run.record.id, links.join(" ")).into_bytes())
         }
 
         fn compare(&self, _: &Path, base: Vec<Run>, new: Vec<Run>) -> Result<Vec<u8>, NoComparison> {
@@ -213,6 +217,9 @@ mod tests {
             assert_eq!(listed(&site, query), expected, "{query}");
         }
         assert!(site.answer("/", "last=1").text().contains("the last 1 of 3 runs"));
+        for part in ["class=\"mark is-bad\"", "class=\"mark with-care\"", "aria-label=\"candidate 2-b\""] {
+            assert!(site.answer("/", "").text().contains(part), "no {part}");
+        }
         assert!(site.answer("/", "words=%22%3E%3Cimg").text().contains("value=\"&quot;&gt;&lt;img\""));
         let page = site.answer("/", "");
         assert!(page.text().contains("&lt;b&gt;&amp;&#39;&quot;") && !page.text().contains("<b>&"));
@@ -222,7 +229,7 @@ mod tests {
     #[test]
     fn runs_are_reported_and_compared_by_name() {
         let (home, site) = site();
-        assert_eq!(site.answer("/runs/1-a", "").text(), "report of 1-a");
+        assert_eq!(site.answer("/runs/1-a", "").text(), "report of 1-a: / /history?run=1-a");
         assert_eq!(site.answer("/compare", "base=1-a&new=2-b&new=3-c").text(), "2-b+3-c against 1-a");
         let side = "base=1-a&".repeat(COMPARED_MAX);
         let wrong = ["", "base=1-a", "new=1-a", "base=1-a&new=../x", "base=1-a&new=2-b&x=1", &format!("{side}new=2-b")];
@@ -285,10 +292,14 @@ mod tests {
             assert!(page.text().contains(part), "no {part} in {}", page.text());
         }
         assert!(page.text().contains("/compare?base=9-h02&amp;base=9-h03"), "{}", page.text());
-        assert!(!page.text().contains("<c12>") && page.text().matches("<circle").count() == 21);
+        assert!(!page.text().contains("<c12>") && page.text().matches("<circle").count() == 22);
         assert!(site.answer("/history", "since=2026-03-16").text().contains("cannot tell"));
         assert!(site.answer("/history", "workload=none").text().contains("no run has a place in a history"));
-        assert!(site.answer("/", "").text().contains("href=\"/history?run=9-h03\""));
+        let list = site.answer("/", "");
+        assert!(list.text().contains("href=\"/history?run=9-h03\""));
+        let trend = "class=\"trend\" href=\"/history?run=9-h19\"";
+        assert!(list.text().contains(trend) && list.text().contains("slower by 10."), "{}", list.text());
+        assert!(site.answer("/runs/9-h03", "").text().ends_with("/compare?base=9-h02&new=9-h03"));
         let wrong = ["run=9-h99", "metric=speed", "stauts=x"];
         assert_eq!(wrong.map(|query| site.answer("/history", query).status()), [404, 400, 400]);
     }

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pgdyno_results::{RECORD, RunRecord, SearchRecord, is_run_name, read_record};
+use pgdyno_results::{RECORD, RunRecord, SearchRecord, TrustRecord, is_run_name, read_record};
 
 use crate::Run;
 
@@ -104,8 +104,11 @@ impl Store {
             return Err("run.json is a link, and links are not followed".into());
         }
         let record = read_record(&self.root.join(id).join(RECORD)).map_err(|e| Arc::from(e.to_string()))?;
+        // Records of 0.1.0 have none.
+        let trust = record.trust.clone().unwrap_or_else(|| TrustRecord::of(&record));
         let lean = RunRecord {
             id: id.to_owned(),
+            trust: Some(trust),
             statements: Vec::new(),
             intervals: Vec::new(),
             transactions: Vec::new(),

@@ -11,6 +11,7 @@
   const REST = "the rest";
   const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c7"];
   const REST_COLOUR = "--c6";
+  const PHASES = { ramp: ", warm-up", measure: ", measured window", drain: ", last transactions" };
   const MARGIN = { left: 52, right: 10, top: 8, bottom: 22 };
 
   const live = document.getElementById("live");
@@ -197,7 +198,7 @@
     const at = news.until_s === null ? "" : `, ${clock(news.until_s)} since the clients began`;
     switch (news.state) {
       case "preparing": return "preparing: the clients have not begun yet";
-      case "running": return `running (${news.phase ?? "…"})${at}`;
+      case "running": return `running${PHASES[news.phase] ?? ""}${at}`;
       case "lost": return "interrupted: its process is gone without an end; what was measured stands";
       default: return `ended: ${news.status}${news.reason ? `, ${news.reason}` : ""}`;
     }

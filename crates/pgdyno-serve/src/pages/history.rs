@@ -8,6 +8,7 @@ use pgdyno_report::html::Html;
 use pgdyno_report::units;
 use pgdyno_results::{RunRecord, Unit};
 
+use super::trends::mark;
 use super::{begin, end, run};
 use crate::query::HistoryQuery;
 use crate::store::Listed;
@@ -40,8 +41,8 @@ pub(crate) fn history(place: &str, runs: &[Listed], query: &HistoryQuery) -> Res
         found.series.retain(|history| history.runs.iter().any(|run| run.id == *id));
     }
     let mut html = begin("History", "/history");
-    html.raw("<p class=\"hint\">Comparable runs, oldest first: the same work on the same target. As <code>pgdyno history</code> \
-              has it, of the runs in ");
+    html.raw("<p class=\"hint\">Runs of the same work on the same target, oldest first, as <code>pgdyno history</code> compares \
+              them. A dot is a run and leads to its report; a line is the level between changes. The runs are those in ");
     html.text(place).raw(".</p>\n");
     let (long, short): (Vec<_>, Vec<_>) = found.series.iter().partition(|history| history.noise.is_some());
     let shown = if long.is_empty() { &short } else { &long };
@@ -68,9 +69,10 @@ pub(crate) fn history(place: &str, runs: &[Listed], query: &HistoryQuery) -> Res
 
 fn series(history: &History, histories: &Histories, of_run: Option<&str>, html: &mut Html) {
     html.heading(&history.name);
-    let is_slower = history.verdict == pgdyno_report::history::Verdict::Slower;
-    html.raw(if is_slower { "<p class=\"verdict bad\">" } else { "<p class=\"verdict\">" });
-    html.text(history.metric.title()).raw(": ").text(&headline(history, histories.confidence)).raw("</p>\n");
+    html.raw("<p class=\"mark verdict\">");
+    mark(history.verdict).draw(html);
+    html.raw("<span>").text(history.metric.title()).raw(": ").text(&headline(history, histories.confidence));
+    html.raw("</span></p>\n");
     chart(history, of_run, html);
     if history.changes.is_empty() && history.drifts.is_empty() {
         return;
@@ -110,7 +112,7 @@ fn comparison(history: &History, nth: usize) -> String {
 }
 
 /// Returns a value in the unit of the metric's title.
-fn value(history: &History, value: f64) -> String {
+pub(super) fn value(history: &History, value: f64) -> String {
     match history.metric.unit() {
         Unit::Nanoseconds => units::ms(value.round() as u64),
         Unit::Percent => format!("{value:.0}"),

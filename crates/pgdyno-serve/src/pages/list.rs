@@ -1,8 +1,10 @@
 //! The list of runs: filters, the table, and the selection for a comparison. All of it works without a script.
 
-use pgdyno_report::html::Html;
+use pgdyno_report::html::{Html, VerdictMark};
 use pgdyno_report::units;
+use pgdyno_results::{RunRecord, Status};
 
+use super::trends::trends;
 use super::{Column, begin, end, run};
 use crate::query::{FILTERS, Query};
 use crate::store::Listed;
@@ -19,6 +21,7 @@ pub(crate) fn list(place: &str, runs: &[Listed], query: &Query) -> String {
             .raw("\">show all</a></p>\n");
     }
     if !selected.is_empty() {
+        trends(&selected, &mut html);
         table(&selected, query, &mut html);
     }
     end(html)
@@ -72,7 +75,8 @@ fn filters(runs: &[Listed], query: &Query, html: &mut Html) {
 }
 
 fn field(filter: &str, known: &[String], query: &Query, html: &mut Html) {
-    html.raw("<label><span>").text(filter).raw("</span><input name=\"").text(filter).raw("\" value=\"");
+    let title = if filter == "words" { "find runs with these words" } else { filter };
+    html.raw("<label><span>").text(title).raw("</span><input name=\"").text(filter).raw("\" value=\"");
     html.text(query.value(filter)).raw("\"");
     let example = match filter {
         "words" => "tproc-c db1 2026-01",
@@ -97,18 +101,26 @@ fn table(runs: &[&Listed], query: &Query, html: &mut Html) {
     html.raw(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"runs\"><table class=\"runs\"><thead><tr>",
     );
-    html.raw("<th scope=\"col\">base</th><th scope=\"col\">new</th>");
-    let says = |run: &Listed, column: Column| run.record.as_ref().is_ok_and(|r| !column.text(run, r).is_empty());
+    // That all runs are complete is not worth a column.
+    let is_worth = |run: &Listed, record: &RunRecord, column: Column| match column {
+        Column::Status => run.goes_on || record.status != Status::Complete,
+        column => !column.text(run, record).is_empty(),
+    };
+    let says = |run: &Listed, column: Column| run.record.as_ref().is_ok_and(|record| is_worth(run, record, column));
     let columns: Vec<_> = Column::ALL.into_iter().filter(|column| runs.iter().any(|run| says(run, *column))).collect();
     for column in &columns {
         heading(*column, query, html);
+        if *column == Column::Began {
+            html.raw("<th scope=\"col\">compare</th>");
+        }
     }
     html.raw("</tr></thead><tbody>\n");
     for run in runs {
         row(run, &columns, html);
     }
     html.raw("</tbody></table></div>\n<p class=\"compare\"><button type=\"submit\">Compare</button> ");
-    html.raw("<span class=\"hint\">new runs with base runs, as they are ticked above</span></p></form>\n");
+    html.raw("<button type=\"reset\">Clear</button> <span class=\"hint\">Click <b>base</b> at one run and <b>candidate</b> at ");
+    html.raw("another. Several of a side count as repetitions.</span></p></form>\n");
 }
 
 fn heading(column: Column, query: &Query, html: &mut Html) {
@@ -132,7 +144,8 @@ fn class(column: Column) -> &'static str {
     match column {
         _ if column.is_number() => "n",
         Column::Began => "began",
-        Column::Driver | Column::Target => "far",
+        Column::Workload | Column::Server => "whole",
+        Column::Driver | Column::Target | Column::Suite => "far",
         _ => "",
     }
 }
@@ -141,22 +154,20 @@ fn row(listed: &Listed, columns: &[Column], html: &mut Html) {
     html.raw("<tr>");
     let Ok(record) = &listed.record else {
         let why = listed.record.as_ref().err().map_or("", |why| &**why);
-        html.raw("<td></td><td></td><td class=\"began\">")
-            .text(&listed.id)
-            .raw("</td><td class=\"bad\" colspan=\"10\">");
+        html.raw("<td class=\"began\">").text(&listed.id).raw("</td><td></td><td class=\"bad\" colspan=\"10\">");
         html.text("unreadable: ").text(why).raw("</td></tr>\n");
         return;
     };
-    for side in ["base", "new"] {
-        html.raw("<td class=\"pick\"><input type=\"checkbox\" name=\"").text(side).raw("\" value=\"").text(&listed.id);
-        html.raw("\" aria-label=\"").text(side).raw(" ").text(&listed.id).raw("\"></td>");
-    }
     for column in columns.iter().copied() {
         let text = column.text(listed, record);
         html.raw("<td class=\"").raw(class(column));
         match column {
             Column::Began => {
-                html.raw("\"><a href=\"").text(&run(&listed.id)).raw("\" title=\"").text(&listed.id).raw("\">");
+                html.raw("\">");
+                if let Some(trust) = record.trust.as_ref().filter(|_| !listed.goes_on) {
+                    VerdictMark::from(trust.verdict).draw(html);
+                }
+                html.raw("<a href=\"").text(&run(&listed.id)).raw("\" title=\"").text(&listed.id).raw("\">");
                 html.text(&text).raw("</a>");
             }
             Column::Workload => {
@@ -172,11 +183,34 @@ fn row(listed: &Listed, columns: &[Column], html: &mut Html) {
                 let reason = record.reason.as_deref().unwrap_or_default();
                 html.raw(" title=\"").text(reason).raw("\">").text(&text).raw("</span>");
             }
+            Column::Trust if !listed.goes_on => trusted(record, html),
             _ => {
-                html.raw("\">").text(&text);
+                html.raw("\" title=\"").text(&text).raw("\">").text(&text);
             }
         }
         html.raw("</td>");
+        if column == Column::Began {
+            sides(&listed.id, html);
+        }
     }
     html.raw("</tr>\n");
+}
+
+/// Appends a verdict and, for a pointer that rests on it, its reasons.
+fn trusted(record: &RunRecord, html: &mut Html) {
+    let Some(trust) = &record.trust else {
+        html.raw("\">");
+        return;
+    };
+    html.raw("whole\" title=\"").text(&trust.reasons.join("\n")).raw("\">").text(trust.verdict.name());
+}
+
+/// Appends the choice of a side in a comparison, one click each.
+fn sides(id: &str, html: &mut Html) {
+    html.raw("<td class=\"pick\">");
+    for (name, word) in [("base", "base"), ("new", "candidate")] {
+        html.raw("<label class=\"").raw(name).raw("\"><input type=\"checkbox\" name=\"").raw(name).raw("\" value=\"");
+        html.text(id).raw("\" aria-label=\"").raw(word).raw(" ").text(id).raw("\">").raw(word).raw("</label>");
+    }
+    html.raw("</td>");
 }

@@ -1,7 +1,8 @@
 //! Pages of searches for the highest load.
 
-use pgdyno_report::search::{format, load};
-use pgdyno_results::SearchRecord;
+use pgdyno_report::html::VerdictMark;
+use pgdyno_report::search::{HEADER, findings, load, rows};
+use pgdyno_results::{SearchRecord, SearchStatus};
 
 use super::{begin, end};
 use crate::store::Search;
@@ -41,16 +42,26 @@ pub(crate) fn searches(searches: &[Search]) -> String {
     end(html)
 }
 
-/// Returns the page of a search: the output of `pgdyno search`.
-///
-/// # Errors
-/// A message, when it cannot be rendered.
-pub(crate) fn search(search: &SearchRecord) -> Result<String, String> {
-    let mut text = Vec::new();
-    let render = format("text").ok_or("searches have no text")?;
-    render(search, &mut text).map_err(|e| e.to_string())?;
-    let mut html = begin(&search.id, "/searches");
-    html.raw("<pre class=\"again\">").text(&String::from_utf8_lossy(&text)).raw("</pre>\n");
+/// Returns the page of a search: the limit, then the loads that were measured.
+pub(crate) fn search(search: &SearchRecord) -> String {
+    let mut html = begin(&format!("{} on {}", search.workload, search.target), "/searches");
+    let mark = match search.status {
+        SearchStatus::Found => VerdictMark::Good,
+        SearchStatus::NoneKept | SearchStatus::Failed => VerdictMark::NotUsable,
+        SearchStatus::Interrupted => VerdictMark::Unknown,
+    };
+    let answer = match (search.status, search.kept) {
+        (_, Some(kept)) => format!("{} is the highest load found that meets the objective", load(&search.by, kept)),
+        (SearchStatus::NoneKept, _) => "No load meets the objective".to_owned(),
+        (status, None) => format!("No load found: {}", status.name()),
+    };
+    html.raw("<p class=\"sub\">").text(&search.id).raw("</p>\n<div id=\"figures\"><div class=\"card trust ");
+    html.raw(mark.class()).raw("\">\n<p class=\"mark\">");
+    mark.draw(&mut html);
+    html.raw("<b>").text(&answer).raw("</b></p>\n").list(findings(search).iter().map(String::as_str));
+    html.raw("</div></div>\n").heading("The loads");
+    let columns = HEADER.map(|name| (name, name != "verdict"));
+    html.table(&columns, &rows(search).into_iter().map(Vec::from).collect::<Vec<_>>());
     if !search.runs.is_empty() {
         html.heading("Its runs").raw("<ul>");
         for id in &search.runs {
@@ -58,5 +69,5 @@ pub(crate) fn search(search: &SearchRecord) -> Result<String, String> {
         }
         html.raw("</ul>\n");
     }
-    Ok(end(html))
+    end(html)
 }

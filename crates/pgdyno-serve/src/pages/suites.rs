@@ -1,9 +1,13 @@
 //! Pages of suites, from the records of their runs.
 
-use pgdyno_results::Status;
+use pgdyno_report::html::VerdictMark;
+use pgdyno_results::{Status, Trust};
 
 use super::{begin, end};
 use crate::store::Listed;
+
+/// Verdicts in the order of their counts.
+const TRUST: [Trust; 3] = [Trust::Good, Trust::WithCare, Trust::NotUsable];
 
 struct Suite<'a> {
     name: &'a str,
@@ -12,6 +16,8 @@ struct Suite<'a> {
     runs: usize,
     complete: usize,
     going_on: usize,
+    /// Runs that are good, usable with care, and not usable.
+    trust: [usize; 3],
     last: &'a str,
 }
 
@@ -25,7 +31,7 @@ pub(crate) fn suites(runs: &[Listed]) -> String {
     }
     html.raw("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"suites\"><table><thead><tr>");
     html.raw("<th scope=\"col\">suite</th><th scope=\"col\">execution</th><th class=\"n\" scope=\"col\">runs</th>");
-    html.raw("<th class=\"n\" scope=\"col\">complete</th><th class=\"n\" scope=\"col\">running</th>");
+    html.raw("<th class=\"n\" scope=\"col\">complete</th><th class=\"n\" scope=\"col\">running</th><th scope=\"col\">trust</th>");
     html.raw("<th scope=\"col\">last began (UTC)</th></tr></thead><tbody>\n");
     for suite in suites {
         let mut address = form_urlencoded::Serializer::for_suffix("/?".to_owned(), 2);
@@ -33,6 +39,12 @@ pub(crate) fn suites(runs: &[Listed]) -> String {
         html.raw("<tr><td><a href=\"").text(&address).raw("\">").text(suite.name).raw("</a></td><td>").text(suite.id);
         for count in [suite.runs, suite.complete, suite.going_on] {
             html.raw("</td><td class=\"n\">").text(&count.to_string());
+        }
+        html.raw("</td><td class=\"whole\">");
+        for (verdict, runs) in TRUST.into_iter().zip(suite.trust).filter(|(_, runs)| *runs > 0) {
+            html.raw("<span class=\"counted\">");
+            VerdictMark::from(verdict).draw(&mut html);
+            html.text(&format!("{runs} {}", verdict.name())).raw("</span>");
         }
         let began = suite.last.split(['.', 'Z']).next().unwrap_or_default().replacen('T', " ", 1);
         html.raw("</td><td class=\"began\">").text(&began).raw("</td></tr>\n");
@@ -51,13 +63,16 @@ fn collect(runs: &[Listed]) -> Vec<Suite<'_>> {
         let at = suites.iter().position(|suite| (suite.name, suite.id) == (&plan.suite, &plan.id));
         let at = at.unwrap_or_else(|| {
             let (name, id, last) = (&plan.suite, &plan.id, &record.started_at);
-            suites.push(Suite { name, id, runs: 0, complete: 0, going_on: 0, last });
+            suites.push(Suite { name, id, runs: 0, complete: 0, going_on: 0, trust: [0; 3], last });
             suites.len() - 1
         });
         let suite = &mut suites[at];
         suite.runs += 1;
         suite.complete += usize::from(record.status == Status::Complete);
         suite.going_on += usize::from(run.goes_on);
+        if let Some(trust) = record.trust.as_ref().filter(|_| !run.goes_on) {
+            suite.trust[TRUST.iter().position(|known| *known == trust.verdict).unwrap_or_default()] += 1;
+        }
     }
     suites
 }

@@ -8,7 +8,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::page::with_timeline;
 use pgdyno_live::is_ignored;
 use pgdyno_report::compare::Wish;
-use pgdyno_report::html;
+use pgdyno_report::html::{self, Link};
 use pgdyno_serve::{NoComparison, Pages, Run, ServeError, Server};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -56,10 +56,10 @@ fn failure(error: ServeError) -> Failure {
 struct Reports;
 
 impl Pages for Reports {
-    fn report(&self, results: &Path, run: Run) -> std::result::Result<Vec<u8>, String> {
+    fn report(&self, results: &Path, run: Run, links: &[Link]) -> std::result::Result<Vec<u8>, String> {
         let run = with_timeline(&run.path, run.record, results).map_err(|failure| failure.text())?;
         let mut bytes = Vec::new();
-        html::write(&[run], &mut bytes).map_err(|e| e.to_string())?;
+        html::write_linked(&run, links, &mut bytes).map_err(|e| e.to_string())?;
         Ok(bytes)
     }
 

@@ -59,7 +59,10 @@ fn a_history_has_its_runs_and_change_points_in_a_chart() {
     let seen = visit(&browser, &server.url("/history?run=run-03"));
     is_quiet(&seen, &server);
     assert!(seen.dom.contains("slower by 12.0 %") && seen.dom.contains("9 runs ago"), "{}", seen.dom);
-    assert_eq!((seen.dom.matches("<circle").count(), seen.dom.matches("class=\"change slower\"").count()), (24, 1));
+    assert_eq!(
+        (seen.dom.matches("</title></circle>").count(), seen.dom.matches("class=\"change slower\"").count()),
+        (24, 1)
+    );
     assert!(!seen.dom.contains("NaN") && seen.dom.contains("href=\"/runs/run-14\""));
     assert!(server.get("/").body.contains("href=\"/history?run=run-03\""));
 }
