@@ -51,7 +51,7 @@ pub(crate) struct Look {
 pub(crate) fn draw(model: &Model, look: Look, area: Rect, buffer: &mut Buffer) {
     let theme = Theme::new(look.colour);
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("{} x {} is needed; q leaves", LEAST.0, LEAST.1);
+        let text = format!("needs {} x {}; q leaves the view", LEAST.0, LEAST.1);
         return Line::from(text).render(area, buffer);
     }
     let kinds = if area.height >= TALL { transactions::rows(model) } else { 0 };

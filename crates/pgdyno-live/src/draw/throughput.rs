@@ -17,7 +17,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
     let columns = model.series.columns(usize::from(inner.width));
     let best = model.series.best_tps();
     if columns.intervals > 1 {
-        let scale = format!(" a column is {} s ", columns.intervals);
+        let scale = format!(" {} s a column ", columns.intervals);
         block = block.title_bottom(Line::from(Span::styled(scale, theme.quiet())).right_aligned());
     }
     block.render(area, buffer);
@@ -25,7 +25,7 @@ pub(super) fn draw(model: &Model, area: Rect, buffer: &mut Buffer, theme: Theme)
         Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Fill(1)]).areas(inner);
 
     let Some(now) = &model.totals.now else {
-        return Line::from(Span::styled("the first second is not over", theme.quiet())).render(figures, buffer);
+        return Line::from(Span::styled("waiting for the first second", theme.quiet())).render(figures, buffer);
     };
     let rate = |tps: f64| Span::styled(units::rate(tps), theme.strong());
     let quiet = |text| Span::styled(text, theme.quiet());

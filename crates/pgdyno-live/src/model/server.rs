@@ -74,7 +74,7 @@ impl Model {
     fn checkpoint(&self) -> Option<Fact> {
         let last_s = self.frames.last_s(checkpointer::SOURCE)?;
         let written = self.frames.rate(checkpointer::BUFFERS_WRITTEN).filter(|buffers| *buffers > 0.0);
-        let ago = |at_s: f64| format!("the last one {} ago", units::duration((last_s - at_s).max(0.0).round()));
+        let ago = |at_s: f64| format!("last {} ago", units::duration((last_s - at_s).max(0.0).round()));
         let text = match (written, self.checkpoints.last_s) {
             (Some(buffers), _) => format!("{} buffers/s", units::rate(buffers)),
             (None, Some(at_s)) => ago(at_s),
