@@ -105,9 +105,9 @@ fn sides(sides: &[Side; 2], html: &mut Html) {
 }
 
 fn differences(comparison: &Comparison, html: &mut Html) {
-    html.raw("<section id=\"differences\">\n").heading("In what they differ");
+    html.raw("<section id=\"differences\">\n").heading("Differences");
     if comparison.differences.is_empty() {
-        html.raw("<p>In nothing that is known.</p>\n");
+        html.raw("<p>None is known.</p>\n");
     }
     let row = |d: &crate::compare::Difference| {
         let work = if d.is_decisive { "different work" } else { "" };

@@ -72,7 +72,7 @@ fn throughput(intervals: &[TimelineInterval], changes: &[LevelChangeRecord]) -> 
     let tps = rate("TPS", intervals, |i| i.committed as f64);
     Chart {
         title: "Throughput".to_owned(),
-        note: "Committed transactions a second, interval by interval.".to_owned(),
+        note: "Committed transactions a second, by interval.".to_owned(),
         unit: "transactions/s".to_owned(),
         first: true,
         part: Part::Drive,
@@ -111,10 +111,9 @@ fn latency(intervals: &[TimelineInterval]) -> Chart {
     let is_known = |series: &Series| series.values.iter().any(Option::is_some);
     Chart {
         title: "Response time".to_owned(),
-        note:
-            "Percentiles of each interval, from the intended start to the server's last word; p95 and p99 of intervals \
-               with at least 20 and 100 transactions."
-                .to_owned(),
+        note: "Percentiles of each interval, from the intended start to the end of the reply; p95 and p99 only for \
+               intervals with at least 20 and 100 transactions."
+            .to_owned(),
         unit: "ms".to_owned(),
         logarithmic: true,
         first: true,
@@ -133,9 +132,9 @@ fn failures(intervals: &[TimelineInterval]) -> Option<Chart> {
     let of = |(name, count): (&str, Count)| rate(name, intervals, |i| count(i) as f64);
     let series: Vec<_> = seen.map(of).collect();
     (!series.is_empty()).then(|| Chart {
-        title: "Trouble".to_owned(),
-        note: "Transactions that failed, tries after the first, arrivals that were skipped, transactions above the \
-               latency limit."
+        title: "Failures and retries".to_owned(),
+        note: "Failed transactions, tries after the first, skipped arrivals, and transactions above the latency \
+               limit."
             .to_owned(),
         unit: "a second".to_owned(),
         part: Part::Drive,
@@ -146,8 +145,8 @@ fn failures(intervals: &[TimelineInterval]) -> Option<Chart> {
 
 fn in_flight(intervals: &[TimelineInterval]) -> Chart {
     Chart {
-        title: "Under way".to_owned(),
-        note: "Transactions that had begun and not ended when the interval did.".to_owned(),
+        title: "Transactions in flight".to_owned(),
+        note: "Transactions that had begun and not yet ended at the end of each interval.".to_owned(),
         unit: "transactions".to_owned(),
         part: Part::Drive,
         series: vec![series("in flight", intervals, |i, _| Some(i.in_flight as f64))],
@@ -157,8 +156,8 @@ fn in_flight(intervals: &[TimelineInterval]) -> Chart {
 
 fn driver(intervals: &[TimelineInterval]) -> Chart {
     Chart {
-        title: "The driver itself".to_owned(),
-        note: "CPU time of pgdyno's engine threads: a driver that has none left measures itself.".to_owned(),
+        title: "CPU of the driver".to_owned(),
+        note: "CPU time of pgdyno's engine threads. A thread that needs a whole CPU is the bottleneck.".to_owned(),
         unit: "CPUs".to_owned(),
         part: Part::Machines,
         series: vec![rate("CPUs used", intervals, |i| i.client_cpu_s)],

@@ -27,7 +27,7 @@ pub(super) fn list(record: &RunRecord, html: &mut Html) {
     if record.events.is_empty() {
         return;
     }
-    html.heading("What happened meanwhile");
+    html.heading("Events");
     let row = |e: &EventRecord| {
         let length = e.until_s.map_or_else(String::new, |until| format!("{:.1} s", until - e.from_s));
         vec![format!("{:.1} s", e.from_s), length, e.kind.clone(), e.text.clone()]

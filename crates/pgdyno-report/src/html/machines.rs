@@ -17,7 +17,7 @@ pub(super) fn machines(record: &RunRecord, html: &mut Html) {
     if known.is_empty() {
         return;
     }
-    html.heading("Who had the CPUs");
+    html.heading("CPU use");
     for (name, machine) in known {
         one(name, machine, html);
     }

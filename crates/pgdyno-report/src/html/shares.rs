@@ -20,8 +20,8 @@ pub(super) fn statements(samples: &Samples, html: &mut Html) {
         return;
     }
     html.heading("Statements as the server counts them");
-    html.raw("<p class=\"note\">pg_stat_statements, its growth in the measured window; everybody's statements in this database ");
-    html.raw("are in it. Time is the server's own, without network and driver.</p>\n");
+    html.raw("<p class=\"note\">Growth of pg_stat_statements in the measured window, with the statements of all sessions in this ");
+    html.raw("database. Time is the server's own, without network and driver.</p>\n");
     html.raw("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"statements\"><thead><tr>");
     html.raw("<th scope=\"col\">statement</th><th scope=\"col\" class=\"n\">share</th>");
     for name in ["calls", "mean ms", "rows", "from buffers", "blocks read", "blocks dirtied", "temporary blocks", "WAL"]

@@ -76,7 +76,7 @@ fn delays(client: &ClientRecord) -> impl Iterator<Item = (&'static str, &Latency
 }
 
 fn sampling(samples: &SamplesRecord, html: &mut Html) {
-    html.heading("How the server was watched");
+    html.heading("How the server was sampled");
     if samples.queries > 0 {
         let cpu = samples.server_cpu_s.map_or_else(String::new, |s| {
             let share = if samples.watched_s > 0.0 { s / samples.watched_s } else { 0.0 };

@@ -80,7 +80,7 @@ fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
         (Some(last), _) if goes_on => {
             figures.push(("TPS".to_owned(), units::rate(last.committed as f64 / length(last))));
             figures.extend(last.response_ns.into_iter().flat_map(latencies));
-            figures.push(("under way".to_owned(), units::count(last.in_flight)));
+            figures.push(("in flight".to_owned(), units::count(last.in_flight)));
         }
         (_, Some(summary)) if !goes_on => {
             figures.push(("TPS".to_owned(), units::rate(summary.tps)));
@@ -127,7 +127,7 @@ fn charts(latest: &Latest) -> Vec<Value> {
             each(intervals, |i| vec![("TPS", i.committed as f64 / length(i))]),
         ),
         chart("Response time", "ms", "logarithmic", each(intervals, percentiles)),
-        chart("Trouble", "a second", "lines", each(intervals, trouble)),
+        chart("Failures and retries", "a second", "lines", each(intervals, trouble)),
         chart("Wait events of active sessions", "sessions", "areas", waits(latest.samples.of(waits::SOURCE))),
     ];
     let kinds = latest.samples.of(processes::SOURCE);

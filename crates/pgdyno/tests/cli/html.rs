@@ -51,8 +51,8 @@ fn a_run_becomes_a_page_with_every_chart_drawn_and_nothing_asked_for() {
         "Response time",
         "Response times, as a heat map",
         "Response times by percentile",
-        "Under way",
-        "The driver itself",
+        "Transactions in flight",
+        "CPU of the driver",
     ]);
     for words in ["aria-label=\"Throughput over time. TPS: from ", ">warm-up<", "all, service time", "99 %"] {
         assert!(seen.dom.contains(words), "{words}");
@@ -120,17 +120,17 @@ fn write(runs: &[ReportRun], path: &Path) {
 /// Every chart that samples can make.
 const OF_SAMPLES: [&str; 22] = [
     "What active sessions waited for",
-    "Waiting for locks",
+    "Sessions waiting for locks",
     "Longest wait for a lock",
     "WAL",
     "Full-page images",
-    "Found in shared buffers",
-    "Buffers written out",
+    "Cache hits in shared buffers",
+    "Buffers written",
     "Reads and writes of the server",
-    "How long storage took",
+    "Read and write times",
     "Temporary files",
-    "Lag of the standbys",
-    "WAL that standbys are behind",
+    "Replication lag",
+    "Replication lag in bytes",
     "Citus",
     "CPU of the server's machine, by program",
     "CPU of the server's machine, by kind of work",
@@ -153,12 +153,12 @@ fn samples_become_charts_and_a_diagnosis_is_told_first() {
     let order = [
         "What limited the run",
         "63 % of active samples waited for WAL",
-        "Who had the CPUs",
+        "CPU use",
         "id=\"charts\"",
         "Statements as the server counts them",
-        "What happened meanwhile",
+        ">Events<",
         "from readable to read",
-        "How the server was watched",
+        "How the server was sampled",
     ];
     assert!(order.map(at).is_sorted(), "{:?}", order.map(at));
     for words in

@@ -21,7 +21,7 @@ function curveChart(curves, of, wide) {
   const table = () => [
     tableOf(["share", ...legend.map((entry) => `${entry.name}, ms`)], NINES.map(([nines, words]) => [words, ...curves.map((curve) => number(at(curve, nines)))])),
   ];
-  const note = "So many of all transactions of the measured window were not slower. The axis gives each further nine the same room.";
+  const note = "The response time that a share of the transactions did not exceed, in the measured window. Each further nine has the same width.";
   const chart = frame({ title: `Response times by percentile${of}`, note, unit: "ms", height: wide ? 290 : 230, wide, legend, table, draw });
   const words = curves.map((curve, nth) => `${legend[nth].name}: median ${number(at(curve, Math.log10(2)))}, 99 % ${number(at(curve, 2))} ms`);
   chart.plot.setAttribute("aria-label", `Percentile curve. ${words.join("; ")}`);

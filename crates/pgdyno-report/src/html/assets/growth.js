@@ -11,7 +11,7 @@ function growthChart(spec) {
   const table = () => [
     tableOf([spec.axis, ...spec.lines.map((line) => `${line.name}, ${spec.unit}`)], places.map((place, nth) => [place.label, ...spec.lines.map((line) => number(line.points[nth]?.mean))])),
   ];
-  const note = `The mean of the runs at each place; a bar reaches from the least to the greatest of them.`;
+  const note = `Mean of the runs at each point; a bar spans their minimum and maximum.`;
   const chart = frame({ title: spec.title, note, unit: spec.unit, height: 240, legend, table, draw });
   const words = spec.lines.map((line) => `${line.name}: ${line.points.map((point) => `${number(point.mean)} at ${point.label}`).join(", ")}`);
   chart.plot.setAttribute("aria-label", `${spec.title}. ${words.join("; ")}`);

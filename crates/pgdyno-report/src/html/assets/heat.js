@@ -31,7 +31,7 @@ function heatChart(heat) {
     });
     return [tableOf(columns, lines)];
   };
-  const note = "Each cell is a short time and a range of latencies; the darker (in dark mode, the lighter), the more transactions ended in it.";
+  const note = "Each cell counts the transactions of a short time and a range of response times; darker (in dark mode, lighter) is more.";
   const chart = frame({ title: `Response times, as a heat map${run}`, note, unit: "ms", height: 270, wide: alone, legend, table, draw });
   chart.run = heat.run;
   const words = `from ${number(edge(0))} to ${number(edge(rows))} ms, at most ${number(most)} transactions in a cell`;

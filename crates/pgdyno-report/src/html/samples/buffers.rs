@@ -20,8 +20,8 @@ pub(super) fn hits(samples: &Samples) -> Option<Chart> {
     };
     let values = hit.values.iter().zip(&read.values).map(share).collect();
     drawn(Chart {
-        title: "Found in shared buffers".to_owned(),
-        note: "Block reads that needed no read of the operating system, whose own cache may have had the rest."
+        title: "Cache hits in shared buffers".to_owned(),
+        note: "Share of block reads that shared buffers answered. The operating system's cache may have answered the rest."
             .to_owned(),
         unit: "%".to_owned(),
         series: with_values([series("hit ratio", Points { at_s: hit.at_s, values })]),
@@ -38,8 +38,8 @@ pub(super) fn writers(samples: &Samples) -> Option<Chart> {
     };
     layers.sort_by(|a, b| a.name.cmp(&b.name));
     drawn(Chart {
-        title: "Buffers written out".to_owned(),
-        note: "By who wrote them: what client backends must write themselves keeps their clients waiting.".to_owned(),
+        title: "Buffers written".to_owned(),
+        note: "By process. Buffers that client backends must write themselves keep their clients waiting.".to_owned(),
         unit: "writes/s".to_owned(),
         stacked: true,
         series: with_values(layers),

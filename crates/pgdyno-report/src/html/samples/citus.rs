@@ -22,7 +22,7 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     series.retain(|series| !series.name.is_empty());
     drawn(Chart {
         title: "Citus".to_owned(),
-        note: "What citus_stat_counters counted most of.".to_owned(),
+        note: "The largest counters of citus_stat_counters.".to_owned(),
         unit: "a second".to_owned(),
         series: with_values(series),
         ..Chart::default()

@@ -30,8 +30,8 @@ pub(super) fn waiting(samples: &Samples) -> Option<Chart> {
     let mut bands = with_values(layers.series(LOCKS_MAX, "other locks"));
     bands.iter_mut().enumerate().for_each(|(nth, band)| band.ink = Some(Ink("tlock", nth)));
     drawn(Chart {
-        title: "Waiting for locks".to_owned(),
-        note: "Sessions that waited for a lock at the moment of the look.".to_owned(),
+        title: "Sessions waiting for locks".to_owned(),
+        note: "Sessions that were waiting for a lock at the time of each sample.".to_owned(),
         unit: "sessions".to_owned(),
         stacked: true,
         series: bands,
@@ -50,7 +50,7 @@ pub(super) fn longest(samples: &Samples) -> Option<Chart> {
     let longest = layers.series(1, "");
     drawn(Chart {
         title: "Longest wait for a lock".to_owned(),
-        note: "How long the one that had waited longest had waited, at the moment of the look.".to_owned(),
+        note: "Length of the longest wait in progress at the time of each sample.".to_owned(),
         unit: "s".to_owned(),
         series: with_values(longest.into_iter().map(|series| greatest(inked(series, "tlock")))),
         ..Chart::default()

@@ -32,7 +32,7 @@ pub(super) fn cpu(samples: &Samples, source: Source) -> Option<Chart> {
         source,
         Chart {
             title: format!("CPU of the {whose}'s machine, by kind of work"),
-            note: "CPUs in use, and CPUs that were idle while something waited for a disk.".to_owned(),
+            note: "CPUs in use, and CPUs that were idle while a program waited for a disk.".to_owned(),
             unit: "CPUs".to_owned(),
             stacked: true,
             part: Part::Machines,
@@ -63,7 +63,7 @@ pub(super) fn memory(samples: &Samples) -> Option<Chart> {
     let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
         title: "Memory of the server's machine".to_owned(),
-        note: "Available without swapping; dirty is what the system's file cache has yet to write to disks.".to_owned(),
+        note: "Available without swapping. Dirty: pages of the file cache that are not yet on disk.".to_owned(),
         unit: "bytes".to_owned(),
         part: Part::Machines,
         series: with_values([of("available", machine::AVAILABLE_BYTES), of("dirty", machine::DIRTY_BYTES)]),
@@ -76,7 +76,7 @@ pub(super) fn disks(samples: &Samples) -> Option<Chart> {
     let of = |name, column| series(name, samples.of(machine::SOURCE).gauge(column));
     drawn(Chart {
         title: "Disks of the server's machine".to_owned(),
-        note: "As the operating system counts them, all disks and all programs together.".to_owned(),
+        note: "As the operating system counts them: all disks, all programs.".to_owned(),
         unit: "bytes/s".to_owned(),
         part: Part::Machines,
         series: with_values([
@@ -92,8 +92,8 @@ pub(super) fn busy(samples: &Samples) -> Option<Chart> {
     let busy = times(samples.of(machine::SOURCE).gauge(machine::DISK_BUSY), 100.0);
     drawn(Chart {
         title: "The busiest disk".to_owned(),
-        note: "Share of time in which it had something to do. A disk that does many things at once may be at 100 % and have \
-               room."
+        note: "Share of time with a request in progress. A disk that serves several requests at once may have room at \
+               100 %."
             .to_owned(),
         unit: "%".to_owned(),
         part: Part::Machines,

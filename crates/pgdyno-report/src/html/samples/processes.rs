@@ -48,8 +48,7 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
         machine::SOURCE,
         Chart {
             title: "CPU of the server's machine, by program".to_owned(),
-            note: "CPUs in use. What other programs take is missing elsewhere, and is not the server's fault."
-                .to_owned(),
+            note: "CPUs in use. CPUs that other programs use are not available to the server.".to_owned(),
             unit: "CPUs".to_owned(),
             stacked: true,
             wide: true,

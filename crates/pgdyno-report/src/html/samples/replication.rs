@@ -24,8 +24,8 @@ pub(super) fn lag(samples: &Samples) -> Option<Chart> {
     let of = |what, column| by_standby(samples, what, column);
     let all = [of(": flushed", replication::FLUSH_LAG_S), of(": replayed", replication::REPLAY_LAG_S)].concat();
     drawn(Chart {
-        title: "Lag of the standbys".to_owned(),
-        note: "Time from WAL being flushed here to its being flushed and replayed there.".to_owned(),
+        title: "Replication lag".to_owned(),
+        note: "Time from the flush of WAL on the primary until each standby flushed and replayed it.".to_owned(),
         unit: "s".to_owned(),
         series: with_values(all),
         ..Chart::default()
@@ -35,8 +35,8 @@ pub(super) fn lag(samples: &Samples) -> Option<Chart> {
 /// Returns the WAL that the standbys have not replayed yet.
 pub(super) fn bytes(samples: &Samples) -> Option<Chart> {
     drawn(Chart {
-        title: "WAL that standbys are behind".to_owned(),
-        note: "From the position here to the one that was replayed there.".to_owned(),
+        title: "Replication lag in bytes".to_owned(),
+        note: "From the primary's WAL position to the one that each standby has replayed.".to_owned(),
         unit: "bytes".to_owned(),
         series: with_values(by_standby(samples, "", replication::LAG_BYTES)),
         ..Chart::default()

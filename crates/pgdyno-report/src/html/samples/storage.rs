@@ -12,8 +12,7 @@ pub(super) fn server(samples: &Samples) -> Option<Chart> {
     let of = |name: &str, column| series(name, table.rate(&io::KEYS, column));
     drawn(Chart {
         title: "Reads and writes of the server".to_owned(),
-        note: "As pg_stat_io counts them; the operating system's cache may stand between these and the disks."
-            .to_owned(),
+        note: "As pg_stat_io counts them. The operating system's cache may answer them without the disks.".to_owned(),
         unit: "bytes/s".to_owned(),
         series: with_values([
             of("read", io::READ_BYTES),
@@ -35,8 +34,8 @@ pub(super) fn durations(samples: &Samples) -> Option<Chart> {
     let parts = [("read of a block", reads), ("sync of WAL", syncs)];
     let all: Vec<Series> = parts.into_iter().filter_map(|(name, points)| Some(series(name, points?))).collect();
     drawn(Chart {
-        title: "How long storage took".to_owned(),
-        note: "Mean of each second, where track_io_timing or track_wal_io_timing has the server measure it.".to_owned(),
+        title: "Read and write times".to_owned(),
+        note: "Mean of each second, if track_io_timing or track_wal_io_timing is on.".to_owned(),
         unit: "ms".to_owned(),
         series: with_values(all),
         ..Chart::default()

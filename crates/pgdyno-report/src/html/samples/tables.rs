@@ -35,7 +35,7 @@ pub(super) fn dead(samples: &Samples) -> Option<Chart> {
     found.iter().for_each(|(name, at_s, rows)| layers.add(name, *at_s, *rows));
     drawn(Chart {
         title: "Dead rows".to_owned(),
-        note: "Old versions of rows that wait for vacuum, as the server estimates them.".to_owned(),
+        note: "Old row versions that wait for vacuum, as the server estimates them.".to_owned(),
         unit: "rows".to_owned(),
         stacked: true,
         part: Part::Tables,
@@ -59,7 +59,7 @@ pub(super) fn growth(samples: &Samples) -> Option<Chart> {
     }
     drawn(Chart {
         title: "Growth of the tables".to_owned(),
-        note: "Bytes that tables and their indexes have more than at the first look.".to_owned(),
+        note: "Growth of tables and their indexes since the first sample.".to_owned(),
         unit: "bytes".to_owned(),
         stacked: true,
         part: Part::Tables,

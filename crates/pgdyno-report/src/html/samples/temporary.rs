@@ -10,8 +10,7 @@ use super::{drawn, series, with_values};
 pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     drawn(Chart {
         title: "Temporary files".to_owned(),
-        note: "What sorts and hashes wrote to files because it did not fit work_mem; counted when a file is closed."
-            .to_owned(),
+        note: "Written by sorts and hashes that did not fit in work_mem; counted when a file is closed.".to_owned(),
         unit: "bytes/s".to_owned(),
         series: with_values([series("temporary files", samples.of(database::SOURCE).rate(&[], database::TEMP_BYTES))]),
         ..Chart::default()

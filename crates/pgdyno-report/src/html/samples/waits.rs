@@ -49,8 +49,8 @@ pub(super) fn chart(samples: &Samples) -> Option<Chart> {
     colour(&mut series);
     drawn(Chart {
         title: "What active sessions waited for".to_owned(),
-        note: "Average active sessions by wait event, from ten looks a second at pg_stat_activity; CPU is what waited for \
-               nothing: it ran, or wanted to."
+        note: "Average active sessions by wait event, from ten samples a second of pg_stat_activity. CPU: sessions \
+               without a wait event, which ran or were ready to run."
             .to_owned(),
         unit: "active sessions".to_owned(),
         stacked: true,

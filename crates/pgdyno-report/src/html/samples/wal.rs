@@ -16,7 +16,7 @@ fn written(table: &SampleTable) -> Points {
 pub(super) fn bytes(samples: &Samples) -> Option<Chart> {
     drawn(Chart {
         title: "WAL".to_owned(),
-        note: "Write-ahead log that the server made.".to_owned(),
+        note: "Write-ahead log that the server generated.".to_owned(),
         unit: "bytes/s".to_owned(),
         series: with_values([inked(series("WAL", written(samples.of(wal::SOURCE))), "twal")]),
         ..Chart::default()
@@ -28,7 +28,7 @@ pub(super) fn images(samples: &Samples) -> Option<Chart> {
     let images = series("full-page images", samples.of(wal::SOURCE).rate(&[], wal::WAL_FPI));
     drawn(Chart {
         title: "Full-page images".to_owned(),
-        note: "Whole pages in the WAL: the first change of each page after a checkpoint began.".to_owned(),
+        note: "Whole pages in the WAL, for the first change of each page after a checkpoint began.".to_owned(),
         unit: "pages/s".to_owned(),
         series: with_values([inked(images, "twal")]),
         ..Chart::default()
