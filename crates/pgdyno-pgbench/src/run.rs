@@ -206,7 +206,7 @@ fn drive(
             }
             Event::Lost { why } => {
                 if options.reconnect_s.is_some() {
-                    io.info(&format!("a client lost its connection, and makes it anew: {why}"));
+                    io.info(&format!("a client lost its connection and opens another: {why}"));
                 }
             }
             Event::ConnectFailed { error, .. } => io.error(&connect::refusal(error)),

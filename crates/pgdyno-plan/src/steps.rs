@@ -25,7 +25,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         n => format!("{} {} (about {})", plan.scale_name, plan.scale, bytes(n)),
     };
     if plan.cycle.provision {
-        step("provision", "have the target made, by its hook".to_owned());
+        step("provision", "provision the target, by its hook".to_owned());
     }
     step(
         "prepare",
@@ -85,7 +85,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         step("prewarm", "read tables and indexes into the caches".to_owned());
     }
     if plan.cycle.checkpoint {
-        step("checkpoint", "so that none is due because of the load".to_owned());
+        step("checkpoint", "so that the load causes none during the run".to_owned());
     }
     if let Some(what) = watched(plan) {
         step("watch", what);
@@ -106,7 +106,7 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     }
     step("report", "summary, and a run directory with the record".to_owned());
     if plan.cycle.provision {
-        step("teardown", "have the target removed, by its hook".to_owned());
+        step("teardown", "tear the target down, by its hook".to_owned());
     }
     steps
 }
@@ -204,7 +204,7 @@ fn watched(plan: &Plan) -> Option<String> {
         0 => String::new(),
         n => format!(", plans of {}", plural(*n as usize, "statement")),
     };
-    Some(format!("the server's statistics each second, what sessions wait for ten times as often{machine}{plans}"))
+    Some(format!("the server's statistics every second, wait events ten times a second{machine}{plans}"))
 }
 
 fn plural(n: usize, word: &str) -> String {
@@ -232,7 +232,7 @@ mod tests {
         prepare: start a private PostgreSQL, or use the one that `pgdyno server start` keeps
         load: warehouses 10 (about 954 MiB) on 2 connections, unless it is there
         check: rows and sizes, and the workload's consistency conditions
-        watch: the server's statistics each second, what sessions wait for ten times as often
+        watch: the server's statistics every second, wait events ten times a second
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         check: the consistency conditions again
@@ -270,7 +270,7 @@ mod tests {
         load: sensor-1 with scale 5 on 1 connection, unless it is there in database sensors
         copy: database sensors: the run works on a fresh copy, which is dropped afterwards
         check: rows and sizes, and the workload's consistency conditions
-        watch: the server's statistics each second, what sessions wait for ten times as often
+        watch: the server's statistics every second, wait events ten times a second
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         check: the consistency conditions again
@@ -302,7 +302,7 @@ mod tests {
             ..example()
         };
         insta::assert_snapshot!(words(&plan), @r"
-        provision: have the target made, by its hook
+        provision: provision the target, by its hook
         prepare: connect to host=db1
         drop: what pgdyno loaded before
         restart: the server, so that its own caches are cold
@@ -311,13 +311,13 @@ mod tests {
         load: warehouses 10 (about 954 MiB) on 2 connections, anew
         check: rows and sizes, and the workload's consistency conditions
         prewarm: read tables and indexes into the caches
-        checkpoint: so that none is due because of the load
-        watch: the server's statistics each second, what sessions wait for ten times as often, its machine by ssh postgres@db1, plans of 1 statement
+        checkpoint: so that the load causes none during the run
+        watch: the server's statistics every second, wait events ten times a second, its machine by ssh postgres@db1, plans of 1 statement
         warm up: 5 s, not counted
         measure: 30 s: 16 clients on 1 thread, query mode prepared, as fast as the server answers; serialization failures and deadlocks are retried, up to 3 tries
         check: the consistency conditions again
         report: summary, and a run directory with the record
-        teardown: have the target removed, by its hook
+        teardown: tear the target down, by its hook
         ");
     }
 
