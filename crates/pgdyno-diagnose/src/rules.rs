@@ -126,14 +126,14 @@ fn waited(facts: &Facts<'_>, rule: &str, class: Class, what: &str) -> Option<Fin
     })
 }
 
-/// `63 % of active samples, 5.1 sessions: Lock:transactionid 4.0, Lock:tuple 1.1`.
+/// `5.1 sessions (63 % of active samples): Lock:transactionid 4.0, Lock:tuple 1.1`.
 fn by_event(facts: &Facts<'_>, class: Class) -> String {
     let sessions = facts.waits.sessions(class);
     let events: Vec<_> = facts.waits.of_class(class).take(3).map(|(name, n)| format!("{name} {}", number(n))).collect();
     format!(
-        "{} of active samples, {} sessions on average: {}",
-        percent(sessions / facts.waits.total().max(f64::MIN_POSITIVE)),
+        "{} sessions ({} of active samples): {}",
         number(sessions),
+        percent(sessions / facts.waits.total().max(f64::MIN_POSITIVE)),
         events.join(", ")
     )
 }
@@ -156,8 +156,8 @@ mod tests {
         let found = run.ask(findings);
         let rules: Vec<_> = found.iter().map(|f| (f.rule.as_str(), (f.weight * 1e3).round())).collect();
         assert_eq!(rules, [("wal-flush", 500.0), ("row-locks", 250.0), ("other-waits", 125.0)]);
-        assert_eq!(found[0].text, "50 % of the clients' time went into waiting until WAL is on its disk");
-        assert_eq!(found[1].evidence[0], "29 % of active samples, 2.0 sessions on average: Lock:tuple 2.0");
+        assert_eq!(found[0].text, "50 % of the clients' time went into WAL flush");
+        assert_eq!(found[1].evidence[0], "2.0 sessions (29 % of active samples): Lock:tuple 2.0");
     }
 
     #[test]

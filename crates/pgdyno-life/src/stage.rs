@@ -412,14 +412,16 @@ impl Stage<'_> {
             }
         }
         note_metrics(record);
-        let more = warnings::from_figures(record, outcome, self.plan);
-        record.warnings.extend(more);
+        // What the figures show comes first, then what was known before.
+        let of_figures = warnings::from_figures(record, outcome, self.plan);
+        let before = std::mem::replace(&mut record.warnings, of_figures);
         // A null server answers anything: its answers are no transactions.
         if self.plan.target != "null" {
             figures::judge(record, &*self.workload.drive, measured);
         }
         let end = verdict::of(driven, record.summary.as_ref(), &broken, death);
-        diagnosis::add(self.recording, self.events);
+        diagnosis::add(self.recording);
+        self.recording.record.warnings.extend(before);
         end
     }
 

@@ -1,9 +1,56 @@
 //! What ran, on which server, with how many clients: a line each.
 
 use pgdyno_plan::{Arrivals, Pace, Rate};
-use pgdyno_results::RunRecord;
+use pgdyno_results::{RunRecord, ServerRecord};
 
 use crate::units::{bytes, count, duration, rate};
+
+/// Returns the workload and its size: `tproc-c, 4 warehouses`.
+pub(crate) fn workload(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let size = match plan.scale_name.as_str() {
+        "" if plan.scripts.is_empty() => String::new(),
+        "" => format!(", scale {}", count(plan.scale)),
+        name => match name.strip_suffix('s') {
+            Some(one) => format!(", {}", plural(plan.scale, one)),
+            None => format!(", {name} {}", count(plan.scale)),
+        },
+    };
+    format!("{}{size}", plan.workload)
+}
+
+/// Returns a number of things.
+pub(crate) fn plural(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+/// Returns the server in a few words, and how the workload is run on it.
+pub(crate) fn server_and_way(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let Some(server) = &record.server else { return line_of_server(record) };
+    let version = server.version.split(" on ").next().unwrap_or_default();
+    let version = version.split(" (").next().unwrap_or_default().to_owned();
+    let is_private = server.origin.starts_with("private");
+    let place = match &server.place {
+        _ if is_private => "private server".to_owned(),
+        Some(place) => place.to_string(),
+        None => server.origin.clone(),
+    };
+    let way = ["profile", "call"].into_iter().filter_map(|name| Some(format!("{name} {}", plan.params.get(name)?)));
+    let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
+    let parts = [version, place].into_iter().chain(way);
+    let parts = parts.chain(durability(server));
+    let parts = parts.chain(by_another.map(|from| format!("data loaded by {from}")));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the settings that make commits less durable than usual.
+fn durability(server: &ServerRecord) -> Vec<String> {
+    ["fsync", "full_page_writes", "synchronous_commit"]
+        .iter()
+        .filter_map(|name| server.settings.get(*name).filter(|v| *v != "on").map(|v| format!("{name} {v}")))
+        .collect()
+}
 
 /// Returns a short description of the run.
 pub(crate) fn what_ran(record: &RunRecord) -> String {
@@ -30,10 +77,7 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
     let version = server.version.split(" on ").next().unwrap_or(&server.version);
     let size = server.database_bytes.map_or_else(String::new, |n| format!(", database {}", bytes(n)));
     let buffers = server.settings.get("shared_buffers").map_or_else(String::new, |v| format!(", shared_buffers {v}"));
-    let durability: Vec<String> = ["fsync", "full_page_writes", "synchronous_commit"]
-        .iter()
-        .filter_map(|name| server.settings.get(*name).filter(|v| *v != "on").map(|v| format!(", {name} {v}")))
-        .collect();
+    let durability: Vec<String> = durability(server).iter().map(|setting| format!(", {setting}")).collect();
     let isolation = server.settings.get("default_transaction_isolation").filter(|level| *level != "read committed");
     let isolation = isolation.map_or_else(String::new, |level| format!(", {level}"));
     let tls = server.tls.as_ref().map_or_else(String::new, |tls| format!(", {tls}"));
@@ -61,22 +105,20 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
             format!("{}/s offered, {how} arrivals", rate(per_s))
         }
     };
-    let plural =
-        |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{} {word}s", count(n as u64)) };
     let how = format!("{}{}, {pace}", plan.mode.name(), if plan.wire.is_native() { "" } else { " in libpq's form" });
     // Groups may differ in query mode and pace: their table has them.
     let (groups, how) = match plan.stages.as_slice() {
         [] => (String::new(), format!(", {how}")),
         [first, later @ ..] => {
             let later = if later.is_empty() { String::new() } else { format!(", stage {}", first.name) };
-            (format!(" in {}", plural(first.groups.len(), "group")), later)
+            (format!(" in {}", plural(first.groups.len() as u64, "group")), later)
         }
     };
     let mut line = format!(
         "{}{groups}{} on {}{}{how}",
-        plural(plan.stage_clients() as usize, "client"),
-        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
-        plural(record.client.threads.max(1), "thread"),
+        plural(u64::from(plan.stage_clients()), "client"),
+        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(u64::from(n), "connection"))),
+        plural(record.client.threads.max(1) as u64, "thread"),
         plan.pinned(),
     );
     if let Some(summary) = &record.summary {

@@ -6,12 +6,28 @@ use std::io::{self, Write};
 use pgdyno_results::{EventRecord, FindingRecord, RunRecord};
 
 use crate::units::{duration, percent};
+use crate::wrap::{hanging, wrapped};
 
 /// Maximum number of findings that are shown; the record has all.
 const FINDINGS_MAX: usize = 5;
 
 /// Maximum number of events of a kind that are shown one by one.
 const EVENTS_MAX: usize = 3;
+
+/// Returns the name of a cause.
+pub(crate) fn name(rule: &str) -> String {
+    match rule {
+        "wal-flush" => "WAL flush".to_owned(),
+        "wal-buffers" => "WAL buffers".to_owned(),
+        "cpu" => "server CPU".to_owned(),
+        "load" => "too few clients".to_owned(),
+        "slru" => "SLRU lookups".to_owned(),
+        "jit" => "JIT".to_owned(),
+        "reads" => "block reads".to_owned(),
+        "script" => "pauses of the script".to_owned(),
+        rule => rule.replace('-', " "),
+    }
+}
 
 /// Maximum number of parts of the clients' time that are shown.
 const PARTS_MAX: usize = 4;
@@ -27,7 +43,7 @@ fn also_seen(record: &RunRecord) -> impl Iterator<Item = &FindingRecord> {
 }
 
 /// Returns `server: row locks 63 %, server: on a CPU 12 %, others 25 %`, if known.
-fn clients_time(record: &RunRecord) -> Option<String> {
+pub(crate) fn clients_time(record: &RunRecord) -> Option<String> {
     let (first, rest) = record.clients_time.split_at(record.clients_time.len().min(PARTS_MAX));
     let mut parts: Vec<_> = first.iter().map(|part| format!("{} {}", part.name, percent(part.share))).collect();
     let others: f64 = rest.iter().map(|part| part.share).sum();
@@ -40,19 +56,19 @@ fn clients_time(record: &RunRecord) -> Option<String> {
 /// Writes numbered lines with their evidence, and one line of events.
 pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     if let Some(line) = events(record) {
-        writeln!(out, "{line}")?;
+        wrapped(out, &line, "  ")?;
     }
     if let Some(line) = clients_time(record) {
-        writeln!(out, "{line}")?;
+        wrapped(out, &line, "  ")?;
     }
     if shown(record).next().is_some() {
         writeln!(out, "what held the server back:")?;
     }
     for (nth, finding) in shown(record) {
-        writeln!(out, "  {nth}. {}", finding.text)?;
-        writeln!(out, "     {}", finding.evidence.join("; "))?;
+        hanging(out, &format!("  {nth}. "), 5, &finding.text)?;
+        hanging(out, "     ", 5, &finding.evidence.join("; "))?;
         if let Some(advice) = &finding.advice {
-            writeln!(out, "     {advice}")?;
+            hanging(out, "     -> ", 8, advice)?;
         }
     }
     if also_seen(record).next().is_some() {
@@ -60,7 +76,7 @@ pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     }
     for finding in also_seen(record) {
         let advice = finding.advice.as_ref().map_or_else(String::new, |advice| format!("; {advice}"));
-        writeln!(out, "  - {}{advice}", finding.text)?;
+        hanging(out, "  - ", 4, &format!("{}{advice}", finding.text))?;
     }
     Ok(())
 }
@@ -165,7 +181,7 @@ mod tests {
         assert_eq!((render(0, text), render(0, markdown)), (String::new(), String::new()));
         let seven = render(7, text);
         assert!(
-            seven.starts_with("what held the server back:\n  1. text 0\n     one; two\n     try it\n  2. text 1\n")
+            seven.starts_with("what held the server back:\n  1. text 0\n     one; two\n     -> try it\n  2. text 1\n")
         );
         assert!(seven.contains("5. text 4") && !seven.contains("text 5"));
         assert!(render(1, markdown).ends_with("\n1. **text 0** (one; two) — try it\n\n"));

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use pgdyno_plan::{GroupPlan, Pace, Plan, Rate};
 use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
 
+use crate::Extent;
 use crate::latency_table::{aligned, cells, percentile_columns};
 use crate::units::{count, rate};
 
@@ -22,18 +23,22 @@ pub(crate) struct Row {
 }
 
 /// Returns the headings of the other columns.
-pub(crate) fn columns(record: &RunRecord) -> Vec<String> {
-    let mut columns = ["clients", "offered", "committed", "failed", "per s"].map(str::to_owned).to_vec();
-    columns.extend(percentile_columns(record));
+pub(crate) fn columns(record: &RunRecord, extent: Extent) -> Vec<String> {
+    let counts: &[&str] = match extent {
+        Extent::Short => &["clients", "offered", "failed", "per s"],
+        Extent::Full => &["clients", "offered", "committed", "failed", "per s"],
+    };
+    let mut columns: Vec<_> = counts.iter().map(|name| (*name).to_owned()).collect();
+    columns.extend(percentile_columns(record, extent));
     columns
 }
 
 /// Returns the rows; none if the run has one group.
-pub(crate) fn rows(record: &RunRecord) -> Vec<Row> {
+pub(crate) fn rows(record: &RunRecord, extent: Extent) -> Vec<Row> {
     record
         .stages
         .iter()
-        .flat_map(|stage| stage.groups.iter().flat_map(|group| of_group(record, stage, group)))
+        .flat_map(|stage| stage.groups.iter().flat_map(|group| of_group(record, extent, stage, group)))
         .collect()
 }
 
@@ -42,33 +47,46 @@ pub(crate) fn name(record: &RunRecord, stage: &str, group: &str) -> String {
     if record.stages.len() > 1 { format!("{stage}: {group}") } else { group.to_owned() }
 }
 
-fn of_group(record: &RunRecord, stage: &StageRecord, group: &GroupRecord) -> Vec<Row> {
+fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &GroupRecord) -> Vec<Row> {
     let summary = &group.summary;
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
-    let row = |name: String, is_part, first: [String; 5], latency: Option<&LatencyRecord>, n| Row {
+    let row = |name: String, is_part, first: [Option<String>; 5], latency: Option<&LatencyRecord>, n| Row {
         name,
         is_part,
-        cells: first.into_iter().chain(cells(record, latency, n)).collect(),
+        cells: first.into_iter().flatten().chain(cells(record, extent, latency, n)).collect(),
     };
-    let none = String::new;
+    let none = || Some(String::new());
+    let committed = |n| (extent == Extent::Full).then(|| count(n));
     let offered = match planned(&record.plan, &stage.name, &group.name).map(|group| group.pace) {
         Some(Pace::Rate(Rate { per_s, .. })) => rate(per_s),
         _ => "-".to_owned(),
     };
     let clients = count(u64::from(group.clients));
-    let first = [clients, offered, count(summary.committed), count(summary.failed), per_s(summary.committed)];
+    let first = [
+        Some(clients),
+        Some(offered),
+        committed(summary.committed),
+        Some(count(summary.failed)),
+        Some(per_s(summary.committed)),
+    ];
     let response = summary.response_latency_ns.as_ref();
     let n = summary.committed + summary.rolled_back;
     let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response, n)];
     if group.transactions.len() > 1 {
         rows.extend(group.transactions.iter().map(|t| {
-            let first = [none(), none(), count(t.committed), count(t.failed), per_s(t.committed)];
+            let first = [none(), none(), committed(t.committed), Some(count(t.failed)), Some(per_s(t.committed))];
             row(t.name.clone(), true, first, t.response_latency_ns.as_ref(), t.committed + t.rolled_back)
         }));
     }
     let service = summary.service_latency_ns.as_ref();
     if service != response {
-        rows.push(row("service time".to_owned(), true, [none(), none(), none(), none(), none()], service, n));
+        rows.push(row(
+            "service time".to_owned(),
+            true,
+            [none(), none(), committed(0).map(|_| String::new()), none(), none()],
+            service,
+            n,
+        ));
     }
     rows
 }
@@ -79,23 +97,23 @@ fn planned<'a>(plan: &'a Plan, stage: &str, group: &str) -> Option<&'a GroupPlan
 }
 
 /// Writes the table for a terminal.
-pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn text(record: &RunRecord, extent: Extent, out: &mut dyn Write) -> io::Result<()> {
     let row = |row: Row| (format!("{}{}", if row.is_part { "  " } else { "" }, row.name), row.cells);
-    let rows: Vec<_> = rows(record).into_iter().map(row).collect();
+    let rows: Vec<_> = rows(record, extent).into_iter().map(row).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    aligned(FIRST, &columns(record), &rows, out)?;
+    aligned(FIRST, &columns(record, extent), &rows, out)?;
     writeln!(out)
 }
 
 /// Writes the table as Markdown.
 pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
-    let rows = rows(record);
+    let rows = rows(record, Extent::Full);
     if rows.is_empty() {
         return Ok(());
     }
-    let columns = columns(record);
+    let columns = columns(record, Extent::Full);
     writeln!(out, "| {FIRST} | {} |", columns.join(" | "))?;
     writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
     for Row { name, is_part, cells } in rows {
@@ -165,7 +183,7 @@ mod tests {
     #[test]
     fn each_group_has_a_row_with_its_kinds_of_transactions_below() {
         let mut out = Vec::new();
-        text(&record(), &mut out).unwrap();
+        text(&record(), Extent::Full, &mut out).unwrap();
         let table = String::from_utf8(out).unwrap();
         let names: Vec<_> = table.lines().map(|line| line.get(..16).unwrap_or_default().trim_end()).collect();
         let parts = [
@@ -192,7 +210,7 @@ mod tests {
         let mut record = record();
         record.stages.clear();
         let mut out: Vec<u8> = Vec::new();
-        text(&record, &mut out).unwrap();
+        text(&record, Extent::Full, &mut out).unwrap();
         markdown(&record, &mut out).unwrap();
         assert!(out.is_empty());
     }

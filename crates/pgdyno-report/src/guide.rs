@@ -7,6 +7,7 @@ use pgdyno_results::{Metric, RunRecord, Summary};
 
 use crate::metric::{suffix, value_text};
 use crate::units::{bytes, count, grouped, percent};
+use crate::wrap::wrapped;
 
 /// Caution for readers who compare two figures.
 const CAUTION: &str = "Two machines: neither figure is a pass mark for the other.";
@@ -41,7 +42,7 @@ pub fn figures(published: &[Published]) -> String {
 
 /// Writes the lines about the recipe.
 pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
-    record.plan.recipe.iter().flat_map(lines).try_for_each(|line| writeln!(out, "{line}"))
+    record.plan.recipe.iter().flat_map(lines).try_for_each(|line| wrapped(out, &line, "  "))
 }
 
 /// Writes the published figures beside the measured ones.
@@ -56,13 +57,13 @@ pub(crate) fn table_in_text(record: &RunRecord, out: &mut dyn Write) -> io::Resu
         for [figure, measured, published] in &rows {
             writeln!(out, "  {figure:<first$}  {measured:>here$}  {published:>there$}")?;
         }
-        writeln!(out, "  measured on {}", machine(record))?;
-        writeln!(out, "  published for {}: {}", recipe.machine, recipe.source)?;
+        wrapped(out, &format!("  measured on {}", machine(record)), "    ")?;
+        wrapped(out, &format!("  published for {}: {}", recipe.machine, recipe.source), "    ")?;
         writeln!(out, "  {CAUTION}")?;
         writeln!(out)?;
     }
     match cached(recipe, summary) {
-        Some(line) => writeln!(out, "{line}"),
+        Some(line) => wrapped(out, &line, "  "),
         None => Ok(()),
     }
 }

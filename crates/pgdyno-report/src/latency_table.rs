@@ -5,14 +5,18 @@ use std::io::{self, Write};
 use pgdyno_plan::Pace;
 use pgdyno_results::{LatencyRecord, RunRecord, TransactionRecord};
 
+use crate::Extent;
 use crate::units::{count, ms, percent, rate};
 
 /// The percentiles in every report.
 pub(crate) const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
+/// The percentiles in a summary of one screen.
+const FEW: [f64; 3] = [50.0, 95.0, 99.0];
+
 /// Returns the percentiles in a record's report: the usual ones, and the requested ones.
-fn percentiles(record: &RunRecord) -> Vec<f64> {
-    let mut all = PERCENTILES.to_vec();
+fn percentiles(record: &RunRecord, extent: Extent) -> Vec<f64> {
+    let mut all = if extent == Extent::Short { FEW.to_vec() } else { PERCENTILES.to_vec() };
     all.extend(&record.plan.percentiles);
     all.sort_by(f64::total_cmp);
     all.dedup();
@@ -20,23 +24,27 @@ fn percentiles(record: &RunRecord) -> Vec<f64> {
 }
 
 /// Returns the headings of the columns of latencies.
-pub(crate) fn latency_columns(record: &RunRecord) -> Vec<String> {
-    let mut columns = ["share", "committed", "failed", "per s"].map(str::to_owned).to_vec();
-    columns.extend(percentile_columns(record));
+pub(crate) fn latency_columns(record: &RunRecord, extent: Extent) -> Vec<String> {
+    let counts: &[&str] = match extent {
+        Extent::Short => &["share", "failed", "per s"],
+        Extent::Full => &["share", "committed", "failed", "per s"],
+    };
+    let mut columns: Vec<_> = counts.iter().map(|name| (*name).to_owned()).collect();
+    columns.extend(percentile_columns(record, extent));
     columns
 }
 
 /// Returns the headings of percentiles and the maximum.
-pub(crate) fn percentile_columns(record: &RunRecord) -> Vec<String> {
-    let percentiles = percentiles(record).into_iter().map(|p| format!("p{p} ms"));
+pub(crate) fn percentile_columns(record: &RunRecord, extent: Extent) -> Vec<String> {
+    let percentiles = percentiles(record, extent).into_iter().map(|p| format!("p{p} ms"));
     percentiles.chain(["max ms".to_owned()]).collect()
 }
 
 /// Returns percentiles and maximum of the latencies of `n` transactions. Of percentiles above the median, one that would be the
 /// maximum is left out.
-pub(crate) fn cells(record: &RunRecord, l: Option<&LatencyRecord>, n: u64) -> Vec<String> {
+pub(crate) fn cells(record: &RunRecord, extent: Extent, l: Option<&LatencyRecord>, n: u64) -> Vec<String> {
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
-    let percentiles = percentiles(record);
+    let percentiles = percentiles(record, extent);
     let is_known = |percent: f64| percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
     let percentile = |p: &f64| l.filter(|_| is_known(*p)).and_then(|l| l.percentile(*p));
     let mut cells: Vec<_> = percentiles.iter().map(|p| cell(percentile(p))).collect();
@@ -53,12 +61,14 @@ pub(crate) fn is_scheduled(record: &RunRecord) -> bool {
 
 /// Returns one row for each kind of transaction, and one for all if there are several. If response times differ from
 /// service times, a further row has the service times of all.
-pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
+pub(crate) fn latency_rows(record: &RunRecord, extent: Extent) -> Vec<(String, Vec<String>)> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let per_s = |n: u64| if summary.duration_s > 0.0 { rate(n as f64 / summary.duration_s) } else { "-".to_owned() };
     let row = |share: String, [committed, rolled_back, failed]: [u64; 3], l: Option<&LatencyRecord>| {
-        let mut row = vec![share, count(committed), count(failed), per_s(committed)];
-        row.extend(cells(record, l, committed + rolled_back));
+        let mut row = vec![share];
+        row.extend((extent == Extent::Full).then(|| count(committed)));
+        row.extend([count(failed), per_s(committed)]);
+        row.extend(cells(record, extent, l, committed + rolled_back));
         row
     };
     // In a run with several stages, the later ones are in the table of groups.
@@ -86,9 +96,9 @@ pub(crate) fn latency_rows(record: &RunRecord) -> Vec<(String, Vec<String>)> {
         ));
     }
     if is_scheduled(record) {
-        let mut service = vec![String::new(); 4];
+        let mut service = vec![String::new(); if extent == Extent::Full { 4 } else { 3 }];
         let n = summary.committed + summary.rolled_back;
-        service.extend(cells(record, summary.service_latency_ns.as_ref(), n));
+        service.extend(cells(record, extent, summary.service_latency_ns.as_ref(), n));
         rows.push(("service time".to_owned(), service));
     }
     rows

@@ -30,6 +30,7 @@ mod text;
 mod time_profile;
 mod trust;
 pub mod units;
+mod wrap;
 
 use std::io::{self, Write};
 
@@ -42,6 +43,17 @@ pub use recipe::recipe;
 pub struct Look {
     /// Whether it may have colours and bold type.
     pub colour: bool,
+    /// Whether it has all that is known, below the summary.
+    pub verbose: bool,
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// As much as fits into a summary of 80 columns.
+    Short,
+    /// All of it.
+    Full,
 }
 
 /// Renders a record.

@@ -2,11 +2,16 @@
 
 use pgdyno_results::{MachineRecord, RunRecord};
 
+use crate::Extent;
+
 /// Number of kinds of the server's processes that are named.
 const NAMED: usize = 3;
 
 /// CPUs below this number are not shown.
 const LITTLE: f64 = 0.005;
+
+/// CPUs below this number are not shown in a summary.
+const LITTLE_IN_SHORT: f64 = 0.05;
 
 /// Returns a line for each sampled machine.
 pub(crate) fn lines(record: &RunRecord) -> Vec<String> {
@@ -18,7 +23,25 @@ pub(crate) fn lines(record: &RunRecord) -> Vec<String> {
     server.into_iter().chain(client.map(|machine| line("the driver's machine", machine))).collect()
 }
 
+/// Returns a short line for each sampled machine.
+pub(crate) fn short_lines(record: &RunRecord) -> Vec<String> {
+    let (server, client) = (record.server_machine.as_ref(), record.client_machine.as_ref());
+    let of_server = if client.is_some() { "the server's machine: " } else { "" };
+    let server = server.map(|machine| format!("{of_server}{}", parts(machine, Extent::Short).join(", ")));
+    let client = client.map(|machine| format!("the driver's machine: {}", parts(machine, Extent::Short).join(", ")));
+    server.into_iter().chain(client).collect()
+}
+
 fn line(name: &str, machine: &MachineRecord) -> String {
+    format!("{name}: {}", parts(machine, Extent::Full).join(", "))
+}
+
+/// Returns who used how many CPUs, and all of it which of the server's processes did.
+fn parts(machine: &MachineRecord, extent: Extent) -> Vec<String> {
+    let (kinds, little) = match extent {
+        Extent::Short => (String::new(), LITTLE_IN_SHORT),
+        Extent::Full => (kinds(machine), LITTLE),
+    };
     let mut parts = Vec::new();
     if let Some(cpus) = machine.cpus {
         let plural = if cpus == 1.0 { "" } else { "s" };
@@ -27,24 +50,24 @@ fn line(name: &str, machine: &MachineRecord) -> String {
         parts.push(format!("{cpus:.0} CPU{plural}{usable}"));
     }
     if !machine.server_cpus.is_empty() {
-        parts.push(server(machine));
+        parts.push(format!("server {:.2}{}", machine.server_cpus.values().sum::<f64>(), kinds));
     }
     let mut part = |name: &str, cpus: Option<f64>, least: f64| {
         parts.extend(cpus.filter(|cpus| *cpus >= least).map(|cpus| format!("{name} {cpus:.2}")));
     };
     part("pgdyno", machine.driver_cpus, 0.0);
-    part("kernel", machine.kernel_cpus, LITTLE);
-    part("other programs", machine.other_cpus, 0.0);
+    part("kernel", machine.kernel_cpus, little);
+    part("other programs", machine.other_cpus, if extent == Extent::Short { little } else { 0.0 });
     if machine.other_cpus.is_none() {
         part("busy", machine.busy_cpus, 0.0);
     }
-    part("waiting for I/O", machine.iowait_cpus, LITTLE);
-    part("taken by the hypervisor", machine.steal_cpus, LITTLE);
+    part("I/O wait", machine.iowait_cpus, little);
+    part("taken by the hypervisor", machine.steal_cpus, little);
     part("idle", idle(machine), 0.0);
     if machine.cpus.is_none() {
         parts.extend(machine.cpu_percent.map(|percent| format!("busy {percent:.0} %")));
     }
-    format!("{name}: {}", parts.join(", "))
+    parts
 }
 
 /// Returns the number of idle CPUs.
@@ -53,15 +76,14 @@ fn idle(machine: &MachineRecord) -> Option<f64> {
     Some((machine.cpus? - machine.busy_cpus? - gone).max(0.0))
 }
 
-/// Returns the CPUs of the server's processes, the busiest kinds by name.
-fn server(machine: &MachineRecord) -> String {
+/// Returns the busiest kinds of the server's processes, with their CPUs.
+fn kinds(machine: &MachineRecord) -> String {
     let mut kinds: Vec<_> = machine.server_cpus.iter().filter(|(_, cpus)| **cpus >= LITTLE).collect();
     kinds.sort_by(|a, b| b.1.total_cmp(a.1));
     let several = |kind: &str| if kind.ends_with("backend") || kind.ends_with("worker") { "s" } else { "" };
     let named: Vec<_> =
         kinds.iter().take(NAMED).map(|(kind, cpus)| format!("{kind}{} {cpus:.2}", several(kind))).collect();
-    let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-    format!("server {:.2}{named}", machine.server_cpus.values().sum::<f64>())
+    if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
 }
 
 #[cfg(test)]
@@ -95,7 +117,7 @@ mod tests {
         assert_eq!(
             line("machine", &local()),
             "machine: 2 CPUs, server 1.22 (client backends 1.10, walwriter 0.06, checkpointer 0.05), pgdyno 0.31, kernel 0.02, \
-             other programs 0.40, waiting for I/O 0.01, idle 0.04"
+             other programs 0.40, I/O wait 0.01, idle 0.04"
         );
         let limited = MachineRecord { cpus: Some(64.0), usable_cpus: Some(1.5), ..MachineRecord::default() };
         assert_eq!(line("machine", &limited), "machine: 64 CPUs, of which the container may use 1.5");

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::RunRecord;
 
+use crate::Extent;
 use crate::Look;
 use crate::describe::{line_of_place, line_of_server};
 use crate::diagnosis;
@@ -31,13 +32,13 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
         writeln!(out, "| {} |\n", headline.iter().map(|h| h.value.as_str()).collect::<Vec<_>>().join(" | "))?;
     }
     if record.summary.is_some() {
-        let (trust, reasons) = trust::lines(record);
+        let (trust, reasons) = trust::lines(record, "see the warnings");
         let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
         writeln!(out, "Trust: **{}**{why}\n", trust.name())?;
     }
-    let rows = latency_rows(record);
+    let rows = latency_rows(record, Extent::Full);
     if !rows.is_empty() {
-        let columns = latency_columns(record);
+        let columns = latency_columns(record, Extent::Full);
         writeln!(out, "| transaction | {} |", columns.join(" | "))?;
         writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
         for (name, cells) in rows {

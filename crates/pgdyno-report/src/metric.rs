@@ -28,17 +28,23 @@ pub(crate) struct Headline {
     pub(crate) meaning: String,
 }
 
-/// Returns the main figures of a run.
+/// Returns the main figures of a run, with its latencies.
 pub(crate) fn headline(record: &RunRecord) -> Vec<Headline> {
+    let latencies = ["mean", "p99"].into_iter().filter_map(|name| figure(record, Metric::common(name).as_ref()?));
+    figures(record).into_iter().chain(latencies).collect()
+}
+
+fn figure(record: &RunRecord, metric: &Metric) -> Option<Headline> {
+    let value = metric.value(record)?;
+    let value = if metric.unit() == Unit::PerMinute { count(value.round() as u64) } else { value_text(metric, value) };
+    Some(Headline { name: suffix(metric), value, meaning: metric.meaning().to_owned() })
+}
+
+/// Returns how much was done: the workload's own metrics, and transactions a second.
+pub(crate) fn figures(record: &RunRecord) -> Vec<Headline> {
     let Some(s) = &record.summary else { return Vec::new() };
     let own = Metric::of_workload(record);
-    let figure = |metric: &Metric| {
-        let value = metric.value(record)?;
-        let value =
-            if metric.unit() == Unit::PerMinute { count(value.round() as u64) } else { value_text(metric, value) };
-        Some(Headline { name: suffix(metric), value, meaning: metric.meaning().to_owned() })
-    };
-    let common = |name: &str| Metric::common(name).as_ref().and_then(figure);
+    let common = |name: &str| Metric::common(name).as_ref().and_then(|metric| figure(record, metric));
     let tpm = || {
         common("tpm").unwrap_or_else(|| Headline {
             name: "TPM (client)".to_owned(),
@@ -48,11 +54,10 @@ pub(crate) fn headline(record: &RunRecord) -> Vec<Headline> {
     };
     let tps = Metric::tps();
     let is_qps_other = own.is_empty() && s.qps > 0.0 && (s.qps - s.tps).abs() > 1e-9;
-    let mut figures: Vec<_> = own.iter().filter_map(figure).collect();
+    let mut figures: Vec<_> = own.iter().filter_map(|metric| figure(record, metric)).collect();
     figures.extend((!own.is_empty()).then(tpm));
     figures.push(Headline { name: suffix(&tps), value: rate(s.tps), meaning: tps.meaning().to_owned() });
     figures.extend(is_qps_other.then(|| common("qps")).flatten());
-    figures.extend(["mean", "p99"].into_iter().filter_map(common));
     figures
 }
 

@@ -12,13 +12,13 @@ pub(crate) fn of(record: &RunRecord) -> Cow<'_, TrustRecord> {
     record.trust.as_ref().map_or_else(|| Cow::Owned(TrustRecord::of(record)), Cow::Borrowed)
 }
 
-/// Returns the trust, and the first reasons, one per line.
-pub(crate) fn lines(record: &RunRecord) -> (Trust, Vec<String>) {
+/// Returns the trust, and the first reasons, one per line; `where_more` says where the others are.
+pub(crate) fn lines(record: &RunRecord, where_more: &str) -> (Trust, Vec<String>) {
     let trust = of(record);
     let mut lines: Vec<String> = trust.reasons.iter().take(REASONS_MAX).cloned().collect();
     let more = trust.reasons.len().saturating_sub(REASONS_MAX);
     if more > 0 {
-        lines.push(format!("and {more} more, see the warnings"));
+        lines.push(format!("{more} more ({where_more})"));
     }
     (trust.verdict, lines)
 }
@@ -32,9 +32,9 @@ mod tests {
         let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
         record.warnings = (1..=5).map(|nth| format!("warning {nth}: and what to do")).collect();
         record.trust = None;
-        let (verdict, reasons) = lines(&record);
+        let (verdict, reasons) = lines(&record, "-v");
         assert_eq!(verdict, Trust::WithCare);
-        assert_eq!(reasons.last().unwrap(), "and 2 more, see the warnings", "{reasons:?}");
+        assert_eq!(reasons.last().unwrap(), "2 more (-v)", "{reasons:?}");
         assert_eq!(reasons.len(), 4);
     }
 }

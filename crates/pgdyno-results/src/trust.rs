@@ -53,8 +53,7 @@ impl TrustRecord {
         let steady = record.summary.as_ref().and_then(|summary| summary.steadiness);
         if let Some(steady) = steady.filter(|steady| steady.verdict() == Verdict::Unknown) {
             let trend = steady.trend * 100.0;
-            reasons
-                .insert(0, format!("not shown to be steady, {trend:+.1} % from first to last third: run for longer"));
+            reasons.insert(0, format!("not shown steady, {trend:+.1} % from first to last third (longer -T)"));
         }
         let verdict = if reasons.is_empty() { Trust::Good } else { Trust::WithCare };
         Self { verdict, reasons }
@@ -95,7 +94,7 @@ mod tests {
         let steadiness = SteadyRecord { variation: 0.1, trend: -0.08, chance: Some(0.09), drifts: false };
         record.summary = Some(Summary { committed: 1, steadiness: Some(steadiness), ..Summary::default() });
         let reasons = TrustRecord::of(&record).reasons;
-        assert_eq!(reasons[0], "not shown to be steady, -8.0 % from first to last third: run for longer");
+        assert_eq!(reasons[0], "not shown steady, -8.0 % from first to last third (longer -T)");
         assert_eq!(reasons[1], "something");
     }
 

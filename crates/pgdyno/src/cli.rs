@@ -224,6 +224,9 @@ pub(crate) struct ReportArgs {
     /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// As text: everything that is known about the run below its summary
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) out: OutArgs,
 }

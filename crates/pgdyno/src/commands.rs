@@ -125,5 +125,5 @@ fn print(bytes: &[u8]) -> Result<()> {
 fn look() -> pgdyno_report::Look {
     use std::io::IsTerminal;
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    pgdyno_report::Look { colour: wanted && std::io::stdout().is_terminal() }
+    pgdyno_report::Look { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
 }

@@ -34,22 +34,22 @@ pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Strin
     let cycle_s = by_wal_s.unwrap_or(f64::MAX).min(timeout_s);
     let size = facts.setting_is("max_wal_size").map_or_else(String::new, |is| format!(", {is}"));
     Some(format!(
-        "no checkpoint was completed within the {} that were measured: checkpoint_timeout is {}{size}, and {} of WAL were \
-         written. The figures leave out what checkpoints cost; measure for at least {} (--time) to have one in them",
-        duration(facts.seconds()),
+        "no checkpoint in the window ({} to have one): the figures leave out what checkpoints cost; checkpoint_timeout is \
+         {}{size}, and {} of WAL were written in {}",
+        // A checkpoint takes its share of the time until the next one is due.
+        time_option(cycle_s * (1.0 + target)),
         duration(timeout_s),
         bytes(written),
-        // A checkpoint takes its share of the time until the next one is due.
-        minutes(cycle_s * (1.0 + target))
+        duration(facts.seconds())
     ))
 }
 
-/// A length of time that is easy to type, and not shorter.
-fn minutes(seconds: f64) -> String {
+/// Returns the option for a window of at least so long.
+fn time_option(seconds: f64) -> String {
     if seconds <= 60.0 {
-        format!("{:.0} s", (seconds / 10.0).ceil() * 10.0)
+        format!("-T {:.0}s", (seconds / 10.0).ceil() * 10.0)
     } else {
-        format!("{:.0} min", (seconds / 60.0).ceil())
+        format!("-T {:.0}min", (seconds / 60.0).ceil())
     }
 }
 
@@ -76,11 +76,12 @@ mod tests {
     fn a_window_without_a_checkpoint_says_so_and_what_would_help() {
         let warning = run(100 << 20).ask(|facts| warning(facts, &[])).unwrap();
         // 539 MiB at 10 MiB a second: begun after 54 s, complete nine tenths of that later.
-        for part in ["within the 10 s", "is 5 min, max_wal_size is 1GB", "100.0 MiB of WAL", "at least 2 min"] {
+        for part in ["(-T 2min to have one)", "is 5 min, max_wal_size is 1GB", "100.0 MiB of WAL were written in 10 s"]
+        {
             assert!(warning.contains(part), "{part}: {warning}");
         }
         let warning = run(20 << 20).ask(|facts| super::warning(facts, &[])).unwrap();
-        assert!(warning.contains("at least 9 min"), "{warning}");
+        assert!(warning.contains("(-T 9min to"), "{warning}");
     }
 
     #[test]

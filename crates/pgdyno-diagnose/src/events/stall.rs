@@ -49,7 +49,7 @@ pub(super) fn warning(facts: &Facts<'_>, events: &[EventRecord]) -> Option<Strin
     let first = stalls.first()?;
     let (seconds, _) = super::coverage(facts, stalls.iter().copied());
     Some(format!(
-        "throughput stood still for {} ({} of the measured window), first at {}: next to nothing was committed",
+        "throughput stalled for {} ({} of the window), first at {}: next to nothing was committed",
         duration(seconds),
         percent(seconds / facts.seconds()),
         duration(first.from_s)
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(spans, [(4.0, Some(6.0)), (8.0, Some(9.0))]);
         assert_eq!(events[0].text, "stall: 9.0 transactions instead of about 200");
         let warning = run.ask(|facts| warning(facts, &events)).unwrap();
-        assert!(warning.contains("3.0 s (30 % of the measured window), first at 4.0 s"), "{warning}");
+        assert!(warning.contains("3.0 s (30 % of the window), first at 4.0 s"), "{warning}");
     }
 
     #[test]

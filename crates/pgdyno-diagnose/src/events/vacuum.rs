@@ -89,7 +89,7 @@ pub(super) fn storm(facts: &Facts<'_>, events: &[EventRecord]) -> Option<String>
     }
     let at_once = if most > 1 { format!(", up to {most} at once") } else { String::new() };
     Some(format!(
-        "vacuum was at work for {} of the measured window{at_once}: it took a part of what the server could do{}",
+        "vacuum ran for {} of the window{at_once}: it used a part of the server{}",
         percent(share),
         facts.setting_is("autovacuum_max_workers").map_or_else(String::new, |is| format!(" ({is})"))
     ))
@@ -148,7 +148,7 @@ mod tests {
         let looks: Vec<_> = (2..7).flat_map(|at| [(f64::from(at), row), (f64::from(at), other)]).collect();
         let run = Run::new().looks("vacuum", &PROGRESS, &looks);
         let warning = run.ask(|facts| storm(facts, &events(facts))).unwrap();
-        assert!(warning.contains("40 % of the measured window, up to 2 at once"), "{warning}");
+        assert!(warning.contains("40 % of the window, up to 2 at once"), "{warning}");
         let run = Run::new().looks("vacuum", &PROGRESS, &looks[..6]);
         assert_eq!(run.ask(|facts| storm(facts, &events(facts))), None);
     }

@@ -25,7 +25,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     }
     let client = &facts.record.client;
     let mut evidence = vec![format!(
-        "its busiest thread was on a CPU for {} of the time, and its threads waited for one for {}",
+        "its busiest thread was on a CPU for {} of the time, its threads waited for one for {}",
         percent(busiest(facts)),
         percent(client.run_delay)
     )];
@@ -42,7 +42,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     };
     Some(FindingRecord {
         rule: "driver".to_owned(),
-        text: format!("{} {} went into the driver itself", percent(share), facts.of_what()),
+        text: format!("{} {} went into the driver", percent(share), facts.of_what()),
         weight: share,
         evidence,
         advice: Some(advice),
@@ -68,7 +68,7 @@ mod tests {
         // 1.07 sessions of work in its threads, 10 % of the six that are not active held up by their waits for a CPU.
         let found = run(0.97, 0.1, 2.0).finds(look);
         assert!((found.weight - (1.07 + 0.6) / 8.0).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.text, "21 % of the clients' time went into the driver itself");
+        assert_eq!(found.text, "21 % of the clients' time went into the driver");
         assert!(found.advice.unwrap().contains("(-j is 2)"));
         let found = run(0.3, 0.2, 2.0).finds(look);
         assert!(found.weight < 0.26 && found.advice.unwrap().contains("machine of its own"));

@@ -7,7 +7,7 @@ use crate::facts::Facts;
 use crate::waits::Class;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let what = "waiting for others to extend the same table or index";
+    let what = "waiting to extend a table or index that others extend";
     let mut found = waited(facts, "extension", Class::Extension, what)?;
     // From 16 on a table grows by many pages at once.
     let is_old = facts.record.server.as_ref().is_some_and(|server| server.version_num < 160_000);

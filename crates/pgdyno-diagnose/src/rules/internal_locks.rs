@@ -7,7 +7,8 @@ use crate::facts::Facts;
 use crate::waits::Class;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let mut found = waited(facts, "internal-locks", Class::Internal, "waiting for internal locks of the server")?;
+    let mut found =
+        waited(facts, "internal-locks", Class::Internal, "waiting for the server's internal locks (LWLocks)")?;
     let top = facts.waits.of_class(Class::Internal).next().map_or("", |(name, _)| name);
     let name = top.trim_start_matches("LWLock:").to_ascii_lowercase();
     found.advice = match name.as_str() {

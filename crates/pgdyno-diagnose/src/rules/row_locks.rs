@@ -10,7 +10,7 @@ use crate::waits::Class;
 use crate::words::{duration, number};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let what = "waiting for rows that other transactions had locked";
+    let what = "waiting for row locks of other transactions";
     let mut found = waited(facts, "row-locks", Class::RowLock, what)?;
     found.evidence.extend(where_they_wait(facts, |kind| matches!(kind, "transactionid" | "tuple")));
     let head = name_head(facts, &mut found);

@@ -9,7 +9,7 @@ use crate::waits::Class;
 use crate::words::number;
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let mut found = waited(facts, "wal-buffers", Class::WalBuffers, "waiting for a place in the WAL buffers")?;
+    let mut found = waited(facts, "wal-buffers", Class::WalBuffers, "waiting for room in the WAL buffers")?;
     let full = facts.rate(wal::WAL_BUFFERS_FULL).filter(|full| *full > 0.0);
     if let Some(full) = full {
         found.evidence.push(format!("the WAL buffers were full {} times a second", number(full)));

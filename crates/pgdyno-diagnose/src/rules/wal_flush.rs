@@ -9,7 +9,7 @@ use crate::waits::Class;
 use crate::words::{bytes, duration, number};
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
-    let mut found = waited(facts, "wal-flush", Class::WalFlush, "waiting until WAL is on its disk")?;
+    let mut found = waited(facts, "wal-flush", Class::WalFlush, "WAL flush")?;
     let (syncs, sync_s) = syncs(facts);
     if let (Some(syncs), Some(sync_s)) = (syncs, sync_s) {
         found.evidence.push(format!(
@@ -24,8 +24,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
     if let Some(written) = facts.rate(wal::LSN_BYTES).or(facts.rate(wal::WAL_BYTES)) {
         found.evidence.push(format!("{} of WAL a second", bytes(written)));
     }
-    let what = "put pg_wal on a faster disk, add clients so that more commits share a flush, or set synchronous_commit off where \
-                the last moments before a crash may be lost";
+    let what = "put pg_wal on a faster disk, or add clients (commits share a flush); set synchronous_commit off only where a \
+                crash may lose the last commits";
     found.advice = with_settings(facts, what, &["synchronous_commit", "wal_sync_method"]);
     Some(found)
 }
@@ -57,13 +57,13 @@ mod tests {
         assert_eq!(
             found.evidence,
             [
-                "67 % of active samples, 4.0 sessions on average: LWLock:WALWrite 3.0, IO:WalSync 1.0",
+                "4.0 sessions (67 % of active samples): LWLock:WALWrite 3.0, IO:WalSync 1.0",
                 "a WAL sync took 4.1 ms (mean of 100 a second)",
                 "4.5 commits for each WAL sync",
                 "1.0 MiB of WAL a second"
             ]
         );
-        assert!(found.advice.unwrap().ends_with("may be lost (synchronous_commit is on)"));
+        assert!(found.advice.unwrap().ends_with("lose the last commits (synchronous_commit is on)"));
     }
 
     #[test]

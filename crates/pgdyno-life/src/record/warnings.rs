@@ -25,13 +25,13 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     }
     for (stage, planned) in record.stages.iter().zip(&plan.stages) {
         for (group, planned) in stage.groups.iter().zip(&planned.groups) {
-            let of = format!("group {} of stage {}: ", group.name, stage.name);
+            let of = format!("group {} of stage {}, ", group.name, stage.name);
             warnings.extend(overloaded(&of, planned.pace, &group.summary));
         }
     }
     if summary.duration_s < SHORT_S && plan.time_s.is_some() && real {
         warnings.push(format!(
-            "{} is short: checkpoints, autovacuum and a cold cache are not in the figures",
+            "{} is short (-T 1min or more): checkpoints, autovacuum and a cold cache are not in the figures",
             units::duration(summary.duration_s)
         ));
     }
@@ -40,20 +40,16 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
         let value = record.server.as_ref().and_then(|server| server.settings.get(name));
         if value.is_some_and(|value| value == dangerous) {
             warnings.push(format!(
-                "{name} is {dangerous}: this server may lose data, and its figures are no server's that may not"
+                "{name} is {dangerous}: a crash of this server can lose data; do not compare it with one that is safe"
             ));
         }
     }
     let all_clients = all_clients(plan);
     if outcome.clients_lost > 0 {
-        warnings
-            .push(format!("{} of {} clients were without a connection at the end", outcome.clients_lost, all_clients));
+        warnings.push(format!("{} of {} clients had no connection at the end", outcome.clients_lost, all_clients));
     }
     if outcome.clients_aborted > 0 {
-        warnings.push(format!(
-            "{} of {} clients were given up, because they could not go on",
-            outcome.clients_aborted, all_clients
-        ));
+        warnings.push(format!("{} of {} clients aborted: the errors say why", outcome.clients_aborted, all_clients));
     }
     warnings.extend(machines::warnings(record));
     warnings
@@ -66,7 +62,7 @@ fn overloaded(of: &str, pace: Pace, summary: &Summary) -> Option<String> {
     let achieved = (summary.tps + summary.rolled_back as f64 / summary.duration_s.max(1e-9)) / per_s;
     (achieved < ACHIEVED).then(|| {
         format!(
-            "{of}{} of the offered {} transactions a second were achieved: response times grow with the length of the run",
+            "{of}{} of the offered {}/s were reached (lower --rate or add clients): response times grow as long as the run lasts",
             units::percent(achieved),
             units::rate(per_s)
         )
@@ -81,18 +77,15 @@ fn all_clients(plan: &Plan) -> u32 {
 /// Returns why the throughput of a window is not that of a steady state.
 fn unsteady(summary: &Summary) -> Option<String> {
     if let Some(ramp_s) = summary.ramp_s_proposed {
-        return Some(format!(
-            "throughput had not settled when the measured window began: warm up for longer (--ramp {ramp_s:.0})"
-        ));
+        return Some(format!("throughput had not settled when the window began (--ramp {ramp_s:.0})"));
     }
     if summary.steadiness.is_some_and(|s| s.drifts) {
-        let remedy = "warm up for longer (--ramp) or measure for longer (--time)";
-        return Some(format!("throughput drifts over the measured window: {remedy}"));
+        return Some("throughput drifts over the window (longer --ramp or -T)".to_owned());
     }
     let largest = |c: &LevelChangeRecord| (c.tps_after / c.tps_before - 1.0).abs();
     let change = summary.level_changes.iter().max_by(|a, b| largest(a).total_cmp(&largest(b)))?;
     Some(format!(
-        "throughput changed its level within the measured window, at {} from {} to {} TPS: the mean is of neither",
+        "throughput changed at {} from {} to {} TPS (see the events): the mean is of neither level",
         units::duration(change.at_s),
         units::rate(change.tps_before),
         units::rate(change.tps_after)

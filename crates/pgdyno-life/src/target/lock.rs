@@ -83,7 +83,7 @@ impl TargetLock {
 
 /// Returns the warning of a run beside which somebody else measures.
 pub(crate) fn disturbs(other: &str) -> String {
-    format!("{other} measures on this server at the same time: the runs disturb each other")
+    format!("{other} measures this server at the same time: the runs disturb each other")
 }
 
 /// Marks the server as one that a run measures, for as long as the session lasts. Returns another run that does, and

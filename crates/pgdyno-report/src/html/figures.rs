@@ -94,7 +94,7 @@ pub(super) fn verdict(record: &RunRecord, html: &mut Html) {
         html.raw(": ").text(reason);
     }
     html.raw("</p>\n");
-    let (trust, reasons) = trust::lines(record);
+    let (trust, reasons) = trust::lines(record, "see the warnings");
     html.raw("<p><b>Trust: ").text(trust.name()).raw("</b>");
     if record.status == Status::Complete && !reasons.is_empty() {
         html.raw(": ").text(&reasons.join("; "));

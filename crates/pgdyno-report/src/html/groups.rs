@@ -6,6 +6,7 @@ use super::ReportRun;
 use super::chart::{Chart, Mark, Part, Series};
 use super::drive::{rate, series};
 use super::markup::{Column, Html};
+use crate::Extent;
 use crate::groups::{FIRST, Row, columns, name, rows};
 
 /// Writes the table.
@@ -13,11 +14,11 @@ pub(super) fn table(record: &RunRecord, html: &mut Html) {
     let row = |Row { name, is_part, cells }: Row| {
         std::iter::once(format!("{}{name}", if is_part { "\u{2003}" } else { "" })).chain(cells).collect()
     };
-    let rows: Vec<Vec<String>> = rows(record).into_iter().map(row).collect();
+    let rows: Vec<Vec<String>> = rows(record, Extent::Full).into_iter().map(row).collect();
     if rows.is_empty() {
         return;
     }
-    let names = columns(record);
+    let names = columns(record, Extent::Full);
     let columns: Vec<Column<'_>> =
         std::iter::once((FIRST, false)).chain(names.iter().map(|name| (name.as_str(), true))).collect();
     html.heading("Groups of clients").table(&columns, &rows);

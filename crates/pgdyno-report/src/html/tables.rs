@@ -4,6 +4,7 @@ use pgdyno_results::{RunRecord, StatementRecord};
 
 use super::groups;
 use super::markup::{Column, Html};
+use crate::Extent;
 use crate::guide::published_row;
 use crate::latency_table::{latency_columns, latency_rows};
 use crate::metric::server_counts;
@@ -41,12 +42,14 @@ fn published(record: &RunRecord, html: &mut Html) {
 }
 
 fn transactions(record: &RunRecord, html: &mut Html) {
-    let rows: Vec<Vec<String>> =
-        latency_rows(record).into_iter().map(|(name, cells)| std::iter::once(name).chain(cells).collect()).collect();
+    let rows: Vec<Vec<String>> = latency_rows(record, Extent::Full)
+        .into_iter()
+        .map(|(name, cells)| std::iter::once(name).chain(cells).collect())
+        .collect();
     if rows.is_empty() {
         return;
     }
-    let names = latency_columns(record);
+    let names = latency_columns(record, Extent::Full);
     let columns: Vec<Column<'_>> =
         std::iter::once(("transaction", false)).chain(names.iter().map(|name| (name.as_str(), true))).collect();
     html.heading("Transactions").table(&columns, &rows);

@@ -8,23 +8,21 @@ use super::{
 /// Returns the warnings for so many clients with a home warehouse each.
 pub(super) fn advice(rules: Rules, clients: u32) -> Vec<String> {
     let mut all = Vec::new();
-    let (per_warehouse, rule) = match rules.waits {
-        true => (TERMINALS, "the standard has ten terminals for each warehouse"),
-        false => {
-            (1, "use at least as many warehouses as clients (the field's rule is 4 to 5 for each), or --all-warehouses")
-        }
-    };
     let Rules { profile, warehouses, .. } = rules;
+    let per_warehouse = if rules.waits { TERMINALS } else { 1 };
     if clients > warehouses.saturating_mul(per_warehouse) {
+        let home = if warehouses == 1 { "home warehouse" } else { "home warehouses" };
+        let (remedy, rule) = match rules.waits {
+            true => ("more -w", "the standard has ten terminals for each warehouse"),
+            false => ("more -w, or --all-warehouses", "the field's rule is 4 to 5 warehouses for each client"),
+        };
         all.push(format!(
-            "{clients} clients share {warehouses} home warehouse{}: they will wait for each other's row locks; {rule}",
-            if warehouses == 1 { "" } else { "s" },
+            "{clients} clients share {warehouses} {home} ({remedy}): they wait for each other's row locks; {rule}"
         ));
-    }
-    if profile == Profile::HammerDb && warehouses > 1 && is_meeting_likely(clients, warehouses) {
+    } else if profile == Profile::HammerDb && warehouses > 1 && is_meeting_likely(clients, warehouses) {
         all.push(format!(
-            "each of the {clients} clients draws its home warehouse, as HammerDB's virtual users do: several may share \
-             one while others idle; --all-warehouses deals them out"
+            "the {clients} clients draw their home warehouses (--all-warehouses deals them out): several may share one while \
+             others idle, as HammerDB's virtual users do"
         ));
     }
     all
@@ -54,7 +52,7 @@ mod tests {
     #[test]
     fn clients_that_outnumber_their_warehouses_are_warned_of() {
         for profile in [Profile::HammerDb, Profile::Spec] {
-            assert!(said(profile, false, 1, 2).starts_with("2 clients share 1 home warehouse: they"));
+            assert!(said(profile, false, 1, 2).starts_with("2 clients share 1 home warehouse (more -w"));
             assert!(said(profile, true, 1, 11).ends_with("the standard has ten terminals for each warehouse"));
             assert_eq!(said(profile, true, 1, 10), "");
             assert_eq!(said(profile, false, 1, 1), "");

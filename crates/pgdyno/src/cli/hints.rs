@@ -22,7 +22,7 @@ const WORDS: &[(&[&str], &str)] = &[
     (&["-f", "--file"], "name it as the workload: pgdyno run ./script.sql"),
     (&["-i", "--initialize"], "write pgdyno load tpcb-like -s SCALE"),
     (
-        &["-C", "--connect", "-v", "--vacuum-all", "-r", "--report-per-command", "-l"],
+        &["-C", "--connect", "--vacuum-all", "-r", "--report-per-command", "-l"],
         "pgdyno pgbench has it: it takes all options of pgbench",
     ),
 ];

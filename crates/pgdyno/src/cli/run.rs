@@ -81,6 +81,9 @@ pub(crate) struct RunArgs {
     /// No progress
     #[arg(help_heading = "Output", short, long)]
     pub(crate) quiet: bool,
+    /// Everything that is known about the run below its summary
+    #[arg(help_heading = "Output", short, long)]
+    pub(crate) verbose: bool,
 }
 
 impl RunArgs {
@@ -111,6 +114,7 @@ impl RunArgs {
             labels,
             json,
             quiet: _,
+            verbose: _,
         } = self;
         Order {
             workload: WorkloadOrder { all_warehouses, pipeline, keying_time, no_think, ..workload.order() },

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Code> {
             put(&page(results, &comparison, &sides)?, Some(&file))?;
         }
         None => {
-            put_as(&comparison, FORMATS, &args.format, args.output.as_ref())?;
+            put_as(&comparison, FORMATS, &args.format, false, args.output.as_ref())?;
         }
     }
     match comparison.limit.map(|limit| limit.held) {

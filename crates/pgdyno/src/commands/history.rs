@@ -15,7 +15,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<Code> {
     admit(args.output.as_ref())?;
     let records = records(args)?;
     let histories = histories(&records.iter().collect::<Vec<_>>(), &args.wish()).or_fail(Code::Start)?;
-    put_as(&histories, FORMATS, &args.format, args.output.as_ref())?;
+    put_as(&histories, FORMATS, &args.format, false, args.output.as_ref())?;
     Ok(match histories.verdict() {
         Verdict::Slower => Code::Slower,
         Verdict::CannotTell if !args.pass_if_unsure => Code::Unsure,

@@ -29,14 +29,20 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Code> {
         html::write(&[run], &mut bytes).or_fail(Code::Start)?;
         return put(&bytes, Some(&file));
     }
-    put_as(&record, FORMATS, &args.format, args.output.as_ref())
+    put_as(&record, FORMATS, &args.format, args.verbose, args.output.as_ref())
 }
 
 /// A format by its name, and what renders a `T` in it.
 type Format<T> = (&'static str, fn(&T, Look, &mut dyn Write) -> io::Result<()>);
 
 /// Renders in the format of this name, and writes as [`put`] does.
-pub(super) fn put_as<T>(value: &T, formats: &[Format<T>], name: &str, file: Option<&PathBuf>) -> Result<Code> {
+pub(super) fn put_as<T>(
+    value: &T,
+    formats: &[Format<T>],
+    name: &str,
+    verbose: bool,
+    file: Option<&PathBuf>,
+) -> Result<Code> {
     // clap accepts only known formats.
     let (_, render) = formats
         .iter()
@@ -44,7 +50,7 @@ pub(super) fn put_as<T>(value: &T, formats: &[Format<T>], name: &str, file: Opti
         .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{name}'")))?;
     let mut bytes = Vec::new();
     // A file is no terminal, whatever standard output is.
-    let look = if file.is_none() { super::look() } else { Look::default() };
+    let look = Look { verbose, ..if file.is_none() { super::look() } else { Look::default() } };
     render(value, look, &mut bytes).or_fail(Code::Start)?;
     put(&bytes, file)
 }

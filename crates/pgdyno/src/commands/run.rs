@@ -8,6 +8,8 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::record::Recording;
 use pgdyno_life::record::page;
 use pgdyno_life::run as life;
+use pgdyno_plan::RESULTS;
+use pgdyno_report::Look;
 
 use crate::cli::RunArgs;
 use crate::interrupt;
@@ -15,6 +17,7 @@ use pgdyno_live::Progress;
 
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
+    let look = Look { verbose: args.verbose, ..super::look() };
     let request = super::request(args)?;
     let interrupt = interrupt::listen()?;
     if until_eof {
@@ -26,34 +29,46 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let ran = life::run_request(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {
-        show(recording, &ran.unwritten, &progress)?;
+        show(recording, &ran.unwritten, look, &progress)?;
     }
     failure.map_or(Ok(code), Err)
 }
 
 /// Shows how a run ended.
-fn show(mut recording: Recording, unwritten: &[String], progress: &Progress) -> Result<()> {
+fn show(mut recording: Recording, unwritten: &[String], look: Look, progress: &Progress) -> Result<()> {
     progress.ended();
-    if recording.record.summary.is_some() {
-        print_report(&recording)?;
+    let has_figures = recording.record.summary.is_some();
+    if has_figures {
+        print_report(&recording, look)?;
     }
     for error in unwritten {
         progress.warn(error);
     }
-    super::print(format!("record: {}\n", recording.path().display()).as_bytes())?;
-    if recording.record.summary.is_some() {
-        // The result of the run stands even if its page cannot be written.
-        match page::write(&mut recording) {
-            Ok(file) => super::print(format!("page: {}\n", file.display()).as_bytes())?,
-            Err(failure) => progress.warn(&format!("there is no page of this run: {}", failure.text())),
-        }
+    let directory = recording.path().display().to_string();
+    if !has_figures {
+        return super::print(format!("record: {directory}\n").as_bytes());
     }
-    Ok(())
+    // The result of the run stands even if its page cannot be written.
+    let page = match page::write(&mut recording) {
+        Ok(file) => file.display().to_string(),
+        Err(failure) => {
+            progress.warn(&format!("there is no page of this run: {}", failure.text()));
+            format!("none; the record is in {directory}")
+        }
+    };
+    let more = if look.verbose { String::new() } else { format!("MORE    pgdyno report {} -v\n", name(&directory)) };
+    super::print(format!("{more}PAGE    {page}\n").as_bytes())
 }
 
-fn print_report(recording: &Recording) -> Result<()> {
+/// Returns the name of the newest run for `pgdyno report`: `last` where it looks by default.
+fn name(directory: &str) -> &str {
+    let in_default = directory.split_once('/').is_some_and(|(parent, _)| parent == RESULTS);
+    if in_default { "last" } else { directory }
+}
+
+fn print_report(recording: &Recording, look: Look) -> Result<()> {
     let render = pgdyno_report::format("text").ok_or_else(|| Failure::new(Code::Start, "no text format"))?;
     let mut bytes = b"\n".to_vec();
-    render(&recording.record, super::look(), &mut bytes).or_fail(Code::Start)?;
+    render(&recording.record, look, &mut bytes).or_fail(Code::Start)?;
     super::print(&bytes)
 }

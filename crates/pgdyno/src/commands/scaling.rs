@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ScalingArgs) -> Result<Code> {
     if args.format == PAGE {
         return page(&scaling, named, args);
     }
-    put_as(&scaling, FORMATS, &args.format, args.output.as_ref())
+    put_as(&scaling, FORMATS, &args.format, false, args.output.as_ref())
 }
 
 /// Returns the page of the runs that are included.

@@ -111,7 +111,7 @@ fn a_run_that_fills_the_servers_disk_keeps_what_it_measured() {
     assert!(run.number("/summary/committed") > 0.0);
     assert_eq!(run.text("/errors/0/sqlstate"), "53100");
     assert_eq!(run.number("/summary/committed") as u64, run.committed_by_intervals());
-    ran.prints(&["status: ", "error 53100", "No space left", "TPS"]);
+    ran.prints(&["TRUST   not usable", "error 53100", "No space left", "TPS"]);
     drop(place);
     drop(disk);
 }
@@ -129,7 +129,7 @@ fn a_server_that_ends_by_its_full_disk_ends_the_run() {
     running.until_it_says("progress:", 1);
     disk.fill();
     // Whichever comes first: a table that cannot grow, or WAL that cannot be written, which ends the server.
-    let ran = running.end().ended(2).prints(&["status: failed", "TPS"]);
+    let ran = running.end().ended(2).prints(&["! failed", "TPS"]);
     assert!(ran.stdout.contains("No space left") || ran.stdout.contains("the server was lost"), "{}", ran.stdout);
     let run = place.home.the_run();
     assert!(run.number("/summary/committed") > 0.0);
@@ -150,7 +150,7 @@ fn the_clients_own_full_disk_does_not_spoil_a_run() {
     let ran = running
         .end()
         .ended(2)
-        .prints(&["TPS", "record: "])
+        .prints(&["TPS", "PAGE    "])
         .says(&["warning: failed to write", "run.json: No space left"]);
     assert!(!ran.stderr.contains("error:"), "{}", ran.stderr);
     ran.says(&["warning: there is no page of this run"]);

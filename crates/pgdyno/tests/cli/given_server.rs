@@ -315,7 +315,7 @@ fn broken_data_is_told_by_row_before_the_run_and_after() {
     let mut running = place.start("run tproc-c -c 2 -T 3 --ramp 0");
     running.until_it_says("progress:", 1);
     place.execute("update warehouse set w_ytd = w_ytd + 1 where w_id = 1");
-    running.end().ended(12).prints(&["status: invalid", "broken after the run", "3.3.2.1", "w_id=1", "NOPM"]);
+    running.end().ended(12).prints(&["! invalid", "broken after the run", "3.3.2.1", "w_id=1", "NOPM"]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("invalid", 12.0));
     assert!(run.number("/summary/committed") > 0.0);

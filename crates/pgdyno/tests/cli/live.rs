@@ -49,7 +49,7 @@ fn a_run_is_shown_on_the_whole_screen_and_then_reported() {
     for word in ["select-only", "measuring", FIGURES, "p99", "Active sessions", "Ctrl-C"] {
         assert!(shown.contains(word), "{word}: {shown:?}");
     }
-    assert!(after.contains("TPS") && after.contains("record: "), "{after}");
+    assert!(after.contains("TPS") && after.contains("PAGE    "), "{after}");
     assert!(!after.contains("Throughput"), "nothing is drawn once it is over: {after}");
 }
 
@@ -84,7 +84,7 @@ fn ctrl_c_ends_a_run_that_is_shown() {
     assert_eq!(status.code(), Some(130), "{seen}");
     let (_, after) = parts(&seen);
     assert!(after.contains("stopping; press Ctrl-C again to force"), "what was shown is said again: {after:?}");
-    assert!(after.contains("status: interrupted") && after.contains("TPS"), "{after}");
+    assert!(after.contains("! interrupted") && after.contains("TPS"), "{after}");
     assert_eq!(home.the_run().text("/status"), "interrupted");
 }
 
@@ -97,7 +97,7 @@ fn sigterm_ends_a_run_that_is_shown() {
     let (status, seen) = pty.end();
     assert_eq!(status.code(), Some(130), "{seen}");
     let (_, after) = parts(&seen);
-    assert!(after.contains("status: interrupted") && after.contains("TPS"), "{after}");
+    assert!(after.contains("! interrupted") && after.contains("TPS"), "{after}");
     assert_eq!(home.the_run().text("/status"), "interrupted");
 }
 

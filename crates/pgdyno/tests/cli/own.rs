@@ -337,7 +337,7 @@ fn an_interrupted_run_drops_its_copy_and_the_next_one_that_of_a_killed_run() {
     let mut running = place.start(args);
     running.until_it_says("progress:", 1);
     running.signal(Signal::INT);
-    running.end().ended(130).says(&["dropping pgdyno_copy_"]).prints(&["status: interrupted"]);
+    running.end().ended(130).says(&["dropping pgdyno_copy_"]).prints(&["! interrupted"]);
     assert_eq!(databases(&place), "postgres");
 
     // In the midst of the copy.

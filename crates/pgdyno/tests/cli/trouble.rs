@@ -18,7 +18,7 @@ fn a_server_that_stops_ends_the_run_and_what_was_measured_stays() {
     let mut running = place.start("run tpcb-like -s 1 -c 4 -T 1h --ramp 0");
     running.until_it_says("progress:", 2);
     place.server.crash();
-    running.end().ended(2).prints(&["status: failed", "the server was lost", "--reconnect", "TPS", "record: "]);
+    running.end().ended(2).prints(&["! failed", "the server was lost", "--reconnect", "TPS", "PAGE    "]);
     let run = place.home.the_run();
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("failed", 2.0));
     assert!(run.number("/summary/committed") > 0.0);
@@ -48,7 +48,7 @@ fn a_server_that_does_not_come_back_ends_a_run_that_reconnects() {
     let mut running = place.start("run select-only -s 1 -c 2 -T 1h --ramp 0 --reconnect 1s");
     running.until_it_says("progress:", 1);
     place.server.crash();
-    running.end().ended(2).prints(&["status: failed", "the server was lost", "TPS"]);
+    running.end().ended(2).prints(&["! failed", "the server was lost", "TPS"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn clients_that_hang_are_cancelled() {
             eventually("the check waits", SOON, || place.ask(waiting) != "0");
         }
         running.signal(Signal::INT);
-        running.end().ended(130).prints(&["status: interrupted", "cancelled at the end"]);
+        running.end().ended(130).prints(&["! interrupted", "cancelled at the end"]);
         let pid = other.query_one("select pg_backend_pid()").unwrap();
         let active = format!("{ACTIVE} and pid <> {pid}");
         eventually("nothing of ours is at work on the server", SOON, || place.ask(&active) == "0");
@@ -128,11 +128,11 @@ fn transactions_that_fail_otherwise_are_an_error_of_the_run() {
     let run = place.home.runs().pop().unwrap();
     assert_eq!((run.text("/status"), run.number("/exit_code")), ("invalid", 2.0), "{}", ran.stdout);
     assert!(run.number("/summary/failed") > 0.0 && run.number("/summary/committed") > 0.0);
-    ran.prints(&["status: invalid", "error 23514", "no_luck"]);
+    ran.prints(&["! invalid", "error 23514", "no_luck"]);
 
     // And when all of them do, nothing is a success.
     place.execute("alter table pgbench_history add constraint no_luck_at_all check (false) not valid");
     let ran = place.run("run tpcb-like -c 2 -T 1 --ramp 0 --no-check").ended(2);
-    ran.prints(&["status: ", "error 23514", "no_luck"]);
+    ran.prints(&["TRUST   not usable", "error 23514", "no_luck"]);
     assert_ne!(place.home.runs().pop().unwrap().text("/status"), "complete");
 }

@@ -21,27 +21,25 @@ pub(super) fn judge(client: &ClientRecord, summary: &Summary, real: bool) -> Vec
     let mut warnings = Vec::new();
     let signs = signs(client, summary);
     let starved = client.run_delay > STARVED;
-    if real && !signs.is_empty() {
-        let remedy = if starved {
-            "it had too little of the CPUs"
-        } else {
-            "give more --threads, or a larger or separate machine"
-        };
-        warnings.push(format!("the driver was the bottleneck: {}; {remedy}", signs.join("; ")));
+    let mut found = signs.clone();
+    if starved {
+        let share = units::percent(client.run_delay);
+        found.push(format!("its threads waited for a CPU for {share} of the time"));
     }
+    let found = found.join("; ");
     if starved {
         warnings.push(format!(
-            "the driver's threads waited for a CPU for {} of the time: latencies include that wait; other programs, or the \
-             server itself, want the same CPUs. More --threads do not help then: give driver and server CPUs of their own, on \
-             two machines or by taskset",
-            units::percent(client.run_delay)
+            "the driver was short of CPU (use a second machine, or taskset): {found}; latencies include that wait. More \
+             --threads do not help: other programs, or the server, want the same CPUs"
         ));
+    } else if real && !signs.is_empty() {
+        warnings.push(format!("the driver was the bottleneck (more --threads, or a larger machine): {found}"));
     }
     if let Some(read_ns) = client.clock_read_ns.filter(|ns| *ns > SLOW_CLOCK_NS) {
         let source = client.clock_source.as_deref().unwrap_or("unknown");
         warnings.push(format!(
-            "the driver's clock (clocksource {source}) takes {read_ns:.0} ns to read, once or more for each reply: the driver \
-             is slower by that, and so are latencies; a machine whose clocksource is tsc has no such cost"
+            "the driver's clock is slow (clocksource {source}, {read_ns:.0} ns a read): each reply takes one or more, and \
+             latencies include that; use a machine whose clocksource is tsc"
         ));
     }
     warnings
@@ -137,7 +135,10 @@ mod tests {
         ];
         for (change, figure) in cases {
             let said = warnings(change);
-            assert!(said.len() == 1 && said[0].starts_with("the driver was the bottleneck: "), "{said:?}");
+            assert!(
+                said.len() == 1 && said[0].starts_with("the driver was the bottleneck (more --threads"),
+                "{said:?}"
+            );
             assert!(said[0].contains(figure), "{said:?}");
         }
     }
@@ -174,10 +175,13 @@ mod tests {
         let starved = warnings(|client, _| client.run_delay = 0.2);
         assert!(starved.len() == 1 && starved[0].contains("20.0 %") && starved[0].contains("taskset"), "{starved:?}");
         let both = warnings(|client, _| (client.run_delay, client.unread_share) = (0.2, Some(0.5)));
-        assert!(both.len() == 2 && !both[0].contains("--threads") && both[1].contains("--threads do not"), "{both:?}");
+        assert!(
+            both.len() == 1 && both[0].contains("unread for 50.0 %") && both[0].contains("--threads do not"),
+            "{both:?}"
+        );
         let slow = warnings(|client, _| {
             (client.clock_read_ns, client.clock_source) = (Some(812.4), Some("hpet".to_owned()));
         });
-        assert!(slow.len() == 1 && slow[0].contains("clocksource hpet) takes 812 ns"), "{slow:?}");
+        assert!(slow.len() == 1 && slow[0].contains("clocksource hpet, 812 ns a read"), "{slow:?}");
     }
 }

@@ -25,13 +25,13 @@ fn of(name: &str, machine: &MachineRecord) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(other) = machine.other_cpus.filter(|other| *other > USUAL_CPUS.max(SHARED * cpus)) {
         warnings.push(format!(
-            "other programs took {other:.2} of the {cpus:.0} CPUs of {name}: the figures reflect the remaining CPU, and another run \
-             may find more or less"
+            "other programs used {other:.2} of the {cpus:.0} CPUs of {name} (stop them): the figures reflect the remaining CPU, and \
+             another run may find more or less"
         ));
     }
     if let Some(stolen) = machine.steal_cpus.filter(|stolen| *stolen > STOLEN * cpus) {
         warnings.push(format!(
-            "CPU steal: the hypervisor gave {} of the CPU time of {name} to others, and the figures reflect the rest",
+            "CPU steal of {} on {name}: the hypervisor gave that time to others, and the figures reflect the rest",
             units::percent(stolen / cpus)
         ));
     }
@@ -52,14 +52,14 @@ mod tests {
         assert_eq!(of("m", &machine(1.0, 0.11, 0.0)).len(), 1);
         assert_eq!(of("m", &machine(16.0, 0.79, 0.0)).len(), 0);
         let told = of("the driver's machine", &machine(16.0, 0.81, 0.0));
-        assert!(told[0].starts_with("other programs took 0.81 of the 16 CPUs of the driver's machine"), "{told:?}");
+        assert!(told[0].starts_with("other programs used 0.81 of the 16 CPUs of the driver's machine"), "{told:?}");
     }
 
     #[test]
     fn a_hypervisor_is_told_of_above_a_fiftieth() {
         assert_eq!(of("m", &machine(4.0, 0.0, 0.08)).len(), 0);
         let told = of("m", &machine(4.0, 0.0, 0.1));
-        assert!(told[0].starts_with("CPU steal: the hypervisor gave 2.5 % of the CPU time of m"), "{told:?}");
+        assert!(told[0].starts_with("CPU steal of 2.5 % on m: "), "{told:?}");
         assert_eq!(of("m", &MachineRecord { steal_cpus: Some(1.0), ..MachineRecord::default() }).len(), 0);
     }
 }

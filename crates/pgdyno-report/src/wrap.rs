@@ -1,0 +1,86 @@
+//! Text wrapped between words, for a terminal of 80 columns.
+
+use std::io::{self, Write};
+
+use crate::paint::Paint;
+
+/// Columns of a terminal that everybody has.
+const COLUMNS: usize = 80;
+
+/// Columns of a label at the beginning of a line, with the space behind it.
+const LABEL: usize = 8;
+
+/// Writes text with a label before it; further lines are indented as far as the first.
+pub(crate) fn entry(out: &mut dyn Write, paint: &Paint, label: &str, text: &str) -> io::Result<()> {
+    hanging(out, &paint.bold(&format!("{label:<LABEL$}")), LABEL, text)
+}
+
+/// Writes text behind `first`, which takes `indent` columns; further lines are indented by as many.
+pub(crate) fn hanging(out: &mut dyn Write, first: &str, indent: usize, text: &str) -> io::Result<()> {
+    let lines = textwrap::wrap(text, options(COLUMNS - indent));
+    let blank = " ".repeat(indent);
+    lines
+        .iter()
+        .enumerate()
+        .try_for_each(|(nth, line)| writeln!(out, "{}{line}", if nth == 0 { first } else { &blank }))
+}
+
+/// Writes a paragraph whose lines after the first begin with `indent`.
+pub(crate) fn wrapped(out: &mut dyn Write, text: &str, indent: &str) -> io::Result<()> {
+    let lines = textwrap::wrap(text, options(COLUMNS).subsequent_indent(indent));
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// Returns as much of a text as fits into a line of the summary, up to the end of a part.
+pub(crate) fn clipped(text: &str, columns: usize) -> &str {
+    if text.chars().count() <= columns {
+        return text;
+    }
+    let end = text.char_indices().nth(columns).map_or(text.len(), |(at, _)| at);
+    let cut = &text[..end];
+    let part = ["; ", ", ", ": "].iter().filter_map(|end| cut.rfind(end)).max();
+    part.or_else(|| cut.rfind(' ')).map_or(cut, |at| &cut[..at])
+}
+
+fn options(columns: usize) -> textwrap::Options<'static> {
+    // Names, paths and options are never divided.
+    textwrap::Options::new(columns)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn lines_end_between_words_and_hang_below_the_label() {
+        let text = "word ".repeat(30);
+        let lines = written(|out| entry(out, &Paint(false), "TRUST", &text));
+        assert!(lines.starts_with("TRUST   word word"), "{lines}");
+        assert!(lines.lines().all(|line| line.len() <= 80) && lines.lines().count() == 3, "{lines}");
+        assert!(lines.lines().skip(1).all(|line| line.starts_with("        word")), "{lines}");
+    }
+
+    #[test]
+    fn what_has_no_space_is_not_divided() {
+        let path = "/a/very-long-path".repeat(9);
+        assert_eq!(written(|out| wrapped(out, &format!("in {path}"), "  ")), format!("in\n  {path}\n"));
+    }
+
+    #[test]
+    fn a_clipped_line_ends_with_a_part() {
+        assert_eq!(clipped("one, two; three", 20), "one, two; three");
+        assert_eq!(clipped("one, two; three", 12), "one, two");
+        assert_eq!(clipped("1,000 µs and more", 9), "1,000 µs");
+        assert_eq!(clipped("row locks: 1 session: Lock:tuple", 26), "row locks: 1 session");
+        assert_eq!(clipped("µµµµ", 2), "µµ");
+    }
+}
