@@ -118,7 +118,7 @@ fn tables_are_spread_and_calls_sent_to_their_rows() {
     assert_driven(&nodes.last_run(), "simple", Some(true));
     nodes.run(&format!("{run} --call function")).ok().prints(&["  delegated: a function call prepared", "8 of 8"]);
     assert_driven(&nodes.last_run(), "prepared", Some(true));
-    nodes.run(&format!("{run} --call client")).ok().prints(&["  NOT delegated", "warning: not delegated"]);
+    nodes.run(&format!("{run} --call client")).ok().prints(&["! not delegated"]);
     let routing = nodes.last_run();
     assert_driven(&routing, "prepared", Some(false));
     // Citus counts what it sends to one shard, and not the calls that it delegates.
