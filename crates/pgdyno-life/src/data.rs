@@ -161,9 +161,9 @@ fn other_size_of_another(name: &str, there: u64, asked: u64, maker: Option<&str>
 /// Returns the error for complete data of pgdyno that differs from what is asked for.
 pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
     let meta = data.meta();
-    let (name, asked) = (meta.scale_name, data.scale());
-    if found.scale != asked && meta.is_size_loaded() {
-        let there = found.scale;
+    let (name, asked) = (meta.scale_name, data.params().text(meta.scale_name));
+    let there = found.load_params().find(|(param, _)| *param == name).map(|(_, value)| value);
+    if let Some(there) = there.filter(|there| there != asked && meta.is_size_loaded()) {
         let error = format!("the database holds data of {name} {there}; you asked for {name} {asked}");
         return Failure::new(Code::Load, error).hint(format!(
             "leave out --{name} to use what is there, or load anew with --replace, or drop it first with `pgdyno drop \
@@ -182,6 +182,12 @@ pub(crate) fn other(data: &dyn DataSet, found: &Stamp) -> Failure {
     Failure::new(Code::Load, error).hint("load anew with --replace")
 }
 
+/// Returns the size of the data: `1,000`, or a fraction as it was given.
+fn size(data: &dyn DataSet) -> String {
+    let given = data.params().text(data.meta().scale_name);
+    if given.contains('.') { given.to_owned() } else { units::count(data.scale()) }
+}
+
 /// Returns `205,999,000 of 500,000,000 rows`.
 fn far(rows: u64, all: u64) -> String {
     format!("{} of {} rows", units::count(rows), units::count(all))
@@ -192,13 +198,9 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
     let meta = data.meta();
     reach::admit_load(access.caps, meta.id)?;
     access.events.note(&match data.sql_data() {
-        None => format!(
-            "loading {} with {} {}, about {}",
-            meta.id,
-            meta.scale_name,
-            units::count(data.scale()),
-            units::bytes(data.bytes())
-        ),
+        None => {
+            format!("loading {} with {} {}, about {}", meta.id, meta.scale_name, size(data), units::bytes(data.bytes()))
+        }
         Some(data) => {
             let files = data.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" and ");
             format!("loading {} by {files}", meta.dataset)

@@ -92,6 +92,13 @@ impl StagePlan {
 }
 
 impl Plan {
+    /// Returns the scale factor as text if it is a fraction, such as `0.01`; [`Plan::scale`] is rounded up then.
+    #[must_use]
+    pub fn fraction(&self) -> Option<&str> {
+        let size = self.params.get(&self.scale_name).filter(|size| size.contains('.'))?;
+        size.parse::<f64>().is_ok_and(|size| size.ceil() == self.scale as f64).then_some(size)
+    }
+
     /// Returns the number of clients of the first stage, which the run's main figures are of.
     #[must_use]
     pub fn stage_clients(&self) -> u32 {

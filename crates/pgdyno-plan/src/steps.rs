@@ -20,9 +20,10 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut step = |name, what: String| steps.push(Step { name, what });
     let has_data = !plan.scale_name.is_empty();
+    let scale = plan.fraction().map_or_else(|| plan.scale.to_string(), str::to_owned);
     let size = match plan.data_bytes_estimated {
-        0 => format!("{} with {} {}", plan.workload, plan.scale_name, plan.scale),
-        n => format!("{} {} (about {})", plan.scale_name, plan.scale, bytes(n)),
+        0 => format!("{} with {} {scale}", plan.workload, plan.scale_name),
+        n => format!("{} {scale} (about {})", plan.scale_name, bytes(n)),
     };
     if plan.cycle.provision {
         step("provision", "provision the target, by its hook".to_owned());

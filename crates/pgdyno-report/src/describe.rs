@@ -3,7 +3,7 @@
 use pgdyno_plan::{Arrivals, Pace, Rate};
 use pgdyno_results::{RunRecord, ServerRecord};
 
-use crate::units::{bytes, count, duration, rate};
+use crate::units::{bytes, count, duration, rate, size};
 
 /// Returns the workload and its size: `tproc-c, 4 warehouses`.
 pub(crate) fn workload(record: &RunRecord) -> String {
@@ -58,7 +58,7 @@ pub(crate) fn what_ran(record: &RunRecord) -> String {
     let size = match plan.scale_name.as_str() {
         "" if plan.scripts.is_empty() => String::new(),
         "" => format!(", scale {}", count(plan.scale)),
-        name => format!(", {name} {}", count(plan.scale)),
+        name => format!(", {name} {}", size(plan)),
     };
     let how = |name| plan.params.get(name).map_or_else(String::new, |value| format!(", {name} {value}"));
     let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));

@@ -1,7 +1,7 @@
 //! The table of a suite: one line for each cell, with the mean and the spread of its repetitions. The description of a
 //! cell is that of its records.
 
-use pgdyno_plan::RecipePlan;
+use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
 
@@ -74,10 +74,15 @@ fn row<'a>(key: &'a str, runs: &[SuiteRun<'a>]) -> Row<'a> {
     }
 }
 
+/// Returns the scale without separators.
+fn scale(plan: &Plan) -> String {
+    plan.fraction().map_or_else(|| plan.scale.to_string(), str::to_owned)
+}
+
 /// Returns `tpcb-like scale 10, 4 clients`.
 fn ran(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, plan.scale) };
+    let size = if plan.scale_name.is_empty() { String::new() } else { format!(" {} {}", plan.scale_name, scale(plan)) };
     let time = plan.time_s.map_or_else(String::new, |time| format!(", {}", units::duration(time)));
     let clients = plan.stage_clients();
     format!("{}{size}, {clients} client{}{time}", plan.workload, if clients == 1 { "" } else { "s" })
@@ -161,7 +166,7 @@ pub fn csv(name: &str, runs: &[SuiteRun<'_>]) -> String {
             name.to_owned(),
             row.key.to_owned(),
             plan.map_or_else(String::new, |plan| plan.workload.clone()),
-            plan.map_or_else(String::new, |plan| plan.scale.to_string()),
+            plan.map_or_else(String::new, scale),
             plan.map_or_else(String::new, |plan| plan.clients.to_string()),
             plan.map_or_else(String::new, |plan| plan.target.clone()),
             row.planned.to_string(),

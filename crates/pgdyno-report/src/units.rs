@@ -1,5 +1,7 @@
 //! Numbers as text.
 
+use pgdyno_plan::Plan;
+
 /// Returns nanoseconds in milliseconds, with useful digits only: `0.123`, `12.3`, `1,234`.
 #[must_use]
 pub fn ms(ns: u64) -> String {
@@ -41,6 +43,12 @@ pub fn count(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// Returns the scale of a plan: `1,000`, or a fraction as it was given.
+#[must_use]
+pub fn size(plan: &Plan) -> String {
+    plan.fraction().map_or_else(|| count(plan.scale), str::to_owned)
 }
 
 /// Returns a size: `1.2 GiB`.

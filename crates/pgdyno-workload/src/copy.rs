@@ -123,6 +123,19 @@ impl CopyBuf {
         self.plain(at.text.as_bytes())
     }
 
+    /// Appends a date in days since 1970-01-01, for a column of `date`.
+    #[inline]
+    pub fn date(&mut self, unix_days: i32) -> &mut Self {
+        if self.is_binary() {
+            self.column();
+            binary::push_date(&mut self.bytes, unix_days);
+            return self;
+        }
+        self.separate();
+        push_date(&mut self.bytes, unix_days);
+        self
+    }
+
     /// Appends a number with two digits after the point, given in hundredths: 1250 is `12.50`.
     #[inline]
     pub fn cents(&mut self, hundredths: i64) -> &mut Self {
@@ -246,6 +259,34 @@ impl CopyBuf {
     }
 }
 
+/// Appends a date between the years 0 and 9999 as `1998-12-01`.
+fn push_date(out: &mut Vec<u8>, unix_days: i32) {
+    let (year, month, day) = civil(unix_days);
+    for (value, one) in [(year, 1000), (month, 10), (day, 10)] {
+        if one == 10 {
+            out.push(b'-');
+        }
+        let mut digit = one;
+        while digit > 0 {
+            out.push(b'0' + (value / digit % 10) as u8);
+            digit /= 10;
+        }
+    }
+}
+
+/// Returns year, month and day of the proleptic Gregorian calendar: eras of 400 years that begin on 1 March.
+///
+/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+fn civil(unix_days: i32) -> (i32, i32, i32) {
+    let days = unix_days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (era * 400 + year_of_era + i32::from(month <= 2), month, day_of_year - (153 * from_march + 2) / 5 + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,6 +297,31 @@ mod tests {
         buf.int(-5).cents(1250).cents(-7).fixed(1999, 4).plain(b"abc").null().text("a\tb\\c").end_row();
         assert_eq!(std::str::from_utf8(buf.bytes()).unwrap(), "-5\t12.50\t-0.07\t0.1999\tabc\t\\N\ta\\tb\\\\c\n");
         assert_eq!(buf.rows(), 1);
+    }
+
+    #[test]
+    fn a_date_is_written_in_both_formats() {
+        let text = |days| {
+            let mut buf = CopyBuf::new();
+            buf.date(days);
+            String::from_utf8(buf.bytes().to_vec()).unwrap()
+        };
+        let texts = [-1, 0, 59, 8_035, 10_957, 11_016, 19_782, -719_528].map(text);
+        let expected = [
+            "1969-12-31",
+            "1970-01-01",
+            "1970-03-01",
+            "1992-01-01",
+            "2000-01-01",
+            "2000-02-29",
+            "2024-02-29",
+            "0000-01-01",
+        ];
+        assert_eq!(texts, expected);
+        let mut buf = CopyBuf::new();
+        buf.start(&[ColumnType::Date, ColumnType::Date]);
+        buf.date(10_957).date(10_956).end_row();
+        assert_eq!(buf.bytes(), b"\0\x02\0\0\0\x04\0\0\0\0\0\0\0\x04\xff\xff\xff\xff");
     }
 
     #[test]

@@ -19,6 +19,10 @@ pub enum When {
 pub enum ParamKind {
     /// A whole number in this range, both ends included.
     Integer(i64, i64),
+    /// A number in this range of thousandths, both ends included, with at most three digits after the point.
+    Thousandths(i64, i64),
+    /// Numbers in this range, both ends included, separated by commas; or `all`.
+    Numbers(i64, i64),
     /// `true` or `false`.
     Flag,
     /// One of these words.
@@ -132,6 +136,12 @@ impl Params {
         self.text(name).parse().unwrap_or_default()
     }
 
+    /// Returns the value of a parameter of thousandths, in thousandths.
+    #[must_use]
+    pub fn thousandths(&self, name: &str) -> i64 {
+        thousandths(self.text(name)).unwrap_or_default()
+    }
+
     /// Returns the value of a flag.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
@@ -153,12 +163,61 @@ impl ParamKind {
                 value.parse::<i64>().ok().filter(|v| (low..=high).contains(v)).map(|v| v.to_string()),
                 format!("a whole number between {low} and {high}"),
             ),
+            Self::Thousandths(low, high) => (
+                thousandths(value).filter(|v| (low..=high).contains(v)).map(in_units),
+                format!(
+                    "a number between {} and {} with at most three digits after the point",
+                    in_units(low),
+                    in_units(high)
+                ),
+            ),
+            Self::Numbers(low, high) => {
+                (numbers(value, low, high), format!("numbers between {low} and {high} separated by commas, or all"))
+            }
             Self::Flag => (matches!(value, "true" | "false").then(written), "true or false".to_owned()),
             Self::Choice(words) => (words.contains(&value).then(written), format!("one of {}", words.join(", "))),
             Self::Text => (Some(written()), "a text".to_owned()),
         };
         fits.ok_or_else(|| ParamError::Invalid { name, value: value.to_owned(), expected })
     }
+}
+
+/// Returns a list of numbers in their order, each once; `all` if it has all of them. `None` if one is no number of the
+/// range.
+fn numbers(text: &str, low: i64, high: i64) -> Option<String> {
+    let number = |word: &str| word.trim().parse().ok().filter(|number| (low..=high).contains(number));
+    let mut found: Vec<i64> = match text {
+        "all" => (low..=high).collect(),
+        _ => text.split(',').map(number).collect::<Option<_>>()?,
+    };
+    found.sort_unstable();
+    found.dedup();
+    if found.len() as i64 == high - low + 1 {
+        return Some("all".to_owned());
+    }
+    Some(found.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+}
+
+/// Returns a number such as `0.01` in thousandths; `None` if it is none, is negative, or has more than three digits
+/// after the point.
+fn thousandths(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_digits(whole) || !is_digits(fraction) {
+        return None;
+    }
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > 3 {
+        return None;
+    }
+    let part: i64 = format!("{fraction:0<3}").parse().ok()?;
+    whole.parse::<i64>().ok()?.checked_mul(1000)?.checked_add(part)
+}
+
+/// Returns a number of thousandths as text without needless digits.
+fn in_units(thousandths: i64) -> String {
+    let text = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -188,6 +247,37 @@ mod tests {
         let params = |scale| Params::new("x", KNOWN, [("scale", scale)]).unwrap();
         assert_eq!(params("007"), params("7"));
         assert_eq!(params("+7").text("scale"), "7");
+    }
+
+    #[test]
+    fn a_fraction_has_one_spelling_and_three_digits() {
+        let kind = ParamKind::Thousandths(1, 10_000_000);
+        let check = |value| kind.check("scale", value).map_err(|error| error.to_string());
+        for (value, spelled) in
+            [("1", "1"), ("0.01", "0.01"), ("0.010", "0.01"), ("2.50000", "2.5"), ("010.0", "10"), ("10000", "10000")]
+        {
+            assert_eq!(check(value).as_deref(), Ok(spelled));
+        }
+        for value in ["0", "0.0005", "0.0001", "-1", "1e3", ".5", "1.", "", "10000.001", "NaN", "99999999999999999999"]
+        {
+            let error = check(value).unwrap_err();
+            let expected = "scale must be a number between 0.001 and 10000 with at most three digits after the point";
+            assert_eq!(error, format!("{expected}, but '{value}' was given"));
+        }
+        let params = Params(BTreeMap::from([("scale", "0.01".to_owned())]));
+        assert_eq!(params.thousandths("scale"), 10);
+    }
+
+    #[test]
+    fn a_list_of_numbers_is_sorted_and_has_each_once() {
+        let check = |value| ParamKind::Numbers(1, 3).check("queries", value).map_err(|error| error.to_string());
+        for (value, spelled) in [("3, 1,3", "1,3"), ("2", "2"), ("all", "all"), ("3,2,1", "all")] {
+            assert_eq!(check(value).as_deref(), Ok(spelled));
+        }
+        for value in ["", "0", "4", "1,", "q1", "1;2", "-1", "1-3"] {
+            let expected = "queries must be numbers between 1 and 3 separated by commas, or all";
+            assert_eq!(check(value).unwrap_err(), format!("{expected}, but '{value}' was given"));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! - `pgbench`: `tpcb-like`, `simple-update` and `select-only` on pgbench's own tables;
 //! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
+//! - `tproc_h`: the eight tables and 22 queries of TPC-H, unaudited;
 //! - `noop`: no server at all, to measure pgdyno itself;
 //! - [`own`]: a user's directory of scripts and SQL files.
 //!
@@ -20,3 +21,4 @@ pub mod pgbench;
 pub mod registry;
 pub mod scripted;
 mod tproc_c;
+mod tproc_h;

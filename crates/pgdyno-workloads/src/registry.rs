@@ -3,7 +3,7 @@
 use pgdyno_workload::{Meta, Metric, ParamError, Params, Workload};
 
 use crate::own::embedded;
-use crate::{noop, pgbench, tproc_c};
+use crate::{noop, pgbench, tproc_c, tproc_h};
 
 /// A built-in workload.
 #[derive(Debug)]
@@ -30,11 +30,12 @@ pub enum BuildError {
     Param(#[from] ParamError),
 }
 
-static ALL: [Entry; 5] = [
+static ALL: [Entry; 6] = [
     Entry { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
     Entry { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
     Entry { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
     Entry { meta: &tproc_c::META, build: tproc_c::build },
+    Entry { meta: &tproc_h::META, build: tproc_h::build },
     Entry { meta: &noop::META, build: noop::build },
 ];
 
@@ -86,7 +87,9 @@ pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) ->
 }
 
 /// Names that other benchmarks have for the same.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("tpch", "tproc-h"),
+    ("tpc-h", "tproc-h"),
     ("tpcc", "tproc-c"),
     ("tpc-c", "tproc-c"),
     ("tpcb", "tpcb-like"),
@@ -127,11 +130,12 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        let all = "known are tpcb-like, simple-update, select-only, tproc-c, noop, index-insert, mixed, polardb-ro, \
+        let all = "known are tpcb-like, simple-update, select-only, tproc-c, tproc-h, noop, index-insert, mixed, polardb-ro, \
                    polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
         assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");
-        assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c?");
+        assert_eq!(refusal("TPC-H", &[]), "unknown workload 'TPC-H'; did you mean tproc-h?");
+        assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c or tproc-h?");
         assert_eq!(refusal("select", &[]), "unknown workload 'select'; did you mean select-only?");
         assert_eq!(refusal("tpcb-liek", &[]), "unknown workload 'tpcb-liek'; did you mean tpcb-like?");
         assert_eq!(refusal("", &[]), format!("unknown workload ''; {all}"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Meta, Param, Params, Workload};
+use pgdyno_workload::{Meta, Param, ParamKind, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, ErrorHandling, Groups, Scripted, Source, Spec};
@@ -248,9 +248,11 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
     asked.chain(flags).chain(params).collect()
 }
 
-/// Adds the size of a built-in workload's data if it is not given.
+/// Adds the size of a built-in workload's data if it is not given. A scale factor that can be a fraction has nothing to
+/// do with the number of clients.
 fn choose_size(given: &mut Vec<(&str, String)>, meta: &Meta, size: Option<u64>) {
-    if let (Some(param), Some(size)) = (open(given, meta, meta.scale_name), size) {
+    let param = open(given, meta, meta.scale_name).filter(|p| matches!(p.kind, ParamKind::Integer(..)));
+    if let (Some(param), Some(size)) = (param, size) {
         given.push((param.name, size.to_string()));
     }
 }

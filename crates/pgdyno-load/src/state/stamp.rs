@@ -65,7 +65,7 @@ impl Stamp {
         if self.identity != hash(&self.dataset, self.version, &self.params) {
             return Some(format!("the stamp names {}, but its identity belongs to other data", self.params));
         }
-        let size = size.filter(|size| *size != self.scale.to_string())?;
+        let size = size.filter(|size| *size != self.scale.to_string() && !is_rounded_up(size, self.scale))?;
         Some(format!("the stamp says {scale_name} {} and {scale_name} {size}", self.scale))
     }
 
@@ -86,6 +86,11 @@ impl fmt::Display for Stamp {
             None => write!(f, ", begun {} by pgdyno {} and not finished", self.begun_at, self.pgdyno),
         }
     }
+}
+
+/// Returns true if `scale` is a fraction such as `0.01`, rounded up.
+fn is_rounded_up(size: &str, scale: u64) -> bool {
+    size.contains('.') && size.parse::<f64>().is_ok_and(|size| size.ceil() == scale as f64)
 }
 
 /// Returns the identity of a load: 16 hexadecimal digits of a hash over the data set's name, the version of its rows,

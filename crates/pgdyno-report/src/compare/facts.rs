@@ -6,7 +6,7 @@ use pgdyno_plan::options::{Bearing, OPTIONS, Value};
 use pgdyno_plan::{Plan, ScriptPlan};
 use pgdyno_results::RunRecord;
 
-use crate::units::{bytes, count};
+use crate::units::{bytes, count, size};
 
 /// The subject of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,7 +136,7 @@ fn subject(plan: &Plan) -> Vec<(&'static str, String, bool)> {
     vec![
         ("workload", plan.workload.clone(), true),
         ("scripts", plan.scripts.iter().map(script).collect::<Vec<_>>().join(", "), true),
-        ("scale", count(plan.scale), true),
+        ("scale", size(plan), true),
         ("target", plan.target.clone(), false),
     ]
 }

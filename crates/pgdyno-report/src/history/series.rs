@@ -7,7 +7,7 @@ use pgdyno_results::{RunRecord, Status, Trust};
 
 use crate::compare::work;
 use crate::trust;
-use crate::units::{count, rate};
+use crate::units::{count, rate, size};
 
 /// The suite of the slices of A/B experiments.
 const EXPERIMENTS: &str = "ab";
@@ -76,7 +76,7 @@ fn title(record: &RunRecord) -> String {
     let plan = &record.plan;
     let mut words = vec![plan.workload.clone()];
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, count(plan.scale)));
+        words.push(format!("{} {}", plan.scale_name, size(plan)));
     }
     let clients = u64::from(plan.stage_clients());
     words.push(format!("{} client{}", count(clients), if clients == 1 { "" } else { "s" }));

@@ -80,7 +80,7 @@ impl Axis {
             Self::Clients => whole(u64::from(plan.clients)),
             Self::Connections => whole(u64::from(plan.links())),
             Self::Threads => whole(plan.threads as u64),
-            Self::Scale => whole(plan.scale),
+            Self::Scale => plan.fraction().map_or_else(|| whole(plan.scale), |text| Ok(place_of_text(text))),
             Self::Rate => match plan.pace {
                 Pace::Rate(Rate { per_s, .. }) => Ok(Place { label: rate(per_s), at: Some(per_s) }),
                 Pace::ClosedLoop => Err("has no rate".to_owned()),

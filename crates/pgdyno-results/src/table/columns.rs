@@ -20,7 +20,8 @@ pub const EXPORT: &[Column] = &[
     text("pgdyno_version", |r| r.pgdyno_version.as_str().into()),
     text("workload", |r| r.plan.workload.as_str().into()),
     text("scale_name", |r| r.plan.scale_name.as_str().into()),
-    count("scale", |r| r.plan.scale.into()),
+    // A fraction is among the parameters.
+    count("scale", |r| r.plan.fraction().is_none().then_some(r.plan.scale).into()),
     text("target", |r| r.plan.target.as_str().into()),
     count("server_version", |r| r.server.as_ref().map(|server| u64::from(server.version_num)).into()),
     count("clients", |r| u64::from(r.plan.clients).into()),

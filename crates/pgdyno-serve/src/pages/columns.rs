@@ -107,7 +107,7 @@ impl Column {
             }
             Self::Workload => match plan.scale_name.as_str() {
                 "" => plan.workload.clone(),
-                name => format!("{}, {name} {}", plan.workload, units::count(plan.scale)),
+                name => format!("{}, {name} {}", plan.workload, units::size(plan)),
             },
             Self::Clients => units::count(u64::from(plan.stage_clients())),
             Self::Tps => self.number(record).map(units::rate).unwrap_or_default(),

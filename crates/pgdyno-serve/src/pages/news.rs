@@ -63,7 +63,7 @@ fn what(record: &RunRecord) -> String {
     let clients = format!("{} client{}", units::count(u64::from(clients)), if clients == 1 { "" } else { "s" });
     let scale = match plan.scale_name.as_str() {
         "" => String::new(),
-        name => format!(", {name} {}", units::count(plan.scale)),
+        name => format!(", {name} {}", units::size(plan)),
     };
     format!("{}{scale}, {clients} on {}", plan.workload, plan.target)
 }

@@ -11,6 +11,8 @@ pub(super) const NULL: &[u8] = &(-1i32).to_be_bytes();
 
 /// Seconds from 1970-01-01 to 2000-01-01, from which timestamps count.
 const EPOCH_S: i64 = 946_684_800;
+/// Days from 1970-01-01 to 2000-01-01, from which dates count.
+const EPOCH_DAYS: i32 = 10_957;
 
 /// Groups of four decimal digits, as the server stores them: five groups before the point hold any 64 bits, and four
 /// after it [`SCALE_MAX`] digits.
@@ -33,6 +35,8 @@ pub enum ColumnType {
     Text,
     /// `timestamptz`
     Timestamptz,
+    /// `date`
+    Date,
 }
 
 impl ColumnType {
@@ -47,6 +51,7 @@ impl ColumnType {
             "numeric" | "decimal" => Self::Numeric,
             "text" | "varchar" | "char" => Self::Text,
             "timestamptz" => Self::Timestamptz,
+            "date" => Self::Date,
             _ => return None,
         })
     }
@@ -63,7 +68,9 @@ pub(super) fn push_int(out: &mut Vec<u8>, column: ColumnType, value: i64) {
         ColumnType::Int4 => push_field(out, &fit::<i32>(value).to_be_bytes()),
         ColumnType::Int8 => push_field(out, &value.to_be_bytes()),
         ColumnType::Numeric => push_numeric(out, value, 0),
-        ColumnType::Text | ColumnType::Timestamptz => panic!("an integer for a column of {column:?}"),
+        ColumnType::Text | ColumnType::Timestamptz | ColumnType::Date => {
+            panic!("an integer for a column of {column:?}")
+        }
     }
 }
 
@@ -76,6 +83,12 @@ fn fit<T: TryFrom<i64>>(value: i64) -> T {
 #[inline]
 pub(super) fn push_timestamp(out: &mut Vec<u8>, unix_s: i64) {
     push_field(out, &((unix_s - EPOCH_S) * 1_000_000).to_be_bytes());
+}
+
+/// Appends a date, in days since 1970.
+#[inline]
+pub(super) fn push_date(out: &mut Vec<u8>, unix_days: i32) {
+    push_field(out, &(unix_days - EPOCH_DAYS).to_be_bytes());
 }
 
 /// Appends bytes with their length.

@@ -96,7 +96,7 @@ fn line(record: &RunRecord) -> String {
         words.push(format!("{} {} #{}", suite.suite, suite.run, suite.repetition));
     }
     if !plan.scale_name.is_empty() {
-        words.push(format!("{} {}", plan.scale_name, units::count(plan.scale)));
+        words.push(format!("{} {}", plan.scale_name, units::size(plan)));
     }
     let clients = plan.stage_clients();
     let plural = if clients == 1 { "" } else { "s" };

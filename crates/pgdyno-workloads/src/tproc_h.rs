@@ -1,0 +1,245 @@
+//! `tproc-h`: the eight tables and 22 queries of TPC-H, derived from the standard; its figures are no TPC results.
+//!
+//! Clause numbers refer to the TPC Benchmark H Standard Specification, revision 3.0. Rows are tpchgen's, which are
+//! dbgen's; parameters are qgen's.
+
+mod orderings;
+mod parameters;
+mod queries;
+mod rows;
+mod scale;
+mod schema;
+mod selection;
+mod stream;
+
+use std::sync::Arc;
+
+use pgdyno_wire::{QueryMode, Statement, StmtId};
+use pgdyno_workload::{
+    Capabilities, Check, ClientContext, ClientCounts, ClientScript, Clients, DataSet, Drive, Ends, Group, Maker, Meta,
+    Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage, StatementUse, Table, Txn, When, Workload,
+};
+
+use parameters::QUERIES;
+use scale::ScaleFactor;
+use schema::Profile;
+use selection::Selection;
+use stream::{Query, Stream};
+
+/// The statement that limits the time of queries, after the queries.
+const LIMIT: StmtId = StmtId(QUERIES as u32);
+
+/// Stage and group with one stream.
+const POWER: &str = "power";
+/// Stage and group with several streams.
+const THROUGHPUT: &str = "throughput";
+
+/// Largest latency that is measured, in seconds.
+const DAY_S: i64 = 86_400;
+
+pub(crate) static META: Meta = Meta {
+    id: "tproc-h",
+    summary: "analytical queries: 22 derived from TPC-H, in one stream and in several",
+    version: 1,
+    dataset: "tproc-h",
+    scale_name: "scale",
+    scale_query: None,
+    params: &[
+        Param {
+            name: "scale",
+            help: "scale factor, about 1.7 GB for each 1; fractions are possible",
+            default: "1",
+            kind: ParamKind::Thousandths(1, scale::THOUSANDTHS_MAX),
+            when: When::Load,
+        },
+        Param {
+            name: "indexes",
+            help: "keys: primary and foreign keys and indexes on them; dates: also on dates; none: no keys, no indexes",
+            default: "keys",
+            kind: ParamKind::Choice(Profile::NAMES),
+            when: When::Load,
+        },
+        Param {
+            name: "shard-count",
+            help: "shards of orders and lineitem, on a server that distributes tables (Citus)",
+            default: "48",
+            kind: ParamKind::Integer(1, 64_000),
+            when: When::Load,
+        },
+        Param {
+            name: "streams",
+            help: "streams of the throughput stage; 0: only the power stage",
+            default: "0",
+            kind: ParamKind::Integer(0, 1_000),
+            when: When::Run,
+        },
+        Param {
+            name: "queries",
+            help: "numbers of the queries to run, such as 1,6,17; all: all 22",
+            default: Selection::ALL,
+            kind: ParamKind::Numbers(1, QUERIES as i64),
+            when: When::Run,
+        },
+        Param {
+            name: "timeout",
+            help: "seconds that a query may take before it is cancelled",
+            default: "86400",
+            kind: ParamKind::Thousandths(1, 1000 * DAY_S),
+            when: When::Run,
+        },
+        Param {
+            name: "validation",
+            help: "the parameters for which the standard has answers, instead of those of the seed",
+            default: "false",
+            kind: ParamKind::Flag,
+            when: When::Run,
+        },
+        Param {
+            name: "parameter-seed",
+            help: "seed of the queries' parameters: as qgen -r has it in the power stage, and one more for each stream",
+            default: "101000000",
+            kind: ParamKind::Integer(1, 2_147_482_000),
+            when: When::Run,
+        },
+    ],
+};
+
+pub(crate) fn build(params: &Params) -> Workload {
+    let tproc_h = Arc::new(TprocH {
+        params: params.clone(),
+        scale: ScaleFactor::of_thousandths(params.thousandths("scale").unsigned_abs()),
+        indexes: Profile::of(params.text("indexes")),
+        shards: params.integer("shard-count") as u32,
+        streams: params.integer("streams") as u32,
+        selection: Selection::of(params.text("queries")),
+        timeout_ms: params.thousandths("timeout"),
+        seed: match params.flag("validation") {
+            true => None,
+            false => Some(params.integer("parameter-seed") as u32),
+        },
+    });
+    Workload {
+        meta: &META,
+        params: params.clone(),
+        scale: tproc_h.scale(),
+        data: vec![Arc::clone(&tproc_h) as _],
+        drive: tproc_h,
+        audit: None,
+    }
+}
+
+struct TprocH {
+    params: Params,
+    scale: ScaleFactor,
+    indexes: Profile,
+    shards: u32,
+    streams: u32,
+    selection: Selection,
+    timeout_ms: i64,
+    /// The seed of the queries' parameters; `None` for the standard's.
+    seed: Option<u32>,
+}
+
+impl TprocH {
+    /// Returns the parameters of a query in stream `stream`, 0 for the power stage.
+    fn values(&self, query: usize, stream: u32) -> Vec<String> {
+        match self.seed {
+            Some(seed) => parameters::of_seed(query, seed + stream, self.scale),
+            None => parameters::of_validation(query, self.scale),
+        }
+    }
+
+    fn queries(&self, stream: u32) -> Vec<Query> {
+        let ordering = orderings::ordering(stream).iter().map(|number| usize::from(*number));
+        let query = |number| Query { number, text: queries::text(number, &self.values(number, stream)) };
+        ordering.filter(|number| self.selection.has(*number)).map(query).collect()
+    }
+}
+
+impl DataSet for TprocH {
+    fn meta(&self) -> &'static Meta {
+        &META
+    }
+
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn scale(&self) -> u64 {
+        self.scale.rounded_up()
+    }
+
+    fn tables(&self, _: &Capabilities) -> Vec<Table> {
+        schema::tables(self.scale, self.indexes, self.shards)
+    }
+
+    fn sql_data(&self) -> Option<&SqlData> {
+        None
+    }
+
+    fn routines(&self, _: &Capabilities) -> Routines {
+        Routines::default()
+    }
+
+    fn other_maker(&self) -> Option<&'static Maker> {
+        None
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        Vec::new()
+    }
+
+    fn before_run(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn bytes(&self) -> u64 {
+        schema::data_bytes(self.scale, self.indexes)
+    }
+}
+
+impl Drive for TprocH {
+    fn txns(&self) -> Vec<Txn> {
+        let weight = |number| if self.selection.has(number) { 1.0 } else { 0.0 };
+        let txn = |(nth, name): (usize, &&'static str)| Txn { name, weight: weight(nth + 1), queries: 1 };
+        queries::NAMES.iter().enumerate().map(txn).collect()
+    }
+
+    fn statements(&self, _: &Capabilities) -> Vec<Statement> {
+        let queries = (1..=QUERIES).map(|query| queries::text(query, &self.values(query, 0)));
+        queries.chain(["set statement_timeout".to_owned()]).map(|text| Statement::new(text, &[])).collect()
+    }
+
+    fn statement_use(&self, statement: usize) -> StatementUse {
+        StatementUse { txn: Some(statement).filter(|nth| *nth < QUERIES), is_counted: false }
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        let group = |name, clients| Group {
+            clients,
+            pace: Some(Pace::ClosedLoop),
+            mode: Some(QueryMode::Simple),
+            results: Results::Digest,
+            ..Group::new(name)
+        };
+        let stage =
+            |name, clients| Stage { ends: Ends::WhenDone(name), ..Stage::new(name, vec![group(name, clients)]) };
+        let power = stage(POWER, Clients::Number(1));
+        let throughput = (self.streams > 0).then(|| stage(THROUGHPUT, Clients::Number(self.streams)));
+        std::iter::once(power).chain(throughput).collect()
+    }
+
+    fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
+        // Stream 0 is the power stage.
+        let stream = if context.stage == POWER { 0 } else { context.id.0 + 1 };
+        Box::new(Stream::new(self.queries(stream), self.timeout_ms))
+    }
+
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    fn client_counts(&self, _: Option<u32>, _: u32) -> ClientCounts {
+        ClientCounts { clients: self.streams.max(1), connections: None }
+    }
+}

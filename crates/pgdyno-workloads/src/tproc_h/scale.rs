@@ -1,0 +1,108 @@
+//! The scale factor: a number of thousandths, so that every table has whole rows.
+
+use tpchgen::generators::{CustomerGenerator, OrderGenerator, PartGenerator, SupplierGenerator};
+
+/// Largest scale factor, in thousandths: part keys fit an integer up to 10,737.
+pub(super) const THOUSANDTHS_MAX: i64 = 10_000_000;
+
+/// A scale factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ScaleFactor {
+    thousandths: u64,
+}
+
+impl ScaleFactor {
+    /// Scale factor 1.
+    #[cfg(test)]
+    pub(super) const ONE: Self = Self { thousandths: 1000 };
+
+    /// Returns the scale factor of so many thousandths, at least 1.
+    pub(super) fn of_thousandths(thousandths: u64) -> Self {
+        Self { thousandths: thousandths.max(1) }
+    }
+
+    /// Returns it as tpchgen takes it. tpchgen multiplies it by the rows of a table and cuts the product: where that
+    /// loses a row, the next larger number is returned.
+    pub(super) fn factor(self) -> f64 {
+        let factor = self.thousandths as f64 / 1000.0;
+        let is_whole = |factor: f64| {
+            let counts = [
+                (PartGenerator::calculate_row_count(factor, 1, 1) as u64, self.parts()),
+                (SupplierGenerator::calculate_row_count(factor, 1, 1) as u64, self.suppliers()),
+                (CustomerGenerator::calculate_row_count(factor, 1, 1) as u64, self.customers()),
+                (OrderGenerator::calculate_row_count(factor, 1, 1) as u64, self.orders()),
+            ];
+            counts.iter().all(|(cut, whole)| cut == whole)
+        };
+        if is_whole(factor) { factor } else { factor.next_up() }
+    }
+
+    /// Returns the scale factor, rounded up.
+    pub(super) fn rounded_up(self) -> u64 {
+        self.thousandths.div_ceil(1000)
+    }
+
+    /// Returns it in thousandths.
+    pub(super) fn thousandths(self) -> u64 {
+        self.thousandths
+    }
+
+    /// Returns the rows of `supplier`.
+    pub(super) fn suppliers(self) -> u64 {
+        10 * self.thousandths
+    }
+
+    /// Returns the rows of `part`.
+    pub(super) fn parts(self) -> u64 {
+        200 * self.thousandths
+    }
+
+    /// Returns the rows of `partsupp`.
+    pub(super) fn part_suppliers(self) -> u64 {
+        4 * self.parts()
+    }
+
+    /// Returns the rows of `customer`.
+    pub(super) fn customers(self) -> u64 {
+        150 * self.thousandths
+    }
+
+    /// Returns the rows of `orders`.
+    pub(super) fn orders(self) -> u64 {
+        1_500 * self.thousandths
+    }
+
+    /// Returns the rows of `lineitem`. Takes 10 ms at scale factor 1.
+    pub(super) fn lines(self) -> u64 {
+        let mut lines = OrderGenerator::create_line_count_random();
+        let of_order = |_| {
+            let count = lines.next_value();
+            lines.row_finished();
+            count as u64
+        };
+        (0..self.orders()).map(of_order).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_many_as_dbgen_s() {
+        let lines = |thousandths| ScaleFactor::of_thousandths(thousandths).lines();
+        assert_eq!([lines(10), lines(100), lines(1000)], [60_175, 600_572, 6_001_215]);
+    }
+
+    #[test]
+    fn no_table_loses_a_row_to_a_fraction() {
+        for thousandths in (1..20_000).chain((20_000..THOUSANDTHS_MAX as u64).step_by(997)) {
+            let scale = ScaleFactor::of_thousandths(thousandths);
+            let factor = scale.factor();
+            assert_eq!(OrderGenerator::calculate_row_count(factor, 1, 1) as u64, scale.orders(), "{thousandths}");
+            assert_eq!(SupplierGenerator::calculate_row_count(factor, 1, 1) as u64, scale.suppliers(), "{thousandths}");
+            assert_eq!(CustomerGenerator::calculate_row_count(factor, 1, 1) as u64, scale.customers(), "{thousandths}");
+            assert_eq!(PartGenerator::calculate_row_count(factor, 1, 1) as u64, scale.parts(), "{thousandths}");
+        }
+    }
+}

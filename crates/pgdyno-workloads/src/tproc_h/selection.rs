@@ -1,0 +1,41 @@
+//! The queries that a run has.
+
+use super::parameters::QUERIES;
+
+/// Some of the queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Selection {
+    /// Bit n for query n + 1.
+    bits: u32,
+}
+
+impl Selection {
+    /// The text for all queries.
+    pub(super) const ALL: &str = "all";
+
+    /// Returns the queries of a checked list such as `1,6,17`.
+    pub(super) fn of(list: &str) -> Self {
+        let numbers = list.split(',').filter_map(|number| number.parse::<usize>().ok());
+        match list {
+            Self::ALL => Self { bits: (1 << QUERIES) - 1 },
+            _ => Self { bits: numbers.fold(0, |bits, number| bits | 1 << (number - 1)) },
+        }
+    }
+
+    /// Returns true if query `number`, from 1, is one of them.
+    pub(super) fn has(self, number: usize) -> bool {
+        self.bits >> (number - 1) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_named_by_their_numbers() {
+        let of = |list| (1..=QUERIES).filter(|number| Selection::of(list).has(*number)).collect::<Vec<_>>();
+        assert_eq!(of("1,6,17"), [1, 6, 17]);
+        assert_eq!(of("all").len(), QUERIES);
+    }
+}
