@@ -15,8 +15,8 @@ use pgdyno_engine::{GroupOutcome, RunOutcome};
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, TrustRecord, group_record, run_id,
-    summarize,
+    CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, TrustRecord, group_record,
+    note_stage_metrics, run_id, summarize,
 };
 use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
@@ -144,6 +144,7 @@ impl Recording {
             StageRecord { name: stage.name.to_owned(), groups: groups.collect() }
         };
         record.stages = stages.iter().zip(outcomes).map(stage).collect();
+        note_stage_metrics(record, names);
     }
 
     /// Returns start in seconds and throughput of each whole interval of the measured window.

@@ -419,7 +419,7 @@ impl Stage<'_> {
         if self.plan.target != "null" {
             figures::judge(record, &*self.workload.drive, measured);
         }
-        let end = verdict::of(driven, record.summary.as_ref(), &broken, death);
+        let end = verdict::of(driven, record, &broken, death);
         diagnosis::add(self.recording);
         self.recording.record.warnings.extend(before);
         end

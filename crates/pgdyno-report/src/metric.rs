@@ -2,20 +2,21 @@
 
 use pgdyno_results::{Metric, RunRecord, Unit};
 
-use crate::units::{count, ms, rate};
+use crate::units::{count, ms, rate, seconds};
 
 /// Returns the value of a metric, in the unit of its title.
 pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
     match metric.unit() {
         Unit::Nanoseconds => ms(value.round() as u64),
         Unit::Percent => format!("{value:.0}"),
-        Unit::PerSecond | Unit::PerMinute => rate(value),
+        Unit::Seconds => seconds(value),
+        Unit::PerSecond | Unit::PerMinute | Unit::PerHour => rate(value),
     }
 }
 
 /// Returns the text after a value in a line: `NOPM`, `ms p99`.
 pub(crate) fn suffix(metric: &Metric) -> String {
-    if metric.is_latency() { format!("ms {}", metric.name()) } else { metric.title().to_owned() }
+    if metric.unit() == Unit::Nanoseconds { format!("ms {}", metric.name()) } else { metric.title().to_owned() }
 }
 
 /// A figure at the top of a report.
@@ -55,6 +56,10 @@ pub(crate) fn figures(record: &RunRecord) -> Vec<Headline> {
     let tps = Metric::tps();
     let is_qps_other = own.is_empty() && s.qps > 0.0 && (s.qps - s.tps).abs() > 1e-9;
     let mut figures: Vec<_> = own.iter().filter_map(|metric| figure(record, metric)).collect();
+    // A run of each query once has no rate of its own.
+    if own.iter().any(|metric| metric.unit() == Unit::Seconds) {
+        return figures;
+    }
     figures.extend((!own.is_empty()).then(tpm));
     figures.push(Headline { name: suffix(&tps), value: rate(s.tps), meaning: tps.meaning().to_owned() });
     figures.extend(is_qps_other.then(|| common("qps")).flatten());

@@ -15,6 +15,12 @@ pub fn ms(ns: u64) -> String {
     }
 }
 
+/// Returns seconds with useful digits only: `0.123`, `12.3`, `1,234`.
+#[must_use]
+pub fn seconds(seconds: f64) -> String {
+    ms((seconds * 1e6).round() as u64)
+}
+
 /// Returns a rate: a whole number from 1,000, otherwise with decimals.
 #[must_use]
 pub fn rate(per_s: f64) -> String {

@@ -117,12 +117,13 @@ impl Metric {
     #[must_use]
     pub fn declared(by_workload: &pgdyno_workload::Metric) -> Self {
         let transactions = by_workload.transactions.iter().map(|name| (*name).to_owned()).collect();
+        let (unit, better) = by_workload.measured.unit();
         Self {
             name: by_workload.name.into(),
             title: by_workload.title.into(),
             meaning: by_workload.meaning.into(),
-            unit: Unit::PerMinute,
-            better: Better::Higher,
+            unit,
+            better,
             source: Source::Workload(transactions),
         }
     }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use pgdyno_measure::{Digest, Latency, StmtPart, Totals, TxnPart};
-use pgdyno_workload::{Better, Metric, Unit};
+use pgdyno_workload::{Measured, Metric};
 
 use crate::metric::{NOPM, common_records};
 use crate::record::{
-    GroupRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StatementRecord, Summary, TransactionRecord,
-    WorkloadMetricRecord,
+    GroupRecord, LatencyRecord, MetricRecord, PercentileRecord, RunRecord, StageRecord, StatementRecord, Summary,
+    TransactionRecord, WorkloadMetricRecord,
 };
 
 /// Meaning of the counters, in their order.
@@ -59,6 +59,7 @@ pub fn summarize(record: &mut RunRecord, measured: &Totals, names: &Names, proce
         .metrics
         .iter()
         .enumerate()
+        .filter(|(_, metric)| metric.measured == Measured::PerMinute)
         .map(|(nth, metric)| {
             (metric.name.to_owned(), workload_metric(metric, nth == 0, workload_value(metric, measured, names)))
         })
@@ -188,6 +189,66 @@ pub fn note_metrics(record: &mut RunRecord) {
     record.metrics.extend(common);
 }
 
+/// Adds the workload's metrics of stages, from the record's figures by stage. Warns of those that are left out because
+/// a stage did not do all of its work.
+pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
+    let of_metric = |(nth, metric): (usize, &Metric)| {
+        let value = stage_value(metric.measured, record, names)?;
+        Some((metric.name.to_owned(), workload_metric(metric, nth == 0, value)))
+    };
+    let found: Vec<_> = names.metrics.iter().enumerate().filter_map(of_metric).collect();
+    record.metrics.extend(found);
+    let of_stage = |stage: &StageRecord| {
+        let is_of_stage = |metric: &&Metric| metric.measured.stage() == Some(&stage.name);
+        let titles: Vec<_> = names.metrics.iter().filter(is_of_stage).map(|metric| metric.name).collect();
+        let undone = undone(stage.groups.first()?, names);
+        let warning = format!(
+            "not every client of stage {} ended {}: {} left out",
+            stage.name,
+            undone.join(", "),
+            match &titles[..] {
+                [one] => format!("{one} is"),
+                several => format!("{} are", several.join(" and ")),
+            }
+        );
+        (!undone.is_empty() && !titles.is_empty()).then_some(warning)
+    };
+    let warnings: Vec<_> = record.stages.iter().filter_map(of_stage).collect();
+    record.warnings.extend(warnings);
+}
+
+/// Returns the kinds of transactions that not every client of a group has committed once.
+fn undone<'a>(group: &GroupRecord, names: &'a Names) -> Vec<&'a str> {
+    let is_done = |kind: &TxnName| {
+        let found = group.transactions.iter().find(|txn| txn.name == kind.name);
+        found.is_some_and(|txn| txn.failed == 0 && txn.committed == u64::from(group.clients))
+    };
+    let planned = names.txns.iter().filter(|kind| kind.weight > 0.0);
+    planned.filter(|kind| !is_done(kind)).map(|kind| kind.name.as_str()).collect()
+}
+
+/// Returns the value of a metric of a stage; `None` if the stage did not do all of its work.
+fn stage_value(measured: Measured, record: &RunRecord, names: &Names) -> Option<f64> {
+    let name = measured.stage()?;
+    let stage = record.stages.iter().find(|stage| stage.name == name)?;
+    let [group] = &stage.groups[..] else { return None };
+    let seconds = group.summary.duration_s;
+    if seconds <= 0.0 || !undone(group, names).is_empty() {
+        return None;
+    }
+    match measured {
+        Measured::GeometricMean(_) => {
+            let of_kinds = group.statements.iter().filter(|statement| statement.transaction.is_some());
+            let logarithms: Vec<f64> =
+                of_kinds.filter_map(|s| s.latency_ns.as_ref()).map(|latency| (latency.mean / 1e9).ln()).collect();
+            let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+            (logarithms.len() == names.txns.len()).then(|| mean.exp())
+        }
+        Measured::PerHour(_) => Some(group.summary.committed as f64 / seconds * 3600.0),
+        Measured::StageTime(_) | Measured::PerMinute => Some(seconds),
+    }
+}
+
 /// Notes the counts of a workload's metric over the whole run, by the server's own tables and by the clients.
 pub fn note_counts(record: &mut RunRecord, metric: &str, by_server: u64, by_client: u64) {
     if let Some(own) = record.metrics.get_mut(metric).and_then(|metric| metric.workload.as_mut()) {
@@ -200,10 +261,11 @@ pub fn note_counts(record: &mut RunRecord, metric: &str, by_server: u64, by_clie
 }
 
 fn workload_metric(metric: &Metric, headline: bool, value: f64) -> MetricRecord {
+    let (unit, better) = metric.measured.unit();
     MetricRecord {
         value,
-        unit: Unit::PerMinute,
-        better: Better::Higher,
+        unit,
+        better,
         workload: Some(WorkloadMetricRecord {
             title: metric.title.to_owned(),
             meaning: metric.meaning.to_owned(),

@@ -38,7 +38,7 @@ pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::DataSet;
 pub use drive::{ClientCounts, Counted, Drive, StatementUse, Txn};
 pub use judgement::{Figures, Judgement, TxnFigures};
-pub use metric::{Better, Metric, Unit};
+pub use metric::{Better, Measured, Metric, Unit};
 pub use pace::{Arrivals, Pace, Rate};
 pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;

@@ -11,6 +11,12 @@ pub enum Unit {
     /// Per minute.
     #[serde(rename = "1/min")]
     PerMinute,
+    /// Per hour.
+    #[serde(rename = "1/h")]
+    PerHour,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
     /// Nanoseconds.
     #[serde(rename = "ns")]
     Nanoseconds,
@@ -31,7 +37,43 @@ pub enum Better {
     Neither,
 }
 
-/// A metric that a workload declares: how many transactions of some kinds are committed in a minute. Runs of the
+/// What a metric of a workload measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measured {
+    /// Committed transactions a minute, in the first stage.
+    #[default]
+    PerMinute,
+    /// Seconds: the geometric mean of the times of all kinds of transactions in this stage. The metric is left out if
+    /// one of them did not commit, or failed.
+    GeometricMean(&'static str),
+    /// Seconds from the start of this stage to its end. Left out if a transaction failed.
+    StageTime(&'static str),
+    /// Committed transactions an hour in this stage. Left out if a transaction failed.
+    PerHour(&'static str),
+}
+
+impl Measured {
+    /// Returns the stage that it is about; `None` if it is about the first one, whatever its name.
+    #[must_use]
+    pub fn stage(self) -> Option<&'static str> {
+        match self {
+            Self::PerMinute => None,
+            Self::GeometricMean(stage) | Self::StageTime(stage) | Self::PerHour(stage) => Some(stage),
+        }
+    }
+
+    /// Returns the unit, and which way is better.
+    #[must_use]
+    pub fn unit(self) -> (Unit, Better) {
+        match self {
+            Self::PerMinute => (Unit::PerMinute, Better::Higher),
+            Self::GeometricMean(_) | Self::StageTime(_) => (Unit::Seconds, Better::Lower),
+            Self::PerHour(_) => (Unit::PerHour, Better::Higher),
+        }
+    }
+}
+
+/// A metric that a workload declares, mostly how many transactions of some kinds are committed in a minute. Runs of the
 /// workload are known by it, before TPS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
@@ -41,6 +83,8 @@ pub struct Metric {
     pub title: &'static str,
     /// One line of explanation, for pages.
     pub meaning: &'static str,
+    /// What it measures.
+    pub measured: Measured,
     /// The names of the transactions that it counts.
     pub transactions: &'static [&'static str],
     /// Their name in the plural: `New-Orders`.

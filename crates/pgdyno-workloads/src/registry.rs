@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn the_metrics_of_all_workloads_are_known_without_their_data() {
-        assert_eq!(metrics().iter().map(|metric| metric.name).collect::<Vec<_>>(), ["nopm"]);
+        assert_eq!(
+            metrics().iter().map(|metric| metric.name).collect::<Vec<_>>(),
+            ["nopm", "geometric-mean", "set-time", "queries-per-hour"]
+        );
     }
 
     #[test]

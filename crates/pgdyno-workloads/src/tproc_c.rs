@@ -26,7 +26,7 @@ use std::sync::Arc;
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
     Capabilities, Check, ClientContext, ClientCounts, ClientScript, Counted, DataSet, Drive, Figures, Judgement, Maker,
-    Meta, Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn, When, Workload,
+    Measured, Meta, Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn, When, Workload,
 };
 
 use call::Call;
@@ -59,6 +59,7 @@ const NOPM: Metric = Metric {
     name: "nopm",
     title: "NOPM",
     meaning: "committed New-Orders a minute",
+    measured: Measured::PerMinute,
     transactions: &["new-order"],
     counted: "New-Orders",
     server_count: Some("select sum(d_next_o_id) from district"),

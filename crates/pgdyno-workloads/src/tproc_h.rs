@@ -3,6 +3,7 @@
 //! Clause numbers refer to the TPC Benchmark H Standard Specification, revision 3.0. Rows are tpchgen's, which are
 //! dbgen's; parameters are qgen's.
 
+mod answers;
 mod orderings;
 mod parameters;
 mod queries;
@@ -16,8 +17,9 @@ use std::sync::Arc;
 
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientCounts, ClientScript, Clients, DataSet, Drive, Ends, Group, Maker, Meta,
-    Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage, StatementUse, Table, Txn, When, Workload,
+    Capabilities, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends, Group,
+    Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage, StatementUse,
+    Table, Txn, When, Workload,
 };
 
 use parameters::QUERIES;
@@ -33,6 +35,37 @@ const LIMIT: StmtId = StmtId(QUERIES as u32);
 const POWER: &str = "power";
 /// Stage and group with several streams.
 const THROUGHPUT: &str = "throughput";
+
+/// Metrics of a run. Their names are none of the TPC's.
+const METRICS: [Metric; 3] = [
+    Metric {
+        name: "geometric-mean",
+        title: "s geometric mean",
+        meaning: "geometric mean of the times of the 22 queries in the power stage, without refresh functions",
+        measured: Measured::GeometricMean(POWER),
+        transactions: &queries::NAMES,
+        counted: "queries",
+        server_count: None,
+    },
+    Metric {
+        name: "set-time",
+        title: "s set time",
+        meaning: "time of all queries in the power stage, one after the other",
+        measured: Measured::StageTime(POWER),
+        transactions: &queries::NAMES,
+        counted: "queries",
+        server_count: None,
+    },
+    Metric {
+        name: "queries-per-hour",
+        title: "queries/h",
+        meaning: "queries an hour of all streams in the throughput stage",
+        measured: Measured::PerHour(THROUGHPUT),
+        transactions: &queries::NAMES,
+        counted: "queries",
+        server_count: None,
+    },
+];
 
 /// Largest latency that is measured, in seconds.
 const DAY_S: i64 = 86_400;
@@ -186,7 +219,9 @@ impl DataSet for TprocH {
     }
 
     fn checks(&self) -> Vec<Check> {
-        Vec::new()
+        let mut checks = answers::answers(self.scale);
+        checks.extend(answers::digests(self.scale));
+        checks
     }
 
     fn before_run(&self) -> &'static [&'static str] {
@@ -237,6 +272,10 @@ impl Drive for TprocH {
 
     fn is_read_only(&self) -> bool {
         true
+    }
+
+    fn counted(&self) -> Counted {
+        Counted { metrics: &METRICS, tallies: &[] }
     }
 
     fn client_counts(&self, _: Option<u32>, _: u32) -> ClientCounts {

@@ -1,7 +1,7 @@
 //! Status and exit code of a run.
 
 use pgdyno_engine::Ended;
-use pgdyno_results::{Status, Summary};
+use pgdyno_results::{RunRecord, Status};
 
 use crate::drive::{self, Driven};
 use crate::exit_code::Code;
@@ -19,7 +19,8 @@ pub(crate) fn aborted(clients: usize) -> String {
 }
 
 /// Returns the status and the exit code of a run.
-pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], death: Option<String>) -> End {
+pub(crate) fn of(driven: &Driven, record: &RunRecord, broken: &[String], death: Option<String>) -> End {
+    let summary = record.summary.as_ref();
     let outcome = &driven.outcome;
     let end = |status, reason: Option<String>, code| End { status, reason, code };
     if let Some(reason) = drive::early_end(&outcome.ended) {
@@ -39,15 +40,13 @@ pub(crate) fn of(driven: &Driven, summary: Option<&Summary>, broken: &[String], 
     if summary.is_none_or(|s| s.committed == 0) {
         return end(Status::Failed, Some("no transaction was committed in the measured window".to_owned()), Code::Run);
     }
-    let hard_failures = summary.map_or(0, |s| {
-        s.failed_by_class
-            .iter()
-            .filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock"))
-            .map(|(_, n)| n)
-            .sum()
-    });
+    let later = record.stages.iter().skip(1).flat_map(|stage| &stage.groups).map(|group| &group.summary);
+    let failed = summary.into_iter().chain(later).flat_map(|summary| &summary.failed_by_class);
+    let hard_failures: u64 =
+        failed.filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock")).map(|(_, n)| n).sum();
     if hard_failures > 0 {
-        let reason = format!("{hard_failures} transactions failed other than by serialization or deadlock");
+        let plural = if hard_failures == 1 { "" } else { "s" };
+        let reason = format!("{hard_failures} transaction{plural} failed other than by serialization or deadlock");
         return end(Status::Invalid, Some(reason), Code::Run);
     }
     end(Status::Complete, None, Code::Success)

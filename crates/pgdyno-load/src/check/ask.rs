@@ -198,7 +198,7 @@ fn texts(question: &Question<'_>, connections: u64) -> Vec<String> {
         Question::AnyRow { table } => {
             vec![format!("select count(*) from (select from {} limit 1) any_row", quote::identifier(table))]
         }
-        Question::Check(check) if check.expect == Expect::NoRow => match &check.parts {
+        Question::Check(check) if matches!(check.expect, Expect::NoRow | Expect::Answer) => match &check.parts {
             Some(parts) => parts.queries(connections).iter().map(|sql| violations(sql)).collect(),
             None => vec![violations(&check.sql)],
         },

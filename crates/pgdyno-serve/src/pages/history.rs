@@ -116,7 +116,8 @@ pub(super) fn value(history: &History, value: f64) -> String {
     match history.metric.unit() {
         Unit::Nanoseconds => units::ms(value.round() as u64),
         Unit::Percent => format!("{value:.0}"),
-        Unit::PerSecond | Unit::PerMinute => units::rate(value),
+        Unit::Seconds => units::seconds(value),
+        Unit::PerSecond | Unit::PerMinute | Unit::PerHour => units::rate(value),
     }
 }
 
