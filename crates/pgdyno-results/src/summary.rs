@@ -319,6 +319,64 @@ mod tests {
 
     use super::*;
 
+    /// The metrics of a stage with two transactions of 2 and 8 s by one client; `failed` of them failed beside.
+    fn stage_metrics(failed: u64) -> (Vec<(String, f64)>, Vec<String>) {
+        let metric = |name, measured| Metric {
+            name,
+            title: name,
+            meaning: name,
+            measured,
+            transactions: &[],
+            counted: "queries",
+            server_count: None,
+        };
+        let metrics = [
+            metric("mean", Measured::GeometricMean("power")),
+            metric("time", Measured::StageTime("power")),
+            metric("hour", Measured::PerHour("power")),
+            metric("other", Measured::PerHour("throughput")),
+        ];
+        let kind = |name: &str| TxnName { name: name.to_owned(), weight: 1.0, queries: 1 };
+        let names =
+            Names { txns: vec![kind("q1"), kind("q2")], metrics: Box::leak(Box::new(metrics)), ..Names::default() };
+        let txn = |name: &str, failed| TransactionRecord {
+            name: name.to_owned(),
+            committed: 1 - failed,
+            failed,
+            ..TransactionRecord::default()
+        };
+        let statement = |name: &str, seconds: f64| StatementRecord {
+            transaction: Some(name.to_owned()),
+            latency_ns: Some(LatencyRecord { mean: seconds * 1e9, ..LatencyRecord::default() }),
+            ..StatementRecord::default()
+        };
+        let group = GroupRecord {
+            name: "power".to_owned(),
+            clients: 1,
+            summary: Summary { duration_s: 10.0, committed: 2 - failed, ..Summary::default() },
+            transactions: vec![txn("q1", 0), txn("q2", failed)],
+            statements: vec![statement("q1", 2.0), statement("q2", 8.0)],
+        };
+        let [mut record, _] = crate::fixture::all();
+        record.metrics.clear();
+        record.warnings.clear();
+        record.stages = vec![StageRecord { name: "power".to_owned(), groups: vec![group] }];
+        note_stage_metrics(&mut record, &names);
+        let found = record.metrics.iter().map(|(name, metric)| (name.clone(), metric.value)).collect();
+        (found, record.warnings)
+    }
+
+    #[test]
+    fn a_stage_has_metrics_if_all_of_its_work_is_done() {
+        let (found, warnings) = stage_metrics(0);
+        let [(_, hour), (_, mean), (_, time)] = &found[..] else { panic!("{found:?}") };
+        assert!((mean - 4.0).abs() < 1e-9 && (time - 10.0).abs() < 1e-9 && (hour - 720.0).abs() < 1e-9, "{found:?}");
+        assert!(warnings.is_empty());
+        let (found, warnings) = stage_metrics(1);
+        assert!(found.is_empty(), "{found:?}");
+        assert_eq!(warnings, ["not every client of stage power ended q2: mean and time and hour are left out"]);
+    }
+
     #[test]
     fn a_group_has_its_own_figures_and_transactions() {
         let mut recorder = Recorder::new(2, 2, true);

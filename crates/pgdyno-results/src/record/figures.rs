@@ -73,7 +73,7 @@ impl LatencyRecord {
 pub struct MetricRecord {
     /// Its value.
     pub value: f64,
-    /// The unit of the value: `1/s`, `1/min`, `ns` or `%`.
+    /// The unit of the value: `1/s`, `1/min`, `1/h`, `s`, `ns` or `%`.
     pub unit: Unit,
     /// Which way is better: `higher`, `lower` or `neither`.
     pub better: Better,

@@ -48,6 +48,7 @@ mod targets;
 mod terminals;
 mod tproc_c;
 mod tproc_c_data;
+mod tproc_h;
 mod trouble;
 
 use pgdyno_testing::{pki, postgres, server, skipped};

@@ -1,0 +1,48 @@
+//! `tproc-h`: one load, whose rows and answers are checked, and what runs on it.
+
+use crate::given_server::{Place, TRUST};
+
+#[test]
+fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
+    let Some(place) = Place::new("queries and answers", "fsync = off\nshared_buffers = 256MB\n", TRUST) else { return };
+    place.home.run(&["plan", "tproc-h", "-s", "0.0005"]).ended(1).says(&["scale must be a number between 0.001 and"]);
+    place
+        .home
+        .run(&["plan", "tproc-h", "-D", "queries=23"])
+        .ended(1)
+        .says(&["queries must be numbers between 1 and 22"]);
+    place.run("load tproc-h -s 0.01").ok().says(&["scale 0.01, about", "loaded 86,805 rows"]);
+    place.run("check tproc-h").ok().prints(&["holds  answer of q16", "holds  digests"]);
+
+    // The scale factor is that of what is loaded.
+    place.run("run tproc-h -D streams=2").ok().prints(&["s geometric mean", "queries/h", "s set time", "scale 0.01"]);
+    let run = place.home.runs().pop().unwrap();
+    assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
+    assert_eq!([run.text("/stages/0/name"), run.text("/stages/1/name")], ["power", "throughput"]);
+    let committed = ["/stages/0/groups/0/summary/committed", "/stages/1/groups/0/summary/committed"];
+    assert_eq!(committed.map(|at| run.number(at)), [22.0, 44.0]);
+    let [mean, set, hour] = ["geometric-mean", "set-time", "queries-per-hour"]
+        .map(|metric| run.number(&format!("/metrics/{metric}/value")));
+    let whole = run.number("/stages/0/groups/0/summary/duration_s");
+    assert!(mean > 0.0 && mean < set && (set - whole).abs() < 1e-9 && hour > 0.0, "{mean} {set} {hour}");
+    // Query 1 has four rows, whatever its parameter.
+    assert_eq!(run.number("/statements/0/rows"), 4.0);
+
+    // A part of the queries is no set of 22.
+    place.run("run tproc-h -D queries=1,6 --no-check").ok().prints(&["s set time"]);
+    let run = place.home.runs().pop().unwrap();
+    assert!(run.at("/metrics").get("geometric-mean").is_none() && run.number("/metrics/set-time/value") > 0.0);
+
+    // Nobody scans a table in a millisecond.
+    let late = place.run("run tproc-h -D timeout=0.001 --no-check").ended(2);
+    let words =
+        ["status: ", "57014", "not every client of stage power ended q1,", "geometric-mean and set-time are left out"];
+    let late = late.prints(&words).stdout;
+    assert!(!late.contains("s geometric mean") && !late.contains("s set time"), "{late}");
+
+    place.ask("update lineitem set l_quantity = l_quantity + 1 where l_orderkey = 1 and l_linenumber = 1 returning 1");
+    let wrong = ["answer of q1:", "row=3 column=sum_qty expected=742802.00 found=742803.00"];
+    place.run("run tproc-h").ended(12).says(&["the data is broken before the run"]).says(&wrong);
+    place.run("check tproc-h").ended(12).prints(&["BROKEN answer of q1", "BROKEN digests", "table=lineitem"]);
+    place.run("drop tproc-h").ok();
+}
