@@ -181,6 +181,17 @@ pub struct WorkloadOrder {
     pub foreign_keys: bool,
     /// Shards of `tproc-c`'s tables.
     pub shard_count: Option<String>,
+    /// Indexes of `tproc-h`: `keys`, `dates` or `none`.
+    pub indexes: Option<String>,
+    /// Streams of `tproc-h`'s throughput stage.
+    pub streams: Option<String>,
+    /// Queries of `tproc-h`, as in `1,6,17`.
+    pub queries: Option<String>,
+    /// Seconds that a query of `tproc-h` may take.
+    #[serde(rename = "timeout_s")]
+    pub timeout: Option<f64>,
+    /// Use the parameters for which TPC-H has answers.
+    pub validation: bool,
     /// Parameters of the workload or variables of scripts, in the order in which they were given.
     pub params: Vec<(String, String)>,
 }

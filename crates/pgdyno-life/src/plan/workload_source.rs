@@ -156,6 +156,7 @@ impl WorkloadSource {
                 directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
+                refuse_options_of_queries(order)?;
                 let (scale, defines) = variables(&given)?;
                 Ok(scripts(&self.name(), sources.clone(), defines, scale, setup, None)?.into_workload())
             }
@@ -227,6 +228,8 @@ impl WorkloadSource {
 
 /// Returns the parameters that the order gives to a workload.
 pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
+    // To the thousandth of a second; anything shorter is 0, which the workload refuses.
+    let timeout = order.timeout.map(|seconds| format!("{seconds:.3}"));
     let asked = [
         ("warehouses", &order.warehouses),
         ("scale", &order.scale),
@@ -234,6 +237,10 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("profile", &order.profile),
         ("partitions", &order.partitions),
         ("shard-count", &order.shard_count),
+        ("indexes", &order.indexes),
+        ("streams", &order.streams),
+        ("queries", &order.queries),
+        ("timeout", &timeout),
     ];
     let flags = [
         ("all-warehouses", order.all_warehouses, "true"),
@@ -241,6 +248,7 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("foreign-keys", order.foreign_keys, "true"),
         ("think", order.keying_time, "on"),
         ("think", order.no_think, "off"),
+        ("validation", order.validation, "true"),
     ];
     let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
     let flags = flags.into_iter().filter(|(_, set, _)| *set).map(|(name, _, value)| (name, value.to_owned()));
@@ -296,6 +304,20 @@ fn is_option_of_built_in(name: &str) -> bool {
         "shard-count",
     ];
     options.contains(&name)
+}
+
+/// Refuses options that scripts may have as variables.
+fn refuse_options_of_queries(order: &WorkloadOrder) -> Result<()> {
+    let options = [
+        ("indexes", order.indexes.is_some()),
+        ("streams", order.streams.is_some()),
+        ("queries", order.queries.is_some()),
+        ("timeout", order.timeout.is_some()),
+        ("validation", order.validation),
+    ];
+    let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };
+    let error = format!("--{option} is for tproc-h; a script has --scale and the variables of -D");
+    Err(Failure::new(Code::Start, error))
 }
 
 /// Returns the scale and the variables of script files.

@@ -91,7 +91,7 @@ impl RunArgs {
     pub(crate) fn order(self) -> Order {
         let Self {
             workload,
-            issue: IssueArgs { all_warehouses, pipeline, keying_time, no_think },
+            issue: IssueArgs { all_warehouses, pipeline, keying_time, no_think, streams, queries, timeout, validation },
             target,
             drive,
             out,
@@ -117,7 +117,17 @@ impl RunArgs {
             verbose: _,
         } = self;
         Order {
-            workload: WorkloadOrder { all_warehouses, pipeline, keying_time, no_think, ..workload.order() },
+            workload: WorkloadOrder {
+                all_warehouses,
+                pipeline,
+                keying_time,
+                no_think,
+                streams,
+                queries,
+                timeout,
+                validation,
+                ..workload.order()
+            },
             target: target.order(),
             drive: drive.order(),
             loading: loading.order(),
@@ -151,8 +161,8 @@ pub(crate) struct WorkloadArgs {
     /// Warehouses, for tproc-c [default: what is loaded, else one for each client, at most 10]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) warehouses: Option<String>,
-    /// Scale, for pgbench's workloads [default: what is loaded, else one for each client, at most 10]; for scripts the
-    /// value of :scale [default: 1]
+    /// Scale, for pgbench's workloads [default: what is loaded, else one for each client, at most 10]; scale factor of
+    /// tproc-h, which may be a fraction [default: what is loaded, else 1]; for scripts the value of :scale [default: 1]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, conflicts_with = "warehouses")]
     pub(crate) scale: Option<String>,
     /// How transactions of tproc-c are issued: procedure, function, or client (plain SQL)
@@ -170,6 +180,9 @@ pub(crate) struct WorkloadArgs {
     /// Shards of tproc-c's tables, on a server that distributes them [default: 48]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) shard_count: Option<String>,
+    /// Indexes of tproc-h: keys, dates (keys and dates), or none [default: keys]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) indexes: Option<String>,
     /// Any parameter of the workload, or a variable of scripts, as NAME=VALUE
     #[arg(short = 'D', long = "param", visible_alias = "define", value_name = "NAME=VALUE", value_parser = super::target::setting)]
     pub(crate) params: Vec<(String, String)>,
@@ -178,7 +191,7 @@ pub(crate) struct WorkloadArgs {
 impl WorkloadArgs {
     /// Returns the workload and its parameters.
     pub(crate) fn order(&self) -> WorkloadOrder {
-        let Self { workload, warehouses, scale, call, profile, partitions, foreign_keys, shard_count, params } =
+        let Self { workload, warehouses, scale, call, profile, partitions, foreign_keys, shard_count, indexes, params } =
             self.clone();
         WorkloadOrder {
             names: workload,
@@ -189,6 +202,7 @@ impl WorkloadArgs {
             partitions,
             foreign_keys,
             shard_count,
+            indexes,
             params,
             ..WorkloadOrder::default()
         }
@@ -196,7 +210,7 @@ impl WorkloadArgs {
 }
 
 /// What matters only while clients are at work.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Workload")]
 pub(crate) struct IssueArgs {
     /// Each client works on its share of all warehouses instead of one home warehouse
@@ -211,6 +225,18 @@ pub(crate) struct IssueArgs {
     /// Clients do not wait, where the profile has it on
     #[arg(long)]
     pub(crate) no_think: bool,
+    /// Streams of tproc-h's throughput stage; 0 is none [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) streams: Option<String>,
+    /// Queries of tproc-h to run, as in 1,6,17 [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) queries: Option<String>,
+    /// Time that a query of tproc-h may take: seconds, or with a unit [default: 1 day]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
+    pub(crate) timeout: Option<f64>,
+    /// Use the parameters for which TPC-H has answers in tproc-h's queries
+    #[arg(long)]
+    pub(crate) validation: bool,
 }
 
 /// How data is loaded, where it is.
