@@ -67,6 +67,9 @@ const METRICS: [Metric; 3] = [
     },
 ];
 
+/// Queries whose time without indexes grows with the square of the scale factor.
+const SLOW_WITHOUT_INDEXES: [usize; 3] = [17, 20, 21];
+
 /// Largest latency that is measured, in seconds.
 const DAY_S: i64 = 86_400;
 
@@ -138,19 +141,7 @@ pub(crate) static META: Meta = Meta {
 };
 
 pub(crate) fn build(params: &Params) -> Workload {
-    let tproc_h = Arc::new(TprocH {
-        params: params.clone(),
-        scale: ScaleFactor::of_thousandths(params.thousandths("scale").unsigned_abs()),
-        indexes: Profile::of(params.text("indexes")),
-        shards: params.integer("shard-count") as u32,
-        streams: params.integer("streams") as u32,
-        selection: Selection::of(params.text("queries")),
-        timeout_ms: params.thousandths("timeout"),
-        seed: match params.flag("validation") {
-            true => None,
-            false => Some(params.integer("parameter-seed") as u32),
-        },
-    });
+    let tproc_h = Arc::new(TprocH::of(params));
     Workload {
         meta: &META,
         params: params.clone(),
@@ -174,6 +165,22 @@ struct TprocH {
 }
 
 impl TprocH {
+    fn of(params: &Params) -> Self {
+        Self {
+            params: params.clone(),
+            scale: ScaleFactor::of_thousandths(params.thousandths("scale").unsigned_abs()),
+            indexes: Profile::of(params.text("indexes")),
+            shards: params.integer("shard-count") as u32,
+            streams: params.integer("streams") as u32,
+            selection: Selection::of(params.text("queries")),
+            timeout_ms: params.thousandths("timeout"),
+            seed: match params.flag("validation") {
+                true => None,
+                false => Some(params.integer("parameter-seed") as u32),
+            },
+        }
+    }
+
     /// Returns the parameters of a query in stream `stream`, 0 for the power stage.
     fn values(&self, query: usize, stream: u32) -> Vec<String> {
         match self.seed {
@@ -278,7 +285,79 @@ impl Drive for TprocH {
         Counted { metrics: &METRICS, tallies: &[] }
     }
 
-    fn client_counts(&self, _: Option<u32>, _: u32) -> ClientCounts {
-        ClientCounts { clients: self.streams.max(1), connections: None }
+    fn client_counts(&self, asked: Option<u32>, _: u32) -> ClientCounts {
+        ClientCounts { clients: asked.unwrap_or(self.streams.max(1)), connections: None }
+    }
+
+    fn advice(&self, clients: u32) -> Vec<String> {
+        let mut advice = Vec::new();
+        if clients != self.streams.max(1) {
+            advice.push(format!(
+                "the number of clients has no effect on tproc-h: its power stage has one; --streams {clients} adds a \
+                 throughput stage with {clients}"
+            ));
+        }
+        let slow: Vec<_> = SLOW_WITHOUT_INDEXES.iter().filter(|number| self.selection.has(**number)).collect();
+        if self.indexes == Profile::None && self.scale.thousandths() >= 100 && !slow.is_empty() {
+            let names: Vec<_> = slow.iter().map(|number| queries::NAMES[**number - 1]).collect();
+            advice.push(format!(
+                "without indexes {} may take hours: limit each query with --timeout, or leave them out with --queries",
+                names.join(", ")
+            ));
+        }
+        advice
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(given: &[(&str, &str)]) -> Workload {
+        let params = Params::new(META.id, META.params, given.iter().copied()).unwrap();
+        build(&params)
+    }
+
+    #[test]
+    fn a_stream_has_each_chosen_query_once_in_its_own_order() {
+        let workload = built(&[("scale", "0.01"), ("streams", "2"), ("queries", "1,14,18")]);
+        let stages = workload.drive.stages();
+        assert_eq!(
+            stages.iter().map(|stage| (stage.name, stage.clients(9))).collect::<Vec<_>>(),
+            [("power", 1), ("throughput", 2)]
+        );
+        let order = |stage, id| {
+            let rng = pgdyno_workload::Rng::new(1);
+            let id = pgdyno_workload::ClientId(id);
+            let context = ClientContext { stage, group: stage, id, clients: 2, rng };
+            let mut client = workload.drive.client(&context);
+            std::iter::from_fn(|| client.begin()).map(|begin| begin.txn.0 + 1).collect::<Vec<_>>()
+        };
+        assert_eq!(order(POWER, 0), [14, 18, 1]);
+        assert_eq!([order(THROUGHPUT, 0), order(THROUGHPUT, 1)], [[18, 14, 1], [14, 18, 1]]);
+        let all = built(&[("scale", "0.01")]);
+        assert_eq!((all.drive.stages().len(), all.drive.client_counts(None, 8).clients), (1, 1));
+    }
+
+    #[test]
+    fn streams_have_parameters_of_their_own_unless_they_are_the_standard_s() {
+        let text = |given: &[(&str, &str)], stream: u32| {
+            let params = Params::new(META.id, META.params, given.iter().copied()).unwrap();
+            let workload = TprocH::of(&params);
+            workload.queries(stream).into_iter().find(|query| query.number == 16).unwrap().text
+        };
+        assert_ne!(text(&[], 0), text(&[], 1));
+        assert_eq!(text(&[("validation", "true")], 0), text(&[("validation", "true")], 1));
+        assert_ne!(text(&[], 0), text(&[("parameter-seed", "7")], 0));
+    }
+
+    #[test]
+    fn what_takes_hours_or_has_no_effect_is_told() {
+        let advice = |given: &[(&str, &str)], clients| built(given).drive.advice(clients).join("; ");
+        assert_eq!(advice(&[("streams", "3")], 3), "");
+        assert!(advice(&[], 4).contains("--streams 4 adds"));
+        assert!(advice(&[("indexes", "none"), ("queries", "1,17,20")], 1).contains("q17, q20 may take hours"));
+        assert_eq!(advice(&[("indexes", "none"), ("queries", "1")], 1), "");
+        assert_eq!(advice(&[("indexes", "none"), ("scale", "0.01")], 1), "");
     }
 }

@@ -170,7 +170,9 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
         let waiting = || outcome.phases().into_iter().map(|totals| &totals.part).filter(|part| part.still_waiting > 0);
         summary.still_waiting = waiting().map(|part| part.still_waiting).sum();
         summary.still_waiting_s_max = waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9);
-        steady(summary, tps);
+        // A stage that does each piece of work once has no steady state.
+        let is_set = record.plan.stages.first().is_some_and(|stage| stage.ends_with.is_some());
+        steady(summary, if is_set { &[] } else { tps });
     }
 }
 

@@ -5,13 +5,13 @@ use pgdyno_workload::{ColumnType, Distribution, Partitions, RowCount, Table};
 use super::rows::{Of, Rows};
 use super::scale::ScaleFactor;
 
-/// Bytes of heap and indexes for each row with profile `keys`, measured on PostgreSQL 15.
-const PART: u64 = 184;
-const SUPPLIER: u64 = 208;
-const PART_SUPPLIER: u64 = 228;
-const CUSTOMER: u64 = 230;
+/// Bytes of heap and indexes for each row with profile `keys`, measured at scale factor 1 on PostgreSQL 15.
+const PART: u64 = 191;
+const SUPPLIER: u64 = 220;
+const PART_SUPPLIER: u64 = 209;
+const CUSTOMER: u64 = 227;
 const ORDER: u64 = 174;
-const LINE: u64 = 223;
+const LINE: u64 = 194;
 /// Bytes of the tables `region` and `nation`.
 const FIXED: u64 = 64 << 10;
 
