@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pgdyno_plan::{Published, RecipePlan};
-use pgdyno_results::{Metric, RunRecord, Summary};
+use pgdyno_results::{Metric, RunRecord, Summary, Unit};
 
 use crate::metric::{suffix, value_text};
 use crate::units::{bytes, count, grouped, percent};
@@ -112,7 +112,7 @@ pub(crate) fn published_row(record: &RunRecord, figure: &Published) -> [String; 
     let measured = metric.as_ref().and_then(|metric| {
         let value = metric.value(record)?;
         // Documents have latencies in milliseconds, with three decimals.
-        Some(if metric.is_latency() { format!("{:.3}", value / 1e6) } else { value_text(metric, value) })
+        Some(if metric.unit() == Unit::Nanoseconds { format!("{:.3}", value / 1e6) } else { value_text(metric, value) })
     });
     [name(&figure.metric, Some(record)), measured.unwrap_or_else(|| "-".to_owned()), exact(figure.value)]
 }

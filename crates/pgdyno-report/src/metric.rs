@@ -14,6 +14,15 @@ pub(crate) fn value_text(metric: &Metric, value: f64) -> String {
     }
 }
 
+/// Returns the unit in machine-readable output: that of a time, else the name of the metric.
+pub(crate) fn unit_in_json(metric: &Metric) -> &str {
+    match metric.unit() {
+        Unit::Nanoseconds => "ns",
+        Unit::Seconds => "s",
+        _ => metric.name(),
+    }
+}
+
 /// Returns the text after a value in a line: `NOPM`, `ms p99`.
 pub(crate) fn suffix(metric: &Metric) -> String {
     if metric.unit() == Unit::Nanoseconds { format!("ms {}", metric.name()) } else { metric.title().to_owned() }

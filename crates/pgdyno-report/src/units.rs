@@ -1,6 +1,7 @@
 //! Numbers as text.
 
 use pgdyno_plan::Plan;
+use pgdyno_results::{Metric, Unit};
 
 /// Returns nanoseconds in milliseconds, with useful digits only: `0.123`, `12.3`, `1,234`.
 #[must_use]
@@ -19,6 +20,12 @@ pub fn ms(ns: u64) -> String {
 #[must_use]
 pub fn seconds(seconds: f64) -> String {
     ms((seconds * 1e6).round() as u64)
+}
+
+/// Returns the value of a metric in a list: rates as whole numbers, seconds with useful digits.
+#[must_use]
+pub fn listed(metric: &Metric, value: f64) -> String {
+    if metric.unit() == Unit::Seconds { seconds(value) } else { grouped(value) }
 }
 
 /// Returns a rate: a whole number from 1,000, otherwise with decimals.

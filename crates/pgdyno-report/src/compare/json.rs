@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Comparison, Difference, Figure, Limit, Side};
 use crate::Look;
+use crate::metric::unit_in_json;
 
 pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
     let [base, new] = comparison.sides.each_ref().map(side);
@@ -42,7 +43,7 @@ fn side(side: &Side) -> Value {
 fn figure(figure: &Figure) -> Value {
     json!({
         "metric": figure.metric.name(),
-        "unit": if figure.metric.is_latency() { "ns" } else { figure.metric.name() },
+        "unit": unit_in_json(&figure.metric),
         "base": figure.base,
         "new": figure.new,
         "change_percent": percent(figure.new / figure.base),

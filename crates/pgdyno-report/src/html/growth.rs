@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pgdyno_results::Metric;
+use pgdyno_results::{Metric, Unit};
 use serde_json::{Value, json};
 
 use super::ReportRun;
@@ -45,7 +45,8 @@ pub(super) fn name(scaling: &Scaling, runs: &mut [ReportRun]) {
 pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
     let first = lines.first()?;
     let is_latency = first.metric.is_latency();
-    let scale = if is_latency { 1e-6 } else { 1.0 };
+    let is_ns = first.metric.unit() == Unit::Nanoseconds;
+    let scale = if is_ns { 1e-6 } else { 1.0 };
     let scaled = |value: f64| significant(value * scale);
     let line = |line: &Scaling| {
         let points: Vec<Value> = line
@@ -61,7 +62,7 @@ pub(super) fn chart(title: &str, lines: &[Scaling]) -> Option<Value> {
         .map(|p| p.linear.map_or(Value::Null, |linear| scaled(linear * first.points[0].mean)))
         .collect();
     Some(json!({
-        "title": title, "unit": if is_latency { "ms".to_owned() } else { first.metric.title().to_owned() },
+        "title": title, "unit": if is_ns { "ms".to_owned() } else { first.metric.title().to_owned() },
         "axis": first.axis.title(), "logarithmic": is_latency,
         "lines": lines.iter().map(line).collect::<Vec<_>>(), "proportion": proportion,
     }))

@@ -8,7 +8,7 @@ use pgdyno_results::table::quoted;
 
 use super::{Point, Scaling};
 use crate::Look;
-use crate::metric::value_text;
+use crate::metric::{unit_in_json, value_text};
 use crate::paint::Paint;
 use crate::units::percent;
 
@@ -130,7 +130,7 @@ pub(super) fn json(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Resul
     let value = json!({
         "axis": scaling.axis.title(),
         "metric": scaling.metric.name(),
-        "unit": if scaling.metric.is_latency() { "ns" } else { scaling.metric.name() },
+        "unit": unit_in_json(&scaling.metric),
         "points": scaling.points.iter().map(point).collect::<Vec<_>>(),
         "left_out": scaling.left_out.iter().map(left_out).collect::<Vec<_>>(),
         "notes": scaling.notes,

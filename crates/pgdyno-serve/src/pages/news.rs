@@ -85,7 +85,9 @@ fn figures(record: &RunRecord, latest: &Latest, goes_on: bool) -> Vec<Figure> {
         (_, Some(summary)) if !goes_on => {
             figures.push(("TPS".to_owned(), units::rate(summary.tps)));
             for metric in Metric::of_workload(record) {
-                figures.extend(metric.value(record).map(|value| (metric.title().to_owned(), units::grouped(value))));
+                figures.extend(
+                    metric.value(record).map(|value| (metric.title().to_owned(), units::listed(&metric, value))),
+                );
             }
             let latency = summary.response_latency_ns.as_ref().map(|l| [l.p50, l.p95, l.p99, l.max]);
             figures.extend(latency.into_iter().flat_map(latencies));

@@ -105,8 +105,9 @@ fn line(record: &RunRecord) -> String {
         || "nothing measured".to_owned(),
         |summary| {
             let own = Metric::of_workload(record).into_iter();
-            let own = own
-                .filter_map(|metric| Some(format!("{} {}, ", units::grouped(metric.value(record)?), metric.title())));
+            let own = own.filter_map(|metric| {
+                Some(format!("{} {}, ", units::listed(&metric, metric.value(record)?), metric.title()))
+            });
             format!("{}{} TPS", own.collect::<String>(), units::rate(summary.tps))
         },
     ));
