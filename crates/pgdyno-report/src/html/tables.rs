@@ -109,7 +109,9 @@ fn statements(record: &RunRecord, html: &mut Html) {
     html.heading("Statements by their share of time");
     html.raw("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"statements\"><thead><tr>");
     html.raw("<th scope=\"col\">statement</th><th scope=\"col\" class=\"n\">share</th>");
-    for name in ["executed", "failed", "mean ms", "p99 ms", "max ms"] {
+    let has_rows = used.iter().any(|s| s.rows.is_some_and(|rows| rows > 0));
+    let rows = has_rows.then_some("rows");
+    for name in ["executed", "failed"].into_iter().chain(rows).chain(["mean ms", "p99 ms", "max ms"]) {
         html.raw("<th scope=\"col\" class=\"n\">").text(name).raw("</th>");
     }
     html.raw("</tr></thead><tbody>\n");
@@ -125,7 +127,9 @@ fn statements(record: &RunRecord, html: &mut Html) {
             |of: fn(&pgdyno_results::LatencyRecord) -> u64| s.latency_ns.as_ref().map(of).map_or("–".to_owned(), ms);
         let mean = s.latency_ns.as_ref().map(|l| l.mean).or(s.latency_ns_mean);
         let mean = mean.map_or("–".to_owned(), |mean| ms(mean as u64));
-        for cell in [count(s.executed), count(s.failed), mean, latency(|l| l.p99), latency(|l| l.max)] {
+        let rows = has_rows.then(|| s.rows.map_or("–".to_owned(), count));
+        let counts = [count(s.executed), count(s.failed)].into_iter().chain(rows);
+        for cell in counts.chain([mean, latency(|l| l.p99), latency(|l| l.max)]) {
             html.raw("</td><td class=\"n\">").text(&cell);
         }
         html.raw("</td></tr>\n");
