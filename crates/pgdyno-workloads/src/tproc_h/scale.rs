@@ -1,9 +1,23 @@
 //! The scale factor: a number of thousandths, so that every table has whole rows.
 
+use pgdyno_workload::RowCount;
 use tpchgen::generators::{CustomerGenerator, OrderGenerator, PartGenerator, SupplierGenerator};
 
 /// Largest scale factor, in thousandths: part keys fit an integer up to 10,737.
 pub(super) const THOUSANDTHS_MAX: i64 = 10_000_000;
+
+/// Rows of `lineitem` by scale factor in thousandths, where counting them takes more than a moment.
+const LINES: [(u64, u64); 6] = [
+    (1_000, 6_001_215),
+    (10_000, 59_986_052),
+    (30_000, 179_998_372),
+    (100_000, 600_037_902),
+    (300_000, 1_799_989_091),
+    (1_000_000, 5_999_989_709),
+];
+
+/// Largest scale factor, in thousandths, at which the rows of `lineitem` are counted: 50 ms.
+const COUNTED_MAX: u64 = 3_000;
 
 /// A scale factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +86,19 @@ impl ScaleFactor {
         1_500 * self.thousandths
     }
 
-    /// Returns the rows of `lineitem`. Takes 10 ms at scale factor 1.
-    pub(super) fn lines(self) -> u64 {
+    /// Returns the rows of `lineitem`: exactly where they are known or counted in a moment, else a range that holds them.
+    pub(super) fn lines(self) -> RowCount {
+        let known = LINES.iter().find(|(thousandths, _)| *thousandths == self.thousandths).map(|(_, lines)| *lines);
+        match known {
+            Some(lines) => RowCount::Exact(lines),
+            None if self.thousandths <= COUNTED_MAX => RowCount::Exact(self.counted_lines()),
+            // An order has 4 lines on average, 1 to 7: the sum of so many varies by less than a thousandth.
+            None => RowCount::Between(self.orders() * 4 / 1000 * 999, self.orders() * 4 / 1000 * 1001),
+        }
+    }
+
+    /// Counts the rows of `lineitem`.
+    fn counted_lines(self) -> u64 {
         let mut lines = OrderGenerator::create_line_count_random();
         let of_order = |_| {
             let count = lines.next_value();
@@ -90,8 +115,15 @@ mod tests {
 
     #[test]
     fn lines_are_as_many_as_dbgen_s() {
-        let lines = |thousandths| ScaleFactor::of_thousandths(thousandths).lines();
-        assert_eq!([lines(10), lines(100), lines(1000)], [60_175, 600_572, 6_001_215]);
+        let counted = |thousandths| ScaleFactor::of_thousandths(thousandths).counted_lines();
+        assert_eq!([counted(10), counted(100), counted(1000)], [60_175, 600_572, 6_001_215]);
+        assert_eq!(ScaleFactor::of_thousandths(10).lines(), RowCount::Exact(60_175));
+        let between = ScaleFactor::of_thousandths(9_000).lines();
+        assert!(between.admits(ScaleFactor::of_thousandths(9_000).counted_lines()), "{between}");
+        for (thousandths, lines) in LINES {
+            let orders = ScaleFactor::of_thousandths(thousandths).orders();
+            assert!(lines.abs_diff(4 * orders) < orders / 250, "{thousandths}");
+        }
     }
 
     #[test]

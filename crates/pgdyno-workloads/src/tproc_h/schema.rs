@@ -132,9 +132,9 @@ fn table(keys: &Keys, scale: ScaleFactor, profile: Profile, shards: u32) -> Tabl
         ddl: format!("CREATE TABLE {name} ({ddl})"),
         indexes: indexes(keys, profile),
         foreign_keys: foreign_keys(keys, profile),
-        rows: RowCount::Exact(rows),
+        rows,
         grows: false,
-        bytes: if row_bytes == 0 { FIXED / 2 } else { rows * row_bytes },
+        bytes: if row_bytes == 0 { FIXED / 2 } else { rows.expected() * row_bytes },
         partitions: Partitions::None,
         distribution: Some(distribution),
         binary: columns.iter().filter_map(|(_, kind)| ColumnType::of_sql(kind)).collect(),
@@ -207,15 +207,16 @@ const COLUMNS: [(&str, &str); 8] = [
 ];
 
 /// Returns the rows of a table, their number and their size.
-fn shape(table: &str, scale: ScaleFactor) -> (Of, u64, u64) {
+fn shape(table: &str, scale: ScaleFactor) -> (Of, RowCount, u64) {
+    let exact = RowCount::Exact;
     match table {
-        "region" => (Of::Region, 5, 0),
-        "nation" => (Of::Nation, 25, 0),
-        "part" => (Of::Part, scale.parts(), PART),
-        "supplier" => (Of::Supplier, scale.suppliers(), SUPPLIER),
-        "partsupp" => (Of::PartSupplier, scale.part_suppliers(), PART_SUPPLIER),
-        "customer" => (Of::Customer, scale.customers(), CUSTOMER),
-        "orders" => (Of::Orders, scale.orders(), ORDER),
+        "region" => (Of::Region, exact(5), 0),
+        "nation" => (Of::Nation, exact(25), 0),
+        "part" => (Of::Part, exact(scale.parts()), PART),
+        "supplier" => (Of::Supplier, exact(scale.suppliers()), SUPPLIER),
+        "partsupp" => (Of::PartSupplier, exact(scale.part_suppliers()), PART_SUPPLIER),
+        "customer" => (Of::Customer, exact(scale.customers()), CUSTOMER),
+        "orders" => (Of::Orders, exact(scale.orders()), ORDER),
         _ => (Of::Lines, scale.lines(), LINE),
     }
 }
