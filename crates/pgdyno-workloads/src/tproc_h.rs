@@ -118,7 +118,7 @@ pub(crate) static META: Meta = Meta {
         },
         Param {
             name: "timeout",
-            help: "seconds that a query may take before it is cancelled",
+            help: "seconds that a query may take before it is cancelled; 86400: the server's own limit",
             default: "86400",
             kind: ParamKind::Thousandths(1, 1000 * DAY_S),
             when: When::Run,
@@ -280,7 +280,8 @@ impl Drive for TprocH {
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         // Stream 0 is the power stage.
         let stream = if context.stage == POWER { 0 } else { context.id.0 + 1 };
-        Box::new(Stream::new(self.queries(stream), self.timeout_ms))
+        let timeout_ms = Some(self.timeout_ms).filter(|ms| *ms < 1000 * DAY_S);
+        Box::new(Stream::new(self.queries(stream), timeout_ms))
     }
 
     fn is_read_only(&self) -> bool {

@@ -15,18 +15,16 @@ pub(super) struct Query {
 /// A stream.
 pub(super) struct Stream {
     queries: Vec<Query>,
-    /// SQL that limits the time of each query of the session.
-    limit: String,
+    /// SQL that limits the time of each query of the session, until it is sent.
+    limit: Option<String>,
     /// Queries begun.
     begun: usize,
-    /// Whether the limit was sent.
-    is_limited: bool,
 }
 
 impl Stream {
-    /// Returns a stream of these queries, each of which may take so many milliseconds.
-    pub(super) fn new(queries: Vec<Query>, timeout_ms: i64) -> Self {
-        Self { queries, limit: format!("set statement_timeout = {timeout_ms}"), begun: 0, is_limited: false }
+    /// Returns a stream of these queries, each of which may take so many milliseconds, or any time.
+    pub(super) fn new(queries: Vec<Query>, timeout_ms: Option<i64>) -> Self {
+        Self { queries, limit: timeout_ms.map(|ms| format!("set statement_timeout = {ms}")), begun: 0 }
     }
 }
 
@@ -38,9 +36,8 @@ impl ClientScript for Stream {
     }
 
     fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
-        if !self.is_limited {
-            self.is_limited = true;
-            batch.query(LIMIT, self.limit.as_bytes(), Capture::Nothing);
+        if let Some(limit) = self.limit.take() {
+            batch.query(LIMIT, limit.as_bytes(), Capture::Nothing);
             return Next::Await;
         }
         let query = &self.queries[self.begun - 1];
