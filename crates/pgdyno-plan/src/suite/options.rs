@@ -245,7 +245,7 @@ options! {
     variant: String => "variant",
     fit: bool => "fit",
     short: f64 => "short",
-    scale: u64 => "scale",
+    scale: f64 => "scale",
     warehouses: u64 => "warehouses",
     clients: u64 => "clients",
     connections: u64 => "connections",
