@@ -13,7 +13,7 @@ pub(crate) fn workload(record: &RunRecord) -> String {
         "" => format!(", scale {}", count(plan.scale)),
         name => match name.strip_suffix('s') {
             Some(one) => format!(", {}", plural(plan.scale, one)),
-            None => format!(", {name} {}", count(plan.scale)),
+            None => format!(", {name} {}", size(plan)),
         },
     };
     format!("{}{size}", plan.workload)
