@@ -75,7 +75,8 @@ pub(super) fn page(page: &Page<'_>) -> String {
 }
 
 /// The sections of the page of a run, which its first screen links to.
-const CONTENTS: [(&str, &str); 5] = [
+const CONTENTS: [(&str, &str); 6] = [
+    ("#transactions", "Transactions"),
     ("#findings", "Findings"),
     ("#what-ran", "What ran"),
     ("#charts", "Charts"),
@@ -91,7 +92,8 @@ fn one(run: &ReportRun, html: &mut Html) {
     for (address, name) in CONTENTS {
         html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
     }
-    html.raw("</nav>\n<section>\n");
+    html.raw("</nav>\n<section id=\"transactions\">\n");
+    tables::transactions(record, html);
     result::tiles(record, html);
     html.raw("</section>\n<section id=\"findings\">\n");
     findings::findings(record, html);
@@ -119,7 +121,7 @@ fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
         comparison::details(comparison, html);
     }
     html.raw("<section aria-label=\"figures\">\n").heading("The runs");
-    figures::figures(runs, html);
+    figures::table(runs, html);
     html.raw("</section>\n");
     charts(html);
     let drawn = several::drawn_runs(runs);
@@ -146,7 +148,8 @@ fn several(page: &Page<'_>, runs: &[ReportRun], html: &mut Html) {
 /// Writes whether to trust a run among several, its findings and its description.
 fn about(run: &ReportRun, html: &mut Html) {
     let record = &run.record;
-    figures::verdict(record, html);
+    first_screen::verdict(record, html);
+    tables::transactions(record, html);
     findings::findings(record, html);
     machines::machines(record, html);
     html.heading("What ran");

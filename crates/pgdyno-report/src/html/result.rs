@@ -34,7 +34,7 @@ pub(super) fn result(record: &RunRecord) -> Vec<Headline> {
 }
 
 /// Returns the figures beside those of the result.
-fn more(record: &RunRecord) -> Vec<Headline> {
+pub(super) fn more(record: &RunRecord) -> Vec<Headline> {
     let Some(summary) = &record.summary else { return Vec::new() };
     let is_shown = |figure: &Headline| figure.name.starts_with("TPM") || figure.name == "ms mean";
     let mut more: Vec<_> = headline(record).into_iter().filter(is_shown).collect();

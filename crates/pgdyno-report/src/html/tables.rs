@@ -15,7 +15,6 @@ const STATEMENTS_MAX: usize = 40;
 
 pub(super) fn tables(record: &RunRecord, html: &mut Html) {
     published(record, html);
-    transactions(record, html);
     groups::table(record, html);
     statements(record, html);
     rules(record, html);
@@ -41,7 +40,8 @@ fn published(record: &RunRecord, html: &mut Html) {
     html.table(&columns, &recipe.published.iter().map(row).collect::<Vec<_>>());
 }
 
-fn transactions(record: &RunRecord, html: &mut Html) {
+/// Writes the table of transactions and the counts of the run.
+pub(super) fn transactions(record: &RunRecord, html: &mut Html) {
     let rows: Vec<Vec<String>> = latency_rows(record, Extent::Full)
         .into_iter()
         .map(|(name, cells)| std::iter::once(name).chain(cells).collect())
@@ -54,7 +54,9 @@ fn transactions(record: &RunRecord, html: &mut Html) {
         std::iter::once(("transaction", false)).chain(names.iter().map(|name| (name.as_str(), true))).collect();
     html.heading("Transactions").table(&columns, &rows);
     let facts = facts(record);
-    html.list(facts.iter().map(String::as_str));
+    if !facts.is_empty() {
+        html.raw("<p class=\"note\">").text(&facts.join(" · ")).raw("</p>\n");
+    }
 }
 
 /// Returns the counts other than latencies.
