@@ -241,7 +241,7 @@ impl Stage<'_> {
         let answers = admin.wait_at_most(Some(ANSWERING)).is_ok() && admin.execute("select 1").is_ok();
         let patience = if answers { None } else { Some(SAMPLING) };
         if !answers {
-            self.warn("the server does not answer any more: the data was not looked at after the run".to_owned());
+            self.warn("the server no longer answers: the data was not checked after the run".to_owned());
         }
         admin.wait_at_most(patience).is_ok() && answers
     }

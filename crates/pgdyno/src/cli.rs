@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// Prepare, load, check, drive, check again and report
     #[command(after_help = EXAMPLES)]
     Run(RunArgs),
-    /// Print every step that `run` would carry out with the same arguments; touches nothing
+    /// Print every step of `run` with the same arguments; writes nothing
     Plan(RunArgs),
     /// Create and load a workload's data
     #[command(after_help = LOAD)]
@@ -110,11 +110,11 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare runs, with confidence intervals
     Compare(CompareArgs),
-    /// Show a figure over all comparable runs, and where it changed
+    /// Show a metric over all comparable runs, and where it changed
     History(HistoryArgs),
-    /// Show how a figure grows with clients, CPUs or nodes
+    /// Show throughput against clients, CPUs or scale
     Scaling(ScalingArgs),
-    /// Tell which of two is faster: settings, servers, builds or scripts, measured in turns until it is decided
+    /// Find which of two is faster: settings, servers, builds or scripts, measured in turns until decided
     Ab(AbArgs),
     /// Find the highest load that meets an objective
     Search(SearchArgs),
@@ -125,7 +125,7 @@ pub(crate) enum Command {
     },
     /// Write runs as one table
     Export(ExportArgs),
-    /// Show the results directory as local web pages, which watch runs live
+    /// Show the results directory as local web pages, and watch runs live
     Serve(ServeArgs),
     /// Keep a private PostgreSQL running between runs
     Server {
@@ -167,8 +167,8 @@ pub(crate) struct DataArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does, and
-    /// needs nobody else at work on it
+    /// Also test isolation and durability (tproc-c: clauses 3.4 and 3.5). This changes the data as a run does; nobody
+    /// else may use the data meanwhile
     #[arg(help_heading = "Checks", long)]
     pub(crate) isolation: bool,
     /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
@@ -190,7 +190,7 @@ pub(crate) struct LoadArgs {
     /// Replace other data that pgdyno loaded
     #[arg(help_heading = "Data", long)]
     pub(crate) replace: bool,
-    /// Replace even tables that pgdyno did not make
+    /// Replace even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
 }
@@ -199,7 +199,7 @@ pub(crate) struct LoadArgs {
 pub(crate) struct DropArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Drop even tables that pgdyno did not make
+    /// Drop even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
 }
@@ -221,7 +221,8 @@ pub(crate) struct ReportArgs {
     /// How it is written
     #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile"])]
     pub(crate) format: String,
-    /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run directory]
+    /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run
+    /// directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// As text: everything that is known about the run below its summary
@@ -241,7 +242,7 @@ pub(crate) enum Server {
         /// `embedded`; `embedded:18` for a major version; `embedded:/path/to/bin` for the PostgreSQL in a directory
         #[arg(long, default_value = "embedded")]
         target: pgdyno_server::Want,
-        /// Connections that it is to admit
+        /// Connections that it admits
         #[arg(long, default_value_t = 200)]
         connections: u32,
         /// A setting of PostgreSQL, as NAME=VALUE
@@ -256,7 +257,7 @@ pub(crate) enum Server {
     },
     /// Tell whether it runs, and how to reach it
     Status,
-    /// Run a null server, which answers every query at once: a client's ceiling
+    /// Run a null server, which answers every query at once: the limit of a client
     Null {
         /// Listen on this port of 127.0.0.1; 0 takes a free one
         #[arg(long, conflicts_with = "socket_dir")]
@@ -264,7 +265,7 @@ pub(crate) enum Server {
         /// Listen on a socket in this directory, as port 5432
         #[arg(long, value_name = "DIR")]
         socket_dir: Option<PathBuf>,
-        /// Microseconds that each reply keeps the server's CPU busy
+        /// Microseconds of server CPU that each reply takes
         #[arg(long, value_name = "US", default_value_t = 0)]
         spin_us: u64,
         /// End with standard input, as the server of a run does

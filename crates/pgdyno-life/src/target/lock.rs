@@ -52,7 +52,7 @@ impl TargetLock {
         // A holder in another database took it earlier.
         match find(&mut admin, SUITE).or_fail(Code::Start)? {
             Some(holder) => Err(refused(options, &holder)),
-            None if taken != "t" => Err(refused(options, "somebody who has just ended")),
+            None if taken != "t" => Err(refused(options, "a suite that has just ended")),
             None => {
                 // The connection lasts until the last run has ended, whatever the user asks for in the meantime.
                 admin.set_interrupter(None).or_fail(Code::Start)?;
@@ -105,8 +105,11 @@ pub(crate) fn other_run(admin: &mut Admin) -> Result<Option<String>> {
 }
 
 fn refused(options: &ConnectOptions, holder: &str) -> Failure {
-    Failure::new(Code::Start, format!("{options} is being measured by {holder}: two at once would disturb each other"))
-        .hint("wait for its end, stop it (`pgdyno suite stop`), or use another server")
+    Failure::new(
+        Code::Start,
+        format!("{options} is being measured by {holder}: two runs at once would disturb each other"),
+    )
+    .hint("wait until it ends, stop it (`pgdyno suite stop`), or use another server")
 }
 
 /// Selects the holder other than this session, in any database. What the role may not see of its session is missing.

@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     /// End cleanly when standard input ends: whoever started the run is gone then
     #[arg(long, hide = true)]
     pub(crate) until_eof: bool,
-    /// Run the plan of this record again, with its seed and the texts of its scripts, which need not be there any more: a run
+    /// Run the plan of this record again, with its seed and the stored texts of its scripts: a run
     /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
     /// --os-metrics, --random-seed, --label, --out and --json count
     #[arg(help_heading = "Workload", long, value_name = "RUN")]
@@ -58,14 +58,14 @@ pub(crate) struct RunArgs {
     /// Do not check the data before and after
     #[arg(help_heading = "Data", long)]
     pub(crate) no_check: bool,
-    /// Neither VACUUM nor empty the history before the run, where the workload does so (pgbench's workloads)
+    /// No VACUUM and no TRUNCATE of the history before the run (pgbench's workloads)
     #[arg(help_heading = "Data", short = 'n', long)]
     pub(crate) no_vacuum: bool,
-    /// Run although indexes, keys, routines or the like differ from what was loaded: the record and the report list the
+    /// Run even if indexes, keys, routines or the like differ from what was loaded: the record and the report list the
     /// differences
     #[arg(help_heading = "Data", long)]
     pub(crate) allow_schema_changes: bool,
-    /// Percentiles of the latencies that reports show beside the usual ones, up to ten, above 0 up to 100
+    /// Further latency percentiles in reports, up to ten, above 0 up to 100
     #[arg(help_heading = "Output", long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "50,95,99", value_parser = percentiles)]
     pub(crate) latency_percentiles: Option<Percentiles>,
     /// Log every transaction to transactions.log in the run directory, in the format of pgbench's -l
@@ -153,9 +153,9 @@ impl RunArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Workload")]
 pub(crate) struct WorkloadArgs {
-    /// A workload, which `pgdyno list workloads` names; or your own script files, FILE or FILE@WEIGHT; or a
-    /// directory with workload.toml; to run or plan also a recipe, which `pgdyno list recipes` names, or a recipe file
-    /// that ends with .toml [default: tpcb-like]
+    /// A workload of `pgdyno list workloads`; or your own script files, FILE or FILE@WEIGHT; or a directory with
+    /// workload.toml; for run and plan also a recipe of `pgdyno list recipes`, or a recipe file that ends in .toml
+    /// [default: tpcb-like]
     #[arg(help_heading = "Arguments")]
     pub(crate) workload: Vec<String>,
     /// Warehouses, for tproc-c [default: what is loaded, else one for each client, at most 10]
@@ -219,10 +219,10 @@ pub(crate) struct IssueArgs {
     /// Send a whole transaction as one pipeline
     #[arg(long)]
     pub(crate) pipeline: bool,
-    /// Clients wait before and after transactions, as terminals do, where the profile has it off
+    /// Clients wait before and after transactions, as terminals do, even if the profile does not
     #[arg(long, conflicts_with = "no_think")]
     pub(crate) keying_time: bool,
-    /// Clients do not wait, where the profile has it on
+    /// Clients do not wait, even if the profile does
     #[arg(long)]
     pub(crate) no_think: bool,
     /// Streams of tproc-h's throughput stage; 0 is none [default: 0]
@@ -246,10 +246,10 @@ pub(crate) struct LoadingArgs {
     /// Connections that load [default: the CPUs of this machine, at most 8]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) loaders: Option<u16>,
-    /// Load so that an interrupted load goes on where it was; what is larger than 10 GiB is always loaded so
+    /// Load so that an interrupted load can be resumed; always so above 10 GiB
     #[arg(long)]
     pub(crate) resumable: bool,
-    /// Fill tables unlogged, and make them logged before their indexes
+    /// Fill unlogged tables, and set them logged before their indexes
     #[arg(long)]
     pub(crate) unlogged: bool,
 }
@@ -299,21 +299,21 @@ pub(crate) struct DriveArgs {
     /// Query mode: simple, extended or prepared [default: prepared; simple for scripts]
     #[arg(short = 'M', long, value_name = "MODE")]
     pub(crate) mode: Option<pgdyno_wire::QueryMode>,
-    /// In what form statements are sent: native (parameters in binary, no Describe), or libpq, as pgbench and programs
+    /// How statements are sent: native (parameters in binary, no Describe), or libpq, as pgbench and programs
     /// with libpq send them [default: native]
     #[arg(long, value_name = "FORM")]
     pub(crate) wire: Option<pgdyno_wire::Wire>,
-    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit [default: 1000 for built-in
-    /// workloads, 1 for your own scripts]
+    /// Tries of a transaction that meets a serialization failure or a deadlock; 0 is no limit [default: 1000 for
+    /// built-in workloads, 1 for your own scripts]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_tries: Option<u32>,
     /// Milliseconds above which a transaction counts as late; with --rate, later ones are skipped
     #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = positive)]
     pub(crate) latency_limit: Option<f64>,
-    /// How long a lost connection is tried again before the run gives up [default: 0]
+    /// How long to retry a lost connection before the run ends [default: 0]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) reconnect: Option<f64>,
-    /// The seed of all random choices of the run [default: a new one each time]
+    /// The seed of all random numbers of the run [default: a new one each time]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) random_seed: Option<u64>,
 }

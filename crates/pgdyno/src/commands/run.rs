@@ -52,7 +52,7 @@ fn show(mut recording: Recording, unwritten: &[String], look: Look, progress: &P
     let page = match page::write(&mut recording) {
         Ok(file) => file.display().to_string(),
         Err(failure) => {
-            progress.warn(&format!("there is no page of this run: {}", failure.text()));
+            progress.warn(&format!("the page of this run could not be written: {}", failure.text()));
             format!("none; the record is in {directory}")
         }
     };

@@ -153,7 +153,7 @@ fn the_clients_own_full_disk_does_not_spoil_a_run() {
         .prints(&["TPS", "PAGE    "])
         .says(&["warning: failed to write", "run.json: No space left"]);
     assert!(!ran.stderr.contains("error:"), "{}", ran.stderr);
-    ran.says(&["warning: there is no page of this run"]);
+    ran.says(&["warning: the page of this run could not be written"]);
     let directory = std::fs::read_dir(disk.path()).unwrap().map(|e| e.unwrap().path()).find(|path| path.is_dir());
     let run = crate::program::Run::read(&directory.unwrap());
     assert_eq!(run.text("/status"), "interrupted", "the record of before");

@@ -212,6 +212,6 @@ fn a_server_that_falls_silent_does_not_hold_up_the_end_of_a_run() {
     }
     let ran = running.end();
     assert!(ran.code.is_some_and(|code| code < 3), "{}", ran.stderr);
-    ran.says(&["does not answer any more"]).prints(&["cancelled at the end"]);
+    ran.says(&["no longer answers"]).prints(&["cancelled at the end"]);
     assert!(place.home.runs().pop().unwrap().number("/summary/committed") > 0.0);
 }
