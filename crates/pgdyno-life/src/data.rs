@@ -193,6 +193,25 @@ fn far(rows: u64, all: u64) -> String {
     format!("{} of {} rows", units::count(rows), units::count(all))
 }
 
+/// Returns what a load creates: tables and routines by name.
+#[must_use]
+pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
+    let tables: Vec<_> = data.tables(caps).iter().map(|table| table.name).collect();
+    let routines = data.routines(caps);
+    let mut parts = Vec::new();
+    if !tables.is_empty() {
+        parts.push(format!("tables {}", tables.join(", ")));
+    }
+    if !routines.list.is_empty() {
+        let place = routines.schema.map_or_else(String::new, |schema| format!(" in schema {schema}"));
+        let name = |signature: &'static str| signature.split('(').next().unwrap_or(signature);
+        let names: Vec<_> = routines.list.iter().map(|routine| name(routine.signature)).collect();
+        parts.push(format!("routines {}{place}", names.join(", ")));
+    }
+    parts.push(format!("its stamp {}", pgdyno_load::STAMP_TABLE));
+    format!("creates {}", parts.join("; "))
+}
+
 /// Loads the data.
 pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadRecord> {
     let meta = data.meta();
@@ -206,6 +225,7 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
             format!("loading {} by {files}", meta.dataset)
         }
     });
+    access.events.note(&created(data, access.caps));
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {
             if rows_kept > 0 {

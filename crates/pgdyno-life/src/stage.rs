@@ -371,7 +371,7 @@ impl Stage<'_> {
     /// Notes in the record that the schema differs from what was loaded.
     fn warn_of_schema<'d>(&mut self, differences: impl Iterator<Item = &'d Difference>) {
         for difference in differences {
-            let warning = format!("the schema differs from what was loaded: {difference}");
+            let warning = format!("the schema differs: {difference}");
             self.warn(warning);
         }
     }

@@ -144,9 +144,9 @@ fn undroppable(source: AdminError) -> LoadError {
 /// Deletes the stamp, and with the last one the table of stamps. Returns true if there was one.
 fn forget(admin: &mut Admin, schema: &str, dataset: &str) -> Result<bool, AdminError> {
     let gone = admin.execute(&stamp::delete_sql(schema, dataset))? > 0;
-    let others = admin.query_one(&format!("select count(*) from {schema}.{}", stamp::TABLE))?;
+    let others = admin.query_one(&format!("select count(*) from {schema}.{}", stamp::STAMP_TABLE))?;
     if others == "0" {
-        admin.execute(&format!("drop table {schema}.{}", stamp::TABLE))?;
+        admin.execute(&format!("drop table {schema}.{}", stamp::STAMP_TABLE))?;
     }
     Ok(gone)
 }

@@ -6,7 +6,7 @@ use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::libpq;
 use pgdyno_workload::Maker;
 
-use crate::state::stamp::TABLE;
+use crate::state::stamp::STAMP_TABLE;
 use crate::{Phase, Stamp};
 
 /// The error when data could not be looked at, loaded or dropped.
@@ -305,7 +305,7 @@ const GOES_ON: &str = "what is committed stays, and the next load of the same da
 
 /// A role with access to the tables of a data set needs its stamp, too.
 fn grant(error: &AdminError) -> &'static str {
-    let is_stamp = error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) && error.to_string().contains(TABLE);
+    let is_stamp = error.code() == Some(SqlState::INSUFFICIENT_PRIVILEGE) && error.to_string().contains(STAMP_TABLE);
     if is_stamp { "; grant the role SELECT on it: it says what is loaded" } else { "" }
 }
 

@@ -48,6 +48,6 @@ pub use state::ledger::Kept;
 pub use state::maker::{driven_by, shortcomings};
 pub use state::relations::table_sizes;
 pub use state::schema::{Difference, Part, Schema};
-pub use state::stamp::{Stamp, identity};
+pub use state::stamp::{STAMP_TABLE, Stamp, identity};
 pub use state::stored::{Stored, stored};
 pub use state::{DataState, foreign_objects, loaded_by, state};

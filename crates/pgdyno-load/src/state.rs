@@ -114,7 +114,7 @@ pub(crate) fn examine(
         // The stamp of tables that were dropped says nothing; that of a load which was rolled back does.
         None | Some((_, true)) if nothing_left => return Ok(DataState::Absent),
         None => {
-            let mut damage = vec![format!("the row of {} that describes the data is missing", stamp::TABLE)];
+            let mut damage = vec![format!("the row of {} that describes the data is missing", stamp::STAMP_TABLE)];
             let tables = data.tables(caps);
             let gone = tables.iter().filter(|table| inventory.relations.iter().all(|there| there.name != table.name));
             damage.extend(gone.map(|table| format!("table {} is missing", table.name)));

@@ -1,6 +1,6 @@
 //! What ran, on which server, with how many clients: a line each.
 
-use pgdyno_plan::{Arrivals, Pace, Rate};
+use pgdyno_plan::{Arrivals, Pace, QueryMode, Rate};
 use pgdyno_results::{RunRecord, ServerRecord};
 
 use crate::units::{bytes, count, duration, rate, size};
@@ -27,7 +27,10 @@ pub(crate) fn plural(n: u64, one: &str) -> String {
 /// Returns the server in a few words, and how the workload is run on it.
 pub(crate) fn server_and_way(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let Some(server) = &record.server else { return line_of_server(record) };
+    let labels = record.labels.iter().map(|(name, value)| format!("{name}={value}"));
+    let Some(server) = &record.server else {
+        return std::iter::once(line_of_server(record)).chain(labels).collect::<Vec<_>>().join(", ");
+    };
     let version = server.version.split(" on ").next().unwrap_or_default();
     let version = version.split(" (").next().unwrap_or_default().to_owned();
     let is_private = server.origin.starts_with("private");
@@ -37,19 +40,25 @@ pub(crate) fn server_and_way(record: &RunRecord) -> String {
         None => server.origin.clone(),
     };
     let way = ["profile", "call"].into_iter().filter_map(|name| Some(format!("{name} {}", plan.params.get(name)?)));
+    let mode = (plan.mode != QueryMode::Prepared).then(|| format!("query mode {}", plan.mode.name()));
+    let copy = record.copy.as_ref().map(|copy| format!("on a fresh copy of database {}", copy.template));
     let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
-    let parts = [version, place].into_iter().chain(way);
-    let parts = parts.chain(durability(server));
+    let target = record.target.as_ref().map(|target| format!("target {}", target.name));
+    let parts = [version, place].into_iter().chain(target).chain(mode).chain(way).chain(copy);
+    let parts = parts.chain(circumstances(server));
+    let parts = parts.chain(record.settings_set.iter().map(|setting| format!("{} = {}", setting.name, setting.shown)));
     let parts = parts.chain(by_another.map(|from| format!("data loaded by {from}")));
-    parts.collect::<Vec<_>>().join(", ")
+    parts.chain(labels).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the settings that make commits less durable than usual.
-fn durability(server: &ServerRecord) -> Vec<String> {
-    ["fsync", "full_page_writes", "synchronous_commit"]
-        .iter()
-        .filter_map(|name| server.settings.get(*name).filter(|v| *v != "on").map(|v| format!("{name} {v}")))
-        .collect()
+/// Returns a pooler before the server, settings that make commits less durable than usual, the isolation level, and TLS.
+fn circumstances(server: &ServerRecord) -> Vec<String> {
+    let setting = |name: &&str, usual: &str| server.settings.get(*name).filter(|value| *value != usual).cloned();
+    let pooler = server.pooling.as_ref().map(|word| format!("through a pooler ({word} pooling)"));
+    let durability = ["fsync", "full_page_writes", "synchronous_commit"];
+    let durability = durability.iter().filter_map(|name| Some(format!("{name} {}", setting(name, "on")?)));
+    let isolation = setting(&"default_transaction_isolation", "read committed");
+    pooler.into_iter().chain(durability).chain(isolation).chain(server.tls.clone()).collect()
 }
 
 /// Returns a short description of the run.
@@ -77,19 +86,23 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
     let version = server.version.split(" on ").next().unwrap_or(&server.version);
     let size = server.database_bytes.map_or_else(String::new, |n| format!(", database {}", bytes(n)));
     let buffers = server.settings.get("shared_buffers").map_or_else(String::new, |v| format!(", shared_buffers {v}"));
-    let durability: Vec<String> = durability(server).iter().map(|setting| format!(", {setting}")).collect();
-    let isolation = server.settings.get("default_transaction_isolation").filter(|level| *level != "read committed");
-    let isolation = isolation.map_or_else(String::new, |level| format!(", {level}"));
-    let tls = server.tls.as_ref().map_or_else(String::new, |tls| format!(", {tls}"));
     let standby = if server.standby { ", a standby" } else { "" };
-    let pooler =
-        server.pooling.as_ref().map_or_else(String::new, |word| format!(", through a pooler ({word} pooling)"));
-    format!("{version} ({}){standby}{pooler}{size}{buffers}{}{isolation}{tls}", server.origin, durability.concat())
+    let rest: Vec<_> = circumstances(server).iter().map(|fact| format!(", {fact}")).collect();
+    format!("{version} ({}){standby}{size}{buffers}{}", server.origin, rest.concat())
 }
 
 /// Returns database, user, host and port; none if the record lacks them.
 pub(crate) fn line_of_place(record: &RunRecord) -> Option<String> {
     record.server.as_ref()?.place.as_ref().map(ToString::to_string)
+}
+
+/// Returns the number of clients: `8 clients in 2 groups`.
+pub(crate) fn clients(record: &RunRecord) -> String {
+    let plan = &record.plan;
+    let groups = plan.stages.first().map(|stage| format!(" in {}", plural(stage.groups.len() as u64, "group")));
+    let connections = plan.connections.map(|n| format!(" sharing {}", plural(u64::from(n), "connection")));
+    let clients = plural(u64::from(plan.stage_clients()), "client");
+    format!("{clients}{}{}", groups.unwrap_or_default(), connections.unwrap_or_default())
 }
 
 /// Returns clients, threads and pace in one line.
@@ -107,17 +120,14 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     };
     let how = format!("{}{}, {pace}", plan.mode.name(), if plan.wire.is_native() { "" } else { " in libpq's form" });
     // Groups may differ in query mode and pace: their table has them.
-    let (groups, how) = match plan.stages.as_slice() {
-        [] => (String::new(), format!(", {how}")),
-        [first, later @ ..] => {
-            let later = if later.is_empty() { String::new() } else { format!(", stage {}", first.name) };
-            (format!(" in {}", plural(first.groups.len() as u64, "group")), later)
-        }
+    let how = match plan.stages.as_slice() {
+        [] => format!(", {how}"),
+        [first, _, ..] => format!(", stage {}", first.name),
+        [_] => String::new(),
     };
     let mut line = format!(
-        "{}{groups}{} on {}{}{how}",
-        plural(u64::from(plan.stage_clients()), "client"),
-        plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(u64::from(n), "connection"))),
+        "{} on {}{}{how}",
+        clients(record),
         plural(record.client.threads.max(1) as u64, "thread"),
         plan.pinned(),
     );

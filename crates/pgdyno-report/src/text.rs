@@ -13,7 +13,7 @@ use crate::metric::{figures, server_counts};
 use crate::paint::Paint;
 use crate::units::{bytes, count, duration, percent, rate};
 use crate::wrap::{self, clipped, wrapped};
-use crate::{Look, describe, diagnosis, groups, guide, machine, trust};
+use crate::{Look, cost, describe, diagnosis, groups, guide, machine, trust};
 
 /// Maximum number of causes in the summary.
 const CAUSES_MAX: usize = 3;
@@ -38,6 +38,9 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
         tables(record, out)?;
         cpus(record, &paint, out)?;
         data(record, summary, &paint, out)?;
+        if let Some(cost) = cost::figures(record) {
+            wrap::entry(out, &paint, "COST", &cost)?;
+        }
         guide::table_in_text(record, out)?;
     }
     if look.verbose {
@@ -50,8 +53,7 @@ pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io:
 /// Writes what ran, for how long, and on which server.
 fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let plan = &record.plan;
-    let clients = describe::plural(u64::from(plan.stage_clients()), "client");
-    let mut what = format!("{}, {clients}", describe::workload(record));
+    let mut what = format!("{}, {}", describe::workload(record), describe::clients(record));
     if let Pace::Rate(Rate { per_s, .. }) = plan.pace {
         what += &format!(", {}/s offered", rate(per_s));
     }
@@ -88,6 +90,10 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
     for e in record.errors.iter().take(ERRORS_MAX) {
         let error = format!("error {} × {}: {}", e.sqlstate, count(e.count), e.message);
         wrap::hanging(out, &paint.red("        ! "), 10, &error)?;
+    }
+    for n in record.notices.iter().filter(|notice| notice.severity == "WARNING").take(ERRORS_MAX) {
+        let notice = format!("{} × {}: {}", n.severity, count(n.count), n.message);
+        wrap::hanging(out, &paint.yellow("        ! "), 10, &notice)?;
     }
     let more = record.errors.len().saturating_sub(ERRORS_MAX);
     if more > 0 {

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RunRecord, Status};
 
+/// Characters of a reason that fits into a line of a summary.
+const LINE: usize = 70;
+
 /// How far the figures of a run can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -60,9 +63,9 @@ impl TrustRecord {
     }
 }
 
-/// What a warning is about: its words before the colon that explains them.
+/// Returns a warning that fits into a line; of a longer one the words before the colon that explains them.
 fn head(warning: &str) -> &str {
-    warning.split(": ").next().unwrap_or(warning)
+    if warning.chars().count() <= LINE { warning } else { warning.split(": ").next().unwrap_or(warning) }
 }
 
 #[cfg(test)]
@@ -82,7 +85,8 @@ mod tests {
     fn a_run_is_good_until_something_is_known_against_it() {
         let mut record = record();
         assert_eq!(TrustRecord::of(&record), TrustRecord { verdict: Trust::Good, reasons: Vec::new() });
-        record.warnings = vec!["3.0 s is short: checkpoints are not in the figures".to_owned()];
+        record.warnings =
+            vec!["3.0 s is short: checkpoints, autovacuum and a cold cache are not in the figures".to_owned()];
         let trust = TrustRecord::of(&record);
         assert_eq!((trust.verdict, trust.reasons), (Trust::WithCare, vec!["3.0 s is short".to_owned()]));
     }

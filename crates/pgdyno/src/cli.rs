@@ -193,6 +193,9 @@ pub(crate) struct LoadArgs {
     /// Replace even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
+    /// Do not ask before writing to a server that only the PG* environment names
+    #[arg(help_heading = "Target", short = 'y', long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -202,6 +205,9 @@ pub(crate) struct DropArgs {
     /// Drop even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
+    /// Do not ask before writing to a server that only the PG* environment names
+    #[arg(help_heading = "Target", short = 'y', long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Subcommand)]

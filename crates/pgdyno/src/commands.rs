@@ -3,6 +3,7 @@
 mod ab;
 mod check;
 mod compare;
+mod confirm;
 mod drop;
 mod export;
 mod history;

@@ -41,7 +41,7 @@ impl Inventory {
                 made.into_iter().partition(|object| !matches!(object.kind, "function" | "procedure" | "aggregate"))
             }
         };
-        let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::TABLE)));
+        let stamps = format!("select to_regclass({})", quote::literal(&format!("{schema}.{}", stamp::STAMP_TABLE)));
         let has_stamps = admin.query_opt(&stamps).map_err(LoadError::Catalog)?.is_some();
         let maker = maker::of(admin, data, caps, &relations).map_err(LoadError::Catalog)?;
         Ok(Self { schema, has_stamps, relations, routines, maker })

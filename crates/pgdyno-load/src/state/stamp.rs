@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::state::schema::Schema;
 
 /// The table of the stamps, in the schema of the data.
-pub(crate) const TABLE: &str = "pgdyno_stamp";
+pub const STAMP_TABLE: &str = "pgdyno_stamp";
 
 /// Beginning of every mark on a table or routine.
 pub(crate) const MARK: &str = "loaded by pgdyno: ";
@@ -213,7 +213,7 @@ fn before_mark(comment: &str) -> &str {
 /// Returns SQL that creates the table of stamps if it does not exist.
 pub(crate) fn create_sql(schema: &str) -> String {
     format!(
-        "create table if not exists {schema}.{TABLE} (dataset text primary key, workload text not null, \
+        "create table if not exists {schema}.{STAMP_TABLE} (dataset text primary key, workload text not null, \
          version int not null, scale bigint not null, params text not null, identity text not null, \
          tables text[] not null, rows bigint[] not null, pgdyno text not null, \
          begun_at timestamptz not null default now(), loaded_at timestamptz, \
@@ -223,18 +223,18 @@ pub(crate) fn create_sql(schema: &str) -> String {
 
 /// Returns SQL that adds the columns that a table of stamps of an older pgdyno lacks; `None` if it has them.
 pub(crate) fn upgrade_sql(admin: &mut Admin, schema: &str) -> Result<Option<String>, AdminError> {
-    let table = quote::literal(&format!("{schema}.{TABLE}"));
+    let table = quote::literal(&format!("{schema}.{STAMP_TABLE}"));
     let sql = format!("select 1 from pg_attribute where attrelid = to_regclass({table}) and attname = 'layout'");
     Ok(match admin.query_opt(&sql)? {
         Some(_) => None,
-        None => Some(format!("alter table {schema}.{TABLE} add column layout text")),
+        None => Some(format!("alter table {schema}.{STAMP_TABLE} add column layout text")),
     })
 }
 
 /// Returns SQL that notes the start of a load, and replaces the stamp of the data set.
 pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
     format!(
-        "{}; insert into {schema}.{TABLE} (dataset, workload, version, scale, params, identity, tables, rows, pgdyno) \
+        "{}; insert into {schema}.{STAMP_TABLE} (dataset, workload, version, scale, params, identity, tables, rows, pgdyno) \
          values ({}, {}, {}, {}, {}, {}, array[{}]::text[], array[{}]::bigint[], {})",
         delete_sql(schema, &stamp.dataset),
         quote::literal(&stamp.dataset),
@@ -252,7 +252,7 @@ pub(crate) fn begin_sql(schema: &str, stamp: &Stamp) -> String {
 /// Returns SQL that notes the end of the load, and what it made.
 pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: &Schema) -> String {
     format!(
-        "update {schema}.{TABLE} set complete = true, loaded_at = now(), tables = array[{}]::text[], \
+        "update {schema}.{STAMP_TABLE} set complete = true, loaded_at = now(), tables = array[{}]::text[], \
          rows = array[{}]::bigint[], layout = {} where dataset = {} and identity = {}",
         tables_list(stamp),
         rows_list(stamp),
@@ -265,7 +265,7 @@ pub(crate) fn complete_sql(schema: &str, stamp: &Stamp, layout: &Schema) -> Stri
 /// Returns SQL that notes another schema of a data set that is complete.
 pub(crate) fn layout_sql(schema: &str, dataset: &str, layout: &Schema) -> String {
     let (layout, dataset) = (quote::literal(&layout.to_text()), quote::literal(dataset));
-    format!("update {schema}.{TABLE} set layout = {layout} where dataset = {dataset}")
+    format!("update {schema}.{STAMP_TABLE} set layout = {layout} where dataset = {dataset}")
 }
 
 /// Returns the schema of a data set as it was loaded; `None` if the stamp does not keep it. The table of stamps must
@@ -273,13 +273,14 @@ pub(crate) fn layout_sql(schema: &str, dataset: &str, layout: &Schema) -> String
 pub(crate) fn layout(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Option<Schema>, AdminError> {
     let dataset = quote::literal(dataset);
     // A table of an older pgdyno lacks this column.
-    let sql = format!("select to_jsonb(s) ->> 'layout' from {schema}.{TABLE} s where dataset = {dataset} and complete");
+    let sql =
+        format!("select to_jsonb(s) ->> 'layout' from {schema}.{STAMP_TABLE} s where dataset = {dataset} and complete");
     Ok(admin.query_opt(&sql)?.map(|text| Schema::from_text(&text)))
 }
 
 /// Returns SQL that deletes the stamp of a data set.
 pub(crate) fn delete_sql(schema: &str, dataset: &str) -> String {
-    format!("delete from {schema}.{TABLE} where dataset = {}", quote::literal(dataset))
+    format!("delete from {schema}.{STAMP_TABLE} where dataset = {}", quote::literal(dataset))
 }
 
 fn tables_list(stamp: &Stamp) -> String {
@@ -295,14 +296,14 @@ pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Opt
     let dataset = quote::literal(dataset);
     let rows = admin.query(&format!(
         "select dataset, workload, version, scale, params, identity, pgdyno, begun_at::timestamptz(0)::text, \
-         loaded_at::timestamptz(0)::text, complete::text from {schema}.{TABLE} where dataset = {dataset}"
+         loaded_at::timestamptz(0)::text, complete::text from {schema}.{STAMP_TABLE} where dataset = {dataset}"
     ))?;
     let Some(row) = rows.rows.into_iter().next() else {
         return Ok(None);
     };
     let text = |at: usize| row.get(at).cloned().flatten().unwrap_or_default();
     let tables = admin.query(&format!(
-        "select t, r from {schema}.{TABLE}, unnest(tables, rows) as u (t, r) where dataset = {dataset}"
+        "select t, r from {schema}.{STAMP_TABLE}, unnest(tables, rows) as u (t, r) where dataset = {dataset}"
     ))?;
     let number = |text: &Option<String>| text.as_deref().and_then(|n| n.parse().ok()).unwrap_or_default();
     let stamp = Stamp {

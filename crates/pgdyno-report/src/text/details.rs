@@ -11,7 +11,7 @@ use crate::metric::server_counts;
 use crate::paint::Paint;
 use crate::units::{bytes, count, ms, percent};
 use crate::wrap::{self, wrapped};
-use crate::{cost, cycle, diagnosis, groups, machine, rules, steady};
+use crate::{cycle, diagnosis, groups, machine, rules, steady};
 
 /// The driver's own delays are shown if they exceed this share of the measured times.
 const NOTABLE: f64 = 0.01;
@@ -45,9 +45,6 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
         diagnosis::text(record, out)?;
     }
     if let Some(line) = line_of_samples(record) {
-        wrapped(out, &line, "  ")?;
-    }
-    if let Some(line) = cost::line(record) {
         wrapped(out, &line, "  ")?;
     }
     for set in &record.checks {

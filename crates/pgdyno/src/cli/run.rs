@@ -84,6 +84,9 @@ pub(crate) struct RunArgs {
     /// Everything that is known about the run below its summary
     #[arg(help_heading = "Output", short, long)]
     pub(crate) verbose: bool,
+    /// Do not ask before writing to a server that only the PG* environment names
+    #[arg(help_heading = "Target", short = 'y', long)]
+    pub(crate) yes: bool,
 }
 
 impl RunArgs {
@@ -115,6 +118,7 @@ impl RunArgs {
             json,
             quiet: _,
             verbose: _,
+            yes: _,
         } = self;
         Order {
             workload: WorkloadOrder {

@@ -11,6 +11,7 @@ use crate::cli::DropArgs;
 use crate::interrupt;
 
 use super::check::Place;
+use super::confirm::confirm;
 
 pub(crate) fn run(args: &DropArgs) -> Result<Code> {
     // The workload must be named: no default drops anything.
@@ -20,6 +21,7 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
             Failure::new(Code::Start, error).hint("name the workload whose data to drop: `pgdyno drop tpcb-like`")
         );
     }
+    confirm(&args.data.target.order(), "drop", args.yes)?;
     let interrupt = interrupt::listen()?;
     interrupt.blamed(execute(args, &interrupt))
 }

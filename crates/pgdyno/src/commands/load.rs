@@ -13,8 +13,10 @@ use crate::cli::LoadArgs;
 use crate::interrupt;
 
 use super::check::{Place, print_set};
+use super::confirm::confirm;
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
+    confirm(&args.data.target.order(), "load", args.yes)?;
     let interrupt = interrupt::listen()?;
     interrupt.blamed(execute(args, &interrupt))
 }

@@ -42,6 +42,10 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     for (name, value) in &plan.params {
         text += &format!("    {name} = {value}\n");
     }
+    let caps = facts.server.clone().unwrap_or_default();
+    for data in workload.data.iter().filter(|data| data.meta().has_data()) {
+        text += &format!("the load {}\n", pgdyno_life::data::created(data.as_ref(), &caps));
+    }
     let before_run: Vec<_> = workload.data.iter().flat_map(|data| data.before_run()).copied().collect();
     if !before_run.is_empty() && !plan.no_vacuum {
         text += &format!(

@@ -11,6 +11,7 @@ use pgdyno_life::run as life;
 use pgdyno_plan::RESULTS;
 use pgdyno_report::Look;
 
+use super::confirm::confirm;
 use crate::cli::RunArgs;
 use crate::interrupt;
 use pgdyno_live::Progress;
@@ -18,7 +19,11 @@ use pgdyno_live::Progress;
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
     let look = Look { verbose: args.verbose, ..super::look() };
+    let (yes, is_child) = (args.yes, args.order);
     let request = super::request(args)?;
+    if !is_child {
+        confirm(&request.order.target, "run", yes)?;
+    }
     let interrupt = interrupt::listen()?;
     if until_eof {
         interrupt::end_with_input(&interrupt)?;

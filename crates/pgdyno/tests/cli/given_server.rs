@@ -95,7 +95,7 @@ fn two_runs_on_one_server_are_told_of_each_other() {
     place.run("load select-only -s 1").ok();
     let mut first = place.start("run select-only -c 1 -T 6 --ramp 0");
     first.until_it_says("progress:", 1);
-    let told = ["pgdyno (process ", "measures on this server at the same time: the runs disturb each other"];
+    let told = ["pgdyno (process ", "measures this server at the same time: the runs disturb each other"];
     place.run("run select-only -c 1 -T 8 --ramp 0").ok().says(&told).prints(&["usable with care"]);
     first.end().ok().says(&told).prints(&["usable with care"]);
     // Who comes when they have ended hears nothing of them.
@@ -130,7 +130,7 @@ fn a_run_over_tls_and_scram_names_them_and_never_the_password() {
             place.home.start(&["run", "tpcb-like", "-s", "1", "-T", "2", "--ramp", "0", "--target", target]);
         running.until_it_says("progress:", 1);
         assert!(crate::program::descendants(running.pid()).iter().all(|p| !p.args.contains("geheim")));
-        let ran = running.end().ok().prints(&["TLSv1.3", "given"]);
+        let ran = running.end().ok().prints(&["TLSv1.3", "user bench, host "]);
         assert!(!ran.stdout.contains("geheim") && !ran.stderr.contains("geheim"));
         let run = place.home.runs().pop().unwrap();
         assert!(run.text("/server/tls").starts_with("TLSv1.3"), "{}", run.text("/server/tls"));
@@ -401,8 +401,8 @@ fn a_changed_schema_is_refused_or_stands_in_the_record() {
     let missing = "index customer_i2 of customer is missing";
     place.run("run tproc-c -c 1 -T 1 --ramp 0").ended(12).says(&[missing, "--allow-schema-changes"]);
     for option in ["--allow-schema-changes", "--no-check"] {
-        let args = format!("run tproc-c -c 1 -T 1 --ramp 0 {option}");
-        place.run(&args).ok().says(&["the schema differs from what was loaded", missing]).prints(&[missing]);
+        let args = format!("run tproc-c -c 1 -T 1 --ramp 0 -v {option}");
+        place.run(&args).ok().says(&["the schema differs: ", missing]).prints(&[missing]);
         let run = place.home.runs().pop().unwrap();
         assert!(run.record["warnings"].to_string().contains(missing), "{}", run.record["warnings"]);
     }
@@ -440,7 +440,11 @@ fn an_old_stamp_leaves_the_schema_unchecked_and_is_told() {
                `pgdyno load tproc-c --warehouses 1 --replace` loads it anew with one";
     let ran = place.run("check tproc-c").ok().prints(&["skipped schema ", why, "holds  rows of item "]);
     assert!(!ran.stdout.contains("holds  schema "), "{}", ran.stdout);
-    place.run("run tproc-c -c 1 -t 5").ok().says(&["the schema was not checked", why]).prints(&[why]);
+    place
+        .run("run tproc-c -c 1 -t 5")
+        .ok()
+        .says(&["the schema was not checked", why])
+        .prints(&["! the schema was not checked"]);
     let run = place.home.the_run();
     assert!(run.record["warnings"].to_string().contains(why), "{}", run.record["warnings"]);
 

@@ -64,7 +64,7 @@ fn writers_run_beside_readers_with_a_rate_then_each_query_runs_once() {
     }
 
     // Reports show each group.
-    let words = ["mix: writers", "mix: readers", "each-once: queries", "branches.sql", "8 clients"];
+    let words = ["mix: writers", "mix: readers", "each-once: queries", "branches.sql", "8 clients in 2 groups"];
     ran.prints(&words);
     place
         .home

@@ -50,7 +50,7 @@ fn labels_are_in_the_record_and_select_runs_and_are_no_part_of_the_plan() {
     let rows: Vec<Value> = serde_json::from_str(&rows).unwrap();
     assert_eq!((&rows[0]["labels"], &rows[1]["labels"]), (&"commit=abc".into(), &"commit=def".into()));
     assert_eq!(rows[0]["plan_hash"], rows[1]["plan_hash"]);
-    home.run(&["report", "last"]).ok().prints(&["labels: commit=def"]);
+    home.run(&["report", "last"]).ok().prints(&["commit=def"]);
     home.run(&["run", "--again", "last", "--label", "commit=new", "-q"]).ok();
     home.run(&["list", "runs", "--last", "1"]).ok().prints(&["commit=new"]);
     home.run(&["run", "noop", "--label", "commit"]).ended(1).says(&["NAME=VALUE"]);

@@ -84,7 +84,7 @@ fn ctrl_c_ends_a_run_that_is_shown() {
     assert_eq!(status.code(), Some(130), "{seen}");
     let (_, after) = parts(&seen);
     assert!(after.contains("stopping; press Ctrl-C again to force"), "what was shown is said again: {after:?}");
-    assert!(after.contains("! interrupted") && after.contains("TPS"), "{after}");
+    assert!(after.contains("interrupted: ") && after.contains("TPS"), "{after}");
     assert_eq!(home.the_run().text("/status"), "interrupted");
 }
 
@@ -97,7 +97,7 @@ fn sigterm_ends_a_run_that_is_shown() {
     let (status, seen) = pty.end();
     assert_eq!(status.code(), Some(130), "{seen}");
     let (_, after) = parts(&seen);
-    assert!(after.contains("! interrupted") && after.contains("TPS"), "{after}");
+    assert!(after.contains("interrupted: ") && after.contains("TPS"), "{after}");
     assert_eq!(home.the_run().text("/status"), "interrupted");
 }
 

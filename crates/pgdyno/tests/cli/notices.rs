@@ -15,7 +15,7 @@ end;
 fn each_kind_is_told_once_and_counted() {
     let Some(place) = Place::new("notices of a run", "", TRUST) else { return };
     write(&place.home, ".", &[("shout.sql", SHOUT)]);
-    let ran = place.run("run ./shout.sql -c 2 -t 20 --ramp 0").ok();
+    let ran = place.run("run ./shout.sql -c 2 -t 20 --ramp 0 -v").ok();
     let told = |begin: &str| ran.stderr.lines().filter(|line| line.starts_with(begin)).collect::<Vec<_>>();
     let (notices, warnings) = (told("NOTICE:  row "), told("WARNING:  "));
     assert!(notices.len() == 2 && notices[1] == format!("{}: 40 times", notices[0]), "{}", ran.stderr);

@@ -100,7 +100,7 @@ fn scripts_drive_what_is_there() {
         ("look.sql", "select sum(n) from t;"),
     ];
     write(&place.home, "s", &scripts);
-    let ran = place.run("run s/up.sql -D step=5 -s 3 -c 2 -t 50").ok();
+    let ran = place.run("run s/up.sql -D step=5 -s 3 -c 2 -t 50 -v").ok();
     ran.prints(&["up.sql, scale 3", "simple", "update t set n = n + :step where id = :id;", "select 1;"]);
     assert_eq!(place.ask("select sum(n) / 5 || ' ' || (max(id) filter (where n > 0) > 20) from t"), "100 true");
     let run = place.home.the_run();
@@ -391,7 +391,7 @@ fn transactions_are_logged_as_pgbench_logs_them() {
 #[test]
 fn percentiles_that_are_asked_for_are_in_every_report() {
     let home = Home::new();
-    let ran = home.run(&["run", "noop", "-t", "1000", "-q", "--latency-percentiles=99.99,75,50"]).ok();
+    let ran = home.run(&["run", "noop", "-t", "1000", "-q", "-v", "--latency-percentiles=99.99,75,50"]).ok();
     ran.prints(&["p50 ms  p75 ms  p90 ms  p95 ms  p99 ms  p99.9 ms  p99.99 ms  max ms"]);
     let run = home.the_run();
     for place in ["/summary/response_latency_ns", "/transactions/0/service_latency_ns"] {

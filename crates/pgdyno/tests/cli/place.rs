@@ -2,6 +2,7 @@
 
 use crate::given_server::{Place, TRUST};
 use crate::program::{Home, assert_nowhere, finish};
+use crate::pty::Pty;
 use crate::server::{self, Server};
 
 const PASSWORD: &str = "geheim-und-so-weiter";
@@ -79,6 +80,30 @@ fn a_private_server_is_named_as_well() {
         return;
     }
     let home = Home::of_an_ordinary_user();
-    let ran = home.run(&["run", "select-only", "-s", "1", "-c", "1", "-t", "5"]).ok();
+    let ran = home.run(&["run", "select-only", "-s", "1", "-c", "1", "-t", "5", "-v"]).ok();
     ran.says(&["target: PostgreSQL ", " (private, ", "database postgres, user "]).prints(&["database postgres, user "]);
+}
+
+#[test]
+fn who_has_a_server_only_in_the_environment_is_asked_before_anything_is_written() {
+    let home = Home::new();
+    // Nothing listens there: whoever goes on is told so.
+    let on_terminal = |args: &str| {
+        let mut command = home.command(args.split(' '));
+        command.envs([("PGHOST", "127.0.0.1"), ("PGPORT", "1"), ("PGDATABASE", "production"), ("TERM", "xterm")]);
+        Pty::start(command, (100, 30))
+    };
+    for (command, key, words) in [
+        ("load select-only -s 1", "n\n", "nothing was written"),
+        ("drop select-only", "\n", "nothing was written"),
+        ("run select-only -s 1", "y\n", "nothing listens there"),
+    ] {
+        let mut pty = on_terminal(command);
+        pty.until_it_shows("Go on? [y/N]", 1);
+        pty.press(key);
+        let (status, seen) = pty.end();
+        assert!(status.code() == Some(1) && seen.contains("production") && seen.contains(words), "{command}: {seen}");
+    }
+    let (_, seen) = on_terminal("load select-only -s 1 --yes").end();
+    assert!(!seen.contains("Go on?") && seen.contains("nothing listens there"), "{seen}");
 }

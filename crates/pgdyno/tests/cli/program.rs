@@ -182,11 +182,18 @@ impl Ran {
         self
     }
 
-    /// Its standard output says all of this.
+    /// Its standard output says all of this, wherever its lines are wrapped.
     #[track_caller]
     pub(crate) fn prints(self, words: &[&str]) -> Self {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let all = one_line(&self.stdout);
         for word in words {
-            assert!(self.stdout.contains(word), "{}: '{word}' is not in:\n{}", self.command, self.stdout);
+            assert!(
+                self.stdout.contains(word) || all.contains(&one_line(word)),
+                "{}: '{word}' is not in:\n{}",
+                self.command,
+                self.stdout
+            );
         }
         self
     }

@@ -38,7 +38,7 @@ fn what_only_reads_runs_on_a_standby() {
     let standby = Standby { place: &place, server: Server::standby_of(&place.server) };
     standby.catch_up();
 
-    let ran = standby.run("run select-only -c 4 -T 2 --ramp 0 --checkpoint --prewarm").ok();
+    let ran = standby.run("run select-only -c 4 -T 2 --ramp 0 --checkpoint --prewarm -v").ok();
     ran.prints(&["a standby", "left out before the run: vacuum pgbench_branches", "checks after the run: all"]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!((run.text("/status"), run.at("/server/standby").as_bool()), ("complete", Some(true)));
@@ -86,7 +86,7 @@ fn a_role_that_may_only_read_runs_what_only_reads() {
     run("run select-only -c 2 -T 1 --ramp 0").says(&["pgdyno_stamp", "grant the role SELECT on it"]);
 
     place.execute("grant select on all tables in schema public to reader");
-    run("run select-only -c 2 -T 1 --ramp 0").ok().prints(&[
+    run("run select-only -c 2 -T 1 --ramp 0 -v").ok().prints(&[
         "before the run, vacuum pgbench_branches",
         "left out before the run",
         "permission denied for table pgbench_history",
@@ -117,7 +117,7 @@ fn a_role_without_create_calls_installed_routines() {
     let routines = "select string_agg(xmin::text, ' ' order by proname) from pg_proc where proname like 'pgdyno%'";
     let before = place.ask(routines);
     for call in ["procedure", "function", "client"] {
-        run(call).ok().prints(&["checks after the run: all"]);
+        run(call).ok().prints(&["data checks hold"]);
     }
     assert_eq!(place.ask(routines), before, "routines that are as they should be are not written again");
 

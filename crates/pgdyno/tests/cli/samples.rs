@@ -33,7 +33,7 @@ fn a_run_has_samples_of_its_server_unless_it_is_not_to() {
     let wal = if postgres::major() >= 14 { ", track_wal_io_timing" } else { "" };
     place
         // At a rate, so that a moment between two counts is no transaction.
-        .run("run select-only -s 1 -c 2 -R 100 -T 6 --ramp 1")
+        .run("run select-only -s 1 -c 2 -R 100 -T 6 --ramp 1 -v")
         .ok()
         .prints(&[&format!("samples: without track_io_timing{wal}, statements (")]);
     let run = place.home.the_run();
@@ -74,7 +74,7 @@ fn statements_are_counted_and_explained_where_the_server_can() {
     let conf = "shared_preload_libraries = 'pg_stat_statements'\n";
     let Some(place) = Place::new("statements", conf, TRUST) else { return };
     place.execute("create extension pg_stat_statements");
-    let ran = place.run("run tpcb-like -s 1 -c 1 -T 2 --ramp 0 --statement-plans 3").ok();
+    let ran = place.run("run tpcb-like -s 1 -c 1 -T 2 --ramp 0 --statement-plans 3 -v").ok();
     ran.prints(&["plans of statements in samples/plans.txt"]);
     let run = place.home.the_run();
     let statements = std::fs::read_to_string(run.path.join("samples/statements.csv")).unwrap();

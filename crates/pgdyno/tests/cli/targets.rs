@@ -69,7 +69,9 @@ fn a_run_on_a_target_says_what_is_known_of_it_and_what_it_costs() {
     let cost = run.number("/cost/per_million_transactions");
     let expected = 3.6 / 3600.0 / run.number("/summary/tps") * 1e6;
     assert!((cost - expected).abs() < 1e-9 * expected, "{cost} {expected}");
-    ran.prints(&["target db16: self-hosted, 16 vCPU, 128.0 GiB, cluster c4+2w8", "cost: 3.60 EUR an hour; "]);
+    ran.prints(&["target db16", "COST    3.60 EUR an hour; "]);
+    let facts = "target db16: self-hosted, 16 vCPU, 128.0 GiB, cluster c4+2w8";
+    home.run(&["report", "last", "-v"]).ok().prints(&[facts]);
     home.run(&["report", "last", "--format", "markdown"]).ok().prints(&["- target db16: ", "- cost: 3.60 EUR"]);
     home.run(&named(&["check", "tpcb-like"])).ok();
     home.run(&named(&["drop", "tpcb-like"])).ok().prints(&["dropped table "]);

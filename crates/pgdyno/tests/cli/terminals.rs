@@ -7,7 +7,7 @@ use crate::program::Home;
 fn thousands_of_clients_share_a_few_connections() {
     let home = Home::new();
     let args = ["run", "select-only", "--target", "null", "-c", "4000", "--connections", "6", "-j", "2", "-T", "2"];
-    home.run(&args).ok().prints(&["4,000 clients sharing 6 connections on 2 threads", "service time"]);
+    home.run(&args).ok().prints(&["4,000 clients sharing 6 connections", "service time"]);
     let run = home.the_run();
     assert_eq!((run.number("/plan/connections"), run.number("/client/threads")), (6.0, 2.0));
     assert!(run.number("/summary/committed") > 4000.0 && run.number("/summary/failed") == 0.0);

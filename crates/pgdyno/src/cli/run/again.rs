@@ -12,7 +12,7 @@ use crate::cli::{Cli, Command, RunArgs};
 
 /// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, label the run, or
 /// name output files.
-const NOT_KEPT: [&str; 16] = [
+const NOT_KEPT: [&str; 18] = [
     "target",
     "config",
     "size",
@@ -23,6 +23,8 @@ const NOT_KEPT: [&str; 16] = [
     "label",
     "json",
     "quiet",
+    "verbose",
+    "yes",
     "no-live",
     "until-eof",
     "suite-run",
