@@ -12,7 +12,7 @@ use crate::latency_table::{cells, latency_columns, latency_rows, percentile_colu
 use crate::metric::{figures, server_counts};
 use crate::paint::Paint;
 use crate::units::{bytes, count, duration, percent, rate};
-use crate::wrap::{self, clipped, wrapped};
+use crate::wrap::{self, COLUMNS, LABEL, clipped, wrapped};
 use crate::{Look, cost, describe, diagnosis, groups, guide, machine, trust};
 
 /// Maximum number of causes in the summary.
@@ -23,6 +23,9 @@ const ERRORS_MAX: usize = 3;
 
 /// Columns of a share of the clients' time, with the space behind it.
 const SHARE: usize = 8;
+
+/// Columns of a cause and its evidence.
+const CAUSE: usize = COLUMNS - LABEL - SHARE;
 
 pub(crate) fn render(record: &RunRecord, look: Look, out: &mut dyn Write) -> io::Result<()> {
     let paint = Paint(look.colour);
@@ -78,9 +81,11 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
     let latency = |(name, cell): (String, String)| format!("{} {cell}", name.trim_end_matches(" ms"));
     let latencies: Vec<_> = known.map(latency).collect();
     let latencies = if latencies.is_empty() { String::new() } else { format!("{} ms   ", latencies.join("  ")) };
-    let failed = match summary.failed {
-        0 => "0 failed".to_owned(),
-        n => paint.red(&format!("{} failed", count(n))),
+    let by_class = summary.failed_by_class.iter().map(|(class, n)| format!("{} failed ({class})", count(*n)));
+    let failed = match (summary.failed, summary.failed_by_class.is_empty()) {
+        (0, _) => "0 failed".to_owned(),
+        (n, true) => paint.red(&format!("{} failed", count(n))),
+        (_, false) => paint.red(&by_class.collect::<Vec<_>>().join(", ")),
     };
     writeln!(out, "{:8}{latencies}{failed}", "")?;
     let fates = fates(record, summary);
@@ -121,9 +126,6 @@ fn fates(record: &RunRecord, s: &Summary) -> Vec<String> {
     }
     if s.late > 0 {
         fates.push(format!("{} above the latency limit", count(s.late)));
-    }
-    for (class, n) in &s.failed_by_class {
-        fates.push(format!("{} failed ({class})", count(*n)));
     }
     if s.cancelled_in_flight > 0 {
         fates.push(format!("{} cancelled at the end", count(s.cancelled_in_flight)));
@@ -199,18 +201,18 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
         let name = diagnosis::name(&finding.rule);
         let evidence = format!("{name}: {}", finding.evidence.join("; "));
         if nth == 0 {
-            wrap::hanging(out, &first, 8 + SHARE, clipped(&evidence, 2 * (80 - 8 - SHARE)))?;
+            wrap::hanging(out, &first, LABEL + SHARE, clipped(&evidence, 2 * CAUSE))?;
             if let Some(advice) = &finding.advice {
-                wrap::hanging(out, &format!("{:16}-> ", ""), 8 + SHARE + 3, advice)?;
+                wrap::hanging(out, &format!("{:16}-> ", ""), LABEL + SHARE + 3, advice)?;
             }
         } else {
-            writeln!(out, "{first}{}", clipped(&evidence, 80 - 8 - SHARE))?;
+            writeln!(out, "{first}{}", clipped(&evidence, CAUSE))?;
         }
     }
     for (nth, finding) in also_seen.iter().enumerate() {
         let label = if nth == 0 && ranked.is_empty() { "LIMIT" } else { "" };
         let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<8}")), "also");
-        wrap::hanging(out, &first, 8 + SHARE, &finding.text)?;
+        wrap::hanging(out, &first, LABEL + SHARE, &finding.text)?;
     }
     if record.findings.is_empty()
         && let Some(parts) = diagnosis::clients_time(record)

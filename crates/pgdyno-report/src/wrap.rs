@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use crate::paint::Paint;
 
 /// Columns of a terminal that everybody has.
-const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 
 /// Columns of a label at the beginning of a line, with the space behind it.
-const LABEL: usize = 8;
+pub(crate) const LABEL: usize = 8;
 
 /// Writes text with a label before it; further lines are indented as far as the first.
 pub(crate) fn entry(out: &mut dyn Write, paint: &Paint, label: &str, text: &str) -> io::Result<()> {

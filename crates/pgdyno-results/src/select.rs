@@ -9,8 +9,7 @@ use crate::pattern::fits;
 use crate::store::{find_run, list_runs};
 
 /// Returns the records of all runs in `names`, oldest first within each name: names separated by commas. Each is a
-/// name for [`find_run`], `last-N` for the run N before the last, `SUITE/CELL`, or a pattern in which `*` matches
-/// anything.
+/// name for [`find_run`], `SUITE/CELL`, or a pattern in which `*` matches anything.
 ///
 /// # Errors
 /// When a name means no run, or several.
@@ -27,11 +26,7 @@ pub fn find_runs(results: &Path, names: &str) -> Result<Vec<PathBuf>, StoreError
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         let missing = || StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() };
         let record = |run: &PathBuf| run.join(RECORD);
-        if let Some(back) = name.strip_prefix("last-").and_then(|n| n.parse::<usize>().ok()) {
-            let runs = list_runs(results)?;
-            let at = runs.len().checked_sub(back + 1).ok_or_else(missing)?;
-            found.push(record(&runs[at]));
-        } else if let Some(of_cell) = cell(results, name)? {
+        if let Some(of_cell) = cell(results, name)? {
             found.extend(of_cell);
         } else if name.contains('*') {
             let runs = list_runs(results)?;

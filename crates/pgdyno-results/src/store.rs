@@ -269,8 +269,8 @@ pub(crate) fn parse_record<T: DeserializeOwned>(path: &Path, text: &str) -> Resu
     }
 }
 
-/// Finds the `run.json` that a user names: a run directory, a record file, a run's id or a unique beginning of it, or
-/// `last`.
+/// Finds the `run.json` that a user names: a run directory, a record file, a run's id or a unique beginning of it,
+/// `last`, or `last-N` for the run N before it.
 ///
 /// # Errors
 /// When there is none, or several.
@@ -287,7 +287,8 @@ pub fn find_run(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
     run.ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: results.to_owned() })
 }
 
-/// Returns the path that `name` is the beginning or end of, or the last for `last`; `None` without one.
+/// Returns the path that `name` is the beginning or end of, the last for `last`, the one N before it for `last-N`; `None`
+/// without one.
 ///
 /// # Errors
 /// When there are several.
@@ -296,8 +297,9 @@ pub(crate) fn named<'a>(
     name: &str,
     named: impl Fn(&Path) -> String,
 ) -> Result<Option<&'a PathBuf>, StoreError> {
-    if name == "last" {
-        return Ok(paths.last());
+    let back = if name == "last" { Some(0) } else { name.strip_prefix("last-").and_then(|n| n.parse::<usize>().ok()) };
+    if let Some(back) = back {
+        return Ok(paths.iter().rev().nth(back));
     }
     let mut fitting = paths.iter().filter(|path| named(path).starts_with(name) || named(path).ends_with(name));
     match (fitting.next(), fitting.next()) {

@@ -222,7 +222,7 @@ pub(crate) enum List {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, or `last`
+    /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, `last`, or `last-1` for the run before
     pub(crate) run: String,
     /// How it is written
     #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile"])]

@@ -221,7 +221,7 @@ fn a_load_that_fails_leaves_nothing_and_names_the_place() {
         ("set role nobody_here;", "", &["iot/schema.sql:1: ERROR:  role \"nobody_here\" does not exist"]),
         (good, "rollback;", &["iot/load.sql:1: ROLLBACK is not allowed here"]),
         (good, "copy reading from stdin;", &["iot/load.sql:1: "]),
-        ("select 1;", "insert into theirs values (8);", &["iot/schema.sql made nothing"]),
+        ("select 1;", "insert into theirs values (8);", &["iot/schema.sql created nothing"]),
     ];
     for (schema, fill, words) in cases {
         let own = own(schema, fill, &[]);

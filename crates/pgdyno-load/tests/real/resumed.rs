@@ -177,7 +177,9 @@ fn only_a_load_of_the_same_data_goes_on() {
     let error = load_with(&target, &other, &how(1)).unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, LoadError::Unfinished { .. }), "{text}");
-    for word in ["`pgdyno load sample --scale 8` goes on", "`pgdyno load sample --scale 8 -D seed=2 --replace` drops"] {
+    for word in
+        ["`pgdyno load sample --scale 8` resumes it", "`pgdyno load sample --scale 8 -D seed=2 --replace` drops"]
+    {
         assert!(text.contains(word), "{text}");
     }
     assert_eq!((rows(), other.written.load(Ordering::Relaxed)), (before, 0));

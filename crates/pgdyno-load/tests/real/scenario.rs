@@ -172,9 +172,9 @@ fn what_comes_otherwise_is_told_in_words() {
     );
     // It should not wait, and does; nobody waits for the limit.
     let stuck = found(with(begun("T1"), vec![Step::run("T2", ADD)]), patient);
-    assert_eq!(stuck, format!("T2 waits for T1, and must not: {ADD}"));
+    assert_eq!(stuck, format!("T2 waits for T1, but must not: {ADD}"));
     let stuck = vec![Step::waits("T2", "T1", ADD, "t2"), Step::Ends("T2")];
-    assert_eq!(found(with(begun("T1"), stuck), patient), format!("T2 waits for T1, and must not: {ADD}"));
+    assert_eq!(found(with(begun("T1"), stuck), patient), format!("T2 waits for T1, but must not: {ADD}"));
     // It never ends.
     let endless = found(vec![Step::run("T1", "select pg_sleep(3600)")], Duration::from_millis(300));
     assert_eq!(endless, "T1 has not ended after 0.3 s: select pg_sleep(3600)");

@@ -33,6 +33,9 @@ const DRIVES: [&str; 6] = ["run", "plan", "load", "check", "search", "ab"];
 /// Adds to an error in the arguments what was probably meant. Returns it with clap's own suggestion to pass the word as a value
 /// left out.
 pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<String>) {
+    if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("invalid digit") {
+        return (error, Some("write a whole number without a unit, such as 4".to_owned()));
+    }
     let word = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => word.clone(),
         _ => return (error, None),
@@ -73,6 +76,7 @@ mod tests {
     #[test]
     fn words_of_psql_and_pgbench_are_answered_with_those_of_pgdyno() {
         assert!(hint("pgdyno run --host db1").unwrap().contains("--target"));
+        assert!(hint("pgdyno run -c 4x").unwrap().contains("whole number"));
         assert!(hint("pgdyno run -P 1").unwrap().contains("every second"));
         assert!(hint("pgdyno run --duration 10").unwrap().contains("--time"));
         assert!(hint("pgdyno run -S").unwrap().contains("select-only"));

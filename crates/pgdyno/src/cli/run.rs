@@ -311,8 +311,8 @@ pub(crate) struct DriveArgs {
     /// built-in workloads, 1 for your own scripts]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub(crate) max_tries: Option<u32>,
-    /// Milliseconds above which a transaction counts as late; with --rate, later ones are skipped
-    #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = positive)]
+    /// Latency above which a transaction counts as late, in milliseconds or with a unit; with --rate, later ones are skipped
+    #[arg(short = 'L', long, allow_negative_numbers = true, value_name = "MS", value_parser = milliseconds)]
     pub(crate) latency_limit: Option<f64>,
     /// How long to retry a lost connection before the run ends [default: 0]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
@@ -398,6 +398,13 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     text.parse::<f64>().ok().filter(|n| *n > 0.0 && n.is_finite()).ok_or_else(|| "write a number above 0".to_owned())
 }
 
+/// Parses a length of time above zero: milliseconds, as in pgbench, or a number with its unit.
+fn milliseconds(text: &str) -> Result<f64, String> {
+    let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
+    let ms = if has_unit { pgdyno_plan::units::duration(text)? * 1e3 } else { positive(text)? };
+    if ms > 0.0 { Ok(ms) } else { Err("write a time above 0".to_owned()) }
+}
+
 /// Parses `--arrivals`; help and completion list its values.
 fn arrivals() -> impl TypedValueParser<Value = Arrivals> {
     PossibleValuesParser::new(Arrivals::ALL.map(Arrivals::name)).try_map(|name| name.parse::<Arrivals>())
@@ -433,5 +440,13 @@ mod tests {
         }
         assert!(percentiles("1,2,3,4,5,6,7,8,9,10").is_ok());
         assert!(percentiles("1,2,3,4,5,6,7,8,9,10,11").unwrap_err().contains("at most 10"));
+    }
+
+    #[test]
+    fn a_latency_limit_is_in_milliseconds_or_has_a_unit() {
+        assert_eq!(["100", "0.5", "5ms", "2s"].map(milliseconds), [100.0, 0.5, 5.0, 2000.0].map(Ok));
+        for wrong in ["0", "-1", "0ms", "5 parsecs", "5m", ""] {
+            assert!(milliseconds(wrong).is_err(), "{wrong}");
+        }
     }
 }
