@@ -19,9 +19,10 @@ fn every_workload_has_a_page_that_names_its_parameters_and_checks() {
         let page = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
         let names = workload.meta.params.iter().map(|p| p.name);
         let checks: Vec<_> = workload.data.iter().flat_map(|data| data.checks()).collect();
-        let checks = checks.iter().map(|c| match c.name.starts_with("3.3.2.") {
-            true => "3.3.2.1 to 3.3.2.12",
-            false => c.name,
+        let checks = checks.iter().map(|c| match c.name {
+            name if name.starts_with("3.3.2.") => "3.3.2.1 to 3.3.2.12",
+            name if name.starts_with("answer of q") => "the 22 answers",
+            name => name,
         });
         for name in names.chain(checks) {
             assert!(page.contains(name), "{path:?} does not mention {name}");
@@ -46,9 +47,12 @@ fn scripts_are_finite_and_repeatable() {
                 clients: 7,
                 rng: Rng::new(seed),
             });
-            let mut out = Vec::new();
+            let (mut out, mut ended) = (Vec::new(), false);
             for _ in 0..300 {
-                let begin = script.begin().unwrap();
+                let Some(begin) = script.begin() else {
+                    ended = true;
+                    break;
+                };
                 assert!(usize::from(begin.txn.0) < txns.len(), "{}", entry.meta.id);
                 let mut steps = 0;
                 loop {
@@ -67,10 +71,12 @@ fn scripts_are_finite_and_repeatable() {
                     }
                 }
             }
-            out
+            (out, ended)
         };
-        assert_eq!(sent(1), sent(1), "{}", entry.meta.id);
-        if entry.meta.needs_server() {
+        let first = sent(1);
+        assert_eq!(first, sent(1), "{}", entry.meta.id);
+        // A script that ends has a fixed order of its transactions.
+        if entry.meta.needs_server() && !first.1 {
             assert_ne!(sent(1), sent(2), "{}", entry.meta.id);
         }
     }
@@ -103,8 +109,8 @@ fn advice_is_given_where_clients_outnumber_the_data() {
         let workload = registry::build(id, given.iter().copied()).unwrap();
         workload.drive.advice(clients).concat()
     };
-    assert!(advice("tproc-c", &[], 2).contains("2 clients share 1 home warehouse:"));
-    assert!(advice("tproc-c", &[("warehouses", "2")], 2).contains("2 clients draws its home warehouse"));
+    assert!(advice("tproc-c", &[], 2).contains("2 clients share 1 home warehouse (more -w"));
+    assert!(advice("tproc-c", &[("warehouses", "2")], 2).contains("2 clients draw their home warehouses"));
     assert_eq!(advice("tproc-c", &[("warehouses", "2"), ("profile", "spec"), ("think", "off")], 2), "");
     assert_eq!(advice("tproc-c", &[("warehouses", "2"), ("profile", "spec")], 20), "");
     assert_eq!(advice("tproc-c", &[("all-warehouses", "true")], 2), "");
