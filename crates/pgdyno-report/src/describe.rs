@@ -24,6 +24,18 @@ pub(crate) fn plural(n: u64, one: &str) -> String {
     format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
+/// Returns version and place: `PostgreSQL 18.1, database bench, user ann, host db1, port 5432`. A private server has no place of
+/// its own.
+pub(crate) fn server_and_place(server: &ServerRecord) -> String {
+    let version = server.version.split(" on ").next().unwrap_or_default();
+    let version = version.split(" (").next().unwrap_or_default();
+    match &server.place {
+        _ if server.origin.starts_with("private") => format!("{version}, private server"),
+        Some(place) => format!("{version}, {place}"),
+        None => format!("{version}, {}", server.origin),
+    }
+}
+
 /// Returns the server in a few words, and how the workload is run on it.
 pub(crate) fn server_and_way(record: &RunRecord) -> String {
     let plan = &record.plan;
@@ -31,20 +43,12 @@ pub(crate) fn server_and_way(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
         return std::iter::once(line_of_server(record)).chain(labels).collect::<Vec<_>>().join(", ");
     };
-    let version = server.version.split(" on ").next().unwrap_or_default();
-    let version = version.split(" (").next().unwrap_or_default().to_owned();
-    let is_private = server.origin.starts_with("private");
-    let place = match &server.place {
-        _ if is_private => "private server".to_owned(),
-        Some(place) => place.to_string(),
-        None => server.origin.clone(),
-    };
     let way = ["profile", "call"].into_iter().filter_map(|name| Some(format!("{name} {}", plan.params.get(name)?)));
     let mode = (plan.mode != QueryMode::Prepared).then(|| format!("query mode {}", plan.mode.name()));
     let copy = record.copy.as_ref().map(|copy| format!("on a fresh copy of database {}", copy.template));
     let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
     let target = record.target.as_ref().map(|target| format!("target {}", target.name));
-    let parts = [version, place].into_iter().chain(target).chain(mode).chain(way).chain(copy);
+    let parts = std::iter::once(server_and_place(server)).chain(target).chain(mode).chain(way).chain(copy);
     let parts = parts.chain(circumstances(server));
     let parts = parts.chain(record.settings_set.iter().map(|setting| format!("{} = {}", setting.name, setting.shown)));
     let parts = parts.chain(by_another.map(|from| format!("data loaded by {from}")));

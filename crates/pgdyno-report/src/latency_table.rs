@@ -40,14 +40,18 @@ pub(crate) fn percentile_columns(record: &RunRecord, extent: Extent) -> Vec<Stri
     percentiles.chain(["max ms".to_owned()]).collect()
 }
 
-/// Returns percentiles and maximum of the latencies of `n` transactions. Of percentiles above the median, one that would be the
-/// maximum is left out.
+/// Returns a percentile of the latencies of `n` transactions in nanoseconds. One above the median that would be the maximum is
+/// not known.
+pub(crate) fn known(l: &LatencyRecord, percent: f64, n: u64) -> Option<u64> {
+    let is_known = percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
+    l.percentile(percent).filter(|_| is_known)
+}
+
+/// Returns the known percentiles and the maximum of the latencies of `n` transactions.
 pub(crate) fn cells(record: &RunRecord, extent: Extent, l: Option<&LatencyRecord>, n: u64) -> Vec<String> {
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
     let percentiles = percentiles(record, extent);
-    let is_known = |percent: f64| percent <= 50.0 || n as f64 * (100.0 - percent) > 99.999;
-    let percentile = |p: &f64| l.filter(|_| is_known(*p)).and_then(|l| l.percentile(*p));
-    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(percentile(p))).collect();
+    let mut cells: Vec<_> = percentiles.iter().map(|p| cell(l.and_then(|l| known(l, *p, n)))).collect();
     cells.push(cell(l.map(|l| l.max)));
     cells
 }

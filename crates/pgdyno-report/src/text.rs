@@ -5,7 +5,7 @@ mod details;
 use std::io::{self, Write};
 
 use pgdyno_plan::{Pace, Rate};
-use pgdyno_results::{CheckSet, RunRecord, Summary, Trust};
+use pgdyno_results::{CheckSet, ErrorRecord, NoticeRecord, RunRecord, Summary, Trust};
 
 use crate::Extent;
 use crate::latency_table::{cells, latency_columns, latency_rows, percentile_columns};
@@ -93,16 +93,14 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
         wrap::entry(out, paint, "", &fates.join(", "))?;
     }
     for e in record.errors.iter().take(ERRORS_MAX) {
-        let error = format!("error {} × {}: {}", e.sqlstate, count(e.count), e.message);
-        wrap::hanging(out, &paint.red("        ! "), 10, &error)?;
+        marked(out, &paint.red("!"), &error(e))?;
     }
     for n in record.notices.iter().filter(|notice| notice.severity == "WARNING").take(ERRORS_MAX) {
-        let notice = format!("{} × {}: {}", n.severity, count(n.count), n.message);
-        wrap::hanging(out, &paint.yellow("        ! "), 10, &notice)?;
+        marked(out, &paint.yellow("!"), &notice(n))?;
     }
     let more = record.errors.len().saturating_sub(ERRORS_MAX);
     if more > 0 {
-        writeln!(out, "{:8}! and {more} more kinds of errors (-v)", "")?;
+        marked(out, &paint.red("!"), &format!("{more} more kinds of errors (-v)"))?;
     }
     Ok(())
 }
@@ -136,6 +134,21 @@ fn fates(record: &RunRecord, s: &Summary) -> Vec<String> {
     fates
 }
 
+/// Returns a kind of error with its number.
+fn error(e: &ErrorRecord) -> String {
+    format!("error {} × {}: {}", e.sqlstate, count(e.count), e.message)
+}
+
+/// Returns a kind of notice with its number.
+fn notice(n: &NoticeRecord) -> String {
+    format!("{} × {}: {}", n.severity, count(n.count), n.message)
+}
+
+/// Writes text behind a mark of one column.
+fn marked(out: &mut dyn Write, mark: &str, text: &str) -> io::Result<()> {
+    wrap::hanging(out, &format!("{:LABEL$}{mark} ", ""), LABEL + 2, text)
+}
+
 /// Writes whether the figures can be used, the reasons if not, and what was found right.
 fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let (verdict, reasons) = trust::lines(record, "-v");
@@ -145,8 +158,8 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
         Trust::NotUsable => paint.red(verdict.name()),
     };
     writeln!(out, "{}{words}", paint.bold("TRUST   "))?;
-    let mark = if verdict == Trust::NotUsable { paint.red("        ! ") } else { paint.yellow("        ! ") };
-    reasons.iter().try_for_each(|reason| wrap::hanging(out, &mark, 10, reason))?;
+    let mark = if verdict == Trust::NotUsable { paint.red("!") } else { paint.yellow("!") };
+    reasons.iter().try_for_each(|reason| marked(out, &mark, reason))?;
     for set in &record.checks {
         broken(set, paint, out)?;
     }
@@ -154,7 +167,7 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
         record.rules.iter().filter(|rule| rule.holds.is_some()).partition(|rule| rule.holds == Some(false));
     for rule in not_met {
         let text = format!("rule {} is not met: {}: {}", rule.name, rule.rule, rule.found);
-        wrap::hanging(out, &paint.red("        ! "), 10, &text)?;
+        marked(out, &paint.red("!"), &text)?;
     }
     let mut fine = Vec::new();
     let checks = record.checks.iter().flat_map(|set| &set.checks).filter(|check| check.passes()).count();
@@ -169,7 +182,7 @@ fn lines_of_trust(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io:
             fine.push(format!("{counted}: client and server count the same"));
         } else {
             let text = format!("{counted}: the client counts {}, the server's tables {}", count(client), count(server));
-            wrap::hanging(out, &paint.red("        ! "), 10, &text)?;
+            marked(out, &paint.red("!"), &text)?;
         }
     }
     if fine.is_empty() { Ok(()) } else { wrap::hanging(out, "        ok ", 11, &fine.join("; ")) }
@@ -182,7 +195,7 @@ fn broken(set: &CheckSet, paint: &Paint, out: &mut dyn Write) -> io::Result<()> 
         return Ok(());
     }
     let text = format!("checks {}: {} of {} broken", set.when, broken.len(), set.checks.len());
-    wrap::hanging(out, &paint.red("        ! "), 10, &text)?;
+    marked(out, &paint.red("!"), &text)?;
     for check in broken {
         wrap::hanging(out, "            ", 12, &format!("{} does not hold: {}", check.name, check.condition))?;
         for violation in &check.violations {
@@ -197,7 +210,7 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
     let (ranked, also_seen): (Vec<_>, Vec<_>) = record.findings.iter().partition(|finding| !finding.also_seen);
     for (nth, finding) in ranked.iter().take(CAUSES_MAX).enumerate() {
         let label = if nth == 0 { "LIMIT" } else { "" };
-        let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<8}")), percent(finding.weight));
+        let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<LABEL$}")), percent(finding.weight));
         let name = diagnosis::name(&finding.rule);
         let evidence = format!("{name}: {}", finding.evidence.join("; "));
         if nth == 0 {
@@ -211,7 +224,7 @@ fn limit(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<(
     }
     for (nth, finding) in also_seen.iter().enumerate() {
         let label = if nth == 0 && ranked.is_empty() { "LIMIT" } else { "" };
-        let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<8}")), "also");
+        let first = format!("{}{:>6}  ", paint.bold(&format!("{label:<LABEL$}")), "also");
         wrap::hanging(out, &first, LABEL + SHARE, &finding.text)?;
     }
     if record.findings.is_empty()
@@ -268,5 +281,34 @@ pub(crate) fn all_pass(set: &CheckSet) -> String {
     match known.len() {
         0 => format!("all {all} hold"),
         n => format!("{} of {all} hold, known deviations in {}", all - n, known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(record: &RunRecord, verbose: bool) -> String {
+        let mut out = Vec::new();
+        render(record, Look { verbose, ..Look::default() }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_summary_has_80_columns_and_the_answer_first_and_the_rest_is_below_it() {
+        let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
+        let kind = |nth: u32| ErrorRecord { sqlstate: format!("4000{nth}"), count: 7, message: "word ".repeat(30) };
+        record.errors = (1..=5).map(kind).collect();
+        record.warnings = (1..=5).map(|nth| format!("warning {nth} (do it): {}", "why ".repeat(40))).collect();
+        record.trust = None;
+        let (short, all) = (rendered(&record, false), rendered(&record, true));
+        assert!(short.lines().all(|line| line.chars().count() <= COLUMNS), "{short}");
+        let at = |words: &str| short.find(words).unwrap_or_else(|| panic!("{words}: {short}"));
+        assert!(at("RESULT") < at("error 40001 × 7") && at("2 more kinds of errors (-v)") < at("TRUST"), "{short}");
+        assert!(at("! warning 1 (do it)\n") > at("TRUST") && !short.contains("40005") && !short.contains("why"));
+        assert!(all.starts_with(&short), "{all}");
+        for words in ["error 40005 × 7", "warning: warning 5 (do it): why"] {
+            assert!(all.contains(words), "{words}: {all}");
+        }
     }
 }

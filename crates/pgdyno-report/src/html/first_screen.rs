@@ -6,7 +6,7 @@ use pgdyno_results::{FindingRecord, RunRecord};
 use super::mark::VerdictMark;
 use super::markup::Html;
 use super::{findings, result};
-use crate::describe::{line_of_drive, line_of_place};
+use crate::describe::{line_of_drive, server_and_place};
 use crate::metric::Headline;
 use crate::units::percent;
 use crate::{steady, trust};
@@ -17,17 +17,8 @@ const REASONS_MAX: usize = 3;
 /// Writes clients, length, server and place in two lines below the title.
 pub(super) fn subtitle(record: &RunRecord, html: &mut Html) {
     html.raw("<p class=\"sub\">").text(&line_of_drive(record)).raw("</p>\n<p class=\"sub\">");
-    html.text(&server(record)).raw(" · run ").text(&record.id).raw("</p>");
-}
-
-/// Returns version and place: `PostgreSQL 18.1, database bench, user ann, host db1, port 5432`.
-fn server(record: &RunRecord) -> String {
-    let Some(server) = &record.server else { return format!("target {}", record.plan.target) };
-    let version = server.version.split([',', '(']).next().unwrap_or_default();
-    let version = version.split(" on ").next().unwrap_or_default().trim();
-    let place =
-        if server.origin.starts_with("private") { Some("private server".to_owned()) } else { line_of_place(record) };
-    place.map_or_else(|| version.to_owned(), |place| format!("{version}, {place}"))
+    let server = record.server.as_ref().map_or_else(|| format!("target {}", record.plan.target), server_and_place);
+    html.text(&server).raw(" · run ").text(&record.id).raw("</p>");
 }
 
 /// Writes the whole screen but its charts, which the script puts into `#over-time`.

@@ -3,6 +3,7 @@
 use pgdyno_results::RunRecord;
 
 use super::markup::Html;
+use crate::latency_table::known;
 use crate::metric::{Headline, headline};
 use crate::units::{count, ms, percent};
 
@@ -20,9 +21,7 @@ pub(super) fn result(record: &RunRecord) -> Vec<Headline> {
     };
     if let Some(latency) = &summary.response_latency_ns {
         for (percent, name, meaning) in PERCENTILES {
-            // Of few transactions it would be the maximum.
-            let is_known = percent <= 50.0 || summary.committed as f64 * (100.0 - percent) >= 100.0;
-            if let Some(ns) = latency.percentile(percent).filter(|_| is_known) {
+            if let Some(ns) = known(latency, percent, summary.committed + summary.rolled_back) {
                 figure(name, format!("{} ms", ms(ns)), meaning);
             }
         }

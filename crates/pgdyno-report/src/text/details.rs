@@ -129,8 +129,11 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     if s.rolled_back > 0 {
         writeln!(out, "{} transactions rolled back by design", count(s.rolled_back))?;
     }
-    for n in &record.notices {
-        writeln!(out, "{} × {}: {}", n.severity, count(n.count), n.message)?;
+    for error in &record.errors {
+        wrapped(out, &super::error(error), "  ")?;
+    }
+    for notice in &record.notices {
+        wrapped(out, &super::notice(notice), "  ")?;
     }
     for (counted, client, server) in server_counts(record) {
         let verdict = if server == client { "the same" } else { "NOT the same" };
