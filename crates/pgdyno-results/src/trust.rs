@@ -89,6 +89,9 @@ mod tests {
             vec!["3.0 s is short: checkpoints, autovacuum and a cold cache are not in the figures".to_owned()];
         let trust = TrustRecord::of(&record);
         assert_eq!((trust.verdict, trust.reasons), (Trust::WithCare, vec!["3.0 s is short".to_owned()]));
+        // What fits into a line is told whole.
+        record.warnings = vec!["fsync is off: do not compare".to_owned()];
+        assert_eq!(TrustRecord::of(&record).reasons, record.warnings);
     }
 
     #[test]

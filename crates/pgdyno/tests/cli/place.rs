@@ -19,7 +19,12 @@ fn a_database_of_the_environment_is_named_first_and_in_every_report() {
         command.envs(variables).env("PGUSER", "postgres").env("PGPASSWORD", PASSWORD);
         finish(command)
     };
-    from_environment("plan tpcb-like -s 1").ok().prints(&["dbname=elsewhere user=postgres", &dir, &port]);
+    from_environment("plan tpcb-like -s 1").ok().prints(&[
+        "dbname=elsewhere user=postgres",
+        &dir,
+        &port,
+        "the load creates tables pgbench_history, pgbench_tellers, pgbench_accounts, pgbench_branches; its stamp pgdyno_stamp",
+    ]);
     let ran = from_environment("run tpcb-like -s 1 -c 2 -t 20").ok().prints(&[&named]);
     // Before the load, and so before anything else.
     let first = ran.stderr.lines().next().unwrap();
