@@ -14,6 +14,7 @@ mod delays;
 mod identity;
 mod interval;
 mod latency;
+mod ranks;
 mod recorder;
 mod rows;
 pub mod search;

@@ -11,7 +11,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_live::Progress;
-use pgdyno_measure::ab::{Experiment, Shown};
+use pgdyno_measure::ab::{Experiment, Shown, so_far};
 use pgdyno_plan::{Order, SuitePlan};
 use pgdyno_results::{AbRecord, AbRuns, AbUnit, AbVerdict, Metric, RunRecord, Status, write_json, write_whole};
 
@@ -212,7 +212,7 @@ impl<'a> AbRun<'a> {
 
     fn tell(&self) {
         let units = self.log_ratios();
-        let so_far = (units.iter().sum::<f64>() / units.len() as f64).exp();
+        let so_far = so_far(&units);
         self.progress.note(&format!(
             "unit {}: {} {:+.1} % so far, {} of {}",
             units.len(),
