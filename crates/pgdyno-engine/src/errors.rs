@@ -11,6 +11,15 @@ pub struct ErrorSample {
     pub count: u64,
     /// The message of the first one.
     pub message: String,
+    /// File and line of the first one's statement, where the script has some.
+    pub place: Option<String>,
+}
+
+impl ErrorSample {
+    /// Returns the message with its place.
+    fn text(&self) -> String {
+        self.place.as_ref().map_or_else(|| self.message.clone(), |place| format!("{place}: {}", self.message))
+    }
 }
 
 /// Errors by SQLSTATE.
@@ -28,12 +37,16 @@ impl ErrorLog {
         Self { samples: BTreeMap::new(), give_up, fatal: None }
     }
 
-    pub(crate) fn note(&mut self, code: SqlState, message: impl Fn() -> String) {
-        let sample = self.samples.entry(code).or_insert_with(|| ErrorSample { count: 0, message: message() });
-        sample.count += 1;
+    /// Counts an error; `first` returns its message and its place.
+    pub(crate) fn note(&mut self, code: SqlState, first: impl Fn() -> (String, Option<String>)) {
+        let sample = || {
+            let (message, place) = first();
+            ErrorSample { count: 0, message, place }
+        };
+        self.samples.entry(code).or_insert_with(sample).count += 1;
         let ends_the_run = code.class() == ErrorClass::Resources && code != SqlState::TOO_MANY_CONNECTIONS;
         if self.give_up && ends_the_run && self.fatal.is_none() {
-            self.fatal = Some(message());
+            self.fatal = Some(sample().text());
         }
     }
 

@@ -315,8 +315,8 @@ impl Fleet {
     pub fn errors(&mut self) -> BTreeMap<SqlState, ErrorSample> {
         let mut all = BTreeMap::new();
         for (code, sample) in self.groups.iter_mut().flat_map(|group| group.errors.take()) {
-            let ErrorSample { count, message } = sample;
-            all.entry(code).or_insert(ErrorSample { count: 0, message }).count += count;
+            let count = sample.count;
+            all.entry(code).or_insert(ErrorSample { count: 0, ..sample }).count += count;
         }
         all
     }

@@ -191,8 +191,9 @@ impl GroupOutcome {
 }
 
 fn add_errors(known: &mut BTreeMap<SqlState, ErrorSample>, more: impl IntoIterator<Item = (SqlState, ErrorSample)>) {
-    for (code, ErrorSample { count, message }) in more {
-        known.entry(code).or_insert(ErrorSample { count: 0, message }).count += count;
+    for (code, sample) in more {
+        let count = sample.count;
+        known.entry(code).or_insert(ErrorSample { count: 0, ..sample }).count += count;
     }
 }
 

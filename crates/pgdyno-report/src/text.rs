@@ -61,11 +61,12 @@ fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result
         what += &format!(", {}/s offered", rate(per_s));
     }
     if let Some(summary) = &record.summary {
-        what += &format!(", {}", duration(summary.duration_s));
         let (ramp_s, _) = plan.window();
-        if ramp_s > 0.0 {
-            what += &format!(" (+{} warm-up)", duration(ramp_s));
-        }
+        what += &match (summary.duration_s > 0.0, ramp_s > 0.0) {
+            (false, true) => ", ended in the warm-up".to_owned(),
+            (_, false) => format!(", {}", duration(summary.duration_s)),
+            (true, true) => format!(", {} (+{} warm-up)", duration(summary.duration_s), duration(ramp_s)),
+        };
     }
     writeln!(out, "{}", paint.bold(&what))?;
     wrapped(out, &describe::server_and_way(record), "  ")
@@ -74,7 +75,11 @@ fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result
 /// Writes the figures, and what became of transactions that did not commit at once.
 fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
     let values: Vec<_> = figures(record).iter().map(|h| format!("{} {}", paint.bold(&h.value), h.name)).collect();
-    writeln!(out, "{}{}", paint.bold("RESULT  "), values.join("   "))?;
+    if summary.duration_s > 0.0 {
+        writeln!(out, "{}{}", paint.bold("RESULT  "), values.join("   "))?;
+    } else {
+        writeln!(out, "{}none: the run ended before the measured window", paint.bold("RESULT  "))?;
+    }
     let n = summary.committed + summary.rolled_back;
     let latencies = cells(record, Extent::Short, summary.response_latency_ns.as_ref(), n);
     let known = percentile_columns(record, Extent::Short).into_iter().zip(latencies).filter(|(_, cell)| cell != "-");
@@ -87,7 +92,9 @@ fn result(record: &RunRecord, summary: &Summary, paint: &Paint, out: &mut dyn Wr
         (n, true) => paint.red(&format!("{} failed", count(n))),
         (_, false) => paint.red(&by_class.collect::<Vec<_>>().join(", ")),
     };
-    writeln!(out, "{:8}{latencies}{failed}", "")?;
+    if summary.duration_s > 0.0 {
+        writeln!(out, "{:8}{latencies}{failed}", "")?;
+    }
     let fates = fates(record, summary);
     if !fates.is_empty() {
         wrap::entry(out, paint, "", &fates.join(", "))?;
@@ -136,7 +143,7 @@ fn fates(record: &RunRecord, s: &Summary) -> Vec<String> {
 
 /// Returns a kind of error with its number.
 fn error(e: &ErrorRecord) -> String {
-    format!("error {} × {}: {}", e.sqlstate, count(e.count), e.message)
+    format!("error {} × {}: {}", e.sqlstate, count(e.count), e.text())
 }
 
 /// Returns a kind of notice with its number.
@@ -297,7 +304,10 @@ mod tests {
     #[test]
     fn the_summary_has_80_columns_and_the_answer_first_and_the_rest_is_below_it() {
         let mut record: RunRecord = serde_json::from_str(include_str!("../../../fixtures/runs/v1/run.json")).unwrap();
-        let kind = |nth: u32| ErrorRecord { sqlstate: format!("4000{nth}"), count: 7, message: "word ".repeat(30) };
+        let message = |nth: u32| format!("ERROR: {}(SQLSTATE 4000{nth})", "word ".repeat(30));
+        let place = Some("./my.sql:3".to_owned());
+        let kind =
+            |nth| ErrorRecord { sqlstate: format!("4000{nth}"), count: 7, message: message(nth), place: place.clone() };
         record.errors = (1..=5).map(kind).collect();
         record.warnings = (1..=5).map(|nth| format!("warning {nth} (do it): {}", "why ".repeat(40))).collect();
         record.trust = None;
@@ -307,6 +317,7 @@ mod tests {
         assert!(at("RESULT") < at("error 40001 × 7") && at("2 more kinds of errors (-v)") < at("TRUST"), "{short}");
         assert!(at("! warning 1 (do it)\n") > at("TRUST") && !short.contains("40005") && !short.contains("why"));
         assert!(all.starts_with(&short), "{all}");
+        assert!(short.contains("! error 40001 × 7: ./my.sql:3: ERROR: word") && !short.contains("SQLSTATE"), "{short}");
         for words in ["error 40005 × 7", "warning: warning 5 (do it): why"] {
             assert!(all.contains(words), "{words}: {all}");
         }

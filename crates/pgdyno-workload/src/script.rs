@@ -484,6 +484,11 @@ pub trait ClientScript: Send {
     }
     /// Adds the counts of the transaction that has just ended to those of [`crate::Drive::counted`].
     fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
+    /// Returns file and line of the statement that failed, as `my.sql:3`, where the user wrote it. `stmt` is `None`
+    /// while one is prepared. `position` is the server's: in characters from 1, in the text that was sent.
+    fn location(&self, _stmt: Option<StmtId>, _position: Option<u32>) -> Option<String> {
+        None
+    }
     /// Handles a failed transaction; returns what the client does next. Adds messages for the user to `notes`.
     fn on_failure(&mut self, _failure: &Failure<'_>, _notes: &mut Vec<Note>) -> OnFailure {
         OnFailure::Count

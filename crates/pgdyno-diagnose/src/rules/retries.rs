@@ -21,7 +21,7 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         vec![format!("{} tries for nothing, {} transactions done", number(lost), number(summary.committed as f64))];
     let codes = facts.record.errors.iter().filter(|error| matches!(error.sqlstate.as_str(), "40001" | "40P01"));
     evidence
-        .extend(codes.map(|error| format!("{} × {}: {}", number(error.count as f64), error.sqlstate, error.message)));
+        .extend(codes.map(|error| format!("{} × {}: {}", number(error.count as f64), error.sqlstate, error.text())));
     if let Some(deadlocks) = facts.rate(database::DEADLOCKS).filter(|rate| *rate > 0.0) {
         evidence.push(format!("{} deadlocks a second", number(deadlocks)));
     }
@@ -49,11 +49,12 @@ mod tests {
         let mut run = Run::new();
         run.summary().retries = 200;
         run.summary().failed_by_class.insert("deadlock".to_owned(), 50);
+        let message = "ERROR: deadlock detected (SQLSTATE 40P01)".to_owned();
         run.record.errors =
-            vec![ErrorRecord { sqlstate: "40P01".to_owned(), count: 250, message: "deadlock detected".to_owned() }];
+            vec![ErrorRecord { sqlstate: "40P01".to_owned(), count: 250, message, ..ErrorRecord::default() }];
         let found = run.finds(look);
         assert!((found.weight - 0.2).abs() < 1e-9);
-        assert_eq!(found.evidence[1], "250 × 40P01: deadlock detected");
+        assert_eq!(found.evidence[1], "250 × 40P01: ERROR: deadlock detected");
     }
 
     #[test]

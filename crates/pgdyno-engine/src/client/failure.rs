@@ -31,7 +31,10 @@ impl Client {
         self.forget_rows();
         let stmt = Self::current(line);
         self.statement_failed(stmt, common);
-        common.errors.note(code, || ServerMessage::parse(raw).to_string());
+        common.errors.note(code, || {
+            let message = ServerMessage::parse(raw);
+            (message.to_string(), self.script.location(stmt, message.position))
+        });
         self.note_error(code, code.class(), stmt, ServerMessage::parse(raw));
     }
 
@@ -44,7 +47,7 @@ impl Client {
         let stmt = Self::current(line);
         // The SQLSTATE of a result that is too large for the server, too: program_limit_exceeded.
         let code = SqlState::from_bytes(b"54000");
-        common.errors.note(code, || error.to_string());
+        common.errors.note(code, || (error.to_string(), self.script.location(stmt, None)));
         self.statement_failed(stmt, common);
         let message = ServerMessage { message: error.to_string(), ..ServerMessage::default() };
         self.note_error(code, ErrorClass::Script, stmt, message);
@@ -56,7 +59,7 @@ impl Client {
     pub(super) fn refuse_copy(&mut self, wanted: bool, line: &mut Line, common: &mut Common) {
         let stmt = Self::current(line);
         let code = SqlState::from_bytes(b"0A000");
-        common.errors.note(code, || NO_COPY.to_owned());
+        common.errors.note(code, || (NO_COPY.to_owned(), self.script.location(stmt, None)));
         self.statement_failed(stmt, common);
         let message = ServerMessage { message: NO_COPY.to_owned(), ..ServerMessage::default() };
         self.note_error(code, ErrorClass::Script, stmt, message);

@@ -156,6 +156,7 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
             sqlstate: code.to_string(),
             count: sample.count,
             message: sample.message.clone(),
+            place: sample.place.clone(),
         })
         .collect();
     record.client.threads = outcome.threads;

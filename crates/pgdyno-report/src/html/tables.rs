@@ -197,7 +197,7 @@ fn errors(record: &RunRecord, html: &mut Html) {
     if record.errors.is_empty() {
         return;
     }
-    let row = |e: &pgdyno_results::ErrorRecord| vec![e.sqlstate.clone(), count(e.count), e.message.clone()];
+    let row = |e: &pgdyno_results::ErrorRecord| vec![e.sqlstate.clone(), count(e.count), e.text()];
     let columns = [("SQLSTATE", false), ("count", true), ("first message", false)];
     html.heading("Errors of the server").table(&columns, &record.errors.iter().map(row).collect::<Vec<_>>());
 }

@@ -356,4 +356,16 @@ pub struct ErrorRecord {
     pub count: u64,
     /// The first message.
     pub message: String,
+    /// File and line of its statement, where the user wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+}
+
+impl ErrorRecord {
+    /// Returns the first message with its place, without the SQLSTATE.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let message = self.message.replacen(&format!(" (SQLSTATE {})", self.sqlstate), "", 1);
+        self.place.as_ref().map_or_else(|| message.clone(), |place| format!("{place}: {message}"))
+    }
 }

@@ -398,6 +398,10 @@ impl ClientScript for Interpreter {
         &self.shell
     }
 
+    fn location(&self, stmt: Option<StmtId>, position: Option<u32>) -> Option<String> {
+        self.line_of(stmt, position)
+    }
+
     fn shell_done(&mut self, outcome: ShellOutcome) {
         self.shell_outcome = Some(outcome);
     }

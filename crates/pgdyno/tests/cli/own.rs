@@ -98,6 +98,7 @@ fn scripts_drive_what_is_there() {
     let scripts = [
         ("up.sql", "\\set id random(1, 10 * :scale)\nupdate t set n = n + :step where id = :id;\nselect 1;"),
         ("look.sql", "select sum(n) from t;"),
+        ("wrong.sql", "\\set id random(1, 1000)\nselect id from t\n where id = :id\n  and m = 1;"),
     ];
     write(&place.home, "s", &scripts);
     let ran = place.run("run s/up.sql -D step=5 -s 3 -c 2 -t 50 -v").ok();
@@ -131,6 +132,13 @@ fn scripts_drive_what_is_there() {
     assert_eq!(counts[0].1 + counts[1].1, 800.0);
     assert!((0.70..0.80).contains(&(counts[0].1 / 800.0)), "{counts:?}");
     assert_eq!(run.text("/statements/3/transaction"), "s/look.sql");
+
+    // An error names the line of the script, in whatever form the statement was sent.
+    for mode in ["simple", "prepared"] {
+        let ran = place.run(&format!("run s/wrong.sql -c 1 -t 1 -M {mode}"));
+        ran.prints(&["error 42703 × 1: s/wrong.sql:4: ERROR: column \"m\" does not exist\n"]);
+    }
+    assert_eq!(place.home.runs().pop().unwrap().text("/errors/0/place"), "s/wrong.sql:4");
 }
 
 #[test]

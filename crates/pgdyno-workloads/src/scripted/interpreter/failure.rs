@@ -58,6 +58,22 @@ impl Interpreter {
         }
     }
 
+    /// Returns file and line of the statement that failed. `position` is the server's, in the text sent.
+    pub(super) fn line_of(&self, stmt: Option<StmtId>, position: Option<u32>) -> Option<String> {
+        let id = self.preparing.or(stmt)?;
+        let script = &self.program.scripts[self.script];
+        let index = (id.0 as usize).checked_sub(self.program.first[self.script])?;
+        let command = script.commands.get(index)?;
+        let sent = match (&command.kind, self.mode) {
+            (Kind::Sql(_), QueryMode::Simple) => self.text.as_slice(),
+            (Kind::Sql(sql), _) => &sql.extended.text,
+            _ => &[],
+        };
+        let before = position.map_or(0, |position| position.saturating_sub(1) as usize);
+        let newlines = String::from_utf8_lossy(sent).chars().take(before).filter(|c| *c == '\n').count();
+        Some(format!("{}:{}", script.name, command.line as usize + newlines))
+    }
+
     fn as_pgbench(&self, errors: PgbenchErrors, failure: &Failure<'_>, notes: &mut Vec<Note>) -> OnFailure {
         let at = self.place(self.blamed());
         match failure {
