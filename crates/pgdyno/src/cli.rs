@@ -23,8 +23,8 @@ pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
 pub(crate) use serve::ServeArgs;
-pub(crate) use suite::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
-pub(crate) use target::TargetArgs;
+pub(crate) use suite::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
+pub(crate) use target::{ConsentArgs, TargetArgs};
 pub(crate) use watch::WatchArgs;
 
 use std::ffi::OsString;
@@ -174,6 +174,8 @@ pub(crate) struct CheckArgs {
     /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
     #[arg(help_heading = "Checks", long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level)]
     pub(crate) isolation_level: Option<IsolationLevel>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
 }
 
 fn isolation_level(name: &str) -> Result<IsolationLevel, String> {
@@ -193,9 +195,8 @@ pub(crate) struct LoadArgs {
     /// Replace even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
-    /// Do not ask before writing to a server that only the PG* environment names
-    #[arg(help_heading = "Target", short = 'y', long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
 }
 
 #[derive(Debug, Args)]
@@ -205,9 +206,8 @@ pub(crate) struct DropArgs {
     /// Drop even tables that pgdyno did not create
     #[arg(help_heading = "Data", long)]
     pub(crate) force: bool,
-    /// Do not ask before writing to a server that only the PG* environment names
-    #[arg(help_heading = "Target", short = 'y', long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
 }
 
 #[derive(Debug, Subcommand)]

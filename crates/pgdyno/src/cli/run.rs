@@ -10,7 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pgdyno_engine::RATE_MAX_PER_S;
 use pgdyno_plan::{Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, WorkloadOrder};
 
-use super::{CycleArgs, RecipeArgs, TargetArgs, WatchArgs};
+use super::{ConsentArgs, CycleArgs, RecipeArgs, TargetArgs, WatchArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -84,9 +84,8 @@ pub(crate) struct RunArgs {
     /// Everything that is known about the run below its summary
     #[arg(help_heading = "Output", short, long)]
     pub(crate) verbose: bool,
-    /// Do not ask before writing to a server that only the PG* environment names
-    #[arg(help_heading = "Target", short = 'y', long)]
-    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
 }
 
 impl RunArgs {
@@ -118,7 +117,7 @@ impl RunArgs {
             json,
             quiet: _,
             verbose: _,
-            yes: _,
+            consent: _,
         } = self;
         Order {
             workload: WorkloadOrder {

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pgdyno_plan::SuitePlan;
 
-use super::OutArgs;
+use super::{ConsentArgs, OutArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
     /// Run a suite here, to its end
-    Run(SuiteArgs),
+    Run(BeginArgs),
     /// Print the runs of a suite in their order, and how long they take; touches nothing
     Plan(SuiteArgs),
     /// Start a suite that goes on without this terminal
-    Start(SuiteArgs),
+    Start(BeginArgs),
     /// Go on with a suite that was interrupted or killed: what is complete is not repeated
     Resume(ResumeArgs),
     /// Tell how far a suite is
@@ -59,6 +59,14 @@ pub(crate) struct SuiteArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct BeginArgs {
+    #[command(flatten)]
+    pub(crate) suite: SuiteArgs,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ExecutionArgs {
     /// A suite's name, for its newest execution, or an execution's own name or directory [default: the newest of all]
     pub(crate) name: Option<String>,
@@ -79,6 +87,8 @@ pub(crate) struct ResumeArgs {
     /// Go on without this terminal, as `suite start` does
     #[arg(long)]
     pub(crate) detach: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
     /// This process is the one without a terminal
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub(crate) detached: bool,

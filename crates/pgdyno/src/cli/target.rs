@@ -31,6 +31,14 @@ impl TargetArgs {
     }
 }
 
+/// The answer to the question whether to write.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConsentArgs {
+    /// Do not ask before writing to a server that only the PG* environment names
+    #[arg(help_heading = "Target", short = 'y', long)]
+    pub(crate) yes: bool,
+}
+
 /// Parses `NAME=VALUE`.
 pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {

@@ -14,15 +14,20 @@ use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
 use crate::interrupt;
 
+use super::confirm::confirm;
+
 pub(crate) fn run(args: AbArgs) -> Result<Code> {
-    let quiet = args.run.quiet;
-    let interrupt = interrupt::listen()?;
-    let progress = Progress::new(quiet);
+    let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let format = args.format.clone();
     let Begin { mut record, orders: [a, b] } = match args.resume.clone() {
         Some(name) => resumed(args, &name)?,
         None => new(args)?,
     };
+    if let Some(side) = [&a, &b].into_iter().find(|side| side.target.target.is_none()) {
+        confirm(&side.target, "ab", yes)?;
+    }
+    let interrupt = interrupt::listen()?;
+    let progress = Progress::new(quiet);
     let results = a.results().to_owned();
     admit(&results).or_fail(Code::Start)?;
     let sides = [Side::bring_up("A", a, &progress)?, Side::bring_up("B", b, &progress)?];
@@ -84,7 +89,7 @@ fn new(args: AbArgs) -> Result<Begin> {
 
 /// Returns a target as a file may hold it: a connection string loses its password.
 fn storable(target: &str) -> Result<String> {
-    match target.starts_with("embedded") || is_name(target) {
+    match target == "null" || target.starts_with("embedded") || is_name(target) {
         true => Ok(target.to_owned()),
         false => without_secrets(target).or_fail(Code::Start),
     }

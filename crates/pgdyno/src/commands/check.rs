@@ -25,7 +25,12 @@ use crate::cli::{CheckArgs, DataArgs};
 use crate::interrupt;
 use pgdyno_live::Progress;
 
+use super::confirm::confirm;
+
 pub(crate) fn run(check: &CheckArgs) -> Result<Code> {
+    if check.isolation {
+        confirm(&check.data.target.order(), "check --isolation", check.consent.yes)?;
+    }
     let interrupt = interrupt::listen()?;
     interrupt.blamed(execute(check, &interrupt))
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &DropArgs) -> Result<Code> {
             Failure::new(Code::Start, error).hint("name the workload whose data to drop: `pgdyno drop tpcb-like`")
         );
     }
-    confirm(&args.data.target.order(), "drop", args.yes)?;
+    confirm(&args.data.target.order(), "drop", args.consent.yes)?;
     let interrupt = interrupt::listen()?;
     interrupt.blamed(execute(args, &interrupt))
 }

@@ -16,7 +16,7 @@ use super::check::{Place, print_set};
 use super::confirm::confirm;
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
-    confirm(&args.data.target.order(), "load", args.yes)?;
+    confirm(&args.data.target.order(), "load", args.consent.yes)?;
     let interrupt = interrupt::listen()?;
     interrupt.blamed(execute(args, &interrupt))
 }

@@ -19,7 +19,7 @@ use pgdyno_live::Progress;
 pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
     let look = Look { verbose: args.verbose, ..super::look() };
-    let (yes, is_child) = (args.yes, args.order);
+    let (yes, is_child) = (args.consent.yes, args.order);
     let request = super::request(args)?;
     if !is_child {
         confirm(&request.order.target, "run", yes)?;

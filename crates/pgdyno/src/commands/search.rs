@@ -13,15 +13,18 @@ use crate::interrupt;
 use crate::search::{MAX_CLIENTS, SearchRun, Task};
 use pgdyno_live::Progress;
 
+use super::confirm::confirm;
+
 /// Default measured window of a run.
 const DEFAULT_TIME_S: f64 = 10.0;
 
 pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     admit_arguments(&args)?;
-    let quiet = args.run.quiet;
+    let (quiet, yes) = (args.run.quiet, args.run.consent.yes);
     let mut order = args.run.order();
     let request = Request::read(order.clone())?;
     let (run, source) = (&request.order, &request.source);
+    confirm(&run.target, "search", yes)?;
     let interrupt = interrupt::listen()?;
     let progress = Progress::new(quiet);
     let target = request.target()?;

@@ -7,7 +7,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_plan::suite::Suite as Plan;
 use pgdyno_report::{suite as report, units};
 
-use crate::cli::{ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
+use crate::cli::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
 use crate::interrupt;
 use crate::suite::check::{self, Draft};
 use crate::suite::execution::{self, Execution, Lock, Origin};
@@ -16,15 +16,17 @@ use crate::suite::view::View;
 use crate::suite::{detach, standing, view};
 use pgdyno_live::Progress;
 
+use super::confirm::confirm;
+
 pub(crate) fn run(action: &Suite) -> Result<Code> {
     match action {
         Suite::Run(args) => {
-            let (suite, drafts, mut execution) = begin(args)?;
+            let (suite, drafts, mut execution) = begin(args, "suite run")?;
             let lock = execution.lock()?;
             execute(execution, &lock, &suite, &drafts, false)
         }
         Suite::Plan(args) => plan(args),
-        Suite::Start(args) => start(&begin(args)?.2),
+        Suite::Start(args) => start(&begin(args, "suite start")?.2),
         Suite::Resume(args) => resume(args),
         Suite::Status(which) => {
             let execution = find(which)?;
@@ -70,12 +72,20 @@ fn read(args: &SuiteArgs) -> Result<(String, Plan, Vec<Draft>)> {
 }
 
 /// Creates a new execution of a file.
-fn begin(args: &SuiteArgs) -> Result<(Plan, Vec<Draft>, Execution)> {
+fn begin(args: &BeginArgs, command: &str) -> Result<(Plan, Vec<Draft>, Execution)> {
+    let (args, yes) = (&args.suite, args.consent.yes);
     let (text, suite, drafts) = read(args)?;
+    confirm_all(&drafts, command, yes)?;
     let (file, config, results) = (args.file.as_path(), args.config.as_path(), args.out.out.as_path());
     let origin = Origin { file, text: &text, config, results, labels: &args.labels };
     let execution = Execution::create(&suite, &drafts, &origin)?;
     Ok((suite, drafts, execution))
+}
+
+/// Asks once if some cells run on the server of the environment.
+fn confirm_all(drafts: &[Draft], command: &str, yes: bool) -> Result<()> {
+    let unnamed = drafts.iter().find(|draft| draft.target_order.target.is_none());
+    unnamed.map_or(Ok(()), |draft| confirm(&draft.target_order, command, yes))
 }
 
 fn plan(args: &SuiteArgs) -> Result<Code> {
@@ -126,6 +136,7 @@ fn resume(args: &ResumeArgs) -> Result<Code> {
     let text = std::fs::read_to_string(execution.dir.join("suite.toml")).or_fail(Code::Start)?;
     let suite = check::read(&execution.state.file, &text)?;
     let drafts = check::drafts(&suite, &execution.state.file, &execution.state.config)?;
+    confirm_all(&drafts, "suite resume", args.consent.yes || args.detached)?;
     let lock = execution.lock()?;
     if args.retry_failed {
         retry_failed(&mut execution)?;

@@ -92,6 +92,7 @@ fn a_private_server_is_named_as_well() {
 #[test]
 fn who_has_a_server_only_in_the_environment_is_asked_before_anything_is_written() {
     let home = Home::new();
+    std::fs::write(home.join("s.toml"), "name = 's'\ntargets = ['none']\n[[run]]\nwhat = 'select-only'\n").unwrap();
     // Nothing listens there: whoever goes on is told so.
     let on_terminal = |args: &str| {
         let mut command = home.command(args.split(' '));
@@ -102,6 +103,11 @@ fn who_has_a_server_only_in_the_environment_is_asked_before_anything_is_written(
         ("load select-only -s 1", "n\n", "nothing was written"),
         ("drop select-only", "\n", "nothing was written"),
         ("run select-only -s 1", "y\n", "nothing listens there"),
+        ("search select-only -s 1 --slo tps>1", "n\n", "nothing was written"),
+        ("ab select-only -s 1 --a work_mem=1MB --b work_mem=2MB", "n\n", "nothing was written"),
+        ("check tproc-c -w 1 --isolation", "n\n", "nothing was written"),
+        ("suite run s.toml", "n\n", "nothing was written"),
+        ("suite start s.toml", "n\n", "nothing was written"),
     ] {
         let mut pty = on_terminal(command);
         pty.until_it_shows("Go on? [y/N]", 1);
