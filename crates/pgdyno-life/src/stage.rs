@@ -197,7 +197,7 @@ impl Stage<'_> {
         let machines = Machines {
             local: options.is_local(),
             // Without it the machine is still read, only its processes are not.
-            session: ServerSession::of(admin).ok().flatten(),
+            session: ServerSession::of(admin).ok().flatten().and_then(|session| session.with_nodes(admin).ok()),
             os_metrics: self.os_metrics.cloned(),
         };
         let driven = DrivenServer { caps, options: Some(options), sampler, is_watched: true, is_private, machines };

@@ -33,7 +33,7 @@ mod watch;
 
 use pgdyno_samples::{machine, processes};
 
-pub use kind::{DRIVER, ENDED, KERNEL, OTHER, POSTMASTER, STARTING};
+pub use kind::{DRIVER, ENDED, KERNEL, NODE, OTHER, POSTMASTER, STARTING};
 pub use os_metrics::OsMetrics;
 pub use report::MachineReport;
 pub use server::{ServerSession, is_here};

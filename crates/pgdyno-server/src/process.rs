@@ -1,5 +1,9 @@
 //! Processes of a PostgreSQL without an owner: finds and ends them.
 
+#[cfg(target_os = "linux")]
+use std::io::ErrorKind::PermissionDenied;
+#[cfg(target_os = "linux")]
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -65,6 +69,30 @@ pub(crate) fn is_postmaster_of(pid: i32, data: &Path) -> bool {
             command.contains("postgres") && command.contains(&*data.to_string_lossy())
         })
     }
+}
+
+/// Returns true if this process may be the postmaster of this data directory: as [`is_postmaster_of`], but where another user runs
+/// it, whose processes hide their directory, its command line is all that tells. That names the directory, or none.
+pub(crate) fn may_be_postmaster_of(pid: i32, data: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let hidden = std::fs::read_link(format!("/proc/{pid}/cwd")).is_err_and(|e| e.kind() == PermissionDenied);
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        is_postmaster_of(pid, data)
+            || (hidden && name.trim_end() == "postgres" && directory_of(&command).is_none_or(|named| named == data))
+    }
+    #[cfg(not(target_os = "linux"))]
+    is_postmaster_of(pid, data)
+}
+
+/// Returns the data directory that a postmaster's command line names.
+#[cfg(target_os = "linux")]
+fn directory_of(command: &[u8]) -> Option<&Path> {
+    let mut words = command.split(|byte| *byte == 0);
+    let named = words.find_map(|word| word.strip_prefix(b"-D"))?;
+    let named = if named.is_empty() { words.next()? } else { named };
+    Some(Path::new(std::ffi::OsStr::from_bytes(named)))
 }
 
 /// Returns the child processes of `pid`.
@@ -172,6 +200,19 @@ mod tests {
         assert!(!PidFile::parse(&recovering).unwrap().ready);
         for half in ["", "47x", "-1\n", "1\n"] {
             assert_eq!(PidFile::parse(half), None);
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_command_line_names_the_data_directory_or_none() {
+        for (command, named) in [
+            ("postgres\0-D\0/srv/data\0-c\0config_file=/etc/pg.conf\0", Some("/srv/data")),
+            ("postgres\0-p\x005432\0-D/srv/data\0", Some("/srv/data")),
+            ("postgres\0-p\x005432\0", None),
+            ("", None),
+        ] {
+            assert_eq!(directory_of(command.as_bytes()), named.map(Path::new), "{command}");
         }
     }
 

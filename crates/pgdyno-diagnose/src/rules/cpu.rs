@@ -81,9 +81,10 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
         }
         (None, Some((cpus, busy))) if is_full((cpus, busy)) => {
             evidence.push(format!("{} of {} CPUs of the server's machine were busy", number(busy), number(cpus)));
-            let parts = [("client backends", "client backend"), ("pgdyno", "driver"), ("other programs", "other")];
+            let server = [("client backends", "client backend"), ("other nodes", "other node")];
+            let parts = server.into_iter().chain([("pgdyno", "driver"), ("other programs", "other")]);
             let part = |(what, kind): (&str, &str)| Some(format!("{what} {}", number(facts.cpus_of(kind)?)));
-            let parts: Vec<_> = parts.into_iter().filter_map(part).collect();
+            let parts: Vec<_> = parts.filter_map(part).collect();
             if !parts.is_empty() {
                 evidence.push(format!("of these {}", parts.join(", ")));
             }

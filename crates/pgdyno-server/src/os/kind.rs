@@ -8,6 +8,8 @@ pub const KERNEL: &str = "kernel";
 pub const OTHER: &str = "other";
 /// The postmaster, the parent of the server's other processes.
 pub const POSTMASTER: &str = "postmaster";
+/// Other nodes of the server's cluster, all their processes.
+pub const NODE: &str = "other node";
 /// A process of the server that has no title yet.
 pub const STARTING: &str = "starting";
 /// Processes of the server that came and went between two looks.

@@ -6,12 +6,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::kind::{DRIVER, ENDED, KERNEL, POSTMASTER, STARTING, kind_of};
+use super::kind::{DRIVER, ENDED, KERNEL, NODE, POSTMASTER, STARTING, kind_of};
 use super::process::Process;
 use super::server::ServerSession;
 
 /// Parent of the kernel's own threads.
 const KERNEL_THREADS: i32 = 2;
+
+/// The kinds whose processes are not told apart.
+const WHOLE: [(Tree, &str); 3] = [(Tree::Driver, DRIVER), (Tree::Node, NODE), (Tree::Kernel, KERNEL)];
 
 /// Usage of a kind of process between two looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub(crate) struct Tally {
     here: bool,
     driver: Option<i32>,
     postmaster: Option<i32>,
+    /// Postmasters of other nodes of the server's cluster, on this machine.
+    nodes: Vec<i32>,
     /// The server's processes at the last look, by number and start.
     seen: HashMap<(i32, u64), Seen>,
     /// Largest CPU time of each tree so far.
@@ -49,6 +54,7 @@ struct Seen {
 enum Tree {
     Driver,
     Server,
+    Node,
     Kernel,
 }
 
@@ -56,7 +62,8 @@ impl Tally {
     /// Returns a tally of this machine, with pgdyno, and the server of `session` if given.
     pub(crate) fn here(session: Option<ServerSession>) -> Self {
         let postmaster = session.as_ref().and_then(ServerSession::postmaster_here);
-        Self { session, here: true, driver: Some(std::process::id() as i32), postmaster, ..Self::default() }
+        let nodes = session.as_ref().map(ServerSession::nodes_here).unwrap_or_default();
+        Self { session, here: true, driver: Some(std::process::id() as i32), postmaster, nodes, ..Self::default() }
     }
 
     /// Returns a tally of another machine, with the server of `session`.
@@ -113,6 +120,7 @@ impl Tally {
             *sums.entry(tree).or_default() += process.ticks();
             let kind = match tree {
                 Tree::Driver => DRIVER,
+                Tree::Node => NODE,
                 Tree::Kernel => KERNEL,
                 Tree::Server if Some(process.pid) == self.postmaster => POSTMASTER,
                 Tree::Server => self.kind(by_pid.get(&top).copied(), titles),
@@ -139,7 +147,7 @@ impl Tally {
             *before = now.max(*before);
             Some(grown)
         };
-        for (tree, kind) in [(Tree::Driver, DRIVER), (Tree::Kernel, KERNEL)] {
+        for (tree, kind) in WHOLE {
             let ticks = grown(tree).unwrap_or_default();
             if let Some(share) = shares.get_mut(kind) {
                 share.ticks = ticks;
@@ -148,9 +156,7 @@ impl Tally {
         match grown(Tree::Server) {
             Some(all) => self.inherit(all, |key| !alive.contains_key(key), &mut shares),
             // Work of processes before the first look is not assigned.
-            None => {
-                shares.iter_mut().filter(|(kind, _)| ![DRIVER, KERNEL].contains(kind)).for_each(|(_, s)| s.ticks = 0)
-            }
+            None => shares.iter_mut().filter(|(kind, _)| is_of_server(kind)).for_each(|(_, s)| s.ticks = 0),
         }
         // Keeps it for one more look, in case it was skipped.
         let missed =
@@ -180,6 +186,9 @@ impl Tally {
             if Some(at) == self.driver {
                 return Some((Tree::Driver, top));
             }
+            if self.nodes.contains(&at) {
+                return Some((Tree::Node, top));
+            }
             let process = by_pid.get(&at)?;
             if at == KERNEL_THREADS && process.parent == 0 {
                 return Some((Tree::Kernel, top));
@@ -200,8 +209,7 @@ impl Tally {
     /// Assigns the growth of the server's tree beyond that of living processes to those that ended: to their kind, if
     /// all that were seen before have the same.
     fn inherit(&mut self, all: u64, is_gone: impl Fn(&(i32, u64)) -> bool, shares: &mut BTreeMap<&'static str, Share>) {
-        let of_living: u64 =
-            shares.iter().filter(|(kind, _)| ![DRIVER, KERNEL].contains(kind)).map(|(_, s)| s.ticks).sum();
+        let of_living: u64 = shares.iter().filter(|(kind, _)| is_of_server(kind)).map(|(_, s)| s.ticks).sum();
         let rest = all.saturating_sub(of_living);
         if rest == 0 {
             return;
@@ -212,6 +220,11 @@ impl Tally {
         self.kinds.insert(kind, ());
         shares.entry(kind).or_default().ticks += rest;
     }
+}
+
+/// Returns true if it is a kind of the server's own processes.
+fn is_of_server(kind: &str) -> bool {
+    WHOLE.iter().all(|(_, whole)| *whole != kind)
 }
 
 #[cfg(test)]
@@ -266,6 +279,19 @@ mod tests {
         let second = tally.look(&look(4, 15, 1000), &HashMap::new());
         assert_eq!(ticks(&second), [("client backend", 10), (DRIVER, 50), (KERNEL, 3), ("walwriter", 3)]);
         assert_eq!((second["client backend"].count, second[DRIVER].count, second[POSTMASTER].count), (2, 2, 1));
+    }
+
+    #[test]
+    fn other_nodes_of_its_cluster_are_no_other_programs() {
+        let mut tally = Tally { nodes: vec![POSTGRES, 200], ..tally() };
+        let look = |ticks| {
+            let node = [process(200, 1, 5, ticks), process(201, 200, ticks, 0)];
+            let server = [process(POSTGRES, 1, 30, 40), process(102, POSTGRES, ticks, 0)];
+            [&node[..], &server, &[process(60, 1, ticks, 0)]].concat()
+        };
+        tally.look(&look(10), &titles());
+        let shares = tally.look(&look(15), &titles());
+        assert_eq!((ticks(&shares), shares[NODE].count), (vec![("client backend", 5), (NODE, 10)], 2));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::given_server::{Place, TRUST};
 use crate::program::{Home, Run, finish};
 use crate::server;
 
@@ -57,6 +58,17 @@ fn cpu_is_shared_out_among_server_driver_and_other_programs() {
     for kind in ["checkpointer", "walwriter", "postmaster", "driver", "other"] {
         assert!(processes.contains(&format!(",{kind},")), "{kind}: {processes}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_of_another_user_is_found_among_the_processes() {
+    let Some(place) = Place::new("a server of another user", "", TRUST) else { return };
+    // Root runs it as the account postgres, and the program as nobody.
+    let place = Place { home: Home::of_an_ordinary_user(), ..place };
+    place.run("run select-only -s 1 -c 1 -T 3 --ramp 0").ok().prints(&["CPU     ", "server "]);
+    let run = place.home.the_run();
+    assert!(run.number("/server_machine/server_cpus/client backend") > 0.0, "{}", run.record["server_machine"]);
 }
 
 #[test]
