@@ -43,16 +43,13 @@ pub(crate) fn server_and_way(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
         return std::iter::once(line_of_server(record)).chain(labels).collect::<Vec<_>>().join(", ");
     };
-    let way = ["profile", "call"].into_iter().filter_map(|name| Some(format!("{name} {}", plan.params.get(name)?)));
     let mode = (plan.mode != QueryMode::Prepared).then(|| format!("query mode {}", plan.mode.name()));
     let copy = record.copy.as_ref().map(|copy| format!("on a fresh copy of database {}", copy.template));
-    let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
     let target = record.target.as_ref().map(|target| format!("target {}", target.name));
-    let parts = std::iter::once(server_and_place(server)).chain(target).chain(mode).chain(way).chain(copy);
+    let parts = std::iter::once(server_and_place(server)).chain(target).chain(mode).chain(way(record)).chain(copy);
     let parts = parts.chain(circumstances(server));
     let parts = parts.chain(record.settings_set.iter().map(|setting| format!("{} = {}", setting.name, setting.shown)));
-    let parts = parts.chain(by_another.map(|from| format!("data loaded by {from}")));
-    parts.chain(labels).collect::<Vec<_>>().join(", ")
+    parts.chain(data_from(record)).chain(labels).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a pooler before the server, settings that make commits less durable than usual, the isolation level, and TLS.
@@ -65,18 +62,21 @@ fn circumstances(server: &ServerRecord) -> Vec<String> {
     pooler.into_iter().chain(durability).chain(isolation).chain(server.tls.clone()).collect()
 }
 
-/// Returns a short description of the run.
+/// Returns workload, size and how it was run: the title of a page.
 pub(crate) fn what_ran(record: &RunRecord) -> String {
-    let plan = &record.plan;
-    let size = match plan.scale_name.as_str() {
-        "" if plan.scripts.is_empty() => String::new(),
-        "" => format!(", scale {}", count(plan.scale)),
-        name => format!(", {name} {}", size(plan)),
-    };
-    let how = |name| plan.params.get(name).map_or_else(String::new, |value| format!(", {name} {value}"));
-    let by_another = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
-    let from = by_another.map_or_else(String::new, |from| format!(", data loaded by {from}"));
-    format!("{}{size}{}{}{from}", plan.workload, how("profile"), how("call"))
+    std::iter::once(workload(record)).chain(way(record)).chain(data_from(record)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the parameters that decide the rules of the workload: `profile spec`, `call procedure`.
+fn way(record: &RunRecord) -> impl Iterator<Item = String> {
+    let params = &record.plan.params;
+    ["profile", "call"].into_iter().filter_map(|name| Some(format!("{name} {}", params.get(name)?)))
+}
+
+/// Returns the program that loaded the data, if it was another one.
+fn data_from(record: &RunRecord) -> Option<String> {
+    let from = record.data_from.as_ref().filter(|from| !from.starts_with("pgdyno "));
+    from.map(|from| format!("data loaded by {from}"))
 }
 
 /// Returns the server in one line.

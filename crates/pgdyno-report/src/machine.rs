@@ -13,27 +13,23 @@ const LITTLE: f64 = 0.005;
 /// CPUs below this number are not shown in a summary.
 const LITTLE_IN_SHORT: f64 = 0.05;
 
-/// Returns a line for each sampled machine.
-pub(crate) fn lines(record: &RunRecord) -> Vec<String> {
+/// Returns a line for each sampled machine. A short one does not name the only machine.
+pub(crate) fn lines(record: &RunRecord, extent: Extent) -> Vec<String> {
     let (server, client) = (record.server_machine.as_ref(), record.client_machine.as_ref());
-    let server = server.map(|machine| match machine.seen_by.as_str() {
-        "local" => line("machine", machine),
-        seen_by => line(&format!("the server's machine, by {seen_by}"), machine),
+    let server = server.map(|machine| {
+        let name = match (extent, machine.seen_by.as_str()) {
+            (Extent::Short, _) if client.is_none() => String::new(),
+            (Extent::Short, _) => "the server's machine: ".to_owned(),
+            (Extent::Full, "local") => "machine: ".to_owned(),
+            (Extent::Full, seen_by) => format!("the server's machine, by {seen_by}: "),
+        };
+        line(&name, machine, extent)
     });
-    server.into_iter().chain(client.map(|machine| line("the driver's machine", machine))).collect()
+    server.into_iter().chain(client.map(|machine| line("the driver's machine: ", machine, extent))).collect()
 }
 
-/// Returns a short line for each sampled machine.
-pub(crate) fn short_lines(record: &RunRecord) -> Vec<String> {
-    let (server, client) = (record.server_machine.as_ref(), record.client_machine.as_ref());
-    let of_server = if client.is_some() { "the server's machine: " } else { "" };
-    let server = server.map(|machine| format!("{of_server}{}", parts(machine, Extent::Short).join(", ")));
-    let client = client.map(|machine| format!("the driver's machine: {}", parts(machine, Extent::Short).join(", ")));
-    server.into_iter().chain(client).collect()
-}
-
-fn line(name: &str, machine: &MachineRecord) -> String {
-    format!("{name}: {}", parts(machine, Extent::Full).join(", "))
+fn line(name: &str, machine: &MachineRecord, extent: Extent) -> String {
+    format!("{name}{}", parts(machine, extent).join(", "))
 }
 
 /// Returns who used how many CPUs, and all of it which of the server's processes did.
@@ -115,19 +111,19 @@ mod tests {
     #[test]
     fn a_machine_is_shared_out_in_one_line() {
         assert_eq!(
-            line("machine", &local()),
+            line("machine: ", &local(), Extent::Full),
             "machine: 2 CPUs, server 1.22 (client backends 1.10, walwriter 0.06, checkpointer 0.05), pgdyno 0.31, kernel 0.02, \
              other programs 0.40, I/O wait 0.01, idle 0.04"
         );
         let limited = MachineRecord { cpus: Some(64.0), usable_cpus: Some(1.5), ..MachineRecord::default() };
-        assert_eq!(line("machine", &limited), "machine: 64 CPUs, of which the container may use 1.5");
+        assert_eq!(line("machine: ", &limited, Extent::Full), "machine: 64 CPUs, of which the container may use 1.5");
     }
 
     #[test]
     fn what_is_not_known_is_not_told() {
         let percent = MachineRecord { cpu_percent: Some(77.4), ..MachineRecord::default() };
-        assert_eq!(line("m", &percent), "m: busy 77 %");
+        assert_eq!(line("m: ", &percent, Extent::Full), "m: busy 77 %");
         let busy = MachineRecord { cpus: Some(1.0), busy_cpus: Some(0.75), ..MachineRecord::default() };
-        assert_eq!(line("m", &busy), "m: 1 CPU, busy 0.75, idle 0.25");
+        assert_eq!(line("m: ", &busy, Extent::Full), "m: 1 CPU, busy 0.75, idle 0.25");
     }
 }

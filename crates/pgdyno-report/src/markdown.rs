@@ -50,7 +50,7 @@ pub(crate) fn render(record: &RunRecord, _: Look, out: &mut dyn Write) -> io::Re
     rules::markdown(record, out)?;
     guide::markdown(record, out)?;
     diagnosis::markdown(record, out)?;
-    for line in machine::lines(record).into_iter().chain(cycle::lines(record)).chain(cost::line(record)) {
+    for line in machine::lines(record, Extent::Full).into_iter().chain(cycle::lines(record)).chain(cost::line(record)) {
         writeln!(out, "- {line}")?;
     }
     for warning in &record.warnings {

@@ -259,7 +259,7 @@ fn tables(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes who used the CPUs.
 fn cpus(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
-    for (nth, line) in machine::short_lines(record).iter().enumerate() {
+    for (nth, line) in machine::lines(record, Extent::Short).iter().enumerate() {
         wrap::entry(out, paint, if nth == 0 { "CPU" } else { "" }, line)?;
     }
     Ok(())

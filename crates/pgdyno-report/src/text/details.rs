@@ -39,7 +39,7 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
         statements(record, out)?;
         rules::text(record, out)?;
         counters(record, summary, out)?;
-        for line in machine::lines(record) {
+        for line in machine::lines(record, Extent::Full) {
             wrapped(out, &line, "  ")?;
         }
         diagnosis::text(record, out)?;
