@@ -14,7 +14,8 @@ use pgdyno_measure::compare::{Change, Held};
 use pgdyno_results::{Metric, RunRecord, Series, Status};
 
 pub use facts::{Difference, Group};
-pub(crate) use facts::{differences, work};
+pub(crate) use facts::{differences, settings, work};
+pub(crate) use figures::{deviation, mean};
 
 use crate::Look;
 

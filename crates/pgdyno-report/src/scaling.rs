@@ -11,7 +11,7 @@ pub use axis::Axis;
 use pgdyno_results::{Metric, RunRecord, Status};
 
 use crate::Look;
-use crate::compare::{Difference, chosen, differences};
+use crate::compare::{Difference, chosen, deviation, differences, mean};
 
 /// Maximum number of facts that are named; the others are counted.
 const FACTS_TOLD: usize = 8;
@@ -40,7 +40,7 @@ pub struct Point {
     pub at: Option<f64>,
     /// The number of runs.
     pub runs: usize,
-    /// The mean of their figures.
+    /// The geometric mean of their figures, as comparisons have it.
     pub mean: f64,
     /// The least of them.
     pub min: f64,
@@ -110,7 +110,7 @@ pub fn scaling(records: Vec<RunRecord>, axis: &Axis, metric: Option<&str>) -> Re
     if groups.iter().all(|(place, _)| place.at.is_some()) {
         groups.sort_by(|(a, _), (b, _)| a.at.partial_cmp(&b.at).unwrap_or(std::cmp::Ordering::Equal));
     }
-    let points = points(&groups, &metric);
+    let points = points(&groups, axis, &metric);
     let notes = notes(&placed, axis, &points);
     Ok(Scaling { axis: axis.clone(), metric, points, left_out, notes })
 }
@@ -126,25 +126,20 @@ fn refusal(record: &RunRecord, counted: &[RunRecord]) -> Option<String> {
     }
 }
 
-fn points(groups: &[(axis::Place, Vec<f64>)], metric: &Metric) -> Vec<Point> {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let numbers = groups.iter().all(|(place, _)| place.at.is_some()) && !metric.is_latency();
+fn points(groups: &[(axis::Place, Vec<f64>)], axis: &Axis, metric: &Metric) -> Vec<Point> {
+    let numbers = axis.is_proportional() && groups.iter().all(|(place, _)| place.at.is_some()) && !metric.is_latency();
     let first = groups.first().map(|(place, values)| (place.at.unwrap_or(1.0), mean(values)));
     let (first_at, first_mean) = first.unwrap_or((1.0, 1.0));
-    let point = |(place, values): &(axis::Place, Vec<f64>)| {
-        let mean = mean(values);
-        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        Point {
-            label: place.label.clone(),
-            at: place.at,
-            runs: values.len(),
-            mean,
-            min: values.iter().copied().fold(f64::INFINITY, f64::min),
-            max: values.iter().copied().fold(0.0, f64::max),
-            stddev: (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt()),
-            ratio: mean / first_mean,
-            linear: place.at.filter(|_| numbers).map(|at| at / first_at),
-        }
+    let point = |(place, values): &(axis::Place, Vec<f64>)| Point {
+        label: place.label.clone(),
+        at: place.at,
+        runs: values.len(),
+        mean: mean(values),
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
+        max: values.iter().copied().fold(0.0, f64::max),
+        stddev: deviation(values),
+        ratio: mean(values) / first_mean,
+        linear: place.at.filter(|_| numbers).map(|at| at / first_at),
     };
     groups.iter().map(point).collect()
 }

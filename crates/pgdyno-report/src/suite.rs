@@ -5,6 +5,7 @@ use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
 
+use crate::compare::{deviation, mean};
 use crate::units;
 
 /// A run of a suite.
@@ -88,15 +89,11 @@ fn ran(record: &RunRecord) -> String {
     format!("{}{size}, {clients} client{}{time}", plan.workload, if clients == 1 { "" } else { "s" })
 }
 
-/// Returns the mean, and with several figures the sample standard deviation divided by the mean.
+/// Returns the geometric mean, as comparisons have it, and with several figures their standard deviation divided by it.
 fn mean_and_spread(figures: &[f64]) -> (Option<f64>, Option<f64>) {
-    if figures.is_empty() {
-        return (None, None);
-    }
-    let n = figures.len() as f64;
-    let mean = figures.iter().sum::<f64>() / n;
-    let variance = figures.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (Some(mean), Some(variance.sqrt() / mean).filter(|_| figures.len() > 1 && mean > 0.0))
+    let mean = (!figures.is_empty()).then(|| mean(figures));
+    let spread = mean.filter(|mean| *mean > 0.0).and_then(|mean| Some(deviation(figures)? / mean));
+    (mean, spread)
 }
 
 const COLUMNS: [&str; 7] = ["cell", "what ran", "complete", "figure", "mean", "spread", "published"];
@@ -246,7 +243,8 @@ mod tests {
         assert_eq!(mean_and_spread(&[]), (None, None));
         assert_eq!(mean_and_spread(&[7.0]), (Some(7.0), None));
         let (mean, spread) = mean_and_spread(&[9.0, 10.0, 11.0]);
-        assert_eq!((mean, spread.map(|share| (share * 1e6).round())), (Some(10.0), Some(100_000.0)));
+        let rounded = |n: Option<f64>| n.map(|n| (n * 1e3).round());
+        assert_eq!((rounded(mean), rounded(spread)), (Some(9967.0), Some(100.0)));
         assert_eq!(mean_and_spread(&[0.0, 0.0]), (Some(0.0), None));
     }
 

@@ -10,11 +10,11 @@ use crate::pattern::fits;
 use crate::store::{list_runs, read_record};
 
 /// Returns the records of the runs with this name, oldest first: `SUITE/CELL`, where `*` in the cell matches
-/// anything. A suite is named as in `pgdyno suite`: its name means its newest execution. Returns `None` if no run
-/// belongs to such a suite.
+/// anything, and whole words of a key stand for it if they mean one cell. A suite is named as in `pgdyno suite`: its name
+/// means its newest execution. Returns `None` if no run belongs to such a suite.
 ///
 /// # Errors
-/// When the suite has no such cell.
+/// When the suite has no such cell, or several.
 pub(crate) fn runs_of_cell(results: &Path, name: &str) -> Result<Option<Vec<PathBuf>>, StoreError> {
     let Some((suite, cell)) = name.split_once('/') else { return Ok(None) };
     let of_suite = |run: PathBuf| {
@@ -25,14 +25,27 @@ pub(crate) fn runs_of_cell(results: &Path, name: &str) -> Result<Option<Vec<Path
     let mut runs: Vec<(PathBuf, SuitePlan)> = list_runs(results)?.into_iter().filter_map(of_suite).collect();
     let Some(newest) = runs.last().map(|(_, place)| place.id.clone()) else { return Ok(None) };
     runs.retain(|(_, place)| place.id == newest);
-    let found: Vec<_> = runs.iter().filter(|(_, place)| fits(cell, &place.run)).map(|(run, _)| run.clone()).collect();
-    if found.is_empty() {
-        let mut cells: Vec<_> = runs.into_iter().map(|(_, place)| place.run).collect();
-        cells.sort();
-        cells.dedup();
+    let mut cells: Vec<String> = runs.iter().map(|(_, place)| place.run.clone()).collect();
+    cells.sort();
+    cells.dedup();
+    let mut meant: Vec<&String> = cells.iter().filter(|key| fits(cell, key)).collect();
+    if meant.is_empty() {
+        // A part of a key, such as a value, will do if it means one cell.
+        meant = cells.iter().filter(|key| has_part(key, cell)).collect();
+    }
+    if meant.is_empty() || (meant.len() > 1 && !cell.contains('*')) {
         return Err(StoreError::NoSuchCell { suite: suite.to_owned(), cell: cell.to_owned(), cells });
     }
-    Ok(Some(found))
+    Ok(Some(runs.iter().filter(|(_, place)| meant.contains(&&place.run)).map(|(run, _)| run.clone()).collect()))
+}
+
+/// Returns true if `part` is in a key as whole words.
+fn has_part(key: &str, part: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !part.is_empty()
+        && key
+            .match_indices(part)
+            .any(|(at, _)| !key[..at].ends_with(is_word) && !key[at + part.len()..].starts_with(is_word))
 }
 
 /// Returns true if an execution of a suite has this name: the suite's, its own, or its id.
@@ -81,12 +94,14 @@ mod tests {
             ("pools/*", "234"),
             ("pools/*=1", "3"),
             ("pools/b,c=1", "3"),
+            ("pools/1", "3"),
+            ("pools/b", "3"),
             ("one/a, pools/a,last", "0245"),
         ] {
             assert_eq!(found(results.path(), names).as_deref(), Ok(runs), "{names}");
         }
-        let cells = "no run of the suite 'pools' is of a cell 'b'; its runs are of a, b,c=1";
-        assert_eq!(found(results.path(), "pools/b"), Err(cells.to_owned()));
+        let cells = "'x' is not one cell of the suite 'pools'; its cells are a, b,c=1";
+        assert_eq!(found(results.path(), "pools/x"), Err(cells.to_owned()));
         for name in ["pool/a", "pools-three/a", "pools-/a", "/a", "./a"] {
             assert!(found(results.path(), name).unwrap_err().starts_with(&format!("no run '{name}'")), "{name}");
         }

@@ -53,8 +53,8 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
-    /// The suite has runs, but none of such a cell.
-    #[error("no run of the suite '{suite}' is of a cell '{cell}'; its runs are of {}", cells.join(", "))]
+    /// The suite has runs, but none of such a cell, or it could be several.
+    #[error("'{cell}' is not one cell of the suite '{suite}'; its cells are {}", cells.join(", "))]
     NoSuchCell {
         /// The suite.
         suite: String,

@@ -199,8 +199,8 @@ fn server(record: &RunRecord) -> Vec<(String, String)> {
     facts
 }
 
-/// Settings as the clients had them, as far as that is known.
-fn settings(record: &RunRecord) -> BTreeMap<String, String> {
+/// Returns settings as the clients had them, as far as that is known.
+pub(crate) fn settings(record: &RunRecord) -> BTreeMap<String, String> {
     let mut settings: BTreeMap<_, _> = record.plan.settings.clone();
     if let Some(server) = &record.server {
         settings.extend(server.settings_changed.clone());

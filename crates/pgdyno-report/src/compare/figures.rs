@@ -68,12 +68,20 @@ fn latencies(run: &mut Run) -> Latencies {
     Latencies::new(run.series.intervals.iter_mut().map(|interval| std::mem::take(&mut interval.response_ns)).collect())
 }
 
-/// The geometric mean: that of the logarithms, which runs are compared by.
-fn mean(values: &[f64]) -> f64 {
+/// Returns the geometric mean: that of the logarithms, which runs are compared by.
+pub(crate) fn mean(values: &[f64]) -> f64 {
     if let [value] = values {
         return *value;
     }
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+/// Returns the sample standard deviation of several values.
+pub(crate) fn deviation(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
 }
 
 fn verdict(change: &Change, metric: &Metric) -> Verdict {

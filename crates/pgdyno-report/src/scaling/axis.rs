@@ -1,9 +1,9 @@
 //! The axis of a scaling.
 
-use pgdyno_plan::{Pace, Rate};
+use pgdyno_plan::{Pace, Rate, units};
 use pgdyno_results::RunRecord;
 
-use crate::compare::{Difference, Group};
+use crate::compare::{Difference, Group, settings};
 use crate::units::{count, rate};
 
 /// The value in which runs differ.
@@ -25,6 +25,8 @@ pub enum Axis {
     Label(String),
     /// A parameter of the workload.
     Param(String),
+    /// A setting of the server, as the clients had it.
+    Setting(String),
 }
 
 /// A position on the axis.
@@ -38,7 +40,7 @@ pub(crate) struct Place {
 
 impl Axis {
     /// The names of all axes, for a message.
-    pub const NAMES: &str = "clients, connections, threads, scale, rate, vcpus, label:NAME, param:NAME";
+    pub const NAMES: &str = "clients, connections, threads, scale, rate, vcpus, label:NAME, param:NAME, setting:NAME";
 
     /// Returns the axis of a name on the command line.
     #[must_use]
@@ -52,6 +54,7 @@ impl Axis {
             ("vcpus", _) => Some(Self::Vcpus),
             (_, Some(("label", name))) if !name.is_empty() => Some(Self::Label(name.to_owned())),
             (_, Some(("param", name))) if !name.is_empty() => Some(Self::Param(name.to_owned())),
+            (_, Some(("setting", name))) if !name.is_empty() => Some(Self::Setting(name.to_lowercase())),
             _ => None,
         }
     }
@@ -65,7 +68,7 @@ impl Axis {
             Self::Scale => "scale",
             Self::Rate => "rate",
             Self::Vcpus => "vCPUs",
-            Self::Label(name) | Self::Param(name) => name,
+            Self::Label(name) | Self::Param(name) | Self::Setting(name) => name,
         }
     }
 
@@ -93,7 +96,16 @@ impl Axis {
                 let value = plan.params.get(name);
                 value.map(|value| place_of_text(value)).ok_or_else(|| format!("has no parameter {name}"))
             }
+            Self::Setting(name) => {
+                let value = settings(record).remove(name);
+                value.map(|value| place_of_setting(&value)).ok_or_else(|| format!("does not say its {name}"))
+            }
         }
+    }
+
+    /// Returns true if a figure could grow in proportion along the axis.
+    pub(super) fn is_proportional(&self) -> bool {
+        !matches!(self, Self::Setting(_))
     }
 
     /// Returns true if a fact is expected to differ along the axis. `scale_name` is the workload's name of its scale.
@@ -109,6 +121,7 @@ impl Axis {
             (Self::Param(param), Group::Plan) if param == scale_name => name == "scale",
             (Self::Param(param), Group::Plan) => name.strip_prefix("-D ") == Some(param.as_str()),
             (Self::Label(label), Group::Plan) if name.strip_prefix("label ") == Some(label.as_str()) => true,
+            (Self::Setting(setting), Group::Settings) => name == setting,
             (Self::Vcpus | Self::Label(_), Group::Plan) => name == "target",
             // Another machine is another target in all of these.
             (Self::Vcpus | Self::Label(_), Group::Server) => {
@@ -123,6 +136,13 @@ impl Axis {
 fn place_of_text(text: &str) -> Place {
     let number = text.parse::<f64>().ok().or_else(|| cores(text).map(f64::from));
     Place { label: text.to_owned(), at: number.filter(|n| n.is_finite() && *n > 0.0) }
+}
+
+/// Returns the position of a value with PostgreSQL's units: `128MB`, `5min`, `0.9`.
+fn place_of_setting(text: &str) -> Place {
+    let number = || units::bytes(text).map(|bytes| bytes as f64).or_else(|_| units::duration(text)).ok();
+    let at = text.parse().ok().or_else(number);
+    Place { label: text.to_owned(), at: at.filter(|n: &f64| n.is_finite() && *n > 0.0) }
 }
 
 /// Returns the CPUs of the server: those of its target's entry, otherwise those of all nodes of a cluster, otherwise
@@ -160,6 +180,13 @@ mod tests {
         for unknown in ["", "c?+2w8", "large", "c4+", "4", "c4294967295+c1"] {
             assert_eq!(cores(unknown), None, "{unknown}");
         }
+    }
+
+    #[test]
+    fn settings_are_ordered_by_size_and_not_by_letters() {
+        let at = ["64kB", "128MB", "4GB", "200ms", "5min", "0.9", "on", "-1"].map(|text| place_of_setting(text).at);
+        assert!(at[0] < at[1] && at[1] < at[2] && at[3] < at[4] && at[5] == Some(0.9), "{at:?}");
+        assert_eq!(at[6..], [None, None]);
     }
 
     #[test]

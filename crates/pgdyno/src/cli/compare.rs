@@ -57,8 +57,8 @@ pub(crate) struct ScalingArgs {
     /// The runs
     #[arg(required = true)]
     pub(crate) runs: Vec<String>,
-    /// The axis: clients, connections, threads, scale, rate, vcpus, label:NAME of the run or its target, or param:NAME
-    /// of the workload
+    /// The axis: clients, connections, threads, scale, rate, vcpus, label:NAME of the run or its target, param:NAME of
+    /// the workload, or setting:NAME of the server
     #[arg(long, value_parser = axis)]
     pub(crate) axis: Axis,
     /// The figure: tps, tpm, qps, a percentile such as p99, or a metric of the workload such as nopm [default: the
