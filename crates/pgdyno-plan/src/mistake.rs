@@ -1,5 +1,6 @@
 //! Parses TOML, and reports errors with line, caret and a suggestion.
 
+use pgdyno_workload::in_plain_words;
 use serde::de::DeserializeOwned;
 
 /// An error in a TOML file.
@@ -29,6 +30,7 @@ impl Mistake {
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, Mistake> {
     toml::from_str(text).map_err(|error| {
         let message = error.to_string();
+        let message = message.replace(error.message(), &in_plain_words(error.message()));
         let hint = suggestion(error.message()).map_or_else(String::new, |key| format!("\ndid you mean `{key}`?"));
         Mistake::new(file, message.trim_end().to_owned() + &hint)
     })
@@ -80,6 +82,25 @@ mod tests {
         did you mean `clients`?
         ");
         assert!(!told("clients = 4\nwarehouses = 5").contains("did you mean"));
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_told_what_is_expected_without_rust() {
+        insta::assert_snapshot!(told("clients = \"8\"\n"), @r#"
+        a.toml: TOML parse error at line 1, column 11
+          |
+        1 | clients = "8"
+          |           ^^^
+        the text "8" is not a whole number, 0 or more
+        "#);
+        for (text, words) in [
+            ("clients = -1", "-1 is not a whole number, 0 or more"),
+            ("clients = 1.5", "1.5 is not a whole number"),
+            ("clients = true", "true is not a whole number"),
+            ("clients = [8]", "expected a whole number, 0 or more"),
+        ] {
+            assert!(told(text).contains(words), "{}", told(text));
+        }
     }
 
     #[test]

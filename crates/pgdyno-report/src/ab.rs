@@ -7,6 +7,7 @@ use pgdyno_results::{AbRecord, AbVerdict};
 use crate::compare::words::{share, signed};
 use crate::html;
 use crate::units::duration;
+use crate::wrap;
 
 /// Renders the record of an experiment.
 pub type Render = fn(&AbRecord, &mut dyn Write) -> io::Result<()>;
@@ -83,8 +84,8 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
 }
 
 fn text(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}: {}", record.workload, verdict(record))?;
-    lines(record).iter().try_for_each(|line| writeln!(out, "  {line}"))
+    wrap::wrapped(out, &format!("{}: {}", record.workload, verdict(record)), "  ")?;
+    lines(record).iter().try_for_each(|line| wrap::hanging(out, "  ", 4, line))
 }
 
 fn markdown(record: &AbRecord, out: &mut dyn Write) -> io::Result<()> {
@@ -137,7 +138,7 @@ mod tests {
             rendered(&record(), "text"),
             "tpcb-like: B is faster than A: TPS +5.2 %, 95 % interval +3.1 % to +7.3 %\n  \
              A: shared_buffers=1GB\n  B: shared_buffers=8GB\n  \
-             10 units of four slices of 2.0 s in turns, both servers restarted before each, 5 min 0 s in all\n  \
+             10 units of four slices of 2.0 s in turns, both servers restarted before\n    each, 5 min 0 s in all\n  \
              noise: 2.1 % from unit to unit (standard deviation)\n"
         );
     }

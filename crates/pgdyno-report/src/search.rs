@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pgdyno_results::{SearchPoint, SearchRecord, SearchStatus};
 
-use crate::units;
+use crate::{units, wrap};
 
 /// Renders the record of a search.
 pub type Render = fn(&SearchRecord, &mut dyn Write) -> io::Result<()>;
@@ -17,6 +17,9 @@ pub const FORMATS: &[(&str, Render)] = &[("text", text), ("json", json), ("csv",
 pub fn format(name: &str) -> Option<Render> {
     FORMATS.iter().find(|(known, _)| *known == name).map(|(_, render)| *render)
 }
+
+/// Columns of a load's figures in the text.
+const FIGURES: usize = 58;
 
 /// The columns of [`rows`].
 pub const HEADER: [&str; 7] = ["offered", "achieved/s", "p50 ms", "p99 ms", "failed", "repeats", "verdict"];
@@ -34,20 +37,18 @@ pub fn load(by: &str, load: f64) -> String {
 #[must_use]
 pub fn findings(record: &SearchRecord) -> Vec<String> {
     let word = |n| load(&record.by, n);
-    let highest = if record.by == "rate" { "highest rate" } else { "most clients" };
+    let highest = if record.by == "rate" { "highest rate that meets it" } else { "most clients that meet it" };
     let mut lines = vec![format!("objective: {}", record.objectives.join(", "))];
     match (record.status, record.kept, record.broken) {
-        (SearchStatus::NoneKept, ..) => lines.push("no load keeps it".to_owned()),
+        (SearchStatus::NoneKept, ..) => lines.push("no load meets it".to_owned()),
         (_, Some(kept), Some(broken)) => lines.push(format!(
-            "{highest} that keeps it: {}; the limit lies between {} and {} (+{})",
+            "{highest}: {}; the limit lies between {} and {} (+{})",
             word(kept),
             word(kept),
             word(broken),
             units::percent(broken / kept - 1.0)
         )),
-        (_, Some(kept), None) => {
-            lines.push(format!("{highest} that keeps it: {}; none was found that breaks it", word(kept)))
-        }
+        (_, Some(kept), None) => lines.push(format!("{highest}: {}; none was found that does not", word(kept))),
         (_, None, _) => {}
     }
     lines.extend(record.reason.clone());
@@ -78,11 +79,21 @@ pub fn rows(record: &SearchRecord) -> Vec<[String; 7]> {
     record.points.iter().map(|point| row(&record.by, point)).collect()
 }
 
+/// Returns whether a load meets the objectives, in the words of reports.
+#[must_use]
+pub fn verdict(point: &SearchPoint) -> &str {
+    match point.verdict.as_str() {
+        "kept" => "met",
+        "broken" => "not met",
+        other => other,
+    }
+}
+
 fn row(by: &str, point: &SearchPoint) -> [String; 7] {
     let ms = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| units::ms(ns as u64));
     let verdict = match &point.overload {
-        Some(overload) => format!("{}: {overload}", point.verdict),
-        None => point.verdict.clone(),
+        Some(overload) => format!("{}: {overload}", verdict(point)),
+        None => verdict(point).to_owned(),
     };
     [
         load(by, point.load),
@@ -98,12 +109,13 @@ fn row(by: &str, point: &SearchPoint) -> [String; 7] {
 fn text(record: &SearchRecord, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} of {} on {}: {}", record.id, record.workload, record.target, record.status.name())?;
     for line in findings(record) {
-        writeln!(out, "  {line}")?;
+        wrap::hanging(out, "  ", 4, &line)?;
     }
     writeln!(out)?;
     for row in std::iter::once(HEADER.map(str::to_owned)).chain(rows(record)) {
         let [offered, achieved, p50, p99, failed, repeats, verdict] = row;
-        writeln!(out, "{offered:>14} {achieved:>12} {p50:>9} {p99:>9} {failed:>8} {repeats:>8}  {verdict}")?;
+        let figures = format!("{offered:>12} {achieved:>11} {p50:>7} {p99:>7} {failed:>7} {repeats:>7}  ");
+        wrap::hanging(out, &figures, FIGURES, &verdict)?;
     }
     Ok(())
 }
@@ -196,15 +208,19 @@ mod tests {
         insta::assert_snapshot!(rendered("text"), @r"
         a-search of noop on none: found
           objective: p99 < 10ms
-          highest rate that keeps it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
-          knee: 500.0/s (greatest throughput / response time, the lowest load measured: it may lie lower)
+          highest rate that meets it: 1,000/s; the limit lies between 1,000/s and
+            1,050/s (+5.0 %)
+          knee: 500.0/s (greatest throughput / response time, the lowest load
+            measured: it may lie lower)
           closed loop: 1,234 TPS
 
-               offered   achieved/s    p50 ms    p99 ms   failed  repeats  verdict
-               500.0/s        499.5     0.333      1.00    0.0 %        2  kept
-               1,000/s        999.5      3.00      9.00    0.0 %        2  kept
-               1,025/s        1,025      3.33      10.0    0.0 %        2  cannot tell
-               1,050/s        1,050      6.67      20.0    0.0 %        2  broken: 97.0 % of the offered load were achieved
+             offered  achieved/s  p50 ms  p99 ms  failed repeats  verdict
+             500.0/s       499.5   0.333    1.00   0.0 %       2  met
+             1,000/s       999.5    3.00    9.00   0.0 %       2  met
+             1,025/s       1,025    3.33    10.0   0.0 %       2  cannot tell
+             1,050/s       1,050    6.67    20.0   0.0 %       2  not met: 97.0 % of the
+                                                                  offered load were
+                                                                  achieved
         ");
     }
 
@@ -222,16 +238,16 @@ mod tests {
         **noop** on none: found
 
         - objective: p99 < 10ms
-        - highest rate that keeps it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
+        - highest rate that meets it: 1,000/s; the limit lies between 1,000/s and 1,050/s (+5.0 %)
         - knee: 500.0/s (greatest throughput / response time, the lowest load measured: it may lie lower)
         - closed loop: 1,234 TPS
 
         | offered | achieved/s | p50 ms | p99 ms | failed | repeats | verdict |
         | ---: | ---: | ---: | ---: | ---: | ---: | --- |
-        | 500.0/s | 499.5 | 0.333 | 1.00 | 0.0 % | 2 | kept |
-        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | kept |
+        | 500.0/s | 499.5 | 0.333 | 1.00 | 0.0 % | 2 | met |
+        | 1,000/s | 999.5 | 3.00 | 9.00 | 0.0 % | 2 | met |
         | 1,025/s | 1,025 | 3.33 | 10.0 | 0.0 % | 2 | cannot tell |
-        | 1,050/s | 1,050 | 6.67 | 20.0 | 0.0 % | 2 | broken: 97.0 % of the offered load were achieved |
+        | 1,050/s | 1,050 | 6.67 | 20.0 | 0.0 % | 2 | not met: 97.0 % of the offered load were achieved |
         ");
     }
 

@@ -30,6 +30,7 @@ mod sql_data;
 mod stage;
 mod table;
 mod workload;
+mod wrong_type;
 
 pub use capabilities::{Capabilities, Pooling};
 pub use check::{Check, CheckCost, Expect, Parts};
@@ -53,5 +54,6 @@ pub use table::{
     Distribution, Maker, Partition, Partitions, ReadOnlyCall, Routine, Routines, RowCount, RowSource, Table,
 };
 pub use workload::{Audit, Meta, Workload};
+pub use wrong_type::in_plain_words;
 
 pub use pgdyno_wire::push_int;

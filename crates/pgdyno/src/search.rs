@@ -139,7 +139,7 @@ impl<'a> SearchRun<'a> {
                 self.task.progress.note(&format!(
                     "{}: {} after {} of at most {} (p99 {} ms)",
                     words(self.task.by, load),
-                    point.verdict,
+                    pgdyno_report::search::verdict(point),
                     point.repeats,
                     REPEATS,
                     pgdyno_report::units::ms(p99 as u64)
@@ -179,7 +179,7 @@ impl<'a> SearchRun<'a> {
                 Limit { exhausted: true, .. } => {
                     format!("no load that meets it was found in {} runs", self.task.steps)
                 }
-                Limit { broken: Some(_), .. } => format!("even {least} breaks it"),
+                Limit { broken: Some(_), .. } => format!("even {least} does not meet it"),
                 Limit { .. } => format!("noise hides whether {least} meets it"),
             };
             return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
@@ -190,7 +190,7 @@ impl<'a> SearchRun<'a> {
             let (load, rate) = (words(self.task.by, kept), pgdyno_report::units::rate(tps));
             let reason = format!(
                 "{load} is the highest load that meets the other objectives, and achieves {rate} TPS: {objective} is \
-                 broken"
+                 not met"
             );
             return (SearchStatus::NoneKept, Some(reason), Ok(Code::Run));
         }

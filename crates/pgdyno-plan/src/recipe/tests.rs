@@ -179,7 +179,7 @@ fn mistakes_are_told_with_their_place_or_their_remedy() {
         ("time = \"1h\"", "time = 3600", "3600 could be seconds or minutes"),
         ("time = \"1h\"", "time = \"0s\"", "time must be above 0"),
         ("time = \"1h\"\n", "", "missing field `time`"),
-        ("clients = 8", "clients = 0", "expected a nonzero u32"),
+        ("clients = 8", "clients = 0", "0 is not a whole number above 0"),
         ("clients = 8", "mode = \"prepard\"", "did you mean `prepared`?"),
         ("clients = 8", "cached = 0.3", "0.3 could be a share or a percentage"),
         ("clients = 8", "clients = 8\n[steps]\nrestrat = true", "did you mean `restart`?"),

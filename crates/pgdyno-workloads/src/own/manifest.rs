@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pgdyno_workload::ParamKind;
+use pgdyno_workload::{ParamKind, in_plain_words};
 use serde::Deserialize;
 
 use super::groups::{OwnGroup, StageEntry};
@@ -86,7 +86,10 @@ pub(super) struct ParamEntry {
 impl Manifest {
     /// Parses the file. The error names the place of the mistake.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+        toml::from_str(text).map_err(|error| {
+            let words = in_plain_words(error.message());
+            error.to_string().trim_end().replace(error.message(), &words)
+        })
     }
 
     /// Returns the parameters by name.
@@ -150,7 +153,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         for (text, words) in [
-            ("summary = 1", &["line 1", "expected a string"][..]),
+            ("summary = 1", &["line 1", "1 is not a text in quotes"][..]),
             ("sumary = ''", &["line 1", "unknown field `sumary`", "summary"]),
             ("[[script]]\nweight = 1", &["missing field `file`"]),
             ("[[script]]\nfile = 'a.sql'\nweight = -1", &["line 3", "-1"]),

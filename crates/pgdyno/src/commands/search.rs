@@ -103,7 +103,7 @@ fn admit_arguments(args: &SearchArgs) -> Result<()> {
         }
         "clients" if args.slo.iter().all(|objective| objective.least_tps().is_some()) => refuse(
             "'tps > N' alone does not say when there are too many clients",
-            "add an objective that more load breaks, such as --slo \"p99 < 10ms\"",
+            "add an objective that a high load does not meet, such as --slo \"p99 < 10ms\"",
         ),
         _ if args.min.zip(args.max).is_some_and(|(min, max)| min > max) => refuse("--min is above --max", "swap them"),
         _ if args.run.json.is_some() => {
