@@ -71,13 +71,16 @@ impl StageSpec {
             return Err(failed("has groups with different query modes, which cannot share connections"));
         }
         let ends_with = match stage.ends {
-            Ends::After => None,
+            Ends::After | Ends::WhenAllDone => None,
             Ends::WhenDone(name) => {
                 let found = groups.iter().position(|group| group.name == name);
                 Some(found.ok_or_else(|| failed(&format!("ends with the group '{name}', which it does not have")))?)
             }
         };
-        let (ramp_ns, measure_ns) = if ends_with.is_some() { (0, None) } else { (spec.ramp_ns, spec.measure_ns) };
+        let (ramp_ns, measure_ns) = match stage.ends {
+            Ends::After => (spec.ramp_ns, spec.measure_ns),
+            Ends::WhenDone(_) | Ends::WhenAllDone => (0, None),
+        };
         let grace_ns = stage.grace_ns.unwrap_or(spec.grace_ns);
         Ok(Self { name: stage.name, groups, ramp_ns, measure_ns, grace_ns, ends_with })
     }

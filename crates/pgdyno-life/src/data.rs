@@ -23,7 +23,7 @@ use crate::drive::cpus::cpus;
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
-use crate::target::reach;
+use crate::target::{lock, reach};
 
 /// Access to the server for work on the data.
 #[derive(Clone, Copy)]
@@ -115,6 +115,24 @@ pub(crate) fn provide(
     }
     let record = load(access, data, &loading.options(choice == LoadChoice::Always, false))?;
     Ok(Provided { load: Some(record), maker: None })
+}
+
+/// Completes or undoes a change of the data that an earlier run was killed in.
+pub(crate) fn repair(access: &DataAccess<'_>, admin: &mut Admin, data: &dyn DataSet) -> Result<()> {
+    if access.caps.standby || !data.meta().has_data() {
+        return Ok(());
+    }
+    let interrupted = pgdyno_load::interrupted_change(admin, data).or_fail(Code::Load)?;
+    let Some(repair) = interrupted else { return Ok(()) };
+    if let Some(other) = lock::other_run(admin)? {
+        let error = format!("the data of {} is being changed: {other} measures this server", data.meta().id);
+        return Err(Failure::new(Code::Start, error).hint("wait until that run ends"));
+    }
+    access.events.note(&repair.what);
+    pgdyno_load::repair(admin, &repair).map_err(|error| {
+        Failure::new(Code::Load, format!("{}: {error}", repair.what))
+            .hint("run again, or load the data anew with --replace; nothing has changed")
+    })
 }
 
 /// Replaces pgdyno's routines of an older version. Routines that the user changed stay.

@@ -192,6 +192,7 @@ pub(crate) fn drive(
         is_distributed: caps.distributed_tables,
         is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
     });
+    workload.drive.prepare();
     let pin = pinning::cpus(plan.pin.as_deref(), plan.threads)?;
     recording.record.client.pinned.clone_from(&pin);
     let mut samples = Samples::new(sampler, options);

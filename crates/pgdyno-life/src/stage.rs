@@ -126,6 +126,7 @@ impl Stage<'_> {
                 });
             }
             self.maker = self.maker.or(provided.maker);
+            data::repair(&access, admin, set.as_ref())?;
         }
         self.recording.record.data_from = match (self.maker, self.workload.data.first()) {
             (Some(maker), _) => Some(maker.to_owned()),
@@ -475,11 +476,20 @@ impl Stage<'_> {
                 None => data::number(admin, "select pg_database_size(current_database())"),
             };
         }
-        if !self.plan.checks || self.interrupt.control.is_killing() {
+        if self.interrupt.control.is_killing() {
             return;
         }
         // The first Ctrl-C ended the run, not the check after it.
         let access = DataAccess { stop: &self.interrupt.at_once, ..*access };
+        for set in &self.workload.data {
+            // What is not repaired now, the next run repairs.
+            if let Err(failure) = data::repair(&access, admin, set.as_ref()) {
+                self.recording.record.warnings.push(failure.text());
+            }
+        }
+        if !self.plan.checks {
+            return;
+        }
         for (nth, set) in self.workload.data.iter().enumerate() {
             let moment = baselines.get(nth).map_or(Moment::AtRest, Moment::AfterRun);
             match data::check(&access, set.as_ref(), moment, "after the run") {

@@ -126,26 +126,26 @@ pub fn check(
 ) -> Result<CheckReport, CheckError> {
     let began = Instant::now();
     let tables = data.tables(caps);
-    let checks = data.checks();
     let halt = Halt::new(stop);
     let options = &halt.options(options);
     let interrupted = |check: &str| CheckError::Interrupted { check: check.to_owned() };
     let mut admin = halt.connect(options)?.ok_or_else(|| interrupted("begin"))?;
     let mut report = CheckReport::default();
-    let (mut loaded, mut emptied) = (Vec::new(), None);
+    let (mut loaded, mut emptied, mut changes) = (Vec::new(), None, None);
     if moment.is_later() {
         let known = halt.watched(|| layout::known(&mut admin, data, caps));
         let known = known.map_err(|error| match halt.is_interrupted() {
             true => interrupted("schema"),
             false => CheckError::Schema(error),
         })?;
-        (loaded, emptied) = (known.rows, known.emptied);
+        (loaded, emptied, changes) = (known.rows, known.emptied, known.changes);
         report.baseline.schema_unknown = known.schema_unknown;
         if let Some(differences) = known.differences {
             report.checks.push(schema_verdict(&differences, moment, began.elapsed().as_secs_f64()));
             report.baseline.differences = differences;
         }
     }
+    let checks = changes.map_or_else(|| data.checks(), |changes| data.changed(&changes).checks);
     let questions = questions(&tables, &loaded, &checks, moment);
     let answers = ask(&mut admin, options, connections.max(1), &questions, progress, &halt)?;
     for (question, answer) in questions.iter().zip(answers) {

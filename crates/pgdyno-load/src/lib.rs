@@ -43,6 +43,7 @@ pub use fill::progress::{Phase, Progress};
 pub use fill::report::{LoadReport, PhaseReport, TableReport};
 pub use fill::routines::refresh_routines;
 pub use fresh::{Fresh, FreshError, Template};
+pub use state::changes::{interrupted_change, repair};
 pub use state::layout::differences;
 pub use state::ledger::Kept;
 pub use state::maker::{driven_by, shortcomings};

@@ -1,5 +1,6 @@
 //! State of a workload's data in a database.
 
+pub(crate) mod changes;
 pub(crate) mod inventory;
 pub(crate) mod layout;
 pub(crate) mod ledger;

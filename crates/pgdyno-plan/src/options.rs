@@ -140,6 +140,7 @@ pub static OPTIONS: &[RunOption] = &[
             "streams",
             "queries",
             "timeout",
+            "no-refresh",
             "validation",
         ],
         title: "parameters",

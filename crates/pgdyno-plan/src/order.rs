@@ -190,6 +190,8 @@ pub struct WorkloadOrder {
     /// Seconds that a query of `tproc-h` may take.
     #[serde(rename = "timeout_s")]
     pub timeout: Option<f64>,
+    /// Leave out the refresh functions of `tproc-h`.
+    pub no_refresh: bool,
     /// Use the parameters for which TPC-H has answers.
     pub validation: bool,
     /// Parameters of the workload or variables of scripts, in the order in which they were given.

@@ -16,6 +16,9 @@ pub struct StagePlan {
     /// The group that ends the stage when it is done; absent if the stage has the run's warm-up and time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_with: Option<String>,
+    /// Whether the stage ends when all of its groups are done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_with_all: bool,
     /// How long transactions in flight at its end may take, in seconds.
     pub grace_s: f64,
 }
@@ -77,11 +80,18 @@ impl StagePlan {
             name: stage.name.to_owned(),
             groups: stage.groups.iter().map(group).collect(),
             ends_with: match stage.ends {
-                Ends::After => None,
+                Ends::After | Ends::WhenAllDone => None,
                 Ends::WhenDone(name) => Some(name.to_owned()),
             },
+            ends_with_all: stage.ends == Ends::WhenAllDone,
             grace_s: stage.grace_ns.map_or(plan.grace_s, |ns| ns as f64 / 1e9),
         }
+    }
+
+    /// Returns true if it ends when its clients have done their work, and not after a time.
+    #[must_use]
+    pub fn ends_with_work(&self) -> bool {
+        self.ends_with.is_some() || self.ends_with_all
     }
 
     /// Returns the number of clients in all groups.
@@ -122,7 +132,7 @@ impl Plan {
     #[must_use]
     pub fn window(&self) -> (f64, Option<f64>) {
         match self.stages.first() {
-            Some(StagePlan { ends_with: Some(_), .. }) => (0.0, None),
+            Some(stage) if stage.ends_with_work() => (0.0, None),
             _ => (self.ramp_s, self.time_s),
         }
     }

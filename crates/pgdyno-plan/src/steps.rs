@@ -156,6 +156,7 @@ fn end(plan: &Plan) -> String {
 fn of_stage(stage: &StagePlan, plan: &Plan, drivers: &str) -> String {
     let end = match &stage.ends_with {
         Some(group) => format!("until the clients of {group} are done"),
+        None if stage.ends_with_all => "until all clients are done".to_owned(),
         None if plan.ramp_s > 0.0 => format!("{} after {} s of warm-up", end(plan), plan.ramp_s),
         None => end(plan),
     };
@@ -357,7 +358,13 @@ mod tests {
         let rate = Pace::Rate(Rate { per_s: 20.0, arrivals: Arrivals::Poisson });
         let readers = GroupPlan { pace: rate, latency_limit_ms: Some(9.0), ..group("readers", 2) };
         let queries = GroupPlan { once: true, think_ms: Some(50.0), ..group("queries", 1) };
-        let stage = |name: &str, groups| StagePlan { name: name.to_owned(), groups, ends_with: None, grace_s: 5.0 };
+        let stage = |name: &str, groups| StagePlan {
+            name: name.to_owned(),
+            groups,
+            ends_with: None,
+            ends_with_all: false,
+            grace_s: 5.0,
+        };
         let once = StagePlan { ends_with: Some("queries".to_owned()), grace_s: 60.0, ..stage("once", vec![queries]) };
         let plan = Plan { stages: vec![stage("mix", vec![group("writers", 4), readers]), once], ..example() };
         let measured: Vec<_> = steps(&plan).into_iter().filter(|step| step.name == "measure").collect();

@@ -176,7 +176,8 @@ mod tests {
         };
         let pace = Pace::Rate(Rate { per_s: 10.0, arrivals: Arrivals::Poisson });
         let groups = vec![planned("writers", Pace::ClosedLoop), planned("readers", pace)];
-        record.plan.stages = vec![StagePlan { name: "mix".to_owned(), groups, ends_with: None, grace_s: 5.0 }];
+        record.plan.stages =
+            vec![StagePlan { name: "mix".to_owned(), groups, ends_with: None, ends_with_all: false, grace_s: 5.0 }];
         record
     }
 

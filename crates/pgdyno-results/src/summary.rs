@@ -193,15 +193,16 @@ pub fn note_metrics(record: &mut RunRecord) {
 /// a stage did not do all of its work.
 pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
     let of_metric = |(nth, metric): (usize, &Metric)| {
-        let value = stage_value(metric.measured, record, names)?;
+        let value = stage_value(metric, record, names)?;
         Some((metric.name.to_owned(), workload_metric(metric, nth == 0, value)))
     };
     let found: Vec<_> = names.metrics.iter().enumerate().filter_map(of_metric).collect();
     record.metrics.extend(found);
     let of_stage = |stage: &StageRecord| {
         let is_of_stage = |metric: &&Metric| metric.measured.stage() == Some(&stage.name);
-        let titles: Vec<_> = names.metrics.iter().filter(is_of_stage).map(|metric| metric.name).collect();
-        let undone = undone(stage.groups.first()?, names);
+        let metrics: Vec<_> = names.metrics.iter().filter(is_of_stage).collect();
+        let undone = undone(stage, metrics.first()?, names);
+        let titles: Vec<_> = metrics.iter().map(|metric| metric.name).collect();
         let warning = format!(
             "not every client of stage {} ended {}: {} left out",
             stage.name,
@@ -211,38 +212,57 @@ pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
                 several => format!("{} are", several.join(" and ")),
             }
         );
-        (!undone.is_empty() && !titles.is_empty()).then_some(warning)
+        (!undone.is_empty()).then_some(warning)
     };
     let warnings: Vec<_> = record.stages.iter().filter_map(of_stage).collect();
     record.warnings.extend(warnings);
 }
 
-/// Returns the kinds of transactions that not every client of a group has committed once.
-fn undone<'a>(group: &GroupRecord, names: &'a Names) -> Vec<&'a str> {
-    let is_done = |kind: &TxnName| {
-        let found = group.transactions.iter().find(|txn| txn.name == kind.name);
-        found.is_some_and(|txn| txn.failed == 0 && txn.committed == u64::from(group.clients))
+/// Returns the planned kinds of transactions of a metric that were not done: each client of a group must have committed
+/// each of them as often as every other one, and none may have failed.
+fn undone<'a>(stage: &StageRecord, metric: &Metric, names: &'a Names) -> Vec<&'a str> {
+    let is_counted = |name: &str| metric.transactions.is_empty() || metric.transactions.contains(&name);
+    let is_done_by = |group: &GroupRecord, txn: &TransactionRecord| {
+        let most = group.transactions.iter().map(|txn| txn.committed).max().unwrap_or_default();
+        txn.failed == 0 && txn.committed == most && most.is_multiple_of(u64::from(group.clients.max(1)))
     };
-    let planned = names.txns.iter().filter(|kind| kind.weight > 0.0);
+    let is_done = |kind: &TxnName| {
+        let mut by_group = stage
+            .groups
+            .iter()
+            .filter_map(|group| Some((group, group.transactions.iter().find(|txn| txn.name == kind.name)?)))
+            .peekable();
+        by_group.peek().is_some() && by_group.all(|(group, txn)| is_done_by(group, txn))
+    };
+    let planned = names.txns.iter().filter(|kind| kind.weight > 0.0 && is_counted(&kind.name));
     planned.filter(|kind| !is_done(kind)).map(|kind| kind.name.as_str()).collect()
 }
 
+/// Returns the mean time of a kind of transaction in seconds: that of its only statement if there is one, without what
+/// the session sends before it.
+fn mean_s(group: &GroupRecord, name: &str) -> Option<f64> {
+    let txn = group.transactions.iter().find(|txn| txn.name == name)?;
+    let is_whole = |statement: &&StatementRecord| {
+        statement.transaction.as_deref() == Some(name) && statement.executed == txn.committed
+    };
+    let statement = group.statements.iter().find(is_whole).and_then(|statement| statement.latency_ns.as_ref());
+    Some(statement.or(txn.service_latency_ns.as_ref())?.mean / 1e9)
+}
+
 /// Returns the value of a metric of a stage; `None` if the stage did not do all of its work.
-fn stage_value(measured: Measured, record: &RunRecord, names: &Names) -> Option<f64> {
-    let name = measured.stage()?;
+fn stage_value(metric: &Metric, record: &RunRecord, names: &Names) -> Option<f64> {
+    let name = metric.measured.stage()?;
     let stage = record.stages.iter().find(|stage| stage.name == name)?;
-    let [group] = &stage.groups[..] else { return None };
-    let seconds = group.summary.duration_s;
-    if seconds <= 0.0 || !undone(group, names).is_empty() {
+    let group = stage.groups.first()?;
+    let seconds = stage.groups.iter().map(|group| group.summary.duration_s).fold(0.0, f64::max);
+    if seconds <= 0.0 || !undone(stage, metric, names).is_empty() {
         return None;
     }
-    match measured {
+    match metric.measured {
         Measured::GeometricMean(_) => {
-            let of_kinds = group.statements.iter().filter(|statement| statement.transaction.is_some());
-            let logarithms: Vec<f64> =
-                of_kinds.filter_map(|s| s.latency_ns.as_ref()).map(|latency| (latency.mean / 1e9).ln()).collect();
-            let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-            (logarithms.len() == names.txns.len()).then(|| mean.exp())
+            let means: Vec<f64> = metric.transactions.iter().filter_map(|name| mean_s(group, name)).collect();
+            let mean = means.iter().map(|mean| mean.ln()).sum::<f64>() / means.len() as f64;
+            (means.len() == metric.transactions.len()).then(|| mean.exp())
         }
         Measured::PerHour(_) => Some(group.summary.committed as f64 / seconds * 3600.0),
         Measured::StageTime(_) | Measured::PerMinute => Some(seconds),
@@ -326,7 +346,7 @@ mod tests {
             title: name,
             meaning: name,
             measured,
-            transactions: &[],
+            transactions: &["q1", "q2"],
             counted: "queries",
             server_count: None,
         };
@@ -339,7 +359,7 @@ mod tests {
         let kind = |name: &str| TxnName { name: name.to_owned(), weight: 1.0, queries: 1 };
         let names =
             Names { txns: vec![kind("q1"), kind("q2")], metrics: Box::leak(Box::new(metrics)), ..Names::default() };
-        let txn = |name: &str, failed| TransactionRecord {
+        let txn = |name: &str, failed: u64| TransactionRecord {
             name: name.to_owned(),
             committed: 1 - failed,
             failed,
@@ -347,6 +367,7 @@ mod tests {
         };
         let statement = |name: &str, seconds: f64| StatementRecord {
             transaction: Some(name.to_owned()),
+            executed: 1,
             latency_ns: Some(LatencyRecord { mean: seconds * 1e9, ..LatencyRecord::default() }),
             ..StatementRecord::default()
         };

@@ -1,6 +1,8 @@
 //! Checks: queries that show whether the data is still right.
 
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Cost of a check on a large database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +52,50 @@ pub struct Check {
     /// What must hold, in words or as a formula.
     pub condition: &'static str,
     /// The query.
-    pub sql: String,
+    pub sql: CheckSql,
     /// The same query on a part of the data at a time, if that is possible.
     pub parts: Option<Parts>,
     /// Result that the query must return.
     pub expect: Expect,
     /// Its cost.
     pub cost: CheckCost,
+}
+
+/// Returns the text of a query, or `None` once its argument returns true: the user ended the check.
+type MakeSql = dyn Fn(&(dyn Fn() -> bool + Sync)) -> Option<String> + Send + Sync;
+
+/// The query of a check.
+#[derive(Clone)]
+pub enum CheckSql {
+    /// Its text.
+    Text(String),
+    /// A text that takes seconds or more to make, so that it is made only when it is asked.
+    Made(Arc<MakeSql>),
+}
+
+impl CheckSql {
+    /// Returns the text; `None` if `stop` returned true while it was made.
+    pub fn text(&self, stop: &(dyn Fn() -> bool + Sync)) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Made(make) => make(stop),
+        }
+    }
+}
+
+impl From<String> for CheckSql {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl fmt::Debug for CheckSql {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => text.fmt(f),
+            Self::Made(_) => f.write_str("made when it is asked"),
+        }
+    }
 }
 
 /// A query on a range of keys at a time, such as warehouses: in bounded memory, and over several connections. The

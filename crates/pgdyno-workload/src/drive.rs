@@ -58,6 +58,8 @@ pub trait Drive: Send + Sync {
     fn stages(&self) -> Vec<Stage> {
         vec![Stage::new(Stage::ONLY, vec![Group::new(Group::ONLY)])]
     }
+    /// Does what takes time once, before the run: what the scripts of its clients read.
+    fn prepare(&self) {}
     /// Returns the script of one client.
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript>;
     /// Returns the counts beside transactions.

@@ -33,10 +33,10 @@ mod workload;
 mod wrong_type;
 
 pub use capabilities::{Capabilities, Pooling};
-pub use check::{Check, CheckCost, Expect, Parts};
+pub use check::{Check, CheckCost, CheckSql, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
-pub use data_set::DataSet;
+pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
 pub use drive::{ClientCounts, Counted, Drive, StatementUse, Txn};
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};

@@ -96,6 +96,8 @@ pub enum Ends {
     /// When every client of this group has finished: its script has ended, or it has run its number of transactions.
     /// There is no warm-up.
     WhenDone(&'static str),
+    /// When every client of every group has finished. There is no warm-up.
+    WhenAllDone,
 }
 
 /// Returns true if there is more than one stage or group, or one with rules of its own: then figures are kept by

@@ -16,7 +16,7 @@ mod tables;
 
 use std::sync::Arc;
 
-use pgdyno_workload::{Capabilities, Check, DataSet, Maker, Meta, Params, Routines, SqlData, Table};
+use pgdyno_workload::{Capabilities, Changed, Check, DataSet, Maker, Meta, Params, Routines, SqlData, Table};
 
 pub use directory::{Directory, OwnScript};
 pub use groups::OwnGroup;
@@ -113,6 +113,10 @@ impl DataSet for SqlDataSet {
         self.checks.clone()
     }
 
+    fn changed(&self, _: &str) -> Changed {
+        Changed { checks: self.checks(), repair: None }
+    }
+
     fn before_run(&self) -> &'static [&'static str] {
         &[]
     }
@@ -167,6 +171,14 @@ impl DataSet for BuiltInDataSet {
 
     fn checks(&self) -> Vec<Check> {
         self.checks.clone()
+    }
+
+    fn changed(&self, changes: &str) -> Changed {
+        let of = self.of.changed(changes);
+        let built_in: Vec<_> = self.of.checks().iter().map(|check| check.name).collect();
+        let own = self.checks.iter().filter(|check| !built_in.contains(&check.name)).cloned();
+        let is_kept = |check: &Check| self.checks.iter().any(|kept| kept.name == check.name);
+        Changed { checks: of.checks.into_iter().filter(is_kept).chain(own).collect(), repair: of.repair }
     }
 
     fn before_run(&self) -> &'static [&'static str] {

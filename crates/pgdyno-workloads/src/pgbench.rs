@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use pgdyno_wire::{ParamType, Statement};
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientScript, DataSet, Drive, Maker, Meta, Param, ParamKind, Params, Routines,
-    SqlData, Table, Txn, When, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientScript, DataSet, Drive, Maker, Meta, Param, ParamKind, Params,
+    Routines, SqlData, Table, Txn, When, Workload,
 };
 
 use partitions::{PartitionMethod, Partitioning};
@@ -207,6 +207,10 @@ impl DataSet for Pgbench {
     }
 
     /// pgbench's steps before a run, unless it has `-n`.
+    fn changed(&self, _: &str) -> Changed {
+        Changed { checks: self.checks(), repair: None }
+    }
+
     fn before_run(&self) -> &'static [&'static str] {
         &["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"]
     }

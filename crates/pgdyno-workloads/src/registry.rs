@@ -1,6 +1,6 @@
 //! All built-in workloads by name. Those that are directories of files are in [`crate::own::embedded`].
 
-use pgdyno_workload::{Meta, Metric, ParamError, Params, Workload};
+use pgdyno_workload::{Meta, Metric, ParamError, ParamKind, Params, Workload};
 
 use crate::own::embedded;
 use crate::{noop, pgbench, tproc_c, tproc_h};
@@ -45,11 +45,21 @@ pub fn all() -> &'static [Entry] {
     &ALL
 }
 
-/// Returns the metrics that workloads declare.
+/// Returns the metrics that workloads declare, with their default parameters and with each flag the other way.
 #[must_use]
 pub fn metrics() -> Vec<&'static Metric> {
-    let built = ALL.iter().filter_map(|entry| build(entry.meta.id, []).ok());
-    built.flat_map(|workload| workload.drive.counted().metrics).collect()
+    let mut known: Vec<&'static Metric> = Vec::new();
+    for entry in &ALL {
+        let flags = entry.meta.params.iter().filter(|param| param.kind == ParamKind::Flag && !param.is_fixed());
+        let reversed = flags.map(|flag| vec![(flag.name, if flag.default == "true" { "false" } else { "true" })]);
+        let built = std::iter::once(Vec::new()).chain(reversed).filter_map(|given| build(entry.meta.id, given).ok());
+        for metric in built.flat_map(|workload| workload.drive.counted().metrics) {
+            if known.iter().all(|other| other.name != metric.name) {
+                known.push(metric);
+            }
+        }
+    }
+    known
 }
 
 /// Returns the names of all workloads, directories included.
@@ -162,7 +172,15 @@ mod tests {
     fn the_metrics_of_all_workloads_are_known_without_their_data() {
         assert_eq!(
             metrics().iter().map(|metric| metric.name).collect::<Vec<_>>(),
-            ["nopm", "geometric-mean", "set-time", "queries-per-hour"]
+            [
+                "nopm",
+                "geometric-mean-with-refresh",
+                "set-time-with-refresh",
+                "queries-per-hour-with-refresh",
+                "geometric-mean",
+                "set-time",
+                "queries-per-hour"
+            ]
         );
     }
 

@@ -25,8 +25,9 @@ use std::sync::Arc;
 
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientCounts, ClientScript, Counted, DataSet, Drive, Figures, Judgement, Maker,
-    Measured, Meta, Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn, When, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Counted, DataSet, Drive, Figures,
+    Judgement, Maker, Measured, Meta, Metric, Param, ParamKind, Params, Routines, SqlData, StatementUse, Table, Txn,
+    When, Workload,
 };
 
 use call::Call;
@@ -247,6 +248,10 @@ impl DataSet for TprocC {
 
     fn checks(&self) -> Vec<Check> {
         checks::checks(self.warehouses)
+    }
+
+    fn changed(&self, _: &str) -> Changed {
+        Changed { checks: self.checks(), repair: None }
     }
 
     fn before_run(&self) -> &'static [&'static str] {

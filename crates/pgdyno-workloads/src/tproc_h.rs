@@ -4,9 +4,11 @@
 //! dbgen's; parameters are qgen's.
 
 mod answers;
+mod digests;
 mod orderings;
 mod parameters;
 mod queries;
+mod refresh;
 mod rows;
 mod scale;
 mod schema;
@@ -17,54 +19,92 @@ use std::sync::Arc;
 
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{
-    Capabilities, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends, Group,
-    Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage, StatementUse,
-    Table, Txn, When, Workload,
+    Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends,
+    Group, Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage,
+    StatementUse, Table, Txn, When, Workload,
 };
 
 use parameters::QUERIES;
+use refresh::{Progress, State};
 use scale::ScaleFactor;
 use schema::Profile;
 use selection::Selection;
-use stream::{Query, Stream};
+use stream::{Query, Stream, Task};
 
-/// The statement that limits the time of queries, after the queries.
-const LIMIT: StmtId = StmtId(QUERIES as u32);
+/// The statements after the queries: those of the refresh functions, whose transactions have the same numbers, ...
+const RF1: StmtId = StmtId(QUERIES as u32);
+const RF2: StmtId = StmtId(QUERIES as u32 + 1);
+/// ... the one that reads the stamp, ...
+const STATE: StmtId = StmtId(QUERIES as u32 + 2);
+/// ... and the one that limits the time of queries.
+const LIMIT: StmtId = StmtId(QUERIES as u32 + 3);
 
 /// Stage and group with one stream.
 const POWER: &str = "power";
 /// Stage and group with several streams.
 const THROUGHPUT: &str = "throughput";
+/// Group of the session that refreshes beside several streams.
+const REFRESH: &str = "refresh";
 
-/// Metrics of a run. Their names are none of the TPC's.
+/// Returns the metric of the power stage's times.
+const fn geometric_mean(
+    name: &'static str,
+    title: &'static str,
+    meaning: &'static str,
+    transactions: &'static [&'static str],
+) -> Metric {
+    let measured = Measured::GeometricMean(POWER);
+    Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
+}
+
+/// Returns the metric of the power stage's length.
+const fn set_time(
+    name: &'static str,
+    title: &'static str,
+    meaning: &'static str,
+    transactions: &'static [&'static str],
+) -> Metric {
+    let measured = Measured::StageTime(POWER);
+    Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
+}
+
+/// Returns the metric of the throughput stage.
+const fn queries_per_hour(name: &'static str, title: &'static str, meaning: &'static str) -> Metric {
+    let (measured, transactions) = (Measured::PerHour(THROUGHPUT), &queries::NAMES);
+    Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
+}
+
+/// Metrics of a run without refresh functions. Names of metrics are none of the TPC's.
 const METRICS: [Metric; 3] = [
-    Metric {
-        name: "geometric-mean",
-        title: "s geometric mean",
-        meaning: "geometric mean of the times of the 22 queries in the power stage, without refresh functions",
-        measured: Measured::GeometricMean(POWER),
-        transactions: &queries::NAMES,
-        counted: "queries",
-        server_count: None,
-    },
-    Metric {
-        name: "set-time",
-        title: "s set time",
-        meaning: "time of all queries in the power stage, one after the other",
-        measured: Measured::StageTime(POWER),
-        transactions: &queries::NAMES,
-        counted: "queries",
-        server_count: None,
-    },
-    Metric {
-        name: "queries-per-hour",
-        title: "queries/h",
-        meaning: "queries an hour of all streams in the throughput stage",
-        measured: Measured::PerHour(THROUGHPUT),
-        transactions: &queries::NAMES,
-        counted: "queries",
-        server_count: None,
-    },
+    geometric_mean(
+        "geometric-mean",
+        "s geometric mean",
+        "geometric mean of the times of the 22 queries in the power stage, without refresh functions",
+        &queries::NAMES,
+    ),
+    set_time("set-time", "s set time", "time of all queries in the power stage, one after the other", &queries::NAMES),
+    queries_per_hour("queries-per-hour", "queries/h", "queries an hour of all streams in the throughput stage"),
+];
+
+/// Metrics of a run with refresh functions: other figures, and so other names.
+const METRICS_REFRESHED: [Metric; 3] = [
+    geometric_mean(
+        "geometric-mean-with-refresh",
+        "s geometric mean with refresh",
+        "geometric mean of the times of the 22 queries and the two refresh functions in the power stage",
+        &queries::TASKS,
+    ),
+    set_time(
+        "set-time-with-refresh",
+        "s set time with refresh",
+        "time of the power stage: RF1, all queries, RF2, one after the other",
+        &queries::TASKS,
+    ),
+    queries_per_hour(
+        "queries-per-hour-with-refresh",
+        "queries/h with refresh",
+        "queries an hour of all streams in the throughput stage, beside the refresh functions",
+    ),
 ];
 
 /// Queries whose time without indexes grows with the square of the scale factor.
@@ -124,6 +164,13 @@ pub(crate) static META: Meta = Meta {
             when: When::Run,
         },
         Param {
+            name: "refresh",
+            help: "refresh functions before and after the queries, and beside the streams; only with all queries",
+            default: "true",
+            kind: ParamKind::Flag,
+            when: When::Run,
+        },
+        Param {
             name: "validation",
             help: "the parameters for which the standard has answers, instead of those of the seed",
             default: "false",
@@ -160,6 +207,8 @@ struct TprocH {
     streams: u32,
     selection: Selection,
     timeout_ms: i64,
+    /// Whether refresh functions are asked for.
+    refresh: bool,
     /// The seed of the queries' parameters; `None` for the standard's.
     seed: Option<u32>,
 }
@@ -174,6 +223,7 @@ impl TprocH {
             streams: params.integer("streams") as u32,
             selection: Selection::of(params.text("queries")),
             timeout_ms: params.thousandths("timeout"),
+            refresh: params.flag("refresh"),
             seed: match params.flag("validation") {
                 true => None,
                 false => Some(params.integer("parameter-seed") as u32),
@@ -192,6 +242,12 @@ impl TprocH {
             Some(seed) => parameters::of_seed(query, seed + stream, self.scale),
             None => parameters::of_validation(query, self.scale),
         }
+    }
+
+    /// Returns true if the run has refresh functions: a part of the queries has none, and some scale factors have no
+    /// whole number of orders for them.
+    fn has_refresh(&self) -> bool {
+        self.refresh && self.selection == Selection::of(Selection::ALL) && self.scale.refreshed_orders().is_some()
     }
 
     fn queries(&self, stream: u32) -> Vec<Query> {
@@ -233,8 +289,19 @@ impl DataSet for TprocH {
     fn checks(&self) -> Vec<Check> {
         let slow = self.slow_queries();
         let mut checks = answers::answers(self.scale, |query| !slow.contains(&query));
-        checks.extend(answers::digests(self.scale));
+        checks.push(digests::check(self.scale, 0));
         checks
+    }
+
+    fn changed(&self, changes: &str) -> Changed {
+        match State::read(changes) {
+            Some(state) if state != State::default() => {
+                let digests = (state.progress == Progress::Whole).then(|| digests::check(self.scale, state.pairs));
+                let checks = std::iter::once(refresh::check(self.scale, state)).chain(digests).collect();
+                Changed { checks, repair: refresh::repair(self.scale, state) }
+            }
+            _ => Changed { checks: self.checks(), repair: None },
+        }
     }
 
     fn before_run(&self) -> &'static [&'static str] {
@@ -248,18 +315,25 @@ impl DataSet for TprocH {
 
 impl Drive for TprocH {
     fn txns(&self) -> Vec<Txn> {
-        let weight = |number| if self.selection.has(number) { 1.0 } else { 0.0 };
+        let is_run = |number| if number > QUERIES { self.has_refresh() } else { self.selection.has(number) };
+        let weight = |number| if is_run(number) { 1.0 } else { 0.0 };
         let txn = |(nth, name): (usize, &&'static str)| Txn { name, weight: weight(nth + 1), queries: 1 };
-        queries::NAMES.iter().enumerate().map(txn).collect()
+        queries::TASKS.iter().enumerate().map(txn).collect()
     }
 
     fn statements(&self, _: &Capabilities) -> Vec<Statement> {
         let queries = (1..=QUERIES).map(|query| queries::text(query, &self.values(query, 0)));
-        queries.chain(["set statement_timeout".to_owned()]).map(|text| Statement::new(text, &[])).collect()
+        let others = [
+            "insert an order with its lines".to_owned(),
+            "delete an order with its lines".to_owned(),
+            refresh::read_sql(),
+            "set statement_timeout".to_owned(),
+        ];
+        queries.chain(others).map(|text| Statement::new(text, &[])).collect()
     }
 
     fn statement_use(&self, statement: usize) -> StatementUse {
-        StatementUse { txn: Some(statement).filter(|nth| *nth < QUERIES), is_counted: false }
+        StatementUse { txn: Some(statement).filter(|nth| *nth < queries::TASKS.len()), is_counted: false }
     }
 
     fn stages(&self) -> Vec<Stage> {
@@ -270,26 +344,43 @@ impl Drive for TprocH {
             results: Results::Digest,
             ..Group::new(name)
         };
-        let stage =
-            |name, clients| Stage { ends: Ends::WhenDone(name), ..Stage::new(name, vec![group(name, clients)]) };
+        let stage = |name, clients| {
+            let beside = (name == THROUGHPUT && self.has_refresh()).then(|| group(REFRESH, Clients::Number(1)));
+            let groups = std::iter::once(group(name, clients)).chain(beside).collect();
+            Stage { ends: Ends::WhenAllDone, ..Stage::new(name, groups) }
+        };
         let power = stage(POWER, Clients::Number(1));
         let throughput = (self.streams > 0).then(|| stage(THROUGHPUT, Clients::Number(self.streams)));
         std::iter::once(power).chain(throughput).collect()
+    }
+
+    fn prepare(&self) {
+        if self.has_refresh() {
+            refresh::prepare(self.scale);
+        }
     }
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         // Stream 0 is the power stage.
         let stream = if context.stage == POWER { 0 } else { context.id.0 + 1 };
         let timeout_ms = Some(self.timeout_ms).filter(|ms| *ms < 1000 * DAY_S);
-        Box::new(Stream::new(self.queries(stream), timeout_ms))
+        let mut tasks: Vec<_> = match context.group {
+            REFRESH => (0..self.streams).flat_map(|_| [Task::Insert, Task::Delete]).collect(),
+            _ => self.queries(stream).into_iter().map(Task::Query).collect(),
+        };
+        if stream == 0 && self.has_refresh() {
+            tasks.insert(0, Task::Insert);
+            tasks.push(Task::Delete);
+        }
+        Box::new(Stream::new(tasks, self.scale, timeout_ms))
     }
 
     fn is_read_only(&self) -> bool {
-        true
+        !self.has_refresh()
     }
 
     fn counted(&self) -> Counted {
-        Counted { metrics: &METRICS, tallies: &[] }
+        Counted { metrics: if self.has_refresh() { &METRICS_REFRESHED } else { &METRICS }, tallies: &[] }
     }
 
     fn client_counts(&self, asked: Option<u32>, _: u32) -> ClientCounts {
@@ -311,6 +402,13 @@ impl Drive for TprocH {
                 "without indexes {} may take hours: limit each query with --timeout, or leave them out with --queries",
                 names.join(", ")
             ));
+        }
+        if self.refresh && self.scale.refreshed_orders().is_none() {
+            advice.push(
+                "a thousandth of the orders is no whole number at this scale factor: refresh functions are left out; \
+                 --no-refresh says so, an even number of thousandths has them"
+                    .to_owned(),
+            );
         }
         advice
     }
@@ -340,10 +438,35 @@ mod tests {
             let mut client = workload.drive.client(&context);
             std::iter::from_fn(|| client.begin()).map(|begin| begin.txn.0 + 1).collect::<Vec<_>>()
         };
-        assert_eq!(order(POWER, 0), [14, 18, 1]);
+        assert_eq!(order(POWER, 0), [14, 18, 1], "a part of the queries has no refresh functions");
         assert_eq!([order(THROUGHPUT, 0), order(THROUGHPUT, 1)], [[18, 14, 1], [14, 18, 1]]);
         let all = built(&[("scale", "0.01")]);
         assert_eq!((all.drive.stages().len(), all.drive.client_counts(None, 8).clients), (1, 1));
+    }
+
+    #[test]
+    fn refresh_functions_surround_a_whole_set_and_run_beside_the_streams() {
+        let names = |given: &[(&str, &str)], group: &'static str| {
+            let stage = if group == POWER { POWER } else { THROUGHPUT };
+            let rng = pgdyno_workload::Rng::new(1);
+            let context = ClientContext { stage, group, id: pgdyno_workload::ClientId(0), clients: 1, rng };
+            let mut client = built(given).drive.client(&context);
+            std::iter::from_fn(|| client.begin()).map(|begin| queries::TASKS[begin.txn.0 as usize]).collect::<Vec<_>>()
+        };
+        let two = [("scale", "0.01"), ("streams", "2")];
+        // RF2 deletes nothing until RF1 has inserted as much.
+        assert_eq!(names(&two, POWER)[..2], ["rf1", "q14"]);
+        assert_eq!((names(&two, POWER).len(), names(&two, THROUGHPUT).len()), (23, 22));
+        assert_eq!(names(&two, REFRESH), ["rf1", "rf1"]);
+        let groups = |given: &[(&str, &str)]| built(given).drive.stages().iter().map(|s| s.groups.len()).sum::<usize>();
+        assert_eq!([groups(&two), groups(&[two[0], two[1], ("refresh", "false")])], [3, 2]);
+        let metric = |given: &[(&str, &str)]| built(given).drive.counted().metrics[0].name;
+        assert_eq!(
+            [metric(&two), metric(&[("refresh", "false")]), metric(&[("queries", "1")])],
+            ["geometric-mean-with-refresh", "geometric-mean", "geometric-mean"]
+        );
+        let odd = built(&[("scale", "0.001")]);
+        assert!(odd.drive.is_read_only() && odd.drive.advice(1).concat().contains("refresh functions are left out"));
     }
 
     #[test]

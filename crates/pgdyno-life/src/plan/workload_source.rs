@@ -248,6 +248,7 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("foreign-keys", order.foreign_keys, "true"),
         ("think", order.keying_time, "on"),
         ("think", order.no_think, "off"),
+        ("refresh", order.no_refresh, "false"),
         ("validation", order.validation, "true"),
     ];
     let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
@@ -313,6 +314,7 @@ fn refuse_options_of_queries(order: &WorkloadOrder) -> Result<()> {
         ("streams", order.streams.is_some()),
         ("queries", order.queries.is_some()),
         ("timeout", order.timeout.is_some()),
+        ("no-refresh", order.no_refresh),
         ("validation", order.validation),
     ];
     let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };

@@ -3,6 +3,7 @@
 use pgdyno_engine::{Clock, RunOutcome};
 use pgdyno_measure::{Totals, TxnPart, broken_identities, broken_schedule, level_changes, steadiness, warm_up};
 use pgdyno_net::{Admin, AdminError, ConnectOptions};
+use pgdyno_plan::StagePlan;
 use pgdyno_results::{
     BuildRecord, ClientRecord, ErrorRecord, LevelChangeRecord, Names, PlaceRecord, RuleRecord, RunRecord, ServerRecord,
     SteadyRecord, Summary, TallyRecord, TxnName,
@@ -172,7 +173,7 @@ pub(crate) fn fill(record: &mut RunRecord, outcome: &RunOutcome, window: &Totals
         summary.still_waiting = waiting().map(|part| part.still_waiting).sum();
         summary.still_waiting_s_max = waiting().map(|part| part.still_waiting_ns_max).max().map(|ns| ns as f64 / 1e9);
         // A stage that does each piece of work once has no steady state.
-        let is_set = record.plan.stages.first().is_some_and(|stage| stage.ends_with.is_some());
+        let is_set = record.plan.stages.first().is_some_and(StagePlan::ends_with_work);
         steady(summary, if is_set { &[] } else { tps });
     }
 }

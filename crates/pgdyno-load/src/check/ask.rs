@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use pgdyno_net::{Admin, AdminError, ConnectOptions, Halt, Rows, quote};
-use pgdyno_workload::{CheckCost, Expect};
+use pgdyno_workload::{CheckCost, CheckSql, Expect};
 
 use crate::check::question::{CheckError, CheckProgress, Question, SHOWN};
 use crate::session;
@@ -33,7 +33,9 @@ impl Answer {
 /// One query: a question or a part of it.
 struct Query {
     question: usize,
-    sql: String,
+    sql: CheckSql,
+    /// Whether its rows are violations, of which few are read.
+    are_violations: bool,
     /// Estimated cost: a check that reads large tables costs 1.
     cost: f64,
 }
@@ -117,7 +119,9 @@ impl Board<'_> {
         }
         while let Some((nth, query)) = self.next(check) {
             let began = Instant::now();
-            let rows = admin.query(&query.sql)?;
+            // Without a text the user has ended the check, which `next` reports.
+            let Some(sql) = query.sql.text(&|| self.halt.is_set()) else { continue };
+            let rows = admin.query(&if query.are_violations { violations(&sql) } else { sql })?;
             let mut state = self.state();
             state.rows[nth] = Some(rows);
             state.done += 1;
@@ -182,27 +186,32 @@ fn begin(sharers: usize) -> [String; 4] {
 
 fn queries(questions: &[Question<'_>], connections: u64) -> Vec<Query> {
     let of_one = |(nth, question): (usize, &Question<'_>)| {
-        let texts = texts(question, connections);
+        let (texts, are_violations) = texts(question, connections);
         let cost = match question {
             Question::Check(check) if check.cost != CheckCost::Cheap => 1.0 / texts.len() as f64,
             Question::Check(_) | Question::Rows { .. } | Question::AnyRow { .. } => CHEAP,
         };
-        texts.into_iter().map(move |sql| Query { question: nth, sql, cost }).collect::<Vec<_>>()
+        texts.into_iter().map(move |sql| Query { question: nth, sql, are_violations, cost }).collect::<Vec<_>>()
     };
     questions.iter().enumerate().flat_map(of_one).collect()
 }
 
-fn texts(question: &Question<'_>, connections: u64) -> Vec<String> {
+/// Returns the queries of a question, and whether their rows are violations.
+fn texts(question: &Question<'_>, connections: u64) -> (Vec<CheckSql>, bool) {
+    let one = |sql: String| (vec![sql.into()], false);
     match question {
-        Question::Rows { table, .. } => vec![format!("select count(*) from {}", quote::identifier(table))],
+        Question::Rows { table, .. } => one(format!("select count(*) from {}", quote::identifier(table))),
         Question::AnyRow { table } => {
-            vec![format!("select count(*) from (select from {} limit 1) any_row", quote::identifier(table))]
+            one(format!("select count(*) from (select from {} limit 1) any_row", quote::identifier(table)))
         }
-        Question::Check(check) if matches!(check.expect, Expect::NoRow | Expect::Answer) => match &check.parts {
-            Some(parts) => parts.queries(connections).iter().map(|sql| violations(sql)).collect(),
-            None => vec![violations(&check.sql)],
-        },
-        Question::Check(check) => vec![check.sql.clone()],
+        Question::Check(check) => {
+            let are_violations = matches!(check.expect, Expect::NoRow | Expect::Answer);
+            let texts = match &check.parts {
+                Some(parts) if are_violations => parts.queries(connections).into_iter().map(CheckSql::from).collect(),
+                _ => vec![check.sql.clone()],
+            };
+            (texts, are_violations)
+        }
     }
 }
 

@@ -11,12 +11,14 @@ use crate::state::stamp;
 /// Knowledge of loaded data.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Rows of each table right after the load; empty without a stamp.
+    /// Rows that each table has by the stamp; empty without one.
     pub(crate) rows: Vec<(String, u64)>,
     /// Differences of tables and routines from those loaded; `None` if no stamp keeps the schema.
     pub(crate) differences: Option<Vec<Difference>>,
     /// The reason why no differences are known, if the stamp of an older pgdyno keeps no schema.
     pub(crate) schema_unknown: Option<String>,
+    /// What runs have noted in the stamp.
+    pub(crate) changes: Option<String>,
     /// Tables that were emptied or rewritten since the load; `None` if unknown.
     pub(crate) emptied: Option<Vec<String>>,
 }
@@ -61,7 +63,7 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
             stamp.pgdyno,
             stamp::command(data, &stamp)
         );
-        return Ok(Known { rows: stamp.rows, schema_unknown: Some(why), ..Known::default() });
+        return Ok(Known { rows: stamp.rows, changes: stamp.changes, schema_unknown: Some(why), ..Known::default() });
     };
     if data.sql_data().is_none() && data.routines(caps).list.is_empty() {
         expected.retain(|part| !part.is_routine());
@@ -76,7 +78,13 @@ pub(crate) fn known(admin: &mut Admin, data: &dyn DataSet, caps: &Capabilities) 
     differences.retain(|difference| difference.was.is_some() || !difference.part.is_routine());
     // If nodes hold the rows, this server does not show that they are gone.
     let emptied = (!caps.distributed_tables).then_some(emptied);
-    Ok(Known { rows: stamp.rows, differences: Some(differences), schema_unknown: None, emptied })
+    Ok(Known {
+        rows: stamp.rows,
+        differences: Some(differences),
+        schema_unknown: None,
+        changes: stamp.changes,
+        emptied,
+    })
 }
 
 /// Returns the present schema of a data set.

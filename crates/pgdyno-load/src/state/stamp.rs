@@ -8,8 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::state::schema::Schema;
 
-/// The table of the stamps, in the schema of the data.
-pub const STAMP_TABLE: &str = "pgdyno_stamp";
+pub use pgdyno_workload::STAMP_TABLE;
 
 /// Beginning of every mark on a table or routine.
 pub(crate) const MARK: &str = "loaded by pgdyno: ";
@@ -32,7 +31,8 @@ pub struct Stamp {
     pub params: String,
     /// See [`identity`].
     pub identity: String,
-    /// Rows of each table right after the load, in the order of the data set; zeros before its end.
+    /// Rows that each table has, in the order of the data set: right after the load, or after a run that noted
+    /// `changes`. Zeros before the end of the load.
     pub rows: Vec<(String, u64)>,
     /// The version of pgdyno that loaded it.
     pub pgdyno: String,
@@ -40,6 +40,8 @@ pub struct Stamp {
     pub begun_at: String,
     /// When it was complete.
     pub loaded_at: Option<String>,
+    /// What runs have changed since, in the workload's words: `refresh 3`.
+    pub changes: Option<String>,
 }
 
 impl Stamp {
@@ -81,7 +83,10 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "data set {} with {} (version {} of its rows)", self.dataset, self.params, self.version)?;
         match &self.loaded_at {
-            Some(at) => write!(f, ", loaded {at} by pgdyno {}", self.pgdyno),
+            Some(at) => {
+                write!(f, ", loaded {at} by pgdyno {}", self.pgdyno)?;
+                self.changes.iter().try_for_each(|changes| write!(f, ", changed by {changes}"))
+            }
             None if self.begun_at.is_empty() => Ok(()),
             None => write!(f, ", begun {} by pgdyno {} and not finished", self.begun_at, self.pgdyno),
         }
@@ -217,18 +222,18 @@ pub(crate) fn create_sql(schema: &str) -> String {
          version int not null, scale bigint not null, params text not null, identity text not null, \
          tables text[] not null, rows bigint[] not null, pgdyno text not null, \
          begun_at timestamptz not null default now(), loaded_at timestamptz, \
-         complete boolean not null default false, layout text)"
+         complete boolean not null default false, layout text, changes text)"
     )
 }
 
 /// Returns SQL that adds the columns that a table of stamps of an older pgdyno lacks; `None` if it has them.
 pub(crate) fn upgrade_sql(admin: &mut Admin, schema: &str) -> Result<Option<String>, AdminError> {
     let table = quote::literal(&format!("{schema}.{STAMP_TABLE}"));
-    let sql = format!("select 1 from pg_attribute where attrelid = to_regclass({table}) and attname = 'layout'");
-    Ok(match admin.query_opt(&sql)? {
-        Some(_) => None,
-        None => Some(format!("alter table {schema}.{STAMP_TABLE} add column layout text")),
-    })
+    let sql = format!(
+        "select string_agg('add column ' || name || ' text', ', ') from unnest(array['layout', 'changes']) as name \
+         where not exists (select from pg_attribute where attrelid = to_regclass({table}) and attname = name)"
+    );
+    Ok(admin.query_opt(&sql)?.map(|columns| format!("alter table {schema}.{STAMP_TABLE} {columns}")))
 }
 
 /// Returns SQL that notes the start of a load, and replaces the stamp of the data set.
@@ -296,7 +301,8 @@ pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Opt
     let dataset = quote::literal(dataset);
     let rows = admin.query(&format!(
         "select dataset, workload, version, scale, params, identity, pgdyno, begun_at::timestamptz(0)::text, \
-         loaded_at::timestamptz(0)::text, complete::text from {schema}.{STAMP_TABLE} where dataset = {dataset}"
+         loaded_at::timestamptz(0)::text, complete::text, to_jsonb(s) ->> 'changes' from {schema}.{STAMP_TABLE} s \
+         where dataset = {dataset}"
     ))?;
     let Some(row) = rows.rows.into_iter().next() else {
         return Ok(None);
@@ -317,6 +323,8 @@ pub(crate) fn read(admin: &mut Admin, schema: &str, dataset: &str) -> Result<Opt
         pgdyno: text(6),
         begun_at: text(7),
         loaded_at: row.get(8).cloned().flatten(),
+        // A table of an older pgdyno lacks this column.
+        changes: row.get(10).cloned().flatten(),
     };
     Ok(Some((stamp, text(9) == "true")))
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgdyno_workload::{
-    Capabilities, Check, CheckCost, CopyBuf, DataSet, Expect, Maker, Meta, Param, ParamKind, Params, Partitions, Rng,
-    Routine, Routines, RowCount, RowSource, SqlData, Table, When,
+    Capabilities, Changed, Check, CheckCost, CopyBuf, DataSet, Expect, Maker, Meta, Param, ParamKind, Params,
+    Partitions, Rng, Routine, Routines, RowCount, RowSource, SqlData, Table, When,
 };
 
 const ROWS_PER_CHUNK: u64 = 1_000;
@@ -183,7 +183,7 @@ impl DataSet for Sample {
         let check = |name, condition, sql: &str, expect| Check {
             name,
             condition,
-            sql: sql.to_owned(),
+            sql: sql.to_owned().into(),
             parts: None,
             expect,
             cost: CheckCost::Cheap,
@@ -202,6 +202,10 @@ impl DataSet for Sample {
                 Expect::UnchangedByRun,
             ),
         ]
+    }
+
+    fn changed(&self, _: &str) -> Changed {
+        Changed { checks: self.checks(), repair: None }
     }
 
     fn before_run(&self) -> &'static [&'static str] {

@@ -276,6 +276,7 @@ options! {
     streams: u64 => "streams",
     queries: String => "queries",
     timeout: Duration => "timeout",
+    no_refresh: bool => "no-refresh",
     validation: bool => "validation",
     params: BTreeMap<String, Word> => "param",
     settings: BTreeMap<String, Word> => "set",

@@ -168,7 +168,7 @@ impl Directory {
             Ok(Check {
                 name: leak(entry.name.clone()),
                 condition: leak(condition.to_owned()),
-                sql: statement.sql.clone(),
+                sql: statement.sql.clone().into(),
                 parts: None,
                 expect,
                 cost: CheckCost::Expensive,

@@ -13,7 +13,7 @@ pub(super) fn checks(builtin: Builtin) -> Vec<Check> {
     let check = |name, condition, cost, expect, sql: &str| Check {
         name,
         condition,
-        sql: sql.to_owned(),
+        sql: sql.to_owned().into(),
         parts: None,
         expect,
         cost,

@@ -25,7 +25,7 @@ pub(super) fn checks(warehouses: u32) -> Vec<Check> {
         Check {
             name: condition.clause,
             condition: condition.holds,
-            sql: parts.whole(),
+            sql: parts.whole().into(),
             parts: condition.sql.contains("{range:").then_some(parts),
             expect: Expect::NoRow,
             cost: condition.cost,

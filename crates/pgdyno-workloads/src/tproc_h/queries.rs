@@ -32,6 +32,12 @@ pub(super) const NAMES: [&str; 22] = [
     "q18", "q19", "q20", "q21", "q22",
 ];
 
+/// The names of queries and refresh functions as transactions.
+pub(super) const TASKS: [&str; 24] = [
+    "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "q16", "q17",
+    "q18", "q19", "q20", "q21", "q22", "rf1", "rf2",
+];
+
 /// Returns the text of query `query`, 1 to 22, without its first line, which explains it.
 pub(super) fn template(query: usize) -> &'static str {
     let text = TEXTS[query - 1];

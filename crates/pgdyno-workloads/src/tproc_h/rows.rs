@@ -5,8 +5,8 @@ use std::io::Write as _;
 use pgdyno_workload::{CopyBuf, RowSource};
 use tpchgen::dates::TPCHDate;
 use tpchgen::generators::{
-    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator, PartSuppGenerator,
-    RegionGenerator, SupplierGenerator,
+    CustomerGenerator, LineItem, LineItemGenerator, NationGenerator, Order, OrderGenerator, PartGenerator,
+    PartSuppGenerator, RegionGenerator, SupplierGenerator,
 };
 
 use super::scale::ScaleFactor;
@@ -132,23 +132,29 @@ fn customers(rows: CustomerGenerator<'_>, out: &mut CopyBuf) {
     }
 }
 
-fn orders(rows: OrderGenerator<'_>, out: &mut CopyBuf) {
-    for row in rows.iter() {
-        out.int(row.o_orderkey).int(row.o_custkey).plain(row.o_orderstatus.as_str().as_bytes());
-        date(out.cents(row.o_totalprice.0), row.o_orderdate).plain(row.o_orderpriority.as_bytes());
-        shown(out, row.o_clerk).int(i64::from(row.o_shippriority)).plain(row.o_comment.as_bytes()).end_row();
-    }
+pub(super) fn orders(rows: OrderGenerator<'_>, out: &mut CopyBuf) {
+    rows.iter().for_each(|row| order(&row, row.o_orderkey, out));
 }
 
-fn lines(rows: LineItemGenerator<'_>, out: &mut CopyBuf) {
-    for row in rows.iter() {
-        out.int(row.l_orderkey).int(row.l_partkey).int(row.l_suppkey).int(i64::from(row.l_linenumber));
-        out.cents(row.l_quantity * 100).cents(row.l_extendedprice.0).cents(row.l_discount.0).cents(row.l_tax.0);
-        out.plain(row.l_returnflag.as_bytes()).plain(row.l_linestatus.as_bytes());
-        date(date(date(out, row.l_shipdate), row.l_commitdate), row.l_receiptdate);
-        out.plain(row.l_shipinstruct.as_bytes()).plain(row.l_shipmode.as_bytes()).plain(row.l_comment.as_bytes());
-        out.end_row();
-    }
+/// Writes an order with another key.
+pub(super) fn order(row: &Order<'_>, key: i64, out: &mut CopyBuf) {
+    out.int(key).int(row.o_custkey).plain(row.o_orderstatus.as_str().as_bytes());
+    date(out.cents(row.o_totalprice.0), row.o_orderdate).plain(row.o_orderpriority.as_bytes());
+    shown(out, row.o_clerk).int(i64::from(row.o_shippriority)).plain(row.o_comment.as_bytes()).end_row();
+}
+
+pub(super) fn lines(rows: LineItemGenerator<'_>, out: &mut CopyBuf) {
+    rows.iter().for_each(|row| line(&row, row.l_orderkey, out));
+}
+
+/// Writes a line of an order with another key.
+pub(super) fn line(row: &LineItem<'_>, order_key: i64, out: &mut CopyBuf) {
+    out.int(order_key).int(row.l_partkey).int(row.l_suppkey).int(i64::from(row.l_linenumber));
+    out.cents(row.l_quantity * 100).cents(row.l_extendedprice.0).cents(row.l_discount.0).cents(row.l_tax.0);
+    out.plain(row.l_returnflag.as_bytes()).plain(row.l_linestatus.as_bytes());
+    date(date(date(out, row.l_shipdate), row.l_commitdate), row.l_receiptdate);
+    out.plain(row.l_shipinstruct.as_bytes()).plain(row.l_shipmode.as_bytes()).plain(row.l_comment.as_bytes());
+    out.end_row();
 }
 
 #[cfg(test)]

@@ -86,6 +86,12 @@ impl ScaleFactor {
         1_500 * self.thousandths
     }
 
+    /// Returns the orders that a refresh function inserts or deletes: a thousandth of them. `None` if that is no whole
+    /// number.
+    pub(super) fn refreshed_orders(self) -> Option<u64> {
+        self.orders().is_multiple_of(1000).then_some(self.orders() / 1000)
+    }
+
     /// Returns the rows of `lineitem`: exactly where they are known or counted in a moment, else a range that holds them.
     pub(super) fn lines(self) -> RowCount {
         let known = LINES.iter().find(|(thousandths, _)| *thousandths == self.thousandths).map(|(_, lines)| *lines);

@@ -1,9 +1,11 @@
-//! A stream: one client that runs each query of an ordering once.
+//! A stream: one client that does each of its tasks once, queries or refresh functions.
 
 use pgdyno_wire::{Capture, StmtId};
-use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Next, Note, Reply, TxnId, Verdict};
 
-use super::LIMIT;
+use super::refresh::{self, Progress, SETS, Set, State};
+use super::scale::ScaleFactor;
+use super::{LIMIT, RF1, RF2, STATE};
 
 /// One query of a stream.
 pub(super) struct Query {
@@ -12,38 +14,140 @@ pub(super) struct Query {
     pub(super) text: String,
 }
 
+/// A part of a stream, which is one transaction in reports.
+pub(super) enum Task {
+    Query(Query),
+    /// RF1 inserts the orders of the next set, one transaction after another.
+    Insert,
+    /// RF2 deletes as many.
+    Delete,
+}
+
 /// A stream.
 pub(super) struct Stream {
-    queries: Vec<Query>,
+    tasks: Vec<Task>,
+    scale: ScaleFactor,
     /// SQL that limits the time of each query of the session, until it is sent.
     limit: Option<String>,
-    /// Queries begun.
+    /// Tasks begun.
     begun: usize,
+    /// The refresh function in progress.
+    refresh: Refresh,
+    /// Whether its last transaction is to be tried again.
+    again: bool,
+    /// The set whose orders were inserted, and of which none was deleted yet.
+    inserted: Option<Set>,
+}
+
+/// A refresh function as far as it has come.
+#[derive(Default)]
+enum Refresh {
+    /// It has not begun.
+    #[default]
+    New,
+    /// The stamp is being read.
+    Reading,
+    /// Its set, the transactions that are left, and the last one sent.
+    Working(Set, Box<dyn Iterator<Item = String> + Send>, String),
 }
 
 impl Stream {
-    /// Returns a stream of these queries, each of which may take so many milliseconds, or any time.
-    pub(super) fn new(queries: Vec<Query>, timeout_ms: Option<i64>) -> Self {
-        Self { queries, limit: timeout_ms.map(|ms| format!("set statement_timeout = {ms}")), begun: 0 }
+    /// Returns a stream of these tasks; each query may take so many milliseconds, or any time.
+    pub(super) fn new(tasks: Vec<Task>, scale: ScaleFactor, timeout_ms: Option<i64>) -> Self {
+        Self {
+            tasks,
+            scale,
+            limit: timeout_ms.map(|ms| format!("set statement_timeout = {ms}")),
+            begun: 0,
+            refresh: Refresh::New,
+            again: false,
+            inserted: None,
+        }
+    }
+
+    /// Returns the set after those that the stamp notes, or why there is none.
+    fn next_set(&self, reply: Reply<'_>) -> Result<Set, String> {
+        let again = "; load the data anew with --replace, or leave refresh functions out with --no-refresh";
+        let Some(note) = reply.first().and_then(|row| row.text(0)) else {
+            return Err(format!("refresh functions need the stamp of pgdyno's load, and there is none{again}"));
+        };
+        match State::read(note) {
+            Some(State { pairs, progress: Progress::Whole }) => Set::of(self.scale, pairs + 1)
+                .ok_or_else(|| format!("all {SETS} sets of the refresh functions are used{again}")),
+            Some(_) => Err(format!("the stamp says '{note}': another run refreshes the same data")),
+            None => Err(format!("the stamp says '{note}', which this pgdyno does not know{again}")),
+        }
+    }
+
+    /// Sends the next transaction of a refresh function.
+    fn refresh(&mut self, function: StmtId, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
+        if matches!(self.refresh, Refresh::New) {
+            self.refresh = match self.inserted.take().filter(|_| function == RF2) {
+                Some(set) => Refresh::Working(set, Box::new(set.deletes()), String::new()),
+                None => {
+                    batch.query(STATE, refresh::read_sql().as_bytes(), Capture::Rows);
+                    self.refresh = Refresh::Reading;
+                    return Next::Await;
+                }
+            };
+        } else if matches!(self.refresh, Refresh::Reading) {
+            self.refresh = match self.next_set(reply) {
+                Ok(set) => Refresh::Working(set, Box::new(set.inserts()), String::new()),
+                Err(why) => {
+                    batch.note(Note::Error(why));
+                    return Next::Abort;
+                }
+            };
+        }
+        let Refresh::Working(set, transactions, last) = &mut self.refresh else { return Next::Abort };
+        if !std::mem::take(&mut self.again) {
+            let Some(sql) = transactions.next() else {
+                self.inserted = Some(*set).filter(|_| function == RF1);
+                return Next::Finish(Verdict::Committed);
+            };
+            *last = sql;
+        }
+        batch.query(function, last.as_bytes(), Capture::Nothing);
+        Next::Await
     }
 }
 
 impl ClientScript for Stream {
     fn begin(&mut self) -> Option<Begin> {
-        let query = self.queries.get(self.begun)?;
-        self.begun += 1;
-        Some(Begin::now(TxnId(query.number as u8 - 1)))
+        (self.refresh, self.again) = (Refresh::New, false);
+        loop {
+            let task = self.tasks.get(self.begun)?;
+            self.begun += 1;
+            match task {
+                Task::Query(query) => return Some(Begin::now(TxnId(query.number as u8 - 1))),
+                Task::Insert => return Some(Begin::now(TxnId(RF1.0 as u8))),
+                // Nothing is deleted unless as much was inserted.
+                Task::Delete if self.inserted.is_none() => {}
+                Task::Delete => return Some(Begin::now(TxnId(RF2.0 as u8))),
+            }
+        }
     }
 
-    fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
+    fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
         if let Some(limit) = self.limit.take() {
             batch.query(LIMIT, limit.as_bytes(), Capture::Nothing);
             return Next::Await;
         }
-        let query = &self.queries[self.begun - 1];
-        batch.query(StmtId(query.number as u32 - 1), query.text.as_bytes(), Capture::Nothing);
-        Next::Finish(Verdict::Committed)
+        match &self.tasks[self.begun - 1] {
+            Task::Query(query) => {
+                batch.query(StmtId(query.number as u32 - 1), query.text.as_bytes(), Capture::Nothing);
+                Next::Finish(Verdict::Committed)
+            }
+            Task::Insert => self.refresh(RF1, reply, batch),
+            Task::Delete => self.refresh(RF2, reply, batch),
+        }
     }
 
-    fn restart(&mut self) {}
+    fn restart(&mut self) {
+        // The server has undone the last transaction of a refresh function, and those before it are committed.
+        match self.refresh {
+            Refresh::Working(..) => self.again = true,
+            Refresh::New | Refresh::Reading => self.refresh = Refresh::New,
+        }
+    }
 }

@@ -93,7 +93,18 @@ impl RunArgs {
     pub(crate) fn order(self) -> Order {
         let Self {
             workload,
-            issue: IssueArgs { all_warehouses, pipeline, keying_time, no_think, streams, queries, timeout, validation },
+            issue:
+                IssueArgs {
+                    all_warehouses,
+                    pipeline,
+                    keying_time,
+                    no_think,
+                    streams,
+                    queries,
+                    timeout,
+                    no_refresh,
+                    validation,
+                },
             target,
             drive,
             out,
@@ -128,6 +139,7 @@ impl RunArgs {
                 streams,
                 queries,
                 timeout,
+                no_refresh,
                 validation,
                 ..workload.order()
             },
@@ -237,6 +249,9 @@ pub(crate) struct IssueArgs {
     /// Time that a query of tproc-h may take: seconds, or with a unit [default: 1 day]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) timeout: Option<f64>,
+    /// No refresh functions of tproc-h: the data stays as it was loaded
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
     /// Use the parameters for which TPC-H has answers in tproc-h's queries
     #[arg(long)]
     pub(crate) validation: bool,

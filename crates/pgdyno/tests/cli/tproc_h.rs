@@ -15,7 +15,12 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     place.run("check tproc-h").ok().prints(&["holds  answer of q16", "holds  digests"]);
 
     // The scale factor is that of what is loaded.
-    place.run("run tproc-h -D streams=2").ok().prints(&["s geometric mean", "queries/h", "s set time", "scale 0.01"]);
+    place.run("run tproc-h -D streams=2 --no-refresh").ok().prints(&[
+        "s geometric mean",
+        "queries/h",
+        "s set time",
+        "scale 0.01",
+    ]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
     assert_eq!([run.text("/stages/0/name"), run.text("/stages/1/name")], ["power", "throughput"]);
@@ -34,7 +39,7 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     assert!(run.at("/metrics").get("geometric-mean").is_none() && run.number("/metrics/set-time/value") > 0.0);
 
     // Nobody scans a table in a millisecond.
-    place.run("run tproc-h -D timeout=0.001 --no-check").ended(2);
+    place.run("run tproc-h -D timeout=0.001 --no-check --no-refresh").ended(2);
     let run = place.home.runs().pop().unwrap();
     assert_eq!([run.text("/status"), run.text("/errors/0/sqlstate")], ["invalid", "57014"]);
     let warnings = run.at("/warnings").to_string();
@@ -45,5 +50,52 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     let wrong = ["answer of q1:", "row=3 column=sum_qty expected=742802.00 found=742803.00"];
     place.run("run tproc-h").ended(12).says(&["the data is broken before the run"]).says(&wrong);
     place.run("check tproc-h").ended(12).prints(&["BROKEN answer of q1", "BROKEN digests", "table=lineitem"]);
+    place.ask("update lineitem set l_quantity = l_quantity - 1 where l_orderkey = 1 and l_linenumber = 1 returning 1");
+    refreshed(&place);
     place.run("drop tproc-h").ok();
+}
+
+/// Pairs of refresh functions leave as many orders as before, and exactly those that tpchgen has, also after an
+/// interruption.
+fn refreshed(place: &Place) {
+    let orders = "select count(*) || ' ' || count(*) filter (where o_orderkey / 8 % 4 = 1) from orders";
+    let stamp = "select changes from pgdyno_stamp";
+    place.run("run tproc-h -D streams=2").ok().prints(&["s geometric mean with refresh"]);
+    let run = place.home.runs().pop().unwrap();
+    assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
+    let metrics = run.at("/metrics");
+    for name in ["geometric-mean", "set-time", "queries-per-hour"] {
+        assert!(
+            metrics.get(name).is_none() && metrics.get(format!("{name}-with-refresh")).is_some(),
+            "{name}: {metrics}"
+        );
+    }
+    let committed = |at: &str| run.number(&format!("/stages/{at}/summary/committed"));
+    assert_eq!(["0/groups/0", "1/groups/0", "1/groups/1"].map(committed), [24.0, 44.0, 4.0]);
+    assert_eq!([place.ask(orders), place.ask(stamp)], ["15000 45", "refresh 3"]);
+    place.run("check tproc-h").ok().prints(&["holds  refresh", "holds  digests"]);
+
+    // A pair that fails in RF1 is undone, one that fails in RF2 is completed.
+    for (event, end) in [("insert", ["15000 45", "refresh 3"]), ("delete", ["15000 60", "refresh 4"])] {
+        place.execute(&format!(
+            "create function fail() returns trigger language plpgsql as $$ begin if (select count(*) from orders) % 15 = \
+             7 then raise 'no'; end if; return null; end $$; create trigger fail after {event} on orders execute \
+             function fail()"
+        ));
+        place
+            .run("run tproc-h --allow-schema-changes --queries all")
+            .ended(2)
+            .says(&["refresh 4, which was interrupted"]);
+        place.execute("drop function fail cascade");
+        assert_eq!([place.ask(orders), place.ask(stamp)], end, "{event}");
+    }
+    // As after kill -9.
+    place.execute(
+        "update pgdyno_stamp set changes = 'refresh 4 inserting'; insert into orders select 237, o_custkey, \
+         o_orderstatus, o_totalprice, o_orderdate, o_orderpriority, o_clerk, o_shippriority, o_comment from orders where \
+         o_orderkey = 9",
+    );
+    place.run("check tproc-h").ended(12).prints(&["BROKEN refresh", "refresh=interrupted: the next run repairs it"]);
+    place.run("run tproc-h --queries 6").ok().says(&["undoing refresh 5, which was interrupted"]);
+    place.run("check tproc-h").ok().prints(&["holds  rows of lineitem", "holds  digests"]);
 }

@@ -78,7 +78,9 @@ fn everything_else() -> Vec<Vec<String>> {
         line(&format!(
             "simple-update --target embedded --pipeline -s 5 -t 100 --no-load -n --no-samples -j 1 --pin={cpu}"
         )),
-        line("tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --queries 1,6 --timeout 5min --validation"),
+        line(
+            "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --queries 1,6 --timeout 5min --no-refresh --validation",
+        ),
         line("noop -c 9 -R 1000 -T 3s"),
         line("polardb-ro --target embedded -c 3"),
         line("mixed --target embedded -c 6"),
