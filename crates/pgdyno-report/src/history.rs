@@ -9,7 +9,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use pgdyno_measure::change_points::{self, Drift, RUNS_MIN, change_points};
+use pgdyno_measure::change_points::{ChangePoint, Changes, Drift, RUNS_MIN, change_points};
 use pgdyno_measure::compare::{Change, Direction};
 use pgdyno_results::{Metric, RunRecord};
 
@@ -200,16 +200,18 @@ pub fn histories(records: &[&RunRecord], wish: &Wish) -> Result<Histories, Strin
 fn history(name: String, metric: Metric, records: &[&RunRecord], wish: &Wish) -> History {
     let values: Vec<f64> = records.iter().filter_map(|record| metric.value(record)).collect();
     let changes = change_points(&values, wish.confidence);
-    let found = changes.clone().unwrap_or_default();
+    let mut found = changes.clone().unwrap_or_default();
+    let names: Vec<_> = records.iter().map(|record| name_of(record, wish.label.as_deref())).collect();
+    between_names(&mut found, &names);
     let run = |(nth, record): (usize, &&RunRecord)| HistoryRun {
         id: record.id.clone(),
-        name: name_of(record, wish.label.as_deref()),
+        name: names[nth].clone(),
         started_at: record.started_at.clone(),
         value: values[nth],
         level: found.levels.get(nth).copied().unwrap_or(values[nth]),
         labels: record.labels.clone(),
     };
-    let change = |point: &change_points::ChangePoint| HistoryChange {
+    let change = |point: &ChangePoint| HistoryChange {
         at: point.at,
         places: (point.earliest, point.latest),
         change: point.change,
@@ -231,6 +233,27 @@ fn history(name: String, metric: Metric, records: &[&RunRecord], wish: &Wish) ->
         (history.verdict, history.decisive) = judged(&history, wish);
     }
     history
+}
+
+/// Moves a change point that is between two runs of the same commit to the nearest place between two commits, if it may be there:
+/// a commit is the likelier cause.
+fn between_names(found: &mut Changes, names: &[String]) {
+    for nth in 0..found.points.len() {
+        let ChangePoint { at, earliest, latest, .. } = found.points[nth];
+        let before = nth.checked_sub(1).map_or(0, |before| found.points[before].at);
+        let after = found.points.get(nth + 1).map_or(names.len(), |after| after.at);
+        let places = earliest.max(before + 1)..=latest.min(after - 1);
+        let is_between = |place: &usize| names[place - 1] != names[*place];
+        let Some(place) = places.filter(is_between).min_by_key(|place| place.abs_diff(at)) else { continue };
+        let (old, new) = (found.levels[at - 1], found.levels[at]);
+        if let Some(levels) = found.levels.get_mut(place..at) {
+            levels.fill(new);
+        }
+        if let Some(levels) = found.levels.get_mut(at..place) {
+            levels.fill(old);
+        }
+        found.points[nth].at = place;
+    }
 }
 
 /// Returns the verdict, and the change point that it is about.

@@ -69,6 +69,29 @@ fn the_answer_comes_first_with_what_changed_there() {
 }
 
 #[test]
+fn a_change_is_between_two_commits_where_it_may_be() {
+    let found_at = |slower_at: usize, loud: &[usize]| {
+        let mut records = runs(30, slower_from(slower_at));
+        for (nth, record) in records.iter_mut().enumerate() {
+            record.labels.insert("commit".to_owned(), format!("c{:02}", nth / 3));
+            if loud.contains(&nth) {
+                record.summary.as_mut().unwrap().tps = 952.0;
+            }
+        }
+        found(&records)
+    };
+    // The first run of the commit looks like neither level.
+    let moved = found_at(18, &[18]);
+    let [change] = moved.series[0].changes.as_slice() else { panic!("{:?}", moved.series[0].changes) };
+    assert!(change.at == 18 && change.places.0 <= 18 && change.places.1 >= 19, "{change:?}");
+    assert!(moved.series[0].runs[17].level > 1.05 * moved.series[0].runs[18].level);
+    // One that can only be within a commit stays, and is said to be.
+    let within = found_at(19, &[]);
+    assert_eq!(within.series[0].changes[0].at, 19);
+    assert!(rendered(&within, "text").contains("between two runs of commit c06, so not by it"));
+}
+
+#[test]
 fn a_slowdown_counts_while_it_is_recent_and_nothing_made_it_good() {
     let verdict = |level: &dyn Fn(usize) -> f64| found(&runs(60, level)).series[0].verdict;
     assert_eq!(verdict(&slower_from(45)), Verdict::Slower);

@@ -212,7 +212,10 @@ fn cut(value: &str) -> String {
 fn place(history: &History, change: &HistoryChange, confidence: f64) -> String {
     let name = |nth: usize| &history.runs[nth].name;
     let (earliest, latest) = change.places;
-    let at = format!("between {} and {}", name(change.at - 1), name(change.at));
+    let at = match (name(change.at - 1), name(change.at)) {
+        (before, after) if before == after => format!("between two runs of {after}, so not by it"),
+        (before, after) => format!("between {before} and {after}"),
+    };
     if earliest == latest {
         return at;
     }
