@@ -5,6 +5,7 @@ pub(crate) mod cpus;
 mod journal;
 mod notices;
 pub(crate) mod pinning;
+pub(crate) mod query_plans;
 pub(crate) mod watch;
 
 use std::time::{Duration, Instant};

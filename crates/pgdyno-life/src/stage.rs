@@ -8,7 +8,8 @@ use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CheckRecord, CheckSet, CopyRecord, GrowthRecord, ServerRecord, Status, note_counts, note_metrics,
+    CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerRecord, Status, note_counts, note_metrics,
+    write_json,
 };
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_workload::{Capabilities, DataSet, Metric, Workload};
@@ -17,6 +18,7 @@ use crate::data::copies;
 use crate::data::foreign;
 use crate::data::loading::LoadSettings;
 use crate::data::{self, DataAccess};
+use crate::drive::query_plans;
 use crate::drive::watch;
 use crate::drive::{self, Driven, DrivenServer};
 use crate::events::{Event, EventSink};
@@ -210,6 +212,9 @@ impl Stage<'_> {
             self.warn(lock::disturbs(&other));
         }
         if answers && !matches!(driven.outcome.ended, Ended::ServerLost(_)) {
+            if matches!(driven.outcome.ended, Ended::Complete) {
+                self.explain(options);
+            }
             self.look_back(&access, admin, &counted_before, &baselines, &driven, &mut end);
         }
         self.note_growth(admin, caps, &sizes);
@@ -268,6 +273,26 @@ impl Stage<'_> {
         }
         self.recording.note_steps(&mut steps);
         Ok(())
+    }
+
+    /// Keeps the plans of the workload's queries, if the plan asks for that. A failure is a warning: the figures stand
+    /// without the plans.
+    fn explain(&mut self, options: &ConnectOptions) {
+        if !self.plan.watch.plans {
+            return;
+        }
+        let stop = self.interrupt.control.stop_flag();
+        let explained = self.workload.drive.explained();
+        let file = self.recording.path().join(QUERY_PLANS);
+        match query_plans::explain(options, &explained, stop, self.events) {
+            Ok(plans) => {
+                self.recording.record.query_plans = plans.shapes;
+                if let Err(error) = write_json(&file, &plans.whole) {
+                    self.warn(error.to_string());
+                }
+            }
+            Err(error) => self.warn(format!("the queries could not be explained: {error}")),
+        }
     }
 
     /// Returns the sizes of the tables; none if they cannot be read now.

@@ -378,6 +378,13 @@ pub static OPTIONS: &[RunOption] = &[
         },
     },
     RunOption {
+        flags: &["plans"],
+        title: "plans of queries kept",
+        // After the measured time.
+        bearing: none,
+        kind: Kind::Flag(|plan| plan.watch.plans),
+    },
+    RunOption {
         flags: &["random-seed"],
         title: "seed",
         bearing: none,

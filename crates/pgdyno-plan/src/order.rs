@@ -130,6 +130,7 @@ impl Order {
                 // The text of a command is not stored: it may contain a password.
                 os_metrics: plan.watch.os.clone().filter(|how| how.starts_with("ssh ")),
                 statement_plans: Some(plan.watch.statement_plans),
+                plans: plan.watch.plans,
             },
             suite: None,
             no_load: plan.load == LoadChoice::Never,
@@ -328,6 +329,8 @@ pub struct WatchOrder {
     pub os_metrics: Option<String>,
     /// Number of statements whose plans are stored.
     pub statement_plans: Option<u32>,
+    /// Explain the workload's queries after the measured time.
+    pub plans: bool,
 }
 
 #[cfg(test)]

@@ -166,6 +166,9 @@ pub struct WatchPlan {
     pub os: Option<String>,
     /// Number of statements whose plans are stored.
     pub statement_plans: u32,
+    /// Whether the workload's queries are explained after the measured time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plans: bool,
 }
 
 impl WatchPlan {

@@ -102,6 +102,9 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
         }
         stages => stages.iter().for_each(|stage| step("measure", of_stage(stage, plan, &drivers))),
     }
+    if plan.watch.plans {
+        step("explain", "each query once, outside the measured time".to_owned());
+    }
     if has_data && plan.checks {
         step("check", "the consistency conditions again".to_owned());
     }
@@ -190,7 +193,7 @@ fn routine_schema(plan: &Plan) -> Option<&str> {
 
 /// Returns what is watched while the clients run; nothing if there is nothing to watch.
 fn watched(plan: &Plan) -> Option<String> {
-    let WatchPlan { off, os, statement_plans } = &plan.watch;
+    let WatchPlan { off, os, statement_plans, plans: _ } = &plan.watch;
     if matches!(plan.target.as_str(), "none" | "null") {
         return None;
     }

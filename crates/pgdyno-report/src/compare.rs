@@ -5,6 +5,7 @@ mod facts;
 mod figures;
 mod json;
 mod markdown;
+mod plans;
 mod text;
 pub(crate) mod words;
 
@@ -16,6 +17,7 @@ use pgdyno_results::{Metric, RunRecord, Series, Status};
 pub use facts::{Difference, Group};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
+pub use plans::{PlanChange, Plans};
 
 use crate::Look;
 
@@ -129,6 +131,8 @@ pub struct Comparison {
     pub reason: String,
     /// The limit, where one was given.
     pub limit: Option<Limit>,
+    /// Queries whose plans changed shape, where both sides have plans.
+    pub plans: Option<Plans>,
     /// Notes for the reader of the verdict.
     pub notes: Vec<String>,
 }
@@ -173,10 +177,12 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
         let held = change.map(|change| figures::held(&change, &metric, loss_max, wish.confidence, tried));
         Limit { loss_max, held }
     });
-    let notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway, wish);
+    let plans = plans::changes(&base_records, &new_records);
+    let mut notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway, wish);
+    notes.extend(plans::missing(&base_records, &new_records));
     let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
-    Ok(Comparison { sides, differences, confidence: wish.confidence, figures, verdict, reason, limit, notes })
+    Ok(Comparison { sides, differences, confidence: wish.confidence, figures, verdict, reason, limit, plans, notes })
 }
 
 /// The metric of this name, or the one that all of these runs are known by.

@@ -13,6 +13,9 @@ pub(crate) const GROUP_INTERVALS: &str = "intervals-by-group.csv";
 /// Its latencies, interval by interval, in HdrHistogram's log format. Locked while the run goes on.
 pub const LATENCY: &str = "latency.hlog";
 
+/// The plans of its queries as EXPLAIN returned them, if the run kept them.
+pub const QUERY_PLANS: &str = "plans.json";
+
 /// The directory with the files of its workload that are too large for the record, by their hashes.
 pub(crate) const INPUTS: &str = "inputs";
 

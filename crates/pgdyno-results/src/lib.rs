@@ -45,7 +45,7 @@ pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
 pub use interval::{IntervalLatency, IntervalRecord};
-pub use layout::{INTERVALS, LATENCY, RECORD, input_path, is_run_name, run_id};
+pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
 pub use live::{Latest, goes_on, read_latest};
 pub use metric::Metric;
@@ -55,8 +55,9 @@ pub use record::{
     BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,
     EventRecord, FORMAT_VERSION, FindingRecord, GroupRecord, GrowthRecord, LatencyRecord, LeftOutRecord,
     LevelChangeRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord,
-    RuleRecord, RunRecord, SamplesRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord, Status,
-    SteadyRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord, WorkloadMetricRecord,
+    QueryPlanRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerRecord, SettingRecord, StageRecord,
+    StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord,
+    WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};

@@ -8,6 +8,7 @@ mod driver;
 mod figures;
 mod groups;
 mod observed;
+mod query_plans;
 mod server;
 mod target;
 
@@ -27,6 +28,7 @@ pub use figures::{
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
+pub use query_plans::{QueryPlanRecord, ScanRecord};
 pub use server::{BuildRecord, ClusterRecord, GrowthRecord, NodeRecord, PlaceRecord, ServerRecord};
 pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 
@@ -137,6 +139,9 @@ pub struct RunRecord {
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
+    /// Plans of the queries, with `--plans`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub query_plans: Vec<QueryPlanRecord>,
     /// Counts of the clients beside transactions in the measured window, such as remote accesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<TallyRecord>,
@@ -210,6 +215,7 @@ impl RunRecord {
             transactions: Vec::new(),
             stages: Vec::new(),
             statements: Vec::new(),
+            query_plans: Vec::new(),
             tallies: Vec::new(),
             rules: Vec::new(),
             errors: Vec::new(),

@@ -110,6 +110,7 @@ impl Store {
             id: id.to_owned(),
             trust: Some(trust),
             statements: Vec::new(),
+            query_plans: Vec::new(),
             intervals: Vec::new(),
             transactions: Vec::new(),
             findings: Vec::new(),

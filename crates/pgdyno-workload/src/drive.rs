@@ -43,12 +43,25 @@ pub struct ClientCounts {
     pub connections: Option<u32>,
 }
 
+/// Queries whose plans are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// SQL that sets the session up as those of the clients are.
+    pub setup: Option<String>,
+    /// Name and text of each query.
+    pub queries: Vec<(&'static str, String)>,
+}
+
 /// The work of clients, their counts, and the meaning of the figures.
 pub trait Drive: Send + Sync {
     /// Returns kinds of transactions, in the order of their [`TxnId`](crate::TxnId)s.
     fn txns(&self) -> Vec<Txn>;
     /// Returns statements, in the order of their ids.
     fn statements(&self, caps: &Capabilities) -> Vec<Statement>;
+    /// Returns what `--plans` explains; no queries if it explains none.
+    fn explained(&self) -> Explained {
+        Explained::default()
+    }
     /// Returns the use of the statement with this number.
     fn statement_use(&self, _statement: usize) -> StatementUse {
         StatementUse::default()

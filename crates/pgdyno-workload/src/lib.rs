@@ -37,7 +37,7 @@ pub use check::{Check, CheckCost, CheckSql, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
-pub use drive::{ClientCounts, Counted, Drive, StatementUse, Txn};
+pub use drive::{ClientCounts, Counted, Drive, Explained, StatementUse, Txn};
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use pace::{Arrivals, Pace, Rate};

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends,
+    Explained,
     Group, Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage,
     StatementUse, Table, Txn, When, Workload,
 };
@@ -236,6 +237,11 @@ impl TprocH {
         if self.indexes == Profile::None && self.scale.thousandths() >= 100 { SLOW_WITHOUT_INDEXES } else { &[] }
     }
 
+    /// Returns how many milliseconds a query may take, if that is limited.
+    fn timeout_ms(&self) -> Option<i64> {
+        Some(self.timeout_ms).filter(|ms| *ms < 1000 * DAY_S)
+    }
+
     /// Returns the parameters of a query in stream `stream`, 0 for the power stage.
     fn values(&self, query: usize, stream: u32) -> Vec<String> {
         match self.seed {
@@ -332,6 +338,12 @@ impl Drive for TprocH {
         queries.chain(others).map(|text| Statement::new(text, &[])).collect()
     }
 
+    fn explained(&self) -> Explained {
+        let chosen = (1..=QUERIES).filter(|number| self.selection.has(*number));
+        let query = |number| (queries::NAMES[number - 1], queries::text(number, &self.values(number, 0)));
+        Explained { setup: self.timeout_ms().map(stream::limit), queries: chosen.map(query).collect() }
+    }
+
     fn statement_use(&self, statement: usize) -> StatementUse {
         StatementUse { txn: Some(statement).filter(|nth| *nth < queries::TASKS.len()), is_counted: false }
     }
@@ -363,7 +375,6 @@ impl Drive for TprocH {
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         // Stream 0 is the power stage.
         let stream = if context.stage == POWER { 0 } else { context.id.0 + 1 };
-        let timeout_ms = Some(self.timeout_ms).filter(|ms| *ms < 1000 * DAY_S);
         let mut tasks: Vec<_> = match context.group {
             REFRESH => (0..self.streams).flat_map(|_| [Task::Insert, Task::Delete]).collect(),
             _ => self.queries(stream).into_iter().map(Task::Query).collect(),
@@ -372,7 +383,7 @@ impl Drive for TprocH {
             tasks.insert(0, Task::Insert);
             tasks.push(Task::Delete);
         }
-        Box::new(Stream::new(tasks, self.scale, timeout_ms))
+        Box::new(Stream::new(tasks, self.scale, self.timeout_ms()))
     }
 
     fn is_read_only(&self) -> bool {

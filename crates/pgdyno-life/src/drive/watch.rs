@@ -37,7 +37,12 @@ pub(crate) fn os_metrics(order: &WatchOrder, target: Option<&Named>) -> Option<O
 pub(crate) fn planned(order: &WatchOrder, target: &TargetFacts) -> WatchPlan {
     let asked = order.os_metrics.as_ref().map(|how| OsMetrics::parse(how, None).name());
     let os = asked.or_else(|| target.os.clone()).filter(|_| !order.no_samples);
-    WatchPlan { off: order.no_samples, os, statement_plans: order.statement_plans.unwrap_or_default() }
+    WatchPlan {
+        off: order.no_samples,
+        os,
+        statement_plans: order.statement_plans.unwrap_or_default(),
+        plans: order.plans,
+    }
 }
 
 /// What is watched, how, and where the samples go.

@@ -243,6 +243,11 @@ fn plan(
         let error = "--max-tries=0 needs an end: give --time or --latency-limit";
         return Err(Failure::new(Code::Start, error));
     }
+    if order.watch.plans && workload.drive.explained().queries.is_empty() {
+        let error = format!("--plans explains the queries of tproc-h, and {} has none of them", source.name());
+        let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
+        return Err(Failure::new(Code::Start, error).hint(hint));
+    }
     let pace = drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into();
     let load = match (order.no_load || target.is_null, order.replace) {
         (true, _) => LoadChoice::Never,

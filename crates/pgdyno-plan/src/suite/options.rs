@@ -298,6 +298,7 @@ options! {
     no_samples: bool => "no-samples",
     os_metrics: String => "os-metrics",
     statement_plans: u64 => "statement-plans",
+    plans: bool => "plans",
     args: Vec<String> => "",
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_measure::compare::Held;
 use serde_json::{Value, json};
 
-use super::{Comparison, Difference, Figure, Limit, Side};
+use super::{Comparison, Difference, Figure, Limit, PlanChange, Plans, Side};
 use crate::Look;
 use crate::metric::unit_in_json;
 
@@ -20,6 +20,7 @@ pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> i
         "new": new,
         "figures": comparison.figures.iter().map(figure).collect::<Vec<_>>(),
         "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
+        "plans": comparison.plans.as_ref().map(plans),
         "notes": comparison.notes,
     });
     serde_json::to_writer_pretty(&mut *out, &value)?;
@@ -61,6 +62,20 @@ fn difference(difference: &Difference) -> Value {
         "new": difference.new,
         "different_work": difference.is_decisive,
     })
+}
+
+fn plans(plans: &Plans) -> Value {
+    let change = |change: &PlanChange| {
+        let [base, new] = change.seconds;
+        json!({
+            "query": change.query,
+            "base_s": base,
+            "new_s": new,
+            "change_percent": change.ratio().map(percent),
+            "changes": change.changes,
+        })
+    };
+    json!({ "compared": plans.compared, "changed": plans.changed.iter().map(change).collect::<Vec<_>>() })
 }
 
 fn limit(limit: &Limit) -> Value {

@@ -31,6 +31,19 @@ pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> i
         }
         writeln!(out)?;
     }
+    if let Some(plans) = &comparison.plans {
+        writeln!(out, "Plans: {}.\n", plans.summary())?;
+        if !plans.changed.is_empty() {
+            writeln!(out, "| query | time | plan |\n| --- | --- | --- |")?;
+        }
+        for change in &plans.changed {
+            let changes = change.changes.join("<br>").replace('|', "\\|");
+            writeln!(out, "| {} | {} | {changes} |", change.query, change.times())?;
+        }
+        if !plans.changed.is_empty() {
+            writeln!(out)?;
+        }
+    }
     for (name, side) in ["BASE", "NEW"].iter().zip(&comparison.sides) {
         writeln!(out, "- {name}: {}", words::runs(side))?;
         for (run, why) in &side.left_out {

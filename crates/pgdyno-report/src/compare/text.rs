@@ -8,6 +8,10 @@ use super::{Comparison, Verdict, words};
 use crate::Look;
 use crate::metric::value_text;
 use crate::paint::Paint;
+use crate::wrap;
+
+/// Columns before the changes of a plan.
+const PLAN_INDENT: usize = 7;
 
 /// Values longer than this are cut: the whole is in the JSON.
 const VALUE_MAX: usize = 60;
@@ -25,6 +29,7 @@ pub(super) fn render(comparison: &Comparison, look: Look, out: &mut dyn Write) -
     writeln!(out)?;
     differences(comparison, &paint, out)?;
     table(comparison, out)?;
+    plans(comparison, &paint, out)?;
     let verdict = words::verdict(comparison);
     let painted = match comparison.verdict {
         Verdict::Slower | Verdict::NotComparable => paint.red(&verdict),
@@ -37,6 +42,21 @@ pub(super) fn render(comparison: &Comparison, look: Look, out: &mut dyn Write) -
     }
     for note in &comparison.notes {
         writeln!(out, "{} {note}", paint.yellow("note:"))?;
+    }
+    Ok(())
+}
+
+/// Writes the queries whose plans changed, with their times.
+fn plans(comparison: &Comparison, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+    let Some(plans) = &comparison.plans else { return Ok(()) };
+    writeln!(out, "\nplans: {}", plans.summary())?;
+    let blank = " ".repeat(PLAN_INDENT);
+    for change in &plans.changed {
+        let name = format!("  {:<1$}", change.query, PLAN_INDENT - 2);
+        writeln!(out, "{}{}", paint.bold(&name), change.times())?;
+        for line in &change.changes {
+            wrap::hanging(out, &blank, PLAN_INDENT, line)?;
+        }
     }
     Ok(())
 }

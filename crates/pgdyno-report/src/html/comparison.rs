@@ -31,6 +31,7 @@ pub(super) fn details(comparison: &Comparison, html: &mut Html) {
         html.heading("Before you rely on it").list(comparison.notes.iter().map(String::as_str));
     }
     differences(comparison, html);
+    plans(comparison, html);
 }
 
 fn mark(verdict: Verdict) -> VerdictMark {
@@ -93,6 +94,17 @@ fn changes(comparison: &Comparison, html: &mut Html) {
     let [low, high] = scale.ends();
     html.text(&format!("The scale goes from {low} to {high}."));
     html.raw("</p>\n");
+}
+
+/// Writes the queries whose plans changed.
+fn plans(comparison: &Comparison, html: &mut Html) {
+    let Some(plans) = &comparison.plans else { return };
+    html.raw("<section id=\"plans\">\n").heading("Plans");
+    html.raw("<p>").text(&sentence_case(&plans.summary())).raw(".</p>\n");
+    let row =
+        |change: &crate::compare::PlanChange| vec![change.query.clone(), change.times(), change.changes.join("; ")];
+    let columns = [("query", false), ("time, BASE → NEW", false), ("what changed in its plan", false)];
+    html.table(&columns, &plans.changed.iter().map(row).collect::<Vec<_>>()).raw("</section>\n");
 }
 
 fn sides(sides: &[Side; 2], html: &mut Html) {

@@ -47,6 +47,14 @@ pub(super) fn render(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> 
     if let Some(line) = line_of_samples(record) {
         wrapped(out, &line, "  ")?;
     }
+    if !record.query_plans.is_empty() {
+        let plans = record.query_plans.len();
+        wrapped(
+            out,
+            &format!("plans of {plans} queries in plans.json; `pgdyno compare` shows which ones changed"),
+            "  ",
+        )?;
+    }
     for set in &record.checks {
         writeln!(out, "checks {}: {}", set.when, super::all_pass(set))?;
     }

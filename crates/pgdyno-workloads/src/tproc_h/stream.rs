@@ -14,6 +14,11 @@ pub(super) struct Query {
     pub(super) text: String,
 }
 
+/// Returns SQL that limits the time of each query of a session.
+pub(super) fn limit(timeout_ms: i64) -> String {
+    format!("set statement_timeout = {timeout_ms}")
+}
+
 /// A part of a stream, which is one transaction in reports.
 pub(super) enum Task {
     Query(Query),
@@ -57,7 +62,7 @@ impl Stream {
         Self {
             tasks,
             scale,
-            limit: timeout_ms.map(|ms| format!("set statement_timeout = {ms}")),
+            limit: timeout_ms.map(limit),
             begun: 0,
             refresh: Refresh::New,
             again: false,

@@ -16,6 +16,9 @@ pub(crate) struct WatchArgs {
     /// Keep the plans of the N statements that took most time [default: 0]
     #[arg(long, value_name = "N", conflicts_with = "no_samples")]
     pub(crate) statement_plans: Option<u32>,
+    /// After the measured time, explain each query of tproc-h once (EXPLAIN ANALYZE), and keep its plan
+    #[arg(long)]
+    pub(crate) plans: bool,
     /// One line of progress instead of the full-screen view
     #[arg(long)]
     pub(crate) no_live: bool,
@@ -24,7 +27,7 @@ pub(crate) struct WatchArgs {
 impl WatchArgs {
     /// Returns how server and machines are sampled, without the view of the run.
     pub(super) fn order(self) -> WatchOrder {
-        let Self { no_samples, os_metrics, statement_plans, no_live: _ } = self;
-        WatchOrder { no_samples, os_metrics, statement_plans }
+        let Self { no_samples, os_metrics, statement_plans, plans, no_live: _ } = self;
+        WatchOrder { no_samples, os_metrics, statement_plans, plans }
     }
 }

@@ -15,7 +15,7 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     place.run("check tproc-h").ok().prints(&["holds  answer of q16", "holds  digests"]);
 
     // The scale factor is that of what is loaded.
-    place.run("run tproc-h -D streams=2 --no-refresh").ok().prints(&[
+    place.run("run tproc-h -D streams=2 --no-refresh --plans").ok().prints(&[
         "s geometric mean",
         "queries/h",
         "s set time",
@@ -33,10 +33,19 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     // Query 1 has four rows, whatever its parameter.
     assert_eq!(run.number("/statements/0/rows"), 4.0);
 
+    assert_eq!(run.at("/query_plans").as_array().unwrap().len(), 22);
+    assert!(run.number("/query_plans/0/execution_ms") > 0.0, "{}", run.at("/query_plans/0"));
+    let plans = std::fs::read_to_string(run.path.join("plans.json")).unwrap();
+    assert!(plans.contains("\"Node Type\"") && plans.contains("Actual Rows"), "{plans}");
+
     // A part of the queries is no set of 22.
-    place.run("run tproc-h -D queries=1,6 --no-check").ok().prints(&["s set time"]);
+    place.run("run tproc-h -D queries=1,14 --no-check --plans --set enable_hashjoin=off").ok().prints(&["s set time"]);
     let run = place.home.runs().pop().unwrap();
     assert!(run.at("/metrics").get("geometric-mean").is_none() && run.number("/metrics/set-time/value") > 0.0);
+
+    // Query 1 has no join: only the plan of query 14 changes without hash joins.
+    let changed = ["plans: 1 of 2 queries has a plan of another shape", "  q14 ", "joins: Hash Join → "];
+    place.home.run(&["compare", "last-1", "last"]).ok().prints(&changed);
 
     // Nobody scans a table in a millisecond.
     place.run("run tproc-h -D timeout=0.001 --no-check --no-refresh").ended(2);
