@@ -1,10 +1,12 @@
 //! The data of a run: found or loaded, and checked before and after.
 
 pub(crate) mod copies;
+pub mod disk;
 pub(crate) mod foreign;
 pub mod loaded;
 pub mod loading;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
@@ -36,6 +38,8 @@ pub struct DataAccess<'a> {
     pub events: &'a dyn EventSink,
     /// Ends the work when it becomes true.
     pub stop: &'a AtomicBool,
+    /// The data directory of a private server.
+    pub data_dir: Option<&'a Path>,
 }
 
 /// The data that a run uses.
@@ -243,6 +247,7 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
             format!("loading {} by {files}", meta.dataset)
         }
     });
+    disk::admit(access, data)?;
     access.events.note(&created(data, access.caps));
     let report_step = |step: &Step<'_>| match *step {
         Step::Plan { rows_expected, rows_kept, .. } => {

@@ -24,7 +24,7 @@ use crate::record::Recording;
 use crate::record::verdict::End;
 use crate::stage::{Stage, is_null};
 use crate::target::lock::{self, TargetLock};
-use crate::target::{Named, Owner, Server, Target};
+use crate::target::{Demand, Named, Owner, Server, Target};
 
 /// A run that has ended.
 pub struct Ran {
@@ -167,7 +167,8 @@ impl Run<'_> {
 
     /// Executes the run on a target that is up or can be started.
     fn run_on_target(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
-        let mut server = target.bring_up(&self.request.order.target, self.plan.links(), self.events)?;
+        let demand = Demand { clients: self.plan.links(), is_analytic: self.workload.drive.is_analytic() };
+        let mut server = target.bring_up(&self.request.order.target, demand, self.events)?;
         let plain = server.options.clone();
         // Nothing has to be restored yet: the first signal ends a wait for the server.
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));

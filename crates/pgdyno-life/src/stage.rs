@@ -1,5 +1,6 @@
 //! A run from the load to the last check.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,12 +88,12 @@ impl Stage<'_> {
         let caps = pgdyno_server::capabilities(&mut admin, &options).or_fail(Code::Start)?;
         self.recording.server_can(&*self.workload.drive, &caps);
         let Some(template) = template else {
-            self.provide(&options, &mut admin, &caps)?;
+            self.provide(&options, &mut admin, &caps, server.data_dir())?;
             return self.run_on_server(&options, &mut admin, &caps, server);
         };
         let there = template.options().map(|options| self.interrupt.options(&options));
         if let Some(there) = &there {
-            self.provide(there, &mut admin, &caps)?;
+            self.provide(there, &mut admin, &caps, server.data_dir())?;
         }
         // A database can be copied only while nobody is connected to it.
         drop(admin);
@@ -100,7 +101,7 @@ impl Stage<'_> {
         let options = self.interrupt.options(&fresh.options());
         let lived = Admin::connect(&options).or_fail(Code::Start).and_then(|mut admin| {
             if there.is_none() {
-                self.provide(&options, &mut admin, &caps)?;
+                self.provide(&options, &mut admin, &caps, server.data_dir())?;
             }
             self.run_on_server(&options, &mut admin, &caps, server)
         });
@@ -111,9 +112,16 @@ impl Stage<'_> {
         lived
     }
 
-    /// Loads or finds the data.
-    fn provide(&mut self, options: &ConnectOptions, admin: &mut Admin, caps: &Capabilities) -> Result<()> {
-        let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
+    /// Loads or finds the data. `data_dir` is the data directory of a private server.
+    fn provide(
+        &mut self,
+        options: &ConnectOptions,
+        admin: &mut Admin,
+        caps: &Capabilities,
+        data_dir: Option<&Path>,
+    ) -> Result<()> {
+        let stop = self.interrupt.control.stop_flag();
+        let access = DataAccess { options, caps, events: self.events, stop, data_dir };
         let loading = LoadSettings::planned(self.plan);
         let workload = self.workload;
         for set in &workload.data {
@@ -159,7 +167,8 @@ impl Stage<'_> {
         caps: &Capabilities,
         server: &mut Server,
     ) -> Result<End> {
-        let access = DataAccess { options, caps, events: self.events, stop: self.interrupt.control.stop_flag() };
+        let stop = self.interrupt.control.stop_flag();
+        let access = DataAccess { options, caps, events: self.events, stop, data_dir: None };
         let pooling = caps.pooling.map(|pooling| pooling.name().to_owned());
         self.recording.record.server = Some(ServerRecord { pooling, ..server_record(admin, options, server)? });
         self.note_pooler(caps);

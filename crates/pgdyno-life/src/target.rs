@@ -19,7 +19,7 @@ use pgdyno_server::{Account, Want, in_directory};
 
 pub use named::Named;
 pub(crate) use server::Owner;
-pub use server::{Server, embedded_options, named, origin, own_program, places, private_version, starting};
+pub use server::{Demand, Server, embedded_options, named, origin, own_program, places, private_version, starting};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
@@ -204,33 +204,33 @@ impl Target {
         }
     }
 
-    /// Starts or connects to the server. `clients` connections will be open at the same time. A private server is
-    /// started with the target's settings.
-    pub fn bring_up(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+    /// Starts or connects to the server. A private server is sized for the demand, and started with the target's
+    /// settings.
+    pub fn bring_up(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
         let origin = if self.is_held() { HELD_BY_SUITE } else { "given" };
         match self.kind {
             Kind::None => Ok(Server::none()),
             Kind::Null => Server::null(),
             Kind::Given(options) => Ok(Server::given(*options, origin)),
-            Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, clients, events),
+            Kind::Embedded(want) => Server::private(&want, order.tcp, self.settings, demand, events),
         }
     }
 
     /// Does the same for a process that holds the server for several runs: with settings, a private server is a new one, because the
     /// kept one has the settings that it has.
-    pub fn hold(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+    pub fn hold(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
         match self.settings.is_empty() {
-            true => self.bring_up(order, clients, events),
-            false => self.bring_up_own(order, clients, events),
+            true => self.bring_up(order, demand, events),
+            false => self.bring_up_own(order, demand, events),
         }
     }
 
     /// Starts or connects to the server, but a private server is a new one of this process, never the kept one: its settings are given at its start,
     /// and it can be restarted with others.
-    pub fn bring_up_own(self, order: &TargetOrder, clients: u32, events: &dyn EventSink) -> Result<Server> {
+    pub fn bring_up_own(self, order: &TargetOrder, demand: Demand, events: &dyn EventSink) -> Result<Server> {
         match self.kind {
-            Kind::Embedded(want) => Server::own(&private_version(&want)?, order.tcp, self.settings, clients, events),
-            _ => self.bring_up(order, clients, events),
+            Kind::Embedded(want) => Server::own(&private_version(&want)?, order.tcp, self.settings, demand, events),
+            _ => self.bring_up(order, demand, events),
         }
     }
 }

@@ -49,7 +49,27 @@ pub(crate) fn server_and_way(record: &RunRecord) -> String {
     let parts = std::iter::once(server_and_place(server)).chain(target).chain(mode).chain(way(record)).chain(copy);
     let parts = parts.chain(circumstances(server));
     let parts = parts.chain(record.settings_set.iter().map(|setting| format!("{} = {}", setting.name, setting.shown)));
-    parts.chain(data_from(record)).chain(labels).collect::<Vec<_>>().join(", ")
+    let parts = parts.chain(analytic_settings(record)).chain(data_from(record));
+    parts.chain(labels).collect::<Vec<_>>().join(", ")
+}
+
+/// Settings that decide how fast a server analyses.
+const ANALYTIC: [&str; 7] = [
+    "work_mem",
+    "hash_mem_multiplier",
+    "max_parallel_workers_per_gather",
+    "max_parallel_workers",
+    "jit",
+    "random_page_cost",
+    "maintenance_work_mem",
+];
+
+/// Returns the settings that decide most about analytical queries, as far as they are known: `work_mem = 64MB`.
+fn analytic_settings(record: &RunRecord) -> Vec<String> {
+    let Some(server) = record.server.as_ref().filter(|_| record.plan.workload == "tproc-h") else { return Vec::new() };
+    let is_set = |name: &str| record.settings_set.iter().any(|setting| setting.name == name);
+    let settings = ANALYTIC.into_iter().filter(|name| !is_set(name));
+    settings.filter_map(|name| Some(format!("{name} = {}", server.settings.get(name)?))).collect()
 }
 
 /// Returns a pooler before the server, settings that make commits less durable than usual, the isolation level, and TLS.

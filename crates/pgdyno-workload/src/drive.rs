@@ -83,6 +83,11 @@ pub trait Drive: Send + Sync {
     fn is_read_only(&self) -> bool {
         false
     }
+    /// Returns true if its transactions are few queries that read much: a private server is sized for that, and each
+    /// execution is kept.
+    fn is_analytic(&self) -> bool {
+        false
+    }
     /// Returns the numbers of clients and connections: as many clients as the user `asked` for; without that, as many
     /// as suit the workload, or the `usual` number.
     fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {

@@ -390,6 +390,10 @@ impl Drive for TprocH {
         !self.has_refresh()
     }
 
+    fn is_analytic(&self) -> bool {
+        true
+    }
+
     fn counted(&self) -> Counted {
         Counted { metrics: if self.has_refresh() { &METRICS_REFRESHED } else { &METRICS }, tallies: &[] }
     }

@@ -59,7 +59,7 @@ pub fn test(
     let target = reach(&server);
     let mut admin = Admin::connect(&target).or_fail(Code::Server)?;
     let caps = capabilities(&mut admin, &target).or_fail(Code::Server)?;
-    let access = data::DataAccess { options: &target, caps: &caps, events, stop };
+    let access = data::DataAccess { options: &target, caps: &caps, events, stop, data_dir: None };
     let loaders = default_loaders(cpus());
     for data in &workload.data {
         data::load(&access, data.as_ref(), &LoadSettings::of(loaders).options(false, false))?;

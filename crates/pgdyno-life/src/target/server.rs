@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use pgdyno_net::{Admin, ConnectOptions, Env};
 use pgdyno_results::PlaceRecord;
-use pgdyno_server::{Embedded, EmbeddedOptions, Origin, Places, PrivateServer, Progress as Start, Want, kept};
+use pgdyno_server::{Embedded, EmbeddedOptions, Origin, Places, PrivateServer, Progress as Start, Purpose, Want, kept};
 
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
+use crate::plan::resolve::Resolved;
 use crate::record::figures;
 
 /// The database of a private server that runs use.
@@ -21,6 +22,31 @@ pub(super) const PRIVATE_DATABASE: &str = "postgres";
 const DEFAULT_BUILD: &str = "PGDYNO_POSTGRES";
 /// Connections of a run in addition to its clients: for probes, loading and checks.
 const OWN_CONNECTIONS: u32 = 16;
+
+/// What is said where tproc-h runs on the kept private server.
+const KEPT_FOR_TRANSACTIONS: &str = "the kept private server is sized for many clients, not for analysis: \
+     `pgdyno server stop` makes room for one that is";
+
+/// What a run needs of a private server.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demand {
+    /// Connections of clients at the same time.
+    pub clients: u32,
+    /// Whether they run few queries that read much.
+    pub is_analytic: bool,
+}
+
+impl Demand {
+    /// Returns the demand of a planned run.
+    #[must_use]
+    pub fn of(resolved: &Resolved) -> Self {
+        Self { clients: resolved.plan.links(), is_analytic: resolved.workload.drive.is_analytic() }
+    }
+
+    fn purpose(self) -> Purpose {
+        if self.is_analytic { Purpose::Analysis { queries: self.clients } } else { Purpose::Transactions }
+    }
+}
 
 /// A server that is ready to use for as long as this value lives.
 pub struct Server {
@@ -94,17 +120,22 @@ impl Server {
         want: &Want,
         tcp: bool,
         settings: BTreeMap<String, String>,
-        clients: u32,
+        demand: Demand,
         events: &dyn EventSink,
     ) -> Result<Self> {
         let want = &private_version(want)?;
         match (running(want)?, running(&Want::Any)?) {
             // The password for its TCP connections is stored nowhere.
-            (Some(server), _) if !tcp => return Ok(Self::of_kept(server)),
+            (Some(server), _) if !tcp => {
+                if demand.is_analytic {
+                    events.note(KEPT_FOR_TRANSACTIONS);
+                }
+                return Ok(Self::of_kept(server));
+            }
             (_, Some(_)) => events.note("the kept private server does not match: starting another one"),
             (_, None) => {}
         }
-        Self::own(want, tcp, settings, clients, events)
+        Self::own(want, tcp, settings, demand, events)
     }
 
     /// Starts a private server of this process with these settings.
@@ -112,11 +143,13 @@ impl Server {
         want: &Want,
         tcp: bool,
         settings: BTreeMap<String, String>,
-        clients: u32,
+        demand: Demand,
         events: &dyn EventSink,
     ) -> Result<Self> {
-        let connections = clients.saturating_add(OWN_CONNECTIONS);
-        let options = embedded_options(connections, tcp, settings.clone().into_iter().collect())?;
+        let connections = demand.clients.saturating_add(OWN_CONNECTIONS);
+        let purpose = demand.purpose();
+        let list = settings.clone().into_iter().collect();
+        let options = EmbeddedOptions { purpose, ..embedded_options(connections, tcp, list)? };
         let embedded = Embedded::start(want, &options, &mut starting(events)).or_fail(Code::Server)?;
         Ok(Self {
             options: Some(reach(&embedded)?),
@@ -195,7 +228,7 @@ impl Server {
     }
 
     /// Returns the data directory of a private server.
-    pub(crate) fn data_dir(&self) -> Option<&Path> {
+    pub fn data_dir(&self) -> Option<&Path> {
         match &self.hold {
             Hold::Nothing | Hold::Null { .. } => None,
             Hold::Kept(server) => Some(server.data_dir()),

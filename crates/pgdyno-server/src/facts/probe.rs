@@ -76,8 +76,8 @@ const NOTABLE: &str = "'autovacuum', 'autovacuum_max_workers', 'autovacuum_napti
      'autovacuum_vacuum_cost_limit', 'autovacuum_vacuum_max_threshold', 'autovacuum_vacuum_scale_factor', \
      'autovacuum_vacuum_threshold', 'bgwriter_delay', 'bgwriter_lru_maxpages', 'checkpoint_completion_target', \
      'checkpoint_timeout', 'data_checksums', 'default_transaction_isolation', 'effective_cache_size', 'fsync', \
-     'full_page_writes', 'huge_pages', 'huge_pages_status', 'idle_in_transaction_session_timeout', 'io_method', 'jit', \
-     'jit_above_cost', 'maintenance_work_mem', 'max_connections', 'max_locks_per_transaction', 'max_parallel_workers', \
+     'full_page_writes', 'hash_mem_multiplier', 'huge_pages', 'huge_pages_status', 'idle_in_transaction_session_timeout', 'io_method', 'jit', \
+     'jit_above_cost', 'maintenance_work_mem', 'max_connections', 'max_locks_per_transaction', 'max_parallel_maintenance_workers', 'max_parallel_workers', \
      'max_parallel_workers_per_gather', 'max_wal_size', 'max_worker_processes', 'multixact_member_buffers', \
      'multixact_offset_buffers', 'random_page_cost', 'reserved_connections', 'shared_buffers', \
      'shared_preload_libraries', 'ssl', 'subtransaction_buffers', 'superuser_reserved_connections', \

@@ -14,7 +14,7 @@ use crate::private::programs::find::{self, Installation};
 use crate::private::programs::portable;
 use crate::private::programs::want::Want;
 use crate::private::progress::Progress;
-use crate::private::sizing::{self, Facts, Setting};
+use crate::private::sizing::{self, Facts, Purpose, Setting};
 
 /// Options of a private server.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct EmbeddedOptions {
     pub path: Option<OsString>,
     /// Number of concurrent connections.
     pub connections: u32,
+    /// The kind of work that it is sized for.
+    pub purpose: Purpose,
     /// Whether it also listens on 127.0.0.1, with SCRAM and a random password.
     pub tcp: bool,
     /// Settings added to the sized ones or replacing them, as names and values.
@@ -38,7 +40,9 @@ impl EmbeddedOptions {
     /// Returns options for a few connections through the socket.
     #[must_use]
     pub fn new(supervisor: impl Into<PathBuf>, places: Places) -> Self {
-        Self { supervisor: supervisor.into(), places, path: None, connections: 16, tcp: false, settings: Vec::new() }
+        let (connections, purpose) = (16, Purpose::default());
+        let supervisor = supervisor.into();
+        Self { supervisor, places, path: None, connections, purpose, tcp: false, settings: Vec::new() }
     }
 }
 
@@ -136,6 +140,7 @@ pub(crate) fn prepare(
         disk_free_bytes,
         shm_bytes: rustix::fs::statvfs("/dev/shm").ok().map(|fs| fs.f_blocks * fs.f_frsize),
         connections: options.connections,
+        purpose: options.purpose,
         has_pg_stat_statements: has_library(&installation.bindir, "pg_stat_statements"),
     });
     let settings = merge(sized.clone(), extra);
@@ -199,9 +204,15 @@ pub(crate) fn extra_settings(given: &[(String, String)]) -> Result<Vec<Setting>,
         .collect()
 }
 
+/// Returns the free space of the file system with this directory, in bytes; `None` if the system does not tell.
+#[must_use]
+pub fn free_bytes(directory: &Path) -> Option<u64> {
+    rustix::fs::statvfs(directory).ok().map(|fs| fs.f_bavail.saturating_mul(fs.f_frsize))
+}
+
 /// Returns the free bytes for this user at `path`, and whether it is in memory.
 fn space(path: &Path) -> (u64, bool) {
-    let free = rustix::fs::statvfs(path).map_or(u64::MAX, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
+    let free = free_bytes(path).unwrap_or(u64::MAX);
     #[cfg(target_os = "linux")]
     let in_memory = {
         // TMPFS_MAGIC and RAMFS_MAGIC of linux/magic.h; the field's type differs between systems.

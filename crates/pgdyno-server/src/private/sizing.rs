@@ -24,6 +24,19 @@ impl Setting {
     }
 }
 
+/// The kind of work that a private server is sized for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// Many short transactions at the same time.
+    #[default]
+    Transactions,
+    /// Few queries that read much.
+    Analysis {
+        /// Concurrent queries.
+        queries: u32,
+    },
+}
+
 /// Facts on which the settings depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -40,6 +53,8 @@ pub struct Facts {
     pub connections: u32,
     /// Whether the library of `pg_stat_statements` exists.
     pub has_pg_stat_statements: bool,
+    /// The kind of work.
+    pub purpose: Purpose,
 }
 
 /// Returns the settings for a server with these facts.
@@ -69,7 +84,9 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     set("shared_buffers", size(shared_buffers), "a quarter of the memory, at most 16 GB");
     set("effective_cache_size", size(ram / 4 * 3), "three quarters of the memory");
     set("maintenance_work_mem", size(maintenance_work_mem), "a sixteenth of the memory, at most 2 GB");
-    set("work_mem", size(work_mem), "a quarter of the memory over all connections, 4 to 64 MB");
+    if facts.purpose == Purpose::Transactions {
+        set("work_mem", size(work_mem), "a quarter of the memory over all connections, 4 to 64 MB");
+    }
     set("max_connections", max_connections.to_string(), "the clients and 20 more, at least 100");
     set("max_wal_size", size(max_wal_size), "an eighth of the free disk or less, a power of two, at most 16 GB");
     set("min_wal_size", size(max_wal_size / 4), "WAL files are reused, not created anew");
@@ -80,6 +97,20 @@ pub fn settings(facts: &Facts) -> Vec<Setting> {
     if facts.cpus > 8 {
         set("max_worker_processes", workers.to_string(), "one per CPU");
         set("max_parallel_workers", workers.to_string(), "one per CPU");
+    }
+    if let Purpose::Analysis { queries } = facts.purpose {
+        let queries = queries.max(1);
+        // PostgreSQL's default is 2.
+        let gathered = (facts.cpus / queries).clamp(2, 8);
+        let work_mem = ram / 8 / u64::from(queries.saturating_mul(gathered + 1));
+        let why = "an eighth of the memory over all processes of the concurrent queries, 16 MB to 1 GB";
+        set("work_mem", size(work_mem.clamp(16 * MIB, GIB)), why);
+        set("hash_mem_multiplier", "2".to_owned(), "PostgreSQL's default from 15 on");
+        let why = "the CPUs over the concurrent queries, 2 to 8";
+        set("max_parallel_workers_per_gather", gathered.to_string(), why);
+        let why = "indexes are built by half of the CPUs, 2 to 8";
+        set("max_parallel_maintenance_workers", (facts.cpus / 2).clamp(2, 8).to_string(), why);
+        set("jit", "off".to_owned(), "compiling takes longer than it saves while the data is small");
     }
     if facts.shm_bytes.is_some_and(|bytes| bytes < 512 * MIB) {
         // With the default, parallel queries would fail with "could not resize shared memory segment".
@@ -111,6 +142,7 @@ mod tests {
         shm_bytes: Some(8 * GIB),
         connections: 16,
         has_pg_stat_statements: true,
+        purpose: Purpose::Transactions,
     };
 
     fn value(facts: &Facts, name: &str) -> Option<String> {
@@ -152,6 +184,20 @@ mod tests {
         assert_eq!(value(&small, "min_wal_size").as_deref(), Some("128MB"));
         assert_eq!(value(&small, "dynamic_shared_memory_type").as_deref(), Some("mmap"));
         assert_eq!(value(&small, "shared_preload_libraries"), None);
+    }
+
+    #[test]
+    fn an_analysis_has_memory_and_workers_for_few_queries() {
+        let of = |facts: Facts, queries| {
+            let facts = Facts { purpose: Purpose::Analysis { queries }, ..facts };
+            ["work_mem", "max_parallel_workers_per_gather", "jit", "random_page_cost", "max_connections"]
+                .map(|name| value(&facts, name).unwrap())
+        };
+        assert_eq!(of(LAPTOP, 1), ["227MB", "8", "off", "1.1", "100"]);
+        assert_eq!(of(LAPTOP, 4), ["170MB", "2", "off", "1.1", "100"]);
+        assert_eq!(of(Facts { ram_bytes: GIB, cpus: 1, ..LAPTOP }, 40)[..2], ["16MB", "2"]);
+        assert_eq!(of(Facts { ram_bytes: 1024 * GIB, cpus: 128, ..LAPTOP }, 1)[..2], ["1GB", "8"]);
+        assert_eq!(value(&LAPTOP, "jit"), None);
     }
 
     #[test]

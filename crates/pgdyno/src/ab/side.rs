@@ -7,7 +7,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_life::prepare::cycle;
-use pgdyno_life::target::{Kind, Server};
+use pgdyno_life::target::{Demand, Kind, Server};
 use pgdyno_live::Progress;
 use pgdyno_plan::{Cycle, Order};
 
@@ -26,12 +26,12 @@ impl Side {
     pub(crate) fn bring_up(name: &'static str, mut order: Order, progress: &Progress) -> Result<Self> {
         let request = Request::read(order.clone())?;
         let target = request.target()?;
-        let links = request.draft()?.resolved.plan.links();
+        let demand = Demand::of(&request.draft()?.resolved);
         if !matches!(target.kind, Kind::Embedded(_)) {
             return Ok(Self { name, order, own: None });
         }
         let (shown_as, settings) = (target.name(), target.settings.clone());
-        let server = target.bring_up_own(&order.target, links, progress)?;
+        let server = target.bring_up_own(&order.target, demand, progress)?;
         server.announce(progress)?;
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;

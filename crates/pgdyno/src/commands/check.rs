@@ -181,7 +181,8 @@ impl Place {
         for note in &self.server.notes {
             self.progress.warn(note);
         }
-        data::DataAccess { options: &self.options, caps: &self.caps, events: &self.progress, stop }
+        let data_dir = self.server.data_dir();
+        data::DataAccess { options: &self.options, caps: &self.caps, events: &self.progress, stop, data_dir }
     }
 }
 

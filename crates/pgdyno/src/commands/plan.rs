@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pgdyno_life::data::disk::shortages;
 use pgdyno_life::data::loaded::loaded;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
@@ -10,7 +11,7 @@ use pgdyno_life::plan::resolve::{Draft, Resolved};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_net::Admin;
-use pgdyno_plan::{Facts, RecipePlan};
+use pgdyno_plan::{Facts, LoadChoice, RecipePlan};
 use pgdyno_workload::Workload;
 
 use crate::cli::RunArgs;
@@ -65,6 +66,11 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     }
     if let Err(why) = looked {
         text += &format!("note: what the target holds is not known: {why}\n");
+    }
+    if plan.load != LoadChoice::Never {
+        for shortage in shortages(&workload, &target) {
+            text += &format!("warning: {shortage}\n");
+        }
     }
     for advice in workload.drive.advice(plan.clients) {
         text += &format!("warning: {advice}\n");

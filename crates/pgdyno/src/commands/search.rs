@@ -5,7 +5,7 @@ use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
-use pgdyno_life::target::Kind;
+use pgdyno_life::target::{Demand, Kind};
 use pgdyno_results::{SearchRecord, admit, run_id};
 
 use crate::cli::SearchArgs;
@@ -38,11 +38,12 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
     // It must live until the search is over.
     let mut _server = None;
     if matches!(target.kind, Kind::Embedded(_)) {
-        let links = match args.by.as_str() {
-            "clients" => args.max.unwrap_or(MAX_CLIENTS) as u32,
-            _ => request.draft()?.resolved.plan.links(),
+        let planned = Demand::of(&request.draft()?.resolved);
+        let demand = match args.by.as_str() {
+            "clients" => Demand { clients: args.max.unwrap_or(MAX_CLIENTS) as u32, ..planned },
+            _ => planned,
         };
-        let server = target.hold(&run.target, links, &progress)?;
+        let server = target.hold(&run.target, demand, &progress)?;
         server.announce(&progress)?;
         let options =
             server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
@@ -52,7 +53,7 @@ pub(crate) fn run(args: SearchArgs) -> Result<Code> {
         }
         _server = Some(server);
     } else if target.given().is_some() {
-        let mut server = target.bring_up(&run.target, 0, &progress)?;
+        let mut server = target.bring_up(&run.target, Demand::default(), &progress)?;
         server.options = server.options.as_ref().map(|options| interrupt.options(options));
         interrupt.blamed(server.announce(&progress))?;
     }

@@ -6,7 +6,7 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::prepare::cycle;
-use pgdyno_life::target::{Server, Target};
+use pgdyno_life::target::{Demand, Server, Target};
 use pgdyno_net::{Admin, quote};
 use pgdyno_plan::{Cycle, Order};
 use pgdyno_results::CycleRecord;
@@ -27,13 +27,13 @@ pub(super) struct Privates {
 }
 
 impl Privates {
-    /// Prepares the server of a target for a run, and returns the order of the run there. The largest run on it opens
-    /// `links` connections.
+    /// Prepares the server of a target for a run, and returns the order of the run there. It is sized for all runs on
+    /// it.
     pub(super) fn ready(
         &mut self,
         target: &str,
         draft: &Draft,
-        links: u32,
+        demand: Demand,
         progress: &Progress,
         interrupt: &Interrupt,
     ) -> Result<Order> {
@@ -49,7 +49,7 @@ impl Privates {
                 held
             }
             None => {
-                let server = Target::resolve(&draft.target_order)?.hold(&draft.target_order, links, progress)?;
+                let server = Target::resolve(&draft.target_order)?.hold(&draft.target_order, demand, progress)?;
                 server.announce(progress)?;
                 let mut held = RunningServer { server, settings: draft.settings.clone() };
                 if draft.cycle.restart {

@@ -10,7 +10,7 @@ use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::prepare::hooks;
 use pgdyno_life::target::lock::TargetLock;
-use pgdyno_life::target::named;
+use pgdyno_life::target::{Demand, named};
 use pgdyno_net::{Admin, ConnectError, ConnectOptions, Env};
 use pgdyno_plan::Order;
 use pgdyno_plan::suite::{Provision, Suite};
@@ -96,8 +96,12 @@ impl<'a> Targets<'a> {
         let draft = &drafts[cell];
         if draft.is_private() {
             let same = self.suite.cells.iter().zip(drafts).filter(|(other, _)| other.target == *target);
-            let links = same.map(|(_, draft)| draft.plan.links()).max().unwrap_or_default();
-            return self.privates.ready(target, draft, links, self.progress, self.interrupt);
+            let same: Vec<_> = same.map(|(_, draft)| draft).collect();
+            let demand = Demand {
+                clients: same.iter().map(|draft| draft.plan.links()).max().unwrap_or_default(),
+                is_analytic: same.iter().all(|draft| draft.workload.drive.is_analytic()),
+            };
+            return self.privates.ready(target, draft, demand, self.progress, self.interrupt);
         }
         if let Some(hook) = self.hook(target, |hooks| &hooks.provision).cloned()
             && !execution.state.provisioned.contains_key(target)

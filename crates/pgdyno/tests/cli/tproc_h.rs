@@ -11,6 +11,15 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
         .run(&["plan", "tproc-h", "-D", "queries=23"])
         .ended(1)
         .says(&["queries must be numbers between 1 and 22"]);
+    place
+        .home
+        .run(&["plan", "tproc-h", "-D", "timeout=0"])
+        .ended(1)
+        .says(&["timeout must be a number between 0.001 and"]);
+    place.home.run(&["run", "select-only", "--plans"]).ended(1).says(&["--plans explains the queries of tproc-h"]);
+    // Without a target it would be a private server, whose disk is this machine's.
+    let short = ["scale 10,000 of tproc-h takes about", "the disk of the private server"];
+    place.home.run(&["plan", "tproc-h", "-s", "10000"]).ok().prints(&short);
     place.run("load tproc-h -s 0.01").ok().says(&["scale 0.01, about", "loaded 86,805 rows"]);
     place.run("check tproc-h").ok().prints(&["holds  answer of q16", "holds  digests"]);
 

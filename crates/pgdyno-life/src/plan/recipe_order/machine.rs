@@ -7,7 +7,7 @@ use pgdyno_plan::recipe::{Machine, Recipe};
 use pgdyno_plan::units;
 use pgdyno_plan::{TargetOrder, targets};
 use pgdyno_server::os::is_here;
-use pgdyno_server::sizing::{self, Facts};
+use pgdyno_server::sizing::{self, Facts, Purpose};
 use pgdyno_server::{Want, kept};
 
 use crate::exit_code::Code;
@@ -115,8 +115,15 @@ fn of_kept(want: &Want, order: &TargetOrder) -> Result<Option<String>> {
 
 /// Returns the default setting of a private server of this machine.
 fn default(ram_bytes: u64, cpus: u32) -> String {
-    let facts =
-        Facts { ram_bytes, cpus, disk_free_bytes: 0, shm_bytes: None, connections: 0, has_pg_stat_statements: false };
+    let facts = Facts {
+        ram_bytes,
+        cpus,
+        disk_free_bytes: 0,
+        shm_bytes: None,
+        connections: 0,
+        has_pg_stat_statements: false,
+        purpose: Purpose::Transactions,
+    };
     let settings = sizing::settings(&facts);
     settings.into_iter().find(|s| s.name == SHARED_BUFFERS).map_or_else(String::new, |s| s.value)
 }
