@@ -24,7 +24,7 @@ pub(super) fn admit(access: &DataAccess<'_>, data: &dyn DataSet) -> Result<()> {
     match shortage(data, needed, directory) {
         None => Ok(()),
         Some(why) => Err(Failure::new(Code::Load, why).hint(format!(
-            "take a smaller --{}, free some room, or set XDG_CACHE_HOME to a directory on a larger disk",
+            "take a smaller --{}, free some room, or name a server with a larger disk in --target",
             data.meta().scale_name
         ))),
     }
