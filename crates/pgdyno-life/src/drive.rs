@@ -2,6 +2,7 @@
 //! ends of the window.
 
 pub(crate) mod cpus;
+mod executions;
 mod journal;
 mod notices;
 pub(crate) mod pinning;
@@ -18,6 +19,7 @@ use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Note, Workload};
 
+use crate::drive::executions::{Both, Executions};
 use crate::drive::journal::Journal;
 use crate::drive::notices::Notices;
 use crate::drive::watch::{Subject, Watch, Watched};
@@ -201,6 +203,9 @@ pub(crate) fn drive(
     let (ramp_s, time_s) = plan.window();
     let no_ramp = ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
+    let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
+    let names = workload.drive.stages().iter().map(|stage| stage.name.to_owned()).collect();
+    let mut executions = workload.drive.is_analytic().then(|| Executions::new(names, txns));
     let mut notices = Notices::default();
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
@@ -242,7 +247,14 @@ pub(crate) fn drive(
                     Event::Note(Note::Notice(message)) => notices.take(message, progress),
                     Event::Note(note) => progress.note(&note.text()),
                 },
-                observer: &mut |thread, epoch_ns| journal.as_ref().map(|j| j.observer(thread, epoch_ns)),
+                observer: &mut |thread, epoch_ns| {
+                    let log = journal.as_ref().map(|journal| journal.observer(thread, epoch_ns));
+                    let kept = executions.as_mut().map(|kept| kept.observer(thread, epoch_ns));
+                    match (log, kept) {
+                        (Some(log), Some(kept)) => Some(Box::new(Both(log, kept))),
+                        (log, kept) => log.or(kept),
+                    }
+                },
             },
         );
         samples.close(watch.as_ref());
@@ -250,6 +262,11 @@ pub(crate) fn drive(
     });
     progress.ended();
     recording.record.notices = notices.end(progress);
+    let written = executions.map(|executions| executions.write(recording.path()));
+    if let Some(Err(error)) = written {
+        progress.warn(&error);
+        recording.record.warnings.push(error);
+    }
     if let Some(Err(error)) = journal.map(Journal::close) {
         progress.warn(&error);
         recording.record.warnings.push(error);

@@ -27,6 +27,8 @@ mod mark;
 mod markup;
 mod of_run;
 mod page;
+mod plans;
+mod queries;
 mod result;
 mod samples;
 mod server;

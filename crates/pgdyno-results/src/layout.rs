@@ -13,6 +13,8 @@ pub(crate) const GROUP_INTERVALS: &str = "intervals-by-group.csv";
 /// Its latencies, interval by interval, in HdrHistogram's log format. Locked while the run goes on.
 pub const LATENCY: &str = "latency.hlog";
 
+/// Each execution of its queries, as CSV, if it keeps them.
+pub(crate) const EXECUTIONS: &str = "executions.csv";
 /// The plans of its queries as EXPLAIN returned them, if the run kept them.
 pub const QUERY_PLANS: &str = "plans.json";
 

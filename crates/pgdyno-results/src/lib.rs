@@ -17,6 +17,7 @@ mod cells;
 mod cost;
 mod csv;
 mod error;
+mod executions;
 #[cfg(test)]
 mod fixture;
 #[doc(hidden)]
@@ -44,6 +45,7 @@ mod trust;
 pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
+pub use executions::{Execution, write_executions};
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};

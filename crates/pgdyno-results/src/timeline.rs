@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{StoreError, io_error, malformed};
+use crate::executions::{self, Execution};
 use crate::hlog;
 use crate::interval::{IntervalLatency, IntervalRecord};
 use crate::layout::{GROUP_INTERVALS, INTERVALS, LATENCY, directory};
@@ -19,6 +20,8 @@ pub struct Timeline {
     pub intervals: Vec<TimelineInterval>,
     /// The same by stage and group of clients, if they are kept by group. Later stages are only here.
     pub groups: Vec<GroupTimeline>,
+    /// Each execution of its queries, by its start, if they are kept.
+    pub executions: Vec<Execution>,
 }
 
 /// The intervals of one group of clients in one stage.
@@ -87,7 +90,8 @@ pub fn read_timeline(path: &Path, record: &RunRecord, results: &Path) -> Result<
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         text => parse_groups(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why))?,
     };
-    Ok(Timeline { directory: Some(directory), intervals, groups })
+    let executions = executions::read(&directory)?;
+    Ok(Timeline { directory: Some(directory), intervals, groups, executions })
 }
 
 pub(crate) fn latency_line(line: hlog::Line) -> LatencyLine {
@@ -104,7 +108,7 @@ impl Timeline {
     #[must_use]
     pub fn of_record(record: &RunRecord) -> Self {
         let intervals = record.intervals.iter().map(TimelineInterval::from).collect();
-        Self { directory: None, intervals, groups: Vec::new() }
+        Self { directory: None, intervals, ..Self::default() }
     }
 
     /// Calls `each` with each line of `latency.hlog`: those of an hour take much memory. There are none without that

@@ -7,8 +7,8 @@ use sha2::Digest as _;
 
 use super::markup::Html;
 use super::{
-    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, result, server,
-    several, shares, tables, watched,
+    Link, ReportRun, comparison, data, events, figures, findings, first_screen, growth, machines, plans, queries,
+    result, server, several, shares, tables, watched,
 };
 use crate::compare::Comparison;
 use crate::describe::what_ran;
@@ -89,10 +89,14 @@ fn one(run: &ReportRun, html: &mut Html) {
     let record = &run.record;
     first_screen::first_screen(record, html);
     html.raw("<nav class=\"contents\" aria-label=\"on this page\">");
-    for (address, name) in CONTENTS {
+    let queries = (!run.timeline.executions.is_empty()).then_some(("#queries", "Queries"));
+    for (address, name) in queries.into_iter().chain(CONTENTS) {
         html.raw("<a href=\"").raw(address).raw("\">").raw(name).raw("</a>");
     }
-    html.raw("</nav>\n<section id=\"transactions\">\n");
+    html.raw("</nav>\n");
+    queries::queries(run, html);
+    plans::plans(record, html);
+    html.raw("<section id=\"transactions\">\n");
     tables::transactions(record, html);
     result::tiles(record, html);
     html.raw("</section>\n<section id=\"findings\">\n");

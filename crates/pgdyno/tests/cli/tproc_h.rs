@@ -42,6 +42,12 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     // Query 1 has four rows, whatever its parameter.
     assert_eq!(run.number("/statements/0/rows"), 4.0);
 
+    let page = std::fs::read_to_string(run.path.join("report.html")).unwrap();
+    assert!(
+        ["<h2>Queries", "Streams of stage throughput", "stream 2", "plans of 22 queries"]
+            .iter()
+            .all(|part| page.contains(part))
+    );
     assert_eq!(run.at("/query_plans").as_array().unwrap().len(), 22);
     assert!(run.number("/query_plans/0/execution_ms") > 0.0, "{}", run.at("/query_plans/0"));
     let plans = std::fs::read_to_string(run.path.join("plans.json")).unwrap();

@@ -1,0 +1,112 @@
+//! Each execution of a workload of few large queries: `executions.csv`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{StoreError, io_error, malformed};
+use crate::layout::EXECUTIONS;
+use crate::store::write_whole;
+
+/// The first line of the file.
+const HEADER: &str = "stage,client,transaction,start_s,end_s,outcome";
+
+/// One execution of a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Execution {
+    /// The stage.
+    pub stage: String,
+    /// The number of its client within the stage, from 0.
+    pub client: u32,
+    /// The query.
+    pub transaction: String,
+    /// Start, since the clients began.
+    pub start_s: f64,
+    /// End, since the clients began.
+    pub end_s: f64,
+    /// Whether it was completed; if not, it failed.
+    pub is_completed: bool,
+}
+
+impl Execution {
+    /// Returns its duration in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.end_s - self.start_s
+    }
+}
+
+/// Writes the executions of a run into its directory.
+///
+/// # Errors
+/// When the system refuses.
+pub fn write_executions(directory: &Path, executions: &[Execution]) -> Result<(), StoreError> {
+    let mut text = format!("{HEADER}\n");
+    for Execution { stage, client, transaction, start_s, end_s, is_completed } in executions {
+        let outcome = if *is_completed { "completed" } else { "failed" };
+        text += &format!("{stage},{client},{transaction},{start_s:.6},{end_s:.6},{outcome}\n");
+    }
+    write_whole(&directory.join(EXECUTIONS), text.as_bytes())
+}
+
+/// Reads the executions of a run; none where it kept none.
+pub(crate) fn read(directory: &Path) -> Result<Vec<Execution>, StoreError> {
+    let file = directory.join(EXECUTIONS);
+    match fs::read_to_string(&file) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        text => parse(&text.map_err(io_error("read", &file))?).map_err(|why| malformed(&file, why)),
+    }
+}
+
+fn parse(text: &str) -> Result<Vec<Execution>, String> {
+    let mut lines = text.lines();
+    if lines.next().is_none_or(|header| !header.starts_with(HEADER)) {
+        return Err(format!("its first line is not {HEADER}"));
+    }
+    let line = |(nth, line): (usize, &str)| execution(line).ok_or_else(|| format!("line {} is no execution", nth + 2));
+    lines.enumerate().map(line).collect()
+}
+
+fn execution(line: &str) -> Option<Execution> {
+    let mut cells = line.split(',');
+    let mut cell = || cells.next();
+    let seconds = |cell: &str| cell.parse::<f64>().ok().filter(|seconds| seconds.is_finite());
+    Some(Execution {
+        stage: cell()?.to_owned(),
+        client: cell()?.parse().ok()?,
+        transaction: cell()?.to_owned(),
+        start_s: seconds(cell()?)?,
+        end_s: seconds(cell()?)?,
+        is_completed: cell()? == "completed",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_are_read_back_as_they_were_written() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(read(directory.path()).unwrap(), []);
+        let execution = |transaction: &str, is_completed| Execution {
+            stage: "power".to_owned(),
+            client: 3,
+            transaction: transaction.to_owned(),
+            start_s: 0.25,
+            end_s: 1.5,
+            is_completed,
+        };
+        let executions = [execution("q14", true), execution("q2", false)];
+        write_executions(directory.path(), &executions).unwrap();
+        assert_eq!(read(directory.path()).unwrap(), executions);
+        assert_eq!(executions[0].seconds(), 1.25);
+    }
+
+    #[test]
+    fn what_is_no_execution_is_named_by_its_line() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(error("a,b\n").contains("its first line is not stage"));
+        assert_eq!(error(&format!("{HEADER}\npower,0,q1,0,NaN,completed\n")), "line 2 is no execution");
+        assert_eq!(error(&format!("{HEADER}\npower,0,q1\n")), "line 2 is no execution");
+    }
+}
