@@ -176,7 +176,7 @@ pub struct WorkloadOrder {
     pub keying_time: bool,
     /// Clients do not wait.
     pub no_think: bool,
-    /// Hash partitions of `tproc-c`'s `order_line`.
+    /// Hash partitions of `tproc-c`'s `order_line`; `month` or `none` for `tproc-h`.
     pub partitions: Option<String>,
     /// Declare the foreign keys of `tproc-c`.
     pub foreign_keys: bool,

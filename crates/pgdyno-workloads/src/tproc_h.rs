@@ -5,6 +5,7 @@
 
 mod answers;
 mod digests;
+mod months;
 mod orderings;
 mod parameters;
 mod queries;
@@ -137,6 +138,13 @@ pub(crate) static META: Meta = Meta {
             when: When::Load,
         },
         Param {
+            name: "partitions",
+            help: "month: orders and lineitem are partitioned by month, and there are no foreign keys; none",
+            default: "none",
+            kind: ParamKind::Choice(months::NAMES),
+            when: When::Load,
+        },
+        Param {
             name: "shard-count",
             help: "shards of orders and lineitem, on a server that distributes tables (Citus)",
             default: "48",
@@ -204,6 +212,7 @@ struct TprocH {
     params: Params,
     scale: ScaleFactor,
     indexes: Profile,
+    by_month: bool,
     shards: u32,
     streams: u32,
     selection: Selection,
@@ -220,6 +229,7 @@ impl TprocH {
             params: params.clone(),
             scale: ScaleFactor::of_thousandths(params.thousandths("scale").unsigned_abs()),
             indexes: Profile::of(params.text("indexes")),
+            by_month: params.text("partitions") == "month",
             shards: params.integer("shard-count") as u32,
             streams: params.integer("streams") as u32,
             selection: Selection::of(params.text("queries")),
@@ -277,7 +287,7 @@ impl DataSet for TprocH {
     }
 
     fn tables(&self, _: &Capabilities) -> Vec<Table> {
-        schema::tables(self.scale, self.indexes, self.shards)
+        schema::tables(self.scale, self.indexes, self.by_month, self.shards)
     }
 
     fn sql_data(&self) -> Option<&SqlData> {

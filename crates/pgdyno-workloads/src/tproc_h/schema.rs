@@ -2,6 +2,7 @@
 
 use pgdyno_workload::{ColumnType, Distribution, Partitions, RowCount, Table};
 
+use super::months;
 use super::rows::{Of, Rows};
 use super::scale::ScaleFactor;
 
@@ -109,8 +110,12 @@ const KEYS: [Keys; 8] = [
 ];
 
 /// Returns the tables.
-pub(super) fn tables(scale: ScaleFactor, profile: Profile, shards: u32) -> Vec<Table> {
-    KEYS.iter().map(|keys| table(keys, scale, profile, shards)).collect()
+pub(super) fn tables(scale: ScaleFactor, profile: Profile, by_month: bool, shards: u32) -> Vec<Table> {
+    let mut tables: Vec<_> = KEYS.iter().map(|keys| table(keys, scale, profile, shards)).collect();
+    if by_month {
+        tables.iter_mut().for_each(months::partition);
+    }
+    tables
 }
 
 fn table(keys: &Keys, scale: ScaleFactor, profile: Profile, shards: u32) -> Table {
@@ -251,7 +256,7 @@ mod tests {
     use super::*;
 
     fn all(thousandths: u64, profile: Profile) -> Vec<Table> {
-        tables(ScaleFactor::of_thousandths(thousandths), profile, 32)
+        tables(ScaleFactor::of_thousandths(thousandths), profile, false, 32)
     }
 
     #[test]
@@ -270,6 +275,20 @@ mod tests {
             (indexes, foreign_keys)
         };
         assert_eq!([count(Profile::None), count(Profile::Keys), count(Profile::Dates)], [(0, 0), (15, 10), (19, 10)]);
+    }
+
+    #[test]
+    fn months_are_in_the_primary_keys_and_there_are_no_foreign_keys() {
+        let tables = tables(ScaleFactor::of_thousandths(10), Profile::Keys, true, 32);
+        assert!(tables.iter().all(|table| table.foreign_keys.is_empty()));
+        let partitioned: Vec<_> = tables.iter().filter(|table| table.partitions == Partitions::Routed).collect();
+        assert_eq!(partitioned.iter().map(|table| table.name).collect::<Vec<_>>(), ["orders", "lineitem"]);
+        assert_eq!(partitioned[0].ddl.matches("CREATE TABLE orders_").count(), 84);
+        let last =
+            "CREATE TABLE lineitem_1998_12 PARTITION OF lineitem FOR VALUES FROM ('1998-12-01') TO ('1999-01-01')";
+        assert!(partitioned[1].ddl.ends_with(last), "{}", partitioned[1].ddl);
+        assert!(partitioned[1].indexes[0].ends_with("PRIMARY KEY (l_orderkey, l_linenumber, l_shipdate)"));
+        assert_eq!(partitioned[1].indexes[2], "CREATE INDEX l_suppkey_idx ON lineitem (l_suppkey)");
     }
 
     #[test]

@@ -186,7 +186,7 @@ pub(crate) struct WorkloadArgs {
     /// TPROC-C rule set: hammerdb, or spec (the TPC-C clauses)
     #[arg(long, value_name = "WHOSE")]
     pub(crate) profile: Option<String>,
-    /// Hash partitions of tproc-c's order_line; 0 is none
+    /// Hash partitions of tproc-c's order_line; 0 is none. Of tproc-h's orders and lineitem: month, or none
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) partitions: Option<String>,
     /// Declare tproc-c's foreign keys
