@@ -21,8 +21,7 @@ use std::sync::Arc;
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends,
-    Explained,
-    Group, Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage,
+    Explained, Group, Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage,
     StatementUse, Table, Txn, When, Workload,
 };
 

@@ -44,7 +44,7 @@ fn times<'a>(executions: impl Iterator<Item = &'a Execution>) -> Vec<Times> {
             false => all[nth].2 += 1,
         }
     }
-    all.sort_by_key(|(query, ..)| (number(query), query.clone()));
+    all.sort_by(|(a, ..), (b, ..)| in_order(a).cmp(&in_order(b)));
     let times = |(query, times, failed): (String, Vec<f64>, usize)| Times {
         query,
         mean_s: times.iter().sum::<f64>() / times.len().max(1) as f64,
@@ -56,9 +56,10 @@ fn times<'a>(executions: impl Iterator<Item = &'a Execution>) -> Vec<Times> {
     all.into_iter().map(times).collect()
 }
 
-/// Returns the number in a query's name: 14 of `q14`.
-fn number(query: &str) -> u32 {
-    query.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(u32::MAX)
+/// Returns the letters and the number of a query's name: `q2` stands before `q14`, and both before `rf1`.
+fn in_order(query: &str) -> (&str, u32) {
+    let letters = query.trim_end_matches(|c: char| c.is_ascii_digit());
+    (letters, query[letters.len()..].parse().unwrap_or_default())
 }
 
 /// Writes a bar for each query of the first stage, with the mean of the others beside it.
