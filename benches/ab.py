@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""How often `pgdyno ab` calls the same server different: experiments of A against A, one after the other.
+"""What `pgdyno ab` says where the truth is known: experiments one after the other.
 
-usage: benches/ab.py PGDYNO [EXPERIMENTS] [BUDGET] [ARGUMENTS OF `pgdyno ab`]
+usage: benches/ab.py PGDYNO [--slower PERCENT] [EXPERIMENTS] [BUDGET] [ARGUMENTS OF `pgdyno ab`]
 
-Prints a line for each experiment (verdict, change, interval, units, seconds) and the counts at the end. A verdict of `faster` or
-`slower` is false. Both sides are private servers with the same settings, so the machine may be as busy as it likes.
+Without --slower, A against A: both sides are private servers with the same settings, and a verdict of `faster` or `slower` is false.
+With it, both sides run tpcb-like's transaction from a directory of their own, and B runs it twice in a row for one in 100/PERCENT
+transactions, but counts it once: with a fixed number of clients it has exactly so much less throughput, whatever the machine does.
+
+Prints a line for each experiment (verdict, change, interval, units, seconds) and the counts at the end.
 """
 
 import json
@@ -14,18 +17,64 @@ import sys
 import tempfile
 from collections import Counter
 
-program = os.path.abspath(sys.argv[1])
-experiments = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-budget = sys.argv[3] if len(sys.argv) > 3 else "60s"
-arguments = sys.argv[4:] or ["tpcb-like", "-s", "2", "-c", "4", "--slice", "1s"]
-same = "work_mem=4MB"
+TRANSACTION = """BEGIN;
+UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;
+SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
+UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;
+UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;
+INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);
+END;
+"""
+VARIABLES = """\\set aid random(1, 100000 * :scale)
+\\set bid random(1, 1 * :scale)
+\\set tid random(1, 10 * :scale)
+\\set delta random(-5000, 5000)
+"""
+WORKLOAD = """summary = "tpcb-like, once or twice"
 
+[data]
+workload = "tpcb-like"
+
+[[script]]
+file = "transaction.sql"
+"""
+
+
+def directory(place, name, again, one_in):
+    """A workload whose transaction runs again where a random number from 1 to `one_in` is `again`."""
+    path = os.path.join(place, name)
+    os.mkdir(path)
+    once = VARIABLES + TRANSACTION
+    script = f"\\set nth random(1, {one_in})\n{once}\\if :nth = {again}\n{once}\\endif\n"
+    for file, text in [("transaction.sql", script), ("workload.toml", WORKLOAD)]:
+        with open(os.path.join(path, file), "w") as out:
+            out.write(text)
+    return path
+
+
+words = sys.argv[1:]
+program = os.path.abspath(words.pop(0))
+slower = float(words[1]) if words[:1] == ["--slower"] else None
+words = words[2:] if slower else words
+experiments = int(words[0]) if words else 20
+budget = words[1] if len(words) > 1 else "60s"
+arguments = words[2:] or (["-s", "2", "-c", "4"] if slower else ["tpcb-like", "-s", "2", "-c", "4", "--slice", "1s"])
+place = tempfile.TemporaryDirectory()
+if slower:
+    one_in = round(100 / slower)
+    a, b = (directory(place.name, name, again, one_in) for name, again in [("once", 0), ("twice", 1)])
+    sides = [a, "--b", f"script={b}"]
+    truth = {"slower"}
+    print(f"B runs one in {one_in} transactions twice: {100 / (1 + 1 / one_in) - 100:.2f} %")
+else:
+    sides = ["--a", "work_mem=4MB", "--b", "work_mem=4MB"]
+    truth = {"no-difference"}
 print(f"machine: {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} at the beginning")
-print("each:", "pgdyno ab", *arguments, f"--a {same} --b {same} --budget {budget}", flush=True)
+print("each: pgdyno ab", *arguments, f"--budget {budget}", flush=True)
 verdicts = Counter()
 for nth in range(1, experiments + 1):
     with tempfile.TemporaryDirectory() as results:
-        command = [program, "ab", *arguments, "--a", same, "--b", same, "--budget", budget]
+        command = [program, "ab", *sides, *arguments, "--budget", budget]
         ran = subprocess.run([*command, "--format", "json", "-q", "--out", results], capture_output=True, text=True)
         if ran.returncode not in (0, 20, 21):
             sys.exit(f"experiment {nth} ended with {ran.returncode}: {ran.stderr}")
@@ -37,4 +86,5 @@ for nth in range(1, experiments + 1):
         units = f"{told['change_percent']:+6.1f} % ({low:+.1f} to {high:+.1f}), noise {told['noise_percent']:.1f} %, {units}"
     print(f"{nth:3} {told['verdict']:14} {units}", flush=True)
     print("    log-ratios:", *(f"{unit['log_ratio']:.5f}" for unit in told["units"]), flush=True)
-print(dict(verdicts), "false:", verdicts["faster"] + verdicts["slower"])
+false = sum(count for verdict, count in verdicts.items() if verdict not in truth | {"cannot-tell"})
+print(dict(verdicts), "false:", false)
