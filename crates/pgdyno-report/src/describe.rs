@@ -123,7 +123,8 @@ pub(crate) fn line_of_place(record: &RunRecord) -> Option<String> {
 /// Returns the number of clients: `8 clients in 2 groups`.
 pub(crate) fn clients(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let groups = plan.stages.first().map(|stage| format!(" in {}", plural(stage.groups.len() as u64, "group")));
+    let groups = plan.stages.first().map(|stage| stage.groups.len()).filter(|groups| *groups > 1);
+    let groups = groups.map(|groups| format!(" in {}", plural(groups as u64, "group")));
     let connections = plan.connections.map(|n| format!(" sharing {}", plural(u64::from(n), "connection")));
     let clients = plural(u64::from(plan.stage_clients()), "client");
     format!("{clients}{}{}", groups.unwrap_or_default(), connections.unwrap_or_default())

@@ -17,12 +17,23 @@ pub(crate) fn entry(out: &mut dyn Write, paint: &Paint, label: &str, text: &str)
 
 /// Writes text behind `first`, which takes `indent` columns; further lines are indented by as many.
 pub(crate) fn hanging(out: &mut dyn Write, first: &str, indent: usize, text: &str) -> io::Result<()> {
+    painted(out, first, indent, text, str::to_owned)
+}
+
+/// Writes text as [`hanging`] does, each line painted.
+pub(crate) fn painted(
+    out: &mut dyn Write,
+    first: &str,
+    indent: usize,
+    text: &str,
+    paint: impl Fn(&str) -> String,
+) -> io::Result<()> {
     let lines = textwrap::wrap(text, options(COLUMNS - indent));
     let blank = " ".repeat(indent);
     lines
         .iter()
         .enumerate()
-        .try_for_each(|(nth, line)| writeln!(out, "{}{line}", if nth == 0 { first } else { &blank }))
+        .try_for_each(|(nth, line)| writeln!(out, "{}{}", if nth == 0 { first } else { &blank }, paint(line)))
 }
 
 /// Writes a paragraph whose lines after the first begin with `indent`.

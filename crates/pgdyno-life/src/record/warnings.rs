@@ -29,7 +29,9 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
             warnings.extend(overloaded(&of, planned.pace, &group.summary));
         }
     }
-    if summary.duration_s < SHORT_S && plan.time_s.is_some() && real {
+    // A set of tasks is as long as they take.
+    let has_length = plan.time_s.is_some() && !plan.stages.first().is_some_and(StagePlan::ends_with_work);
+    if summary.duration_s < SHORT_S && has_length && real {
         warnings.push(format!(
             "{} is short (-T 1min or more): checkpoints, autovacuum and a cold cache are not in the figures",
             units::duration(summary.duration_s)

@@ -31,17 +31,19 @@ pub(super) fn render(comparison: &Comparison, look: Look, out: &mut dyn Write) -
     table(comparison, out)?;
     plans(comparison, &paint, out)?;
     let verdict = words::verdict(comparison);
-    let painted = match comparison.verdict {
-        Verdict::Slower | Verdict::NotComparable => paint.red(&verdict),
-        _ => paint.bold(&verdict),
+    let painted = |line: &str| match comparison.verdict {
+        Verdict::Slower | Verdict::NotComparable => paint.red(line),
+        _ => paint.bold(line),
     };
-    writeln!(out, "\nverdict: {painted}")?;
+    writeln!(out)?;
+    wrap::painted(out, "verdict: ", "verdict: ".len(), &verdict, painted)?;
     if let Some(limit) = words::limit(comparison) {
         let broken = comparison.limit.is_some_and(|limit| limit.held == Some(Held::No));
-        writeln!(out, "limit: {}", if broken { paint.red(&limit) } else { limit })?;
+        let painted = |line: &str| if broken { paint.red(line) } else { line.to_owned() };
+        wrap::painted(out, "limit: ", "limit: ".len(), &limit, painted)?;
     }
     for note in &comparison.notes {
-        writeln!(out, "{} {note}", paint.yellow("note:"))?;
+        wrap::hanging(out, &format!("{} ", paint.yellow("note:")), "note: ".len(), note)?;
     }
     Ok(())
 }

@@ -27,6 +27,15 @@ const WORDS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Commands that pgdyno does not have, and what to write instead.
+const COMMANDS: &[(&str, &str)] = &[
+    ("recipes", "write pgdyno list recipes, and pgdyno show NAME"),
+    ("workloads", "write pgdyno list workloads"),
+    ("runs", "write pgdyno list runs"),
+    ("init", "write pgdyno load WORKLOAD"),
+    ("bench", "write pgdyno run WORKLOAD"),
+];
+
 /// Commands that drive a server as pgbench does.
 const DRIVES: [&str; 6] = ["run", "plan", "load", "check", "search", "ab"];
 
@@ -35,6 +44,12 @@ const DRIVES: [&str; 6] = ["run", "plan", "load", "check", "search", "ab"];
 pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<String>) {
     if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("invalid digit") {
         return (error, Some("write a whole number without a unit, such as 4".to_owned()));
+    }
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    {
+        let hint = COMMANDS.iter().find(|(known, _)| *known == word).map(|(_, hint)| (*hint).to_owned());
+        return (error, hint);
     }
     let word = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => word.clone(),
@@ -82,6 +97,7 @@ mod tests {
         assert!(hint("pgdyno run -S").unwrap().contains("select-only"));
         assert!(hint("pgdyno run --nonsense").is_none());
         assert!(hint("pgdyno list -S").is_none());
+        assert!(hint("pgdyno recipes").unwrap().contains("list recipes") && hint("pgdyno nonsense").is_none());
     }
 
     #[test]

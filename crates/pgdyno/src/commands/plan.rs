@@ -59,7 +59,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     }
     let open = request.left_to_server(&facts)?;
     if !open.is_empty() {
-        text += &format!("note: what the server holds and can do may change {}\n", open.join(", "));
+        text += &format!("note: decided when the server has answered: {}\n", open.join(", "));
     }
     for note in notes {
         text += &format!("note: {note}\n");
