@@ -22,7 +22,8 @@ pub fn recipe(recipe: &Recipe) -> String {
     };
     let mode = recipe.mode.map_or_else(String::new, |mode| format!(", query mode {}", mode.name()));
     let vacuum = vacuum(recipe.no_vacuum.then_some(true)).map_or_else(String::new, |words| format!(", {words}"));
-    line("run", &format!("{}{ramp}{mode}{vacuum}", time(recipe.time.seconds())));
+    let length = recipe.time.map_or_else(|| "until its work is done".to_owned(), |length| time(length.seconds()));
+    line("run", &format!("{length}{ramp}{mode}{vacuum}"));
     line("steps", &steps(&recipe.steps));
     for (name, value) in &recipe.settings {
         line("setting", &format!("{name} = {value}"));

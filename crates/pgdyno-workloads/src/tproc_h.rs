@@ -131,7 +131,8 @@ pub(crate) static META: Meta = Meta {
         },
         Param {
             name: "indexes",
-            help: "keys: primary and foreign keys and indexes on them; dates: also on dates; none: no keys, no indexes",
+            help: "keys: primary and foreign keys and indexes on them; dates: also on dates; none: no keys, no indexes; \
+                   hammerdb: as HammerDB has them",
             default: "keys",
             kind: ParamKind::Choice(Profile::NAMES),
             when: When::Load,

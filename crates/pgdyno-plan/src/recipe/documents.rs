@@ -87,6 +87,7 @@ pgphriday/sensor-1 2cpu scale-50 | 2 - | 1 1 - simple -n | 30 0 | - | scale=50
 pgphriday/sensor-2 2cpu -        | 2 - | 4 1 - simple -n | 30 0 | - | scale=1
 citus/tproc-c-250  c4+2w8    - | 20  - | 250  - - - - | 3600 600 | - | warehouses=1000
 citus/tproc-c-5000 c64+20w32 - | 704 - | 5000 - - - - | 3600 600 | - | warehouses=5000
+hammerdb/tproc-h-1 sf1       - | 1 -   | - - - - -    | - 0      | - | indexes=hammerdb refresh=false scale=1 streams=0
 ";
 
 /// The figures of the runs that have some: `grep NOPM` of HammerDB's output and the guide's conversion to TPS;
@@ -166,10 +167,12 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("polardb/*", "7 August 2024", "PostgreSQL 11"),
     ("pgphriday/*", "September 2016, by the times in its log", "9.6"),
     ("citus/*", "12 March 2022", "PostgreSQL 14, Citus 10.2"),
+    ("hammerdb/*", "version 6.0, 2026", "HammerDB 6.0"),
 ];
 
 /// Settings of the server that a document asks for.
 const SETTINGS: &[(&str, &str)] = &[
+    ("hammerdb/*", "max_parallel_workers_per_gather=2"),
     ("polardb/*", "enable_bitmapscan=off enable_hashjoin=off enable_mergejoin=off log_statement=none"),
     (
         "citus/tproc-c-5000",
@@ -239,7 +242,7 @@ fn runs_have_the_parameters_of_their_documents() {
             or_none(run.loaders),
             or_none(run.mode.map(|mode| mode.name())),
             if run.no_vacuum { "-n" } else { "-" },
-            run.time_s,
+            or_none(run.time_s),
             run.ramp_s,
             or_none(cached),
             params.join(" ")
@@ -275,7 +278,8 @@ fn recipes_have_the_dates_versions_and_settings_of_their_documents() {
         let settings: Vec<_> = recipe.settings.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
         let expected = SETTINGS.iter().find(|(pattern, _)| matches(pattern, &recipe.name)).map_or("", |(_, text)| text);
         assert_eq!(settings.join(" "), expected, "{}", recipe.name);
-        assert_eq!(recipe.steps.restart, !recipe.name.starts_with("pgphriday/") && recipe.name != "citus/tproc-c-250");
+        let without = ["pgphriday/", "hammerdb/", "citus/tproc-c-250"];
+        assert_eq!(recipe.steps.restart, !without.iter().any(|name| recipe.name.starts_with(name)));
     }
 }
 

@@ -110,8 +110,8 @@ pub struct Expanded {
     pub no_vacuum: bool,
     /// The query mode.
     pub mode: Option<QueryMode>,
-    /// The measured window.
-    pub time_s: f64,
+    /// The measured window; `None` for a workload that ends when its work is done.
+    pub time_s: Option<f64>,
     /// The warm-up.
     pub ramp_s: f64,
     /// Notes for a reader.
@@ -132,7 +132,7 @@ pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, Recipe
         rule: fit(&mut numbers, rule, size, machine),
     });
     let (of, published) = published(recipe, size, variant);
-    let (time_s, ramp_s) = (recipe.time.seconds(), recipe.ramp.seconds());
+    let (time_s, ramp_s) = (recipe.time.map(|time| time.seconds()), recipe.ramp.seconds());
     let by = request.short.unwrap_or(1.0);
     if by.is_nan() || by < 1.0 {
         return Err(RecipeError::Short { recipe: recipe.name.clone(), by });
@@ -148,7 +148,8 @@ pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, Recipe
             published,
             cached: size.cached.or(recipe.cached).map(|share| share.0),
             fitted,
-            shortened: request.short.map(|by| Shortened { by, time_s, ramp_s }),
+            // Work cannot be shortened.
+            shortened: request.short.zip(time_s).map(|(by, time_s)| Shortened { by, time_s, ramp_s }),
             departures: Vec::new(),
         },
         workload: recipe.workload.clone(),
@@ -162,7 +163,7 @@ pub fn expand(recipe: &Recipe, request: &Request<'_>) -> Result<Expanded, Recipe
         loaders: numbers.loaders,
         no_vacuum: variant.and_then(|variant| variant.no_vacuum).unwrap_or(recipe.no_vacuum),
         mode: recipe.mode,
-        time_s: cut(time_s, LEAST_TIME_S),
+        time_s: time_s.map(|time_s| cut(time_s, LEAST_TIME_S)),
         ramp_s: cut(ramp_s, LEAST_RAMP_S),
         notes: recipe.notes.iter().chain(&size.notes).cloned().collect(),
     })

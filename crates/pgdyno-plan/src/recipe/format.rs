@@ -21,8 +21,8 @@ pub struct Recipe {
     pub title: String,
     /// A built-in workload; in a file of the user's also a script or a directory, relative to that file.
     pub workload: String,
-    /// The measured window.
-    pub time: Duration,
+    /// The measured window; absent where the workload ends when its work is done.
+    pub time: Option<Duration>,
     /// The warm-up before it.
     #[serde(default)]
     pub ramp: Duration,

@@ -47,7 +47,10 @@ fn refused(request: &Request<'_>) -> String {
 #[test]
 fn a_size_is_taken_as_it_is() {
     let run = expand(&small(), &Request { size: Some("16vcpu"), ..Request::default() }).unwrap();
-    assert_eq!((run.clients, run.params["scale"].as_str(), run.time_s, run.ramp_s), (Some(8), "1000", 3600.0, 5.0));
+    assert_eq!(
+        (run.clients, run.params["scale"].as_str(), run.time_s, run.ramp_s),
+        (Some(8), "1000", Some(3600.0), 5.0)
+    );
     assert_eq!((run.recipe.machine.as_str(), run.recipe.published[0].value), ("16 vCPU, 128 GB", 5.0));
     assert_eq!((run.recipe.name.as_str(), run.recipe.source.as_str()), ("mine.toml", "we, \"our machine\", 2026"));
 }
@@ -90,7 +93,7 @@ fn times_are_cut_down_to_what_still_shows_something() {
         let recipe = read("mine.toml", text).unwrap();
         let run = expand(&recipe, &Request { size: Some("2vcpu"), short: Some(by), ..Request::default() }).unwrap();
         let shortened = run.recipe.shortened.unwrap();
-        (run.time_s, run.ramp_s, shortened.time_s, shortened.ramp_s)
+        (run.time_s.unwrap(), run.ramp_s, shortened.time_s, shortened.ramp_s)
     };
     assert_eq!(short(SMALL, 20.0), (180.0, 1.0, 3600.0, 5.0));
     assert_eq!(short(SMALL, 2.0), (1800.0, 2.5, 3600.0, 5.0));
@@ -178,7 +181,7 @@ fn mistakes_are_told_with_their_place_or_their_remedy() {
     for (from, to, words) in [
         ("time = \"1h\"", "time = 3600", "3600 could be seconds or minutes"),
         ("time = \"1h\"", "time = \"0s\"", "time must be above 0"),
-        ("time = \"1h\"\n", "", "missing field `time`"),
+        ("time = \"1h\"\n", "", "time is missing: only tproc-h ends when its work is done"),
         ("clients = 8", "clients = 0", "0 is not a whole number above 0"),
         ("clients = 8", "mode = \"prepard\"", "did you mean `prepared`?"),
         ("clients = 8", "cached = 0.3", "0.3 could be a share or a percentage"),

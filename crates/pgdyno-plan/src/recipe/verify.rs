@@ -7,9 +7,15 @@ use super::numbers::Numbers;
 use super::{Recipe, Size};
 use crate::mistake::nearest;
 
+/// The workload that has no time.
+const WITHOUT_TIME: &str = "tproc-h";
+
 /// Checks a recipe; the error is a message.
 pub(super) fn verify(recipe: &Recipe) -> Result<(), String> {
-    if recipe.time.seconds() <= 0.0 {
+    if recipe.time.is_none() && recipe.workload != WITHOUT_TIME {
+        return Err(format!("time is missing: only {WITHOUT_TIME} ends when its work is done"));
+    }
+    if recipe.time.is_some_and(|time| time.seconds() <= 0.0) {
         return Err("time must be above 0".to_owned());
     }
     if recipe.sizes.is_empty() {

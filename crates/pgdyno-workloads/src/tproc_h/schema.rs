@@ -28,17 +28,21 @@ pub(super) enum Profile {
     Keys,
     /// As `Keys`, and an index on each date.
     Dates,
+    /// Those of HammerDB 6: eight foreign keys, an index for each, and a primary key of `lineitem` that begins with the
+    /// line's number.
+    HammerDb,
 }
 
 impl Profile {
     /// Names of the profiles; the first is the default.
-    pub(super) const NAMES: &[&str] = &["keys", "dates", "none"];
+    pub(super) const NAMES: &[&str] = &["keys", "dates", "none", "hammerdb"];
 
     /// Returns the profile of this name.
     pub(super) fn of(name: &str) -> Self {
         match name {
             "none" => Self::None,
             "dates" => Self::Dates,
+            "hammerdb" => Self::HammerDb,
             _ => Self::Keys,
         }
     }
@@ -53,6 +57,22 @@ struct Keys {
     dates: &'static [&'static str],
     /// Columns, and the table that they refer to with its columns.
     references: &'static [(&'static str, &'static str)],
+}
+
+impl Keys {
+    /// Returns the columns of the primary key in a profile.
+    fn primary_of(&self, profile: Profile) -> &'static str {
+        match (profile, self.table) {
+            (Profile::HammerDb, "lineitem") => "l_linenumber, l_orderkey",
+            _ => self.primary,
+        }
+    }
+
+    /// Returns the foreign keys in a profile. HammerDB has none to part and supplier, which that to partsupp implies.
+    fn references_of(&self, profile: Profile) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+        let implied = move |columns: &str| profile == Profile::HammerDb && matches!(columns, "l_partkey" | "l_suppkey");
+        self.references.iter().filter(move |(columns, _)| !implied(columns))
+    }
 }
 
 /// All ten foreign keys of clause 1.4.2.3, and the indexes for them.
@@ -152,13 +172,18 @@ fn indexes(keys: &Keys, profile: Profile) -> Vec<String> {
         return Vec::new();
     }
     let name = keys.table;
-    let index = |columns: &&str| {
+    let index = |columns: &str| {
         let words = columns.replace(", ", "_");
         format!("CREATE INDEX {words}_idx ON {name} ({columns})")
     };
-    let dates = if profile == Profile::Dates { keys.dates } else { &[] };
-    let primary = format!("ALTER TABLE {name} ADD CONSTRAINT {name}_pkey PRIMARY KEY ({})", keys.primary);
-    std::iter::once(primary).chain(keys.foreign.iter().chain(dates).map(index)).collect()
+    let primary = keys.primary_of(profile);
+    let primary = format!("ALTER TABLE {name} ADD CONSTRAINT {name}_pkey PRIMARY KEY ({primary})");
+    let more: Vec<_> = match profile {
+        Profile::HammerDb => keys.references_of(profile).map(|(columns, _)| index(columns)).collect(),
+        Profile::Dates => keys.foreign.iter().chain(keys.dates).copied().map(index).collect(),
+        Profile::Keys | Profile::None => keys.foreign.iter().copied().map(index).collect(),
+    };
+    std::iter::once(primary).chain(more).collect()
 }
 
 fn foreign_keys(keys: &Keys, profile: Profile) -> Vec<String> {
@@ -170,7 +195,7 @@ fn foreign_keys(keys: &Keys, profile: Profile) -> Vec<String> {
         let words = columns.replace(", ", "_");
         format!("ALTER TABLE {name} ADD CONSTRAINT {words}_fkey FOREIGN KEY ({columns}) REFERENCES {target}")
     };
-    keys.references.iter().map(sql).collect()
+    keys.references_of(profile).map(sql).collect()
 }
 
 /// Columns of each table. The type ORDERKEY depends on the scale factor.
@@ -246,7 +271,7 @@ pub(super) fn data_bytes(scale: ScaleFactor, profile: Profile) -> u64 {
         + scale.orders() * (ORDER + 4 * LINE);
     match profile {
         Profile::None => with_keys * 3 / 4,
-        Profile::Keys => with_keys,
+        Profile::Keys | Profile::HammerDb => with_keys,
         Profile::Dates => with_keys + scale.orders() * (7 + 4 * 3 * 7),
     }
 }
@@ -275,6 +300,16 @@ mod tests {
             (indexes, foreign_keys)
         };
         assert_eq!([count(Profile::None), count(Profile::Keys), count(Profile::Dates)], [(0, 0), (15, 10), (19, 10)]);
+    }
+
+    #[test]
+    fn hammerdb_has_eight_foreign_keys_and_an_index_for_each() {
+        let tables = all(10, Profile::HammerDb);
+        let of = |list: fn(&Table) -> &Vec<String>| tables.iter().flat_map(list).collect::<Vec<_>>();
+        let (indexes, foreign_keys) = (of(|table| &table.indexes), of(|table| &table.foreign_keys));
+        assert_eq!((indexes.len(), foreign_keys.len()), (16, 8));
+        assert!(indexes.iter().any(|sql| sql.ends_with("PRIMARY KEY (l_linenumber, l_orderkey)")), "{indexes:?}");
+        assert!(indexes.iter().any(|sql| sql.ends_with("ON lineitem (l_orderkey)")), "{indexes:?}");
     }
 
     #[test]

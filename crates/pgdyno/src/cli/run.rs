@@ -195,7 +195,7 @@ pub(crate) struct WorkloadArgs {
     /// Shards of tproc-c's tables, on a server that distributes them [default: 48]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) shard_count: Option<String>,
-    /// Indexes of tproc-h: keys, dates (keys and dates), or none [default: keys]
+    /// Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]
     #[arg(long, value_name = "WHICH")]
     pub(crate) indexes: Option<String>,
     /// Any parameter of the workload, or a variable of scripts, as NAME=VALUE

@@ -40,8 +40,8 @@ fn drive(order: &mut Order, run: &Expanded) {
     drive.threads = drive.threads.or(run.threads);
     order.loading.loaders = order.loading.loaders.or(run.loaders);
     drive.mode = drive.mode.or(run.mode);
-    if drive.transactions.is_none() {
-        drive.time = drive.time.or(Some(run.time_s));
+    if drive.transactions.is_none() && run.time_s.is_some() {
+        drive.time = drive.time.or(run.time_s);
         drive.ramp = drive.ramp.or(Some(run.ramp_s));
     }
 }
