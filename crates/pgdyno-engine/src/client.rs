@@ -634,7 +634,7 @@ impl Client {
                 false
             }
             Event::Row(row) => {
-                if self.count_row(row, line, common)
+                if self.count_row(row, now, line, common)
                     && let Err(error) = self.reply.row(row)
                 {
                     self.refuse_reply(error, line, common);

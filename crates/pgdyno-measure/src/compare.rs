@@ -16,6 +16,7 @@ mod limit;
 #[cfg(test)]
 pub(crate) mod simulation;
 pub(crate) mod student;
+mod together;
 
 pub use change::{Change, Direction};
 pub use estimate::{Estimate, INTERVALS_MIN};
@@ -23,3 +24,4 @@ pub use in_turns::Timed;
 pub(crate) use in_turns::runs_for;
 pub use latencies::Latencies;
 pub use limit::{Held, POWER, RUNS_MAX};
+pub use together::{Repeated, Tested, directions};

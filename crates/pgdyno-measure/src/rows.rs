@@ -7,6 +7,10 @@ pub struct Rows {
     pub count: u64,
     /// Their digest, if they were hashed.
     pub digest: Option<Digest>,
+    /// Executions that returned a row, unless rows are kept.
+    pub answered: u64,
+    /// The sum of the times until their first row was read.
+    pub first_row_ns: u64,
 }
 
 /// A digest of rows in 128 bits: equal for equal results. Each part is a sum modulo 2^64 over the executions.
@@ -35,6 +39,8 @@ impl Rows {
     /// Adds other rows of the same statement.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
+        self.answered += other.answered;
+        self.first_row_ns += other.first_row_ns;
         if let Some(other) = other.digest {
             let mine = self.digest.get_or_insert_default();
             mine.unordered = mine.unordered.wrapping_add(other.unordered);
@@ -73,13 +79,13 @@ mod tests {
 
     #[test]
     fn executions_add_up_in_any_order() {
-        let execution = |rows| Rows { count: 2, digest: Some(digest(rows)) };
+        let execution = |rows| Rows { count: 2, digest: Some(digest(rows)), ..Rows::default() };
         let (mut one, mut other) = (execution(&["a", "b"]), execution(&["c", "d"]));
         let (first, second) = (one, other);
         one.merge(&second);
         other.merge(&first);
         assert_eq!((one, one.count), (other, 4));
-        let counted = Rows { count: 1, digest: None };
+        let counted = Rows { count: 1, ..Rows::default() };
         one.merge(&counted);
         assert_eq!((one.count, one.digest), (5, other.digest));
     }

@@ -138,6 +138,7 @@ pub static OPTIONS: &[RunOption] = &[
             "shard-count",
             "indexes",
             "streams",
+            "repeat",
             "queries",
             "timeout",
             "no-refresh",

@@ -186,6 +186,8 @@ pub struct WorkloadOrder {
     pub indexes: Option<String>,
     /// Streams of `tproc-h`'s throughput stage.
     pub streams: Option<String>,
+    /// Sets of queries in `tproc-h`'s power stage.
+    pub repeat: Option<String>,
     /// Queries of `tproc-h`, as in `1,6,17`.
     pub queries: Option<String>,
     /// Seconds that a query of `tproc-h` may take.

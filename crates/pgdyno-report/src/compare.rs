@@ -6,6 +6,7 @@ mod figures;
 mod json;
 mod markdown;
 mod plans;
+mod tasks;
 mod text;
 pub(crate) mod words;
 
@@ -18,6 +19,7 @@ pub use facts::{Difference, Group};
 pub(crate) use facts::{differences, settings, work};
 pub(crate) use figures::{deviation, mean};
 pub use plans::{PlanChange, Plans};
+pub use tasks::{TaskChange, Tasks};
 
 use crate::Look;
 
@@ -125,6 +127,8 @@ pub struct Comparison {
     pub confidence: f64,
     /// The figures, the one of the verdict first.
     pub figures: Vec<Figure>,
+    /// The tasks of a stage that does each a few times, such as the queries of a set.
+    pub tasks: Tasks,
     /// The verdict, by the first figure alone.
     pub verdict: Verdict,
     /// The reason for a verdict that decides nothing; empty otherwise.
@@ -178,11 +182,14 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
         Limit { loss_max, held }
     });
     let plans = plans::changes(&base_records, &new_records);
+    let tasks = tasks::tasks(&base, &new, wish, is_comparable);
     let mut notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway, wish);
+    notes.extend(tasks::note(&tasks, [base.len(), new.len()], wish));
     notes.extend(plans::missing(&base_records, &new_records));
     let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
-    Ok(Comparison { sides, differences, confidence: wish.confidence, figures, verdict, reason, limit, plans, notes })
+    let confidence = wish.confidence;
+    Ok(Comparison { sides, differences, confidence, figures, tasks, verdict, reason, limit, plans, notes })
 }
 
 /// The metric of this name, or the one that all of these runs are known by.

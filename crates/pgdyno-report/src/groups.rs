@@ -7,6 +7,7 @@ use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
 
 use crate::Extent;
 use crate::latency_table::{aligned, cells, percentile_columns};
+use crate::tasks;
 use crate::units::{count, rate};
 
 /// Heading of the first column.
@@ -72,7 +73,8 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
     let response = summary.response_latency_ns.as_ref();
     let n = summary.committed + summary.rolled_back;
     let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response, n)];
-    if group.transactions.len() > 1 {
+    // The tasks of a stage that ends with them have a table of their own.
+    if group.transactions.len() > 1 && !(extent == Extent::Short && tasks::has_tasks(record, &stage.name)) {
         rows.extend(group.transactions.iter().map(|t| {
             let first = [none(), none(), committed(t.committed), Some(count(t.failed)), Some(per_s(t.committed))];
             row(t.name.clone(), true, first, t.response_latency_ns.as_ref(), t.committed + t.rolled_back)
@@ -104,7 +106,8 @@ pub(crate) fn text(record: &RunRecord, extent: Extent, out: &mut dyn Write) -> i
         return Ok(());
     }
     aligned(FIRST, &columns(record, extent), &rows, out)?;
-    writeln!(out)
+    writeln!(out)?;
+    tasks::text(record, out)
 }
 
 /// Writes the table as Markdown.
@@ -119,7 +122,8 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
     for Row { name, is_part, cells } in rows {
         writeln!(out, "| {}{name} | {} |", if is_part { "&emsp;" } else { "" }, cells.join(" | "))?;
     }
-    writeln!(out)
+    writeln!(out)?;
+    tasks::markdown(record, out)
 }
 
 #[cfg(test)]

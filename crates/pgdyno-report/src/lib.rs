@@ -26,6 +26,7 @@ pub mod scaling;
 pub mod search;
 mod steady;
 pub mod suite;
+mod tasks;
 mod text;
 mod time_profile;
 mod trust;

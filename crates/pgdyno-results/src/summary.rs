@@ -167,6 +167,10 @@ fn statements<'a>(
         latency_ns: latency_record(&stmt.latency, asked),
         latency_ns_mean: (stmt.latency.count() > 0 && !stmt.latency.has_histogram()).then(|| stmt.latency.mean_ns()),
         rows: stmt.rows.as_ref().map(|rows| rows.count),
+        first_row_ns_mean: stmt
+            .rows
+            .as_ref()
+            .and_then(|rows| (rows.answered > 0).then(|| rows.first_row_ns as f64 / rows.answered as f64)),
         rows_digest: digest(stmt, |digest| digest.unordered),
         rows_digest_ordered: digest(stmt, |digest| digest.ordered),
     })
@@ -265,7 +269,11 @@ fn stage_value(metric: &Metric, record: &RunRecord, names: &Names) -> Option<f64
             (means.len() == metric.transactions.len()).then(|| mean.exp())
         }
         Measured::PerHour(_) => Some(group.summary.committed as f64 / seconds * 3600.0),
-        Measured::StageTime(_) | Measured::PerMinute => Some(seconds),
+        // Of a stage that repeats its work, the mean.
+        Measured::StageTime(_) | Measured::PerMinute => {
+            let committed = group.transactions.iter().map(|txn| txn.committed).max()?;
+            Some(seconds * f64::from(group.clients.max(1)) / committed.max(1) as f64)
+        }
     }
 }
 
@@ -407,7 +415,14 @@ mod tests {
         }
         recorder.still_waiting(2, 500_000_000);
         recorder.statement(0, 1_000_000);
-        recorder.rows(0, &pgdyno_measure::Rows { count: 7, digest: Some(Digest { unordered: 10, ordered: 1 << 63 }) });
+        recorder.rows(
+            0,
+            &pgdyno_measure::Rows {
+                count: 7,
+                digest: Some(Digest { unordered: 10, ordered: 1 << 63 }),
+                ..Default::default()
+            },
+        );
         let (mut measured, nothing) = (Totals::default(), Totals::default());
         let interval = Interval {
             index: 0,

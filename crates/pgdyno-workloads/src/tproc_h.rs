@@ -159,6 +159,13 @@ pub(crate) static META: Meta = Meta {
             when: When::Run,
         },
         Param {
+            name: "repeat",
+            help: "sets of queries in the power stage, one after the other: each query's time has an interval",
+            default: "1",
+            kind: ParamKind::Integer(1, 1_000),
+            when: When::Run,
+        },
+        Param {
             name: "queries",
             help: "numbers of the queries to run, such as 1,6,17; all: all 22",
             default: Selection::ALL,
@@ -215,6 +222,7 @@ struct TprocH {
     by_month: bool,
     shards: u32,
     streams: u32,
+    repeat: usize,
     selection: Selection,
     timeout_ms: i64,
     /// Whether refresh functions are asked for.
@@ -232,6 +240,7 @@ impl TprocH {
             by_month: params.text("partitions") == "month",
             shards: params.integer("shard-count") as u32,
             streams: params.integer("streams") as u32,
+            repeat: params.integer("repeat") as usize,
             selection: Selection::of(params.text("queries")),
             timeout_ms: params.thousandths("timeout"),
             refresh: params.flag("refresh"),
@@ -264,6 +273,13 @@ impl TprocH {
     /// whole number of orders for them.
     fn has_refresh(&self) -> bool {
         self.refresh && self.selection == Selection::of(Selection::ALL) && self.scale.refreshed_orders().is_some()
+    }
+
+    /// Returns what the power stage does once.
+    fn set(&self) -> Vec<Task> {
+        let refresh = |task| self.has_refresh().then_some(task);
+        let queries = self.queries(0).into_iter().map(Task::Query);
+        refresh(Task::Insert).into_iter().chain(queries).chain(refresh(Task::Delete)).collect()
     }
 
     fn queries(&self, stream: u32) -> Vec<Query> {
@@ -385,14 +401,11 @@ impl Drive for TprocH {
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         // Stream 0 is the power stage.
         let stream = if context.stage == POWER { 0 } else { context.id.0 + 1 };
-        let mut tasks: Vec<_> = match context.group {
-            REFRESH => (0..self.streams).flat_map(|_| [Task::Insert, Task::Delete]).collect(),
+        let tasks = match (context.stage, context.group) {
+            (_, REFRESH) => (0..self.streams).flat_map(|_| [Task::Insert, Task::Delete]).collect(),
+            (POWER, _) => (0..self.repeat).flat_map(|_| self.set()).collect(),
             _ => self.queries(stream).into_iter().map(Task::Query).collect(),
         };
-        if stream == 0 && self.has_refresh() {
-            tasks.insert(0, Task::Insert);
-            tasks.push(Task::Delete);
-        }
         Box::new(Stream::new(tasks, self.scale, self.timeout_ms()))
     }
 

@@ -6,17 +6,18 @@ use pgdyno_wire::backend::DataRow;
 use pgdyno_workload::{Results, TooMuch};
 
 use super::{Client, Common};
+use crate::Tick;
 use crate::lines::Line;
 
 impl Client {
     /// Counts a row of the statement in progress. Returns true if it may be kept.
     #[inline]
-    pub(super) fn count_row(&mut self, row: DataRow<'_>, line: &Line, common: &mut Common) -> bool {
+    pub(super) fn count_row(&mut self, row: DataRow<'_>, now: Tick, line: &Line, common: &mut Common) -> bool {
         match common.rules.results {
             Results::Discard => return true,
-            Results::Count => self.rows.count += 1,
+            Results::Count => self.one_more(now),
             Results::Digest => {
-                self.rows.count += 1;
+                self.one_more(now);
                 self.rows.digest.get_or_insert_default().row(row.body());
             }
             Results::Rows { cap } => {
@@ -28,6 +29,15 @@ impl Client {
             }
         }
         line.session.keeps_rows()
+    }
+
+    /// Counts a row that nobody keeps.
+    #[inline]
+    fn one_more(&mut self, now: Tick) {
+        if self.rows.count == 0 {
+            (self.rows.answered, self.rows.first_row_ns) = (1, now.since(self.mark));
+        }
+        self.rows.count += 1;
     }
 
     /// Records the rows of the statement in progress, which ended.

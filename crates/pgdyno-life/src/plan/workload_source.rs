@@ -239,6 +239,7 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("shard-count", &order.shard_count),
         ("indexes", &order.indexes),
         ("streams", &order.streams),
+        ("repeat", &order.repeat),
         ("queries", &order.queries),
         ("timeout", &timeout),
     ];
@@ -312,6 +313,7 @@ fn refuse_options_of_queries(order: &WorkloadOrder) -> Result<()> {
     let options = [
         ("indexes", order.indexes.is_some()),
         ("streams", order.streams.is_some()),
+        ("repeat", order.repeat.is_some()),
         ("queries", order.queries.is_some()),
         ("timeout", order.timeout.is_some()),
         ("no-refresh", order.no_refresh),

@@ -31,10 +31,8 @@ impl Change {
     /// From one estimate to another: Welch's interval, on logarithms. `confidence` is in (0, 1).
     #[must_use]
     pub fn between(base: &Estimate, new: &Estimate, confidence: f64) -> Self {
-        let variance = base.variance + new.variance;
-        let parts = base.variance.powi(2) / base.dof + new.variance.powi(2) / new.dof;
-        let dof = if parts > 0.0 { variance.powi(2) / parts } else { base.dof.min(new.dof) };
-        Self::of(new.log - base.log, variance, dof, confidence, variance)
+        let (log, variance, dof) = welch(base, new);
+        Self::of(log, variance, dof, confidence, variance)
     }
 
     /// From the figures of several runs, all positive: the runs vary, whatever went on within them. `None` where both
@@ -88,6 +86,14 @@ impl Change {
             _ => Direction::Unknown,
         }
     }
+}
+
+/// Returns the difference of two estimates, its variance, and the degrees of freedom of that (Welch and Satterthwaite).
+pub(super) fn welch(base: &Estimate, new: &Estimate) -> (f64, f64, f64) {
+    let variance = base.variance + new.variance;
+    let parts = base.variance.powi(2) / base.dof + new.variance.powi(2) / new.dof;
+    let dof = if parts > 0.0 { variance.powi(2) / parts } else { base.dof.min(new.dof) };
+    (new.log - base.log, variance, dof)
 }
 
 /// The sample variance; `None` of fewer than two.

@@ -274,6 +274,7 @@ options! {
     shard_count: u64 => "shard-count",
     indexes: String => "indexes",
     streams: u64 => "streams",
+    repeat: u64 => "repeat",
     queries: String => "queries",
     timeout: Duration => "timeout",
     no_refresh: bool => "no-refresh",

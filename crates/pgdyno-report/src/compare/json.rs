@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_measure::compare::Held;
 use serde_json::{Value, json};
 
-use super::{Comparison, Difference, Figure, Limit, PlanChange, Plans, Side};
+use super::{Comparison, Difference, Figure, Limit, PlanChange, Plans, Side, TaskChange};
 use crate::Look;
 use crate::metric::unit_in_json;
 
@@ -19,6 +19,7 @@ pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> i
         "base": base,
         "new": new,
         "figures": comparison.figures.iter().map(figure).collect::<Vec<_>>(),
+        "tasks": comparison.tasks.list.iter().map(task).collect::<Vec<_>>(),
         "differences": comparison.differences.iter().map(difference).collect::<Vec<_>>(),
         "plans": comparison.plans.as_ref().map(plans),
         "notes": comparison.notes,
@@ -51,6 +52,18 @@ fn figure(figure: &Figure) -> Value {
         "change_percent_low": end(figure.change.map(|change| change.low)),
         "change_percent_high": end(figure.change.map(|change| change.high)),
         "verdict": figure.verdict.name(),
+    })
+}
+
+fn task(task: &TaskChange) -> Value {
+    json!({
+        "name": task.name,
+        "base_ns": task.base_ns,
+        "new_ns": task.new_ns,
+        "change_percent": percent(task.new_ns / task.base_ns),
+        "change_percent_low": end(task.change.map(|change| change.low)),
+        "change_percent_high": end(task.change.map(|change| change.high)),
+        "verdict": task.verdict.name(),
     })
 }
 

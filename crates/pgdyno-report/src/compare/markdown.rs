@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::{Comparison, words};
 use crate::Look;
 use crate::metric::value_text;
+use crate::units::ms;
 
 pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "### pgdyno compare: {}\n", comparison.verdict.name())?;
@@ -21,6 +22,17 @@ pub(super) fn render(comparison: &Comparison, _: Look, out: &mut dyn Write) -> i
         writeln!(out, "| {title} | {base} | {new} | {change} | {} | {verdict} |", words::interval(figure))?;
     }
     writeln!(out)?;
+    if !comparison.tasks.list.is_empty() {
+        let title = words::share(comparison.confidence);
+        writeln!(out, "| {} | BASE ms | NEW ms | change | {title} interval | |", comparison.tasks.stage)?;
+        writeln!(out, "| --- | ---: | ---: | ---: | ---: | --- |")?;
+        for task in &comparison.tasks.list {
+            let (base, new) = (ms(task.base_ns as u64), ms(task.new_ns as u64));
+            let (change, interval) = (words::signed(task.new_ns / task.base_ns), words::interval_of(task.change));
+            writeln!(out, "| {} | {base} | {new} | {change} | {interval} | {} |", task.name, task.verdict.name())?;
+        }
+        writeln!(out)?;
+    }
     if !comparison.differences.is_empty() {
         writeln!(out, "| | differs | BASE | NEW |\n| --- | --- | --- | --- |")?;
         for difference in &comparison.differences {

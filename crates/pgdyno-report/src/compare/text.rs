@@ -8,6 +8,7 @@ use super::{Comparison, Verdict, words};
 use crate::Look;
 use crate::metric::value_text;
 use crate::paint::Paint;
+use crate::units::ms;
 use crate::wrap;
 
 /// Columns before the changes of a plan.
@@ -98,9 +99,30 @@ fn table(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
             figure.verdict.name().to_owned(),
         ]
     }));
+    aligned(&rows, out)?;
+    if comparison.tasks.list.is_empty() {
+        return Ok(());
+    }
+    let mut rows =
+        vec![[comparison.tasks.stage.as_str(), "BASE ms", "NEW ms", "change", title.as_str(), ""].map(str::to_owned)];
+    rows.extend(comparison.tasks.list.iter().map(|task| {
+        [
+            task.name.clone(),
+            ms(task.base_ns as u64),
+            ms(task.new_ns as u64),
+            words::signed(task.new_ns / task.base_ns),
+            words::interval_of(task.change),
+            task.verdict.name().to_owned(),
+        ]
+    }));
+    writeln!(out)?;
+    aligned(&rows, out)
+}
+
+fn aligned(rows: &[[String; 6]], out: &mut dyn Write) -> io::Result<()> {
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     let widths: [usize; 5] = std::array::from_fn(width);
-    for [name, base, new, change, interval, verdict] in &rows {
+    for [name, base, new, change, interval, verdict] in rows {
         let [a, b, c, d, e] = widths;
         let line = format!("  {name:<a$}  {base:>b$}  {new:>c$}  {change:>d$}  {interval:>e$}  {verdict}");
         writeln!(out, "{}", line.trim_end())?;

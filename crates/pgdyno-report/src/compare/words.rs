@@ -17,12 +17,17 @@ pub(crate) fn signed(ratio: f64) -> String {
 /// `+1.1 % to +3.9 %`, `at least +1.1 %` where one end is open, or nothing. Ends that say no more than that nothing is
 /// known are not spelt out.
 pub(crate) fn interval(figure: &Figure) -> String {
+    interval_of(figure.change)
+}
+
+/// The same of any change.
+pub(super) fn interval_of(change: Option<Change>) -> String {
     let end = |ratio: f64| match ratio {
         _ if ratio < 0.01 => "below -99 %".to_owned(),
         _ if ratio > 11.0 => "above +1000 %".to_owned(),
         _ => signed(ratio),
     };
-    figure.change.map_or_else(String::new, |Change { low, high, .. }| match (low > 0.0, high.is_finite()) {
+    change.map_or_else(String::new, |Change { low, high, .. }| match (low > 0.0, high.is_finite()) {
         (true, true) => format!("{} to {}", end(low), end(high)),
         (true, false) => format!("at least {}", end(low)),
         (false, _) => format!("at most {}", end(high)),

@@ -326,6 +326,9 @@ pub struct StatementRecord {
     /// Number of rows returned, if they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+    /// Mean time from sending it until its first row was read, of the executions that returned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_row_ns_mean: Option<f64>,
     /// A digest of the rows in any order, if they were hashed: 16 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_digest: Option<String>,

@@ -100,6 +100,7 @@ impl RunArgs {
                     keying_time,
                     no_think,
                     streams,
+                    repeat,
                     queries,
                     timeout,
                     no_refresh,
@@ -137,6 +138,7 @@ impl RunArgs {
                 keying_time,
                 no_think,
                 streams,
+                repeat,
                 queries,
                 timeout,
                 no_refresh,
@@ -243,6 +245,9 @@ pub(crate) struct IssueArgs {
     /// Streams of tproc-h's throughput stage; 0 is none [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) streams: Option<String>,
+    /// Sets of queries that tproc-h's power stage runs one after the other: each query's time has an interval [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) repeat: Option<String>,
     /// Queries of tproc-h to run, as in 1,6,17 [default: all]
     #[arg(long, value_name = "LIST")]
     pub(crate) queries: Option<String>,

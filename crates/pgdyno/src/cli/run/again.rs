@@ -79,7 +79,7 @@ fn everything_else() -> Vec<Vec<String>> {
             "simple-update --target embedded --pipeline -s 5 -t 100 --no-load -n --no-samples -j 1 --pin={cpu}"
         )),
         line(
-            "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --queries 1,6 --timeout 5min --no-refresh --validation --plans",
+            "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --repeat 2 --queries 1,6 --timeout 5min --no-refresh --validation --plans",
         ),
         line("noop -c 9 -R 1000 -T 3s"),
         line("polardb-ro --target embedded -c 3"),

@@ -1,0 +1,111 @@
+//! The change of each task of a stage, such as each query of a set.
+
+use pgdyno_measure::compare::{Change, Direction, Estimate, Repeated, Tested, directions};
+use pgdyno_results::RunRecord;
+
+use super::{Run, Verdict, Wish};
+use crate::tasks;
+
+/// One task of both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskChange {
+    /// Its name: `q18`.
+    pub name: String,
+    /// Its mean time in BASE in nanoseconds.
+    pub base_ns: f64,
+    /// Its mean time in NEW.
+    pub new_ns: f64,
+    /// The change with an interval of its own, if runs or repeats show how much it varies.
+    pub change: Option<Change>,
+    /// The verdict, with all of them judged together.
+    pub verdict: Verdict,
+}
+
+/// The tasks of a stage that both sides have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tasks {
+    /// The stage.
+    pub stage: String,
+    /// In the order of the workload.
+    pub list: Vec<TaskChange>,
+}
+
+/// Returns the tasks of the first stage that has some in all runs; none if there is no such stage.
+pub(super) fn tasks(base: &[Run], new: &[Run], wish: &Wish, is_comparable: bool) -> Tasks {
+    let records = || base.iter().chain(new).map(|run| &run.record);
+    let Some((stage, names)) = records().next().and_then(named) else { return Tasks::default() };
+    let of_side =
+        |side: &[Run], name: &str| side.iter().map(|run| times(&run.record, &stage, name)).collect::<Option<_>>();
+    let both = |name: String| {
+        let (from, to): (Vec<Repeated>, Vec<Repeated>) = (of_side(base, &name)?, of_side(new, &name)?);
+        let tested = test(&from, &to, wish);
+        Some((name, mean(&from), mean(&to), tested))
+    };
+    let found: Vec<_> = names.into_iter().filter_map(both).collect();
+    let known: Vec<_> = found.iter().filter_map(|(_, _, _, tested)| *tested).collect();
+    let mut judged = directions(&known, wish.confidence).into_iter();
+    let list = found.into_iter().map(|(name, base_ns, new_ns, tested)| {
+        let verdict = match tested.and_then(|_| judged.next()) {
+            _ if !is_comparable => Verdict::NotComparable,
+            None => Verdict::CannotTell,
+            Some(Direction::Up) => Verdict::Slower,
+            Some(Direction::Down) => Verdict::Faster,
+            Some(Direction::Unknown) => Verdict::NoDifference,
+        };
+        TaskChange { name, base_ns, new_ns, change: tested.map(|tested| tested.change), verdict }
+    });
+    Tasks { list: list.collect(), stage }
+}
+
+/// Returns the first stage with tasks, and their names.
+fn named(record: &RunRecord) -> Option<(String, Vec<String>)> {
+    let (stage, group) = tasks::groups(record).next()?;
+    Some((stage.name.clone(), group.transactions.iter().map(|txn| txn.name.clone()).collect()))
+}
+
+/// Returns the times of a task; `None` if it failed, or never ended.
+fn times(record: &RunRecord, stage: &str, name: &str) -> Option<Repeated> {
+    let (_, group) = tasks::groups(record).find(|(known, _)| known.name == stage)?;
+    let task = tasks::of_group(group).find(|task| task.txn.name == name)?;
+    task.times().filter(|times| task.txn.failed == 0 && times.count > 0 && times.mean > 0.0)
+}
+
+/// Tests the change: several runs of each side by their means, single ones by their repeats.
+fn test(base: &[Repeated], new: &[Repeated], wish: &Wish) -> Option<Tested> {
+    if let ([base], [new]) = (base, new) {
+        let noise = wish.run_noise.map_or(0.0, |deviation| deviation * deviation);
+        let estimate = |times: &Repeated| {
+            let Estimate { log, variance, dof } = times.estimate()?;
+            // Only the part that was estimated has few degrees of freedom.
+            let all = variance + noise;
+            Some(Estimate { log, variance: all, dof: dof * (all / variance).powi(2) })
+        };
+        return Some(Tested::between(&estimate(base)?, &estimate(new)?, wish.confidence));
+    }
+    let means = |side: &[Repeated]| side.iter().map(|times| times.mean).collect::<Vec<_>>();
+    Tested::of_runs(&means(base), &means(new), wish.confidence)
+}
+
+/// Returns the geometric mean of the runs.
+fn mean(side: &[Repeated]) -> f64 {
+    super::mean(&side.iter().map(|times| times.mean).collect::<Vec<_>>())
+}
+
+/// Returns what the verdicts stand on; `None` without tasks.
+pub(super) fn note(tasks: &Tasks, sides: [usize; 2], wish: &Wish) -> Option<String> {
+    let judged = tasks.list.iter().filter(|task| task.change.is_some()).count();
+    if tasks.list.is_empty() {
+        return None;
+    }
+    let alone = sides == [1, 1] && wish.run_noise.is_none();
+    Some(match judged {
+        0 => "no interval for single tasks: run each side several times, or repeat the tasks within a run (--repeat)"
+            .to_owned(),
+        _ => format!(
+            "{judged} tasks are judged together, by Holm's method: at {} confidence none of those shown as slower or faster \
+             is chance alone{}",
+            super::words::share(wish.confidence),
+            if alone { "; that is within these two runs: how much runs differ is not in it" } else { "" }
+        ),
+    })
+}

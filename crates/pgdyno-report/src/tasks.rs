@@ -1,0 +1,97 @@
+//! What a stage does once or a few times, such as each query of a set: its time with an interval, the time to the first
+//! row, and the rows.
+
+use std::io::{self, Write};
+
+use pgdyno_measure::compare::Repeated;
+use pgdyno_results::{GroupRecord, RunRecord, StageRecord, StatementRecord, TransactionRecord};
+
+use crate::groups;
+use crate::latency_table::aligned;
+use crate::units::{count, ms};
+
+/// Confidence of the intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// One of these tasks.
+pub(crate) struct Task<'a> {
+    pub(crate) txn: &'a TransactionRecord,
+    /// Its only statement, if it has only one.
+    statement: Option<&'a StatementRecord>,
+    /// Whether it does the same each time: a group with several clients has parameters by client.
+    is_repeated: bool,
+}
+
+impl Task<'_> {
+    /// Returns its times in nanoseconds; `None` if it never ended.
+    pub(crate) fn times(&self) -> Option<Repeated> {
+        let of_statement = self.statement.and_then(|statement| statement.latency_ns.as_ref());
+        let latency = of_statement.or(self.txn.service_latency_ns.as_ref())?;
+        Some(Repeated { count: self.txn.committed, mean: latency.mean, stddev: latency.stddev })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let none = || "-".to_owned();
+        let times = self.times();
+        let interval = times.filter(|_| self.is_repeated).and_then(|times| times.interval(CONFIDENCE));
+        let first = self.statement.and_then(|statement| statement.first_row_ns_mean);
+        // With other parameters it has other rows.
+        let rows = self.statement.filter(|statement| self.is_repeated && statement.executed > 0);
+        let rows = rows.and_then(|statement| Some(statement.rows? / statement.executed));
+        vec![
+            count(self.txn.committed),
+            count(self.txn.failed),
+            times.map_or_else(none, |times| ms(times.mean as u64)),
+            interval.map_or_else(none, |(low, high)| format!("{} to {}", ms(low as u64), ms(high as u64))),
+            first.map_or_else(none, |ns| ms(ns as u64)),
+            rows.map_or_else(none, count),
+        ]
+    }
+}
+
+/// Headings of the columns.
+const COLUMNS: [&str; 6] = ["done", "failed", "mean ms", "95 % interval ms", "first row ms", "rows"];
+
+/// Returns true if a stage ends when its clients have done their work, and not after a time.
+pub(crate) fn has_tasks(record: &RunRecord, stage: &str) -> bool {
+    record.plan.stages.iter().any(|planned| planned.name == stage && planned.ends_with_work())
+}
+
+/// Returns the tasks of a group.
+pub(crate) fn of_group(group: &GroupRecord) -> impl Iterator<Item = Task<'_>> {
+    group.transactions.iter().map(|txn| {
+        let mut own = group.statements.iter().filter(|s| s.transaction.as_deref() == Some(&txn.name));
+        let statement = own.next().filter(|statement| statement.executed == txn.committed);
+        Task { txn, statement: statement.filter(|_| own.next().is_none()), is_repeated: group.clients == 1 }
+    })
+}
+
+/// Returns the groups that have tasks, with their stages.
+pub(crate) fn groups(record: &RunRecord) -> impl Iterator<Item = (&StageRecord, &GroupRecord)> {
+    let stages = record.stages.iter().filter(|stage| has_tasks(record, &stage.name));
+    stages.flat_map(|stage| stage.groups.iter().map(move |group| (stage, group)))
+}
+
+/// Writes the tables for a terminal.
+pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let columns = COLUMNS.map(str::to_owned);
+    for (stage, group) in groups(record).filter(|(_, group)| !group.transactions.is_empty()) {
+        let rows: Vec<_> = of_group(group).map(|task| (task.txn.name.clone(), task.cells())).collect();
+        aligned(&groups::name(record, &stage.name, &group.name), &columns, &rows, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes the tables as Markdown.
+pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    for (stage, group) in groups(record).filter(|(_, group)| !group.transactions.is_empty()) {
+        let name = groups::name(record, &stage.name, &group.name);
+        writeln!(out, "| {name} | {} |\n| --- |{}", COLUMNS.join(" | "), " ---: |".repeat(COLUMNS.len()))?;
+        for task in of_group(group) {
+            writeln!(out, "| {} | {} |", task.txn.name, task.cells().join(" | "))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
