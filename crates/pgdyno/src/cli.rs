@@ -35,13 +35,13 @@ use pgdyno_workload::IsolationLevel;
 
 const EXAMPLES: &str = "\
 Examples:
-  pgdyno run tproc-c                       the whole life cycle on a private, temporary PostgreSQL
-  pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench sslmode=verify-full\"
+  pgdyno run tproc-c                       all steps, on a temporary private server
+  pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
   pgdyno run select-only -s 100 -c 16 -R 5000   an open loop of 5,000 transactions a second
   pgdyno run ./my.sql -D range=1000000     your own pgbench script
-  pgdyno run ./mine --from-template        your own tables, data and scripts, on a fresh copy each time
+  pgdyno run ./mine --from-template        your tables, data and scripts, fresh each time
   pgdyno run alloydb/tpcc-full --fit --short   a guide's scenario, fitted to this server
-  pgdyno run --again last                  the last run again: same plan, same seed, same scripts
+  pgdyno run --again last                  the last run again: same plan and seed
   pgdyno plan tproc-c -w 100               what a run would do, without doing it
   pgdyno report last --format markdown     a summary again, from its record
   pgdyno report last --format html         the same as a page with charts
@@ -224,7 +224,7 @@ pub(crate) enum List {
 pub(crate) struct ReportArgs {
     /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, `last`, or `last-1` for the run before
     pub(crate) run: String,
-    /// How it is written
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run

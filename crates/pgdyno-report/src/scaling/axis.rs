@@ -89,7 +89,7 @@ impl Axis {
                 Pace::ClosedLoop => Err("has no rate".to_owned()),
             },
             Self::Vcpus => whole(u64::from(vcpus(record).ok_or_else(|| {
-                "does not tell the server's processors: give its target `vcpus` in pgdyno.toml".to_owned()
+                "does not say how many CPUs the server has: give its target `vcpus` in pgdyno.toml".to_owned()
             })?)),
             Self::Label(name) => record.label(name).map(place_of_text).ok_or_else(|| format!("has no label {name}")),
             Self::Param(name) => {

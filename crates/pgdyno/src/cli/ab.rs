@@ -44,7 +44,7 @@ pub(crate) struct AbArgs {
     /// Confidence: this percentage of experiments without a difference shows none
     #[arg(help_heading = "Experiment", long, value_name = "PERCENT", default_value = "95", value_parser = confidence)]
     pub(crate) confidence: f64,
-    /// How the result is written
+    /// Output format
     #[arg(help_heading = "Experiment", long, default_value = "text", value_parser = ["text", "json", "markdown", "html"])]
     pub(crate) format: String,
 }

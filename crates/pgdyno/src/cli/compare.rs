@@ -40,7 +40,7 @@ pub(crate) struct CompareArgs {
     /// Give a verdict even if the runs did different work
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// How it is written
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "markdown", "json", "html"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html compare.html in the results
@@ -65,7 +65,7 @@ pub(crate) struct ScalingArgs {
     /// workload's where there is one, else tps]
     #[arg(long, value_parser = metric)]
     pub(crate) metric: Option<String>,
-    /// How it is written
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "json", "svg", "html"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html scaling.html in the results

@@ -12,7 +12,7 @@ use super::target::setting;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// How it is written
+    /// Output format
     #[arg(long, default_value = "csv", value_parser = ["csv", "json", "parquet"])]
     pub(crate) format: String,
     /// The file [default: standard output]

@@ -46,7 +46,7 @@ pub(crate) struct HistoryArgs {
     /// End with exit code 0, not 21, if there are too few runs to tell
     #[arg(long)]
     pub(crate) pass_if_unsure: bool,
-    /// How it is written
+    /// Output format
     #[arg(long, default_value = "text", value_parser = ["text", "json", "csv"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output]

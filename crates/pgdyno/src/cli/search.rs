@@ -32,7 +32,7 @@ pub(crate) struct SearchArgs {
     /// Loads below the limit to measure for the curve and its knee
     #[arg(help_heading = "Search", long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(0..=20))]
     pub(crate) curve: u16,
-    /// How the result is written
+    /// Output format
     #[arg(help_heading = "Search", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
     pub(crate) format: String,
 }

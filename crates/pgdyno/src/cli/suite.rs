@@ -9,19 +9,19 @@ use super::{ConsentArgs, OutArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
-    /// Run a suite here, to its end
+    /// Run a suite in this terminal
     Run(BeginArgs),
-    /// Print the runs of a suite in their order, and how long they take; touches nothing
+    /// Print the runs of a suite in order, and their time; writes nothing
     Plan(SuiteArgs),
-    /// Start a suite that goes on without this terminal
+    /// Start a suite in the background: it survives the terminal
     Start(BeginArgs),
-    /// Go on with a suite that was interrupted or killed: what is complete is not repeated
+    /// Resume a suite that was interrupted or killed; complete runs are not repeated
     Resume(ResumeArgs),
-    /// Tell how far a suite is
+    /// Show the progress of a suite
     Status(ExecutionArgs),
-    /// Show what a suite says, until it ends; Ctrl-C leaves it running
+    /// Follow the output of a suite to its end; Ctrl-C leaves it running
     Attach(ExecutionArgs),
-    /// End a suite and the run that goes on; it can be resumed
+    /// Stop a suite and its current run; it can be resumed
     Stop {
         #[command(flatten)]
         which: ExecutionArgs,
@@ -34,11 +34,11 @@ pub(crate) enum Suite {
         #[command(flatten)]
         out: OutArgs,
     },
-    /// The table of a suite: mean and spread of each cell, beside what was published
+    /// Show the table of a suite: mean and spread of each cell, and published figures
     Report {
         #[command(flatten)]
         which: ExecutionArgs,
-        /// How it is written
+        /// Output format
         #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv"])]
         format: String,
     },
@@ -84,7 +84,7 @@ pub(crate) struct ResumeArgs {
     /// Repeat runs that failed, too
     #[arg(long)]
     pub(crate) retry_failed: bool,
-    /// Go on without this terminal, as `suite start` does
+    /// Resume in the background, as `suite start` does
     #[arg(long)]
     pub(crate) detach: bool,
     #[command(flatten)]

@@ -254,7 +254,7 @@ fn clusters_grow_by_their_cores() {
     }
     // The fixture's server was on the driver's machine; one elsewhere tells nothing.
     store(&home, "plain", 1000.0, |record| record["server"]["local"] = false.into());
-    home.run(&["scaling", "plain", "--axis", "vcpus"]).ended(1).says(&["does not tell the server's processors"]);
+    home.run(&["scaling", "plain", "--axis", "vcpus"]).ended(1).says(&["does not say how many CPUs the server has"]);
 }
 
 #[test]
