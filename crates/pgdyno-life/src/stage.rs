@@ -173,6 +173,9 @@ impl Stage<'_> {
         self.recording.record.server = Some(ServerRecord { pooling, ..server_record(admin, options, server)? });
         self.note_pooler(caps);
         self.describe_cluster(options, admin, caps)?;
+        if caps.distributed_tables {
+            query_plans::admit(admin, &self.workload.drive.explained())?;
+        }
         let sizes = self.table_sizes(admin, caps);
         if !self.plan.no_vacuum {
             let workload = self.workload;

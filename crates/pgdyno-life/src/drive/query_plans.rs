@@ -8,6 +8,8 @@ use pgdyno_workload::Explained;
 use serde_json::{Value, json};
 
 use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::Failure;
 
 /// What EXPLAIN said of each query.
 pub(crate) struct QueryPlans {
@@ -45,6 +47,45 @@ pub(crate) fn explain(
     Ok(QueryPlans { shapes, whole: Value::Array(whole) })
 }
 
+/// Refuses a run whose queries a server with distributed tables cannot plan. All of them are named.
+///
+/// # Errors
+/// When there is such a query, or the connection is lost.
+pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<(), Failure> {
+    let mut refused = Vec::new();
+    for (query, sql) in &explained.queries {
+        match admin.execute(&format!("EXPLAIN {sql}")) {
+            Ok(_) => {}
+            Err(error) if error.is_lost() => return Err(Failure::new(Code::Run, error)),
+            Err(error) => refused.push((*query, error.to_string())),
+        }
+    }
+    let names: Vec<_> = explained.queries.iter().map(|(query, _)| *query).collect();
+    refusal(&names, &refused).map_or(Ok(()), Err)
+}
+
+/// Returns the error for the refused queries, with the server's words, and the others as the remedy.
+fn refusal(all: &[&str], refused: &[(&str, String)]) -> Option<Failure> {
+    let words: Vec<_> = refused.iter().map(|(query, why)| format!("{query}: {why}")).collect();
+    let number = |query: &&str| query.trim_start_matches('q').to_owned();
+    let others: Vec<_> =
+        all.iter().filter(|query| refused.iter().all(|(other, _)| other != *query)).map(number).collect();
+    if words.is_empty() {
+        return None;
+    }
+    let error = format!(
+        "{} of {} queries cannot run where tables are distributed like this: {}",
+        words.len(),
+        all.len(),
+        words.join("; ")
+    );
+    let failure = Failure::new(Code::Start, error);
+    Some(match others.is_empty() {
+        true => failure,
+        false => failure.hint(format!("run the others with --queries {}", others.join(","))),
+    })
+}
+
 /// Explains a query. An error means that the connection is lost.
 fn one(admin: &mut Admin, query: &str, sql: &str) -> Result<(QueryPlanRecord, Value), AdminError> {
     let mut why = None;
@@ -61,4 +102,22 @@ fn one(admin: &mut Admin, query: &str, sql: &str) -> Result<(QueryPlanRecord, Va
         }
     }
     Ok((QueryPlanRecord { query: query.to_owned(), error: why, ..QueryPlanRecord::default() }, Value::Null))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_that_cannot_run_are_named_and_the_others_are_the_remedy() {
+        assert!(refusal(&["q1", "q2"], &[]).is_none());
+        let why = |query| (query, "complex joins are not supported".to_owned());
+        let failure = refusal(&["q1", "q13", "q6", "q17"], &[why("q13"), why("q17")]).unwrap();
+        assert_eq!(
+            failure.text(),
+            "2 of 4 queries cannot run where tables are distributed like this: q13: complex joins are not supported; \
+             q17: complex joins are not supported"
+        );
+        assert_eq!(failure.remedy(), Some("run the others with --queries 1,6"));
+    }
 }

@@ -217,3 +217,19 @@ fn a_coordinator_alone_holds_all_rows() {
     let ran = nodes.home.run(&["run", "select-only", "-s", "1", "-c", "1", "-t", "1", "--target", &target]).ok();
     ran.says(&["Citus is loaded, but database other does not have it", "CREATE EXTENSION citus"]);
 }
+
+#[test]
+fn analytical_queries_run_or_are_named_before_the_first_one() {
+    let Some(nodes) = Nodes::start("tproc-h on Citus", 2) else { return };
+    let all = nodes.run("run tproc-h -s 0.01 -D shard-count=8 --no-refresh");
+    let spread = "select string_agg(partmethod || tables, ' ' order by partmethod) from \
+                  (select partmethod::text, count(*)::text as tables from pg_dist_partition group by 1) t";
+    assert_eq!(nodes.ask(0, spread), "h2 n6");
+    if all.code != Some(0) {
+        let said = all.ended(1).says(&["queries cannot run where tables are distributed like this: q"]).stderr;
+        let others =
+            said.split("--queries ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().to_owned();
+        nodes.run(&format!("run tproc-h -D shard-count=8 --no-refresh --queries {others}")).ok();
+    }
+    assert!(nodes.last_run().number("/summary/committed") > 0.0);
+}
