@@ -30,6 +30,26 @@ pub struct Tasks {
     pub list: Vec<TaskChange>,
 }
 
+impl Tasks {
+    /// Returns `power: q18 and q21 slower; q1 faster; no difference shown of 21`; `None` without tasks that were judged.
+    #[must_use]
+    pub fn summary(&self) -> Option<String> {
+        let of = |verdict: Verdict| {
+            let names = self.list.iter().filter(move |task| task.verdict == verdict).map(|task| task.name.as_str());
+            names.collect::<Vec<_>>()
+        };
+        let changed = |verdict: Verdict| {
+            let names = of(verdict);
+            (!names.is_empty()).then(|| format!("{} {}", names.join(", "), verdict.name()))
+        };
+        let open = of(Verdict::NoDifference).len();
+        let equal = (open > 0).then(|| format!("{} of {open}", Verdict::NoDifference.name()));
+        let parts = [changed(Verdict::Slower), changed(Verdict::Faster), equal].into_iter().flatten();
+        let parts = parts.collect::<Vec<_>>().join("; ");
+        (!parts.is_empty()).then(|| format!("{}: {parts}", self.stage))
+    }
+}
+
 /// Returns the tasks of the first stage that has some in all runs; none if there is no such stage.
 pub(super) fn tasks(base: &[Run], new: &[Run], wish: &Wish, is_comparable: bool) -> Tasks {
     let records = || base.iter().chain(new).map(|run| &run.record);
@@ -108,4 +128,25 @@ pub(super) fn note(tasks: &Tasks, sides: [usize; 2], wish: &Wish) -> Option<Stri
             if alone { "; that is within these two runs: how much runs differ is not in it" } else { "" }
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_is_said_in_one_line() {
+        let task = |name: &str, verdict| TaskChange {
+            name: name.to_owned(),
+            base_ns: 1e9,
+            new_ns: 2e9,
+            change: None,
+            verdict,
+        };
+        let list = vec![task("q1", Verdict::Slower), task("q2", Verdict::NoDifference), task("q3", Verdict::Slower)];
+        let tasks = Tasks { stage: "power".to_owned(), list };
+        assert_eq!(tasks.summary().as_deref(), Some("power: q1, q3 slower; no difference shown of 1"));
+        let unknown = Tasks { stage: "power".to_owned(), list: vec![task("q1", Verdict::CannotTell)] };
+        assert_eq!((unknown.summary(), Tasks::default().summary()), (None, None));
+    }
 }

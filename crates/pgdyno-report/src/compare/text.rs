@@ -116,7 +116,8 @@ fn table(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         ]
     }));
     writeln!(out)?;
-    aligned(&rows, out)
+    aligned(&rows, out)?;
+    comparison.tasks.summary().map_or(Ok(()), |summary| writeln!(out, "\n{summary}"))
 }
 
 fn aligned(rows: &[[String; 6]], out: &mut dyn Write) -> io::Result<()> {

@@ -21,7 +21,7 @@ pub(crate) fn interval(figure: &Figure) -> String {
 }
 
 /// The same of any change.
-pub(super) fn interval_of(change: Option<Change>) -> String {
+pub(crate) fn interval_of(change: Option<Change>) -> String {
     let end = |ratio: f64| match ratio {
         _ if ratio < 0.01 => "below -99 %".to_owned(),
         _ if ratio > 11.0 => "above +1000 %".to_owned(),

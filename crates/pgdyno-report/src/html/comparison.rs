@@ -1,11 +1,14 @@
 //! What a comparison says, on the page: the verdict, the figures with their changes, and in what the sides differ.
 
+use pgdyno_measure::compare::Change;
+
 use super::change::Scale;
 use super::first_screen::sentence_case;
 use super::mark::VerdictMark;
 use super::markup::Html;
-use crate::compare::{Comparison, Side, Verdict, words};
+use crate::compare::{Comparison, Figure, Side, TaskChange, Verdict, words};
 use crate::metric::value_text;
+use crate::units::ms;
 
 /// Differences beyond this number are only counted beside the verdict.
 const DIFFERENCES_MAX: usize = 3;
@@ -30,6 +33,7 @@ pub(super) fn details(comparison: &Comparison, html: &mut Html) {
     if !comparison.notes.is_empty() {
         html.heading("Before you rely on it").list(comparison.notes.iter().map(String::as_str));
     }
+    tasks(comparison, html);
     differences(comparison, html);
     plans(comparison, html);
 }
@@ -58,37 +62,85 @@ fn differences_in_short(comparison: &Comparison) -> String {
     parts.join("; ")
 }
 
+/// A figure of both sides.
+struct ChangeRow<'a> {
+    title: &'a str,
+    base: String,
+    new: String,
+    ratio: f64,
+    change: Option<Change>,
+    verdict: Verdict,
+}
+
+impl<'a> From<&'a Figure> for ChangeRow<'a> {
+    fn from(figure: &'a Figure) -> Self {
+        Self {
+            title: figure.metric.title(),
+            base: value_text(&figure.metric, figure.base),
+            new: value_text(&figure.metric, figure.new),
+            ratio: figure.new / figure.base,
+            change: figure.change,
+            verdict: figure.verdict,
+        }
+    }
+}
+
+impl<'a> From<&'a TaskChange> for ChangeRow<'a> {
+    fn from(task: &'a TaskChange) -> Self {
+        Self {
+            title: &task.name,
+            base: format!("{} ms", ms(task.base_ns as u64)),
+            new: format!("{} ms", ms(task.new_ns as u64)),
+            ratio: task.new_ns / task.base_ns,
+            change: task.change,
+            verdict: task.verdict,
+        }
+    }
+}
+
 fn changes(comparison: &Comparison, html: &mut Html) {
-    let ends = comparison.figures.iter().flat_map(|figure| match &figure.change {
+    let rows: Vec<ChangeRow<'_>> = comparison.figures.iter().map(ChangeRow::from).collect();
+    table_of_changes(&rows, comparison.confidence, html);
+}
+
+/// Writes the tasks of a stage, such as the queries of a set, with their changes.
+fn tasks(comparison: &Comparison, html: &mut Html) {
+    let Some(summary) = comparison.tasks.summary() else { return };
+    html.raw("<section id=\"tasks\">\n").heading("Tasks").raw("<p>").text(&sentence_case(&summary)).raw(".</p>\n");
+    let rows: Vec<ChangeRow<'_>> = comparison.tasks.list.iter().map(ChangeRow::from).collect();
+    table_of_changes(&rows, comparison.confidence, html);
+    html.raw("</section>\n");
+}
+
+fn table_of_changes(rows: &[ChangeRow<'_>], confidence: f64, html: &mut Html) {
+    let ends = rows.iter().flat_map(|row| match &row.change {
         Some(change) => vec![change.low, change.high],
-        None => vec![figure.new / figure.base],
+        None => vec![row.ratio],
     });
     let scale = Scale::of(ends);
     html.raw(
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table class=\"changes\"><thead><tr>",
     );
-    let share = format!("{} interval", words::share(comparison.confidence));
+    let share = format!("{} interval", words::share(confidence));
     let columns = [("", false), ("BASE", true), ("NEW", true), ("change", true), ("", false), (share.as_str(), true)];
     for (name, number) in columns.into_iter().chain([("verdict", false)]) {
         html.raw(if number { "<th class=\"n\" scope=\"col\">" } else { "<th scope=\"col\">" }).text(name).raw("</th>");
     }
     html.raw("</tr></thead><tbody>\n");
-    for figure in &comparison.figures {
-        let ratio = figure.new / figure.base;
-        html.raw("<tr><th scope=\"row\">").text(figure.metric.title()).raw("</th>");
-        let (base, new) = (value_text(&figure.metric, figure.base), value_text(&figure.metric, figure.new));
-        for cell in [base, new, words::signed(ratio)] {
-            html.raw("<td class=\"n\">").text(&cell).raw("</td>");
+    for row in rows {
+        html.raw("<tr><th scope=\"row\">").text(row.title).raw("</th>");
+        for cell in [&row.base, &row.new, &words::signed(row.ratio)] {
+            html.raw("<td class=\"n\">").text(cell).raw("</td>");
         }
         html.raw("<td class=\"picture\">");
-        let tone = match figure.verdict {
+        let tone = match row.verdict {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             _ => "open",
         };
-        scale.draw(tone, ratio, figure.change.as_ref().map(|change| [change.low, change.high]), html);
-        html.raw("</td><td class=\"n\">").text(&words::interval(figure)).raw("</td><td>");
-        html.text(figure.verdict.name()).raw("</td></tr>\n");
+        scale.draw(tone, row.ratio, row.change.map(|change| [change.low, change.high]), html);
+        html.raw("</td><td class=\"n\">").text(&words::interval_of(row.change)).raw("</td><td>");
+        html.text(row.verdict.name()).raw("</td></tr>\n");
     }
     html.raw("</tbody></table></div>\n<p class=\"note\">Dot: the change that was measured. Bar: its interval. Middle line: no change. ");
     let [low, high] = scale.ends();
