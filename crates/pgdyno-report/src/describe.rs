@@ -1,7 +1,7 @@
 //! What ran, on which server, with how many clients: a line each.
 
-use pgdyno_plan::{Arrivals, Pace, QueryMode, Rate};
-use pgdyno_results::{RunRecord, ServerRecord};
+use pgdyno_plan::{Arrivals, Pace, QueryMode, Rate, StagePlan};
+use pgdyno_results::{RunRecord, ServerRecord, Summary};
 
 use crate::units::{bytes, count, duration, rate, size};
 
@@ -120,14 +120,38 @@ pub(crate) fn line_of_place(record: &RunRecord) -> Option<String> {
     record.server.as_ref()?.place.as_ref().map(ToString::to_string)
 }
 
-/// Returns the number of clients: `8 clients in 2 groups`.
+/// Returns the number of clients: `8 clients in 2 groups`; of each stage, if there are several: `power (1 client, 21 s), throughput
+/// (4 clients in 2 groups, 65 s)`.
 pub(crate) fn clients(record: &RunRecord) -> String {
     let plan = &record.plan;
-    let groups = plan.stages.first().map(|stage| stage.groups.len()).filter(|groups| *groups > 1);
-    let groups = groups.map(|groups| format!(" in {}", plural(groups as u64, "group")));
+    let of_stage = |stage: &StagePlan| {
+        let groups = if stage.groups.len() > 1 { format!(" in {} groups", stage.groups.len()) } else { String::new() };
+        format!("{}{groups}", plural(u64::from(stage.clients()), "client"))
+    };
     let connections = plan.connections.map(|n| format!(" sharing {}", plural(u64::from(n), "connection")));
-    let clients = plural(u64::from(plan.stage_clients()), "client");
-    format!("{clients}{}{}", groups.unwrap_or_default(), connections.unwrap_or_default())
+    let clients = match plan.stages.as_slice() {
+        [] => plural(u64::from(plan.clients), "client"),
+        [one] => of_stage(one),
+        all => all
+            .iter()
+            .map(|stage| format!("{} ({}{})", stage.name, of_stage(stage), took(record, stage)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    format!("{clients}{}", connections.unwrap_or_default())
+}
+
+/// Returns how long a stage took: `, 21 s`; nothing if it did not begin.
+fn took(record: &RunRecord, stage: &StagePlan) -> String {
+    let groups =
+        record.stages.iter().find(|known| known.name == stage.name).into_iter().flat_map(|stage| &stage.groups);
+    let longest = groups.map(|group| group.summary.duration_s).fold(0.0, f64::max);
+    if longest > 0.0 { format!(", {}", duration(longest)) } else { String::new() }
+}
+
+/// Returns how long a run measured; `None` with several stages, whose lengths are with their clients.
+pub(crate) fn measured(record: &RunRecord, summary: &Summary) -> Option<String> {
+    (record.plan.stages.len() < 2).then(|| duration(summary.duration_s))
 }
 
 /// Returns clients, threads and pace in one line.
@@ -147,8 +171,7 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
     // Groups may differ in query mode and pace: their table has them.
     let how = match plan.stages.as_slice() {
         [] => format!(", {how}"),
-        [first, _, ..] => format!(", stage {}", first.name),
-        [_] => String::new(),
+        _ => String::new(),
     };
     let mut line = format!(
         "{} on {}{}{how}",
@@ -156,8 +179,8 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
         plural(record.client.threads.max(1) as u64, "thread"),
         plan.pinned(),
     );
-    if let Some(summary) = &record.summary {
-        line += &format!("; measured {}", duration(summary.duration_s));
+    if let Some(measured) = record.summary.as_ref().and_then(|summary| measured(record, summary)) {
+        line += &format!("; measured {measured}");
         let (ramp_s, _) = plan.window();
         if ramp_s > 0.0 {
             line += &format!(" after {} of warm-up", duration(ramp_s));

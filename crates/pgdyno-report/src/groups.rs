@@ -102,7 +102,7 @@ fn planned<'a>(plan: &'a Plan, stage: &str, group: &str) -> Option<&'a GroupPlan
 pub(crate) fn text(record: &RunRecord, extent: Extent, out: &mut dyn Write) -> io::Result<()> {
     let row = |row: Row| (format!("{}{}", if row.is_part { "  " } else { "" }, row.name), row.cells);
     let rows: Vec<_> = rows(record, extent).into_iter().map(row).collect();
-    if rows.is_empty() {
+    if rows.is_empty() || (extent == Extent::Short && tasks::short(record, out)?) {
         return Ok(());
     }
     aligned(FIRST, &columns(record, extent), &rows, out)?;

@@ -30,21 +30,29 @@ impl Task<'_> {
         Some(Repeated { count: self.txn.committed, mean: latency.mean, stddev: latency.stddev })
     }
 
+    /// Returns the interval of its mean time; `None` if it was done once, or parameters differ.
+    fn interval(&self) -> Option<String> {
+        let (low, high) = self.times().filter(|_| self.is_repeated)?.interval(CONFIDENCE)?;
+        Some(format!("{} to {}", ms(low as u64), ms(high as u64)))
+    }
+
+    /// Returns the rows of each execution; `None` if parameters, and so the rows, differ.
+    fn rows(&self) -> Option<u64> {
+        let statement = self.statement.filter(|statement| self.is_repeated && statement.executed > 0)?;
+        Some(statement.rows? / statement.executed)
+    }
+
     fn cells(&self) -> Vec<String> {
         let none = || "-".to_owned();
         let times = self.times();
-        let interval = times.filter(|_| self.is_repeated).and_then(|times| times.interval(CONFIDENCE));
         let first = self.statement.and_then(|statement| statement.first_row_ns_mean);
-        // With other parameters it has other rows.
-        let rows = self.statement.filter(|statement| self.is_repeated && statement.executed > 0);
-        let rows = rows.and_then(|statement| Some(statement.rows? / statement.executed));
         vec![
             count(self.txn.committed),
             count(self.txn.failed),
             times.map_or_else(none, |times| ms(times.mean as u64)),
-            interval.map_or_else(none, |(low, high)| format!("{} to {}", ms(low as u64), ms(high as u64))),
+            self.interval().unwrap_or_else(none),
             first.map_or_else(none, |ns| ms(ns as u64)),
-            rows.map_or_else(none, count),
+            self.rows().map_or_else(none, count),
         ]
     }
 }
@@ -70,6 +78,63 @@ pub(crate) fn of_group(group: &GroupRecord) -> impl Iterator<Item = Task<'_>> {
 pub(crate) fn groups(record: &RunRecord) -> impl Iterator<Item = (&StageRecord, &GroupRecord)> {
     let stages = record.stages.iter().filter(|stage| has_tasks(record, &stage.name));
     stages.flat_map(|stage| stage.groups.iter().map(move |group| (stage, group)))
+}
+
+/// Writes all tasks in one table, with columns for each stage; false if the run has stages of another kind, too.
+pub(crate) fn short(record: &RunRecord, out: &mut dyn Write) -> io::Result<bool> {
+    if record.stages.is_empty() || !record.stages.iter().all(|stage| has_tasks(record, &stage.name)) {
+        return Ok(false);
+    }
+    let stages = record.stages.iter().map(|stage| (stage, stage.groups.iter().flat_map(of_group).collect()));
+    let stages: Vec<(&StageRecord, Vec<Task<'_>>)> = stages.collect();
+    let mut columns = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for (stage, tasks) in &stages {
+        columns.extend(if are_single(tasks) {
+            vec![format!("{} ms", stage.name)]
+        } else if are_repeated(tasks) {
+            vec![format!("{} mean ms", stage.name), "95 % interval ms".to_owned()]
+        } else {
+            vec![format!("{} mean ms", stage.name), "max ms".to_owned()]
+        });
+        for task in tasks {
+            if !names.contains(&task.txn.name.as_str()) {
+                names.push(&task.txn.name);
+            }
+        }
+    }
+    columns.extend(["failed".to_owned(), "rows".to_owned()]);
+    let row = |name: &&str| {
+        let mut cells = Vec::new();
+        let (mut failed, mut rows) = (0, None);
+        for (_, tasks) in &stages {
+            let task = tasks.iter().find(|task| task.txn.name == *name);
+            failed += task.map_or(0, |task| task.txn.failed);
+            rows = rows.or_else(|| task.and_then(Task::rows));
+            let ms_of = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), ms);
+            cells.push(ms_of(task.and_then(Task::times).map(|times| times.mean as u64)));
+            if are_repeated(tasks) {
+                cells.push(task.and_then(Task::interval).unwrap_or_else(|| "-".to_owned()));
+            } else if !are_single(tasks) {
+                cells.push(ms_of(task.and_then(|task| Some(task.txn.service_latency_ns.as_ref()?.max))));
+            }
+        }
+        cells.extend([count(failed), rows.map_or_else(|| "-".to_owned(), count)]);
+        ((*name).to_owned(), cells)
+    };
+    aligned("", &columns, &names.iter().map(row).collect::<Vec<_>>(), out)?;
+    writeln!(out)?;
+    Ok(true)
+}
+
+/// Returns true if one client did them again and again.
+fn are_repeated(tasks: &[Task<'_>]) -> bool {
+    !are_single(tasks) && tasks.iter().all(|task| task.is_repeated)
+}
+
+/// Returns true if each was done once at most.
+fn are_single(tasks: &[Task<'_>]) -> bool {
+    tasks.iter().all(|task| task.txn.committed <= 1)
 }
 
 /// Writes the tables for a terminal.

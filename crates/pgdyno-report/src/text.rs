@@ -62,10 +62,11 @@ fn heading(record: &RunRecord, paint: &Paint, out: &mut dyn Write) -> io::Result
     }
     if let Some(summary) = &record.summary {
         let (ramp_s, _) = plan.window();
-        what += &match (summary.duration_s > 0.0, ramp_s > 0.0) {
-            (false, true) => ", ended in the warm-up".to_owned(),
-            (_, false) => format!(", {}", duration(summary.duration_s)),
-            (true, true) => format!(", {} (+{} warm-up)", duration(summary.duration_s), duration(ramp_s)),
+        what += &match (describe::measured(record, summary), ramp_s > 0.0) {
+            (Some(_), true) if summary.duration_s <= 0.0 => ", ended in the warm-up".to_owned(),
+            (Some(measured), true) => format!(", {measured} (+{} warm-up)", duration(ramp_s)),
+            (Some(measured), false) => format!(", {measured}"),
+            (None, _) => String::new(),
         };
     }
     writeln!(out, "{}", paint.bold(&what))?;

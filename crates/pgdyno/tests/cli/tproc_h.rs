@@ -28,7 +28,8 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
         "s geometric mean",
         "queries/h",
         "s set time",
-        "scale 0.01",
+        "scale 0.01, power (1 client, ",
+        "power ms  throughput mean ms  max ms  failed  rows",
     ]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
@@ -120,7 +121,10 @@ fn sabotaged(place: &Place) {
 fn refreshed(place: &Place) {
     let orders = "select count(*) || ' ' || count(*) filter (where o_orderkey / 8 % 4 = 1) from orders";
     let stamp = "select changes from pgdyno_stamp";
-    place.run("run tproc-h -D streams=2").ok().prints(&["s geometric mean with refresh"]);
+    place
+        .run("run tproc-h -D streams=2")
+        .ok()
+        .prints(&["s geometric mean with refresh", "throughput (3 clients in 2 groups, "]);
     let run = place.home.runs().pop().unwrap();
     assert_eq!(run.checks_that_hold(), ["before the run", "after the run"]);
     let metrics = run.at("/metrics");
