@@ -52,7 +52,8 @@ impl<'a> Facts<'a> {
         let is_pooled = record.server.as_ref().is_some_and(|server| server.pooling.is_some());
         let is_renamed = || record.statements.iter().any(|s| s.sql.to_ascii_lowercase().contains("application_name"));
         let has_names = !is_pooled && !is_renamed();
-        let waits = Waits::of(samples.of(waits::SOURCE), from_s, until_s, !has_names);
+        let has_nodes = record.server.as_ref().is_some_and(|server| server.cluster.is_some());
+        let waits = Waits::of(samples.of(waits::SOURCE), from_s, until_s, !has_names, has_nodes);
         let machine = machine(record, samples, from_s, until_s);
         let account = Account::default();
         let quota = quota(samples, from_s, until_s);
@@ -143,6 +144,11 @@ impl<'a> Facts<'a> {
     /// Returns true if driver and server are on one machine.
     pub(crate) fn is_local(&self) -> bool {
         self.record.server.as_ref().is_some_and(|server| server.local)
+    }
+
+    /// Returns true if other nodes of the server's cluster are on its machine.
+    pub(crate) fn shares_its_machine(&self) -> bool {
+        self.cpus_of("other node").is_some()
     }
 
     /// Returns the parts of the clients' time, the largest first, without those below a thousandth; empty without samples of sessions.

@@ -22,6 +22,7 @@ mod memory;
 mod network;
 mod new_sessions;
 mod old_snapshot;
+mod other_nodes;
 mod other_programs;
 mod other_sessions;
 mod other_waits;
@@ -59,7 +60,7 @@ const LOOKS_MIN: f64 = 20.0;
 type Rule = fn(&Facts<'_>) -> Option<FindingRecord>;
 
 /// All rules; docs/metrics.md has each.
-pub(crate) const RULES: [Rule; 36] = [
+pub(crate) const RULES: [Rule; 37] = [
     backend_writes::look,
     backlog::look,
     checkpoints::look,
@@ -79,6 +80,7 @@ pub(crate) const RULES: [Rule; 36] = [
     network::look,
     new_sessions::look,
     old_snapshot::look,
+    other_nodes::look,
     other_programs::look,
     other_sessions::look,
     other_waits::look,

@@ -34,13 +34,15 @@ pub(crate) enum Class {
     Standby,
     /// For the driver or the network.
     Client,
+    /// For other nodes of a cluster.
+    Nodes,
     /// For anything else.
     Other,
 }
 
 impl Class {
     /// The classes of sessions that wait, with their names in the account of the clients' time.
-    pub(crate) const WAITS: [(Self, &str); 13] = [
+    pub(crate) const WAITS: [(Self, &str); 14] = [
         (Self::WalFlush, "server: WAL flush"),
         (Self::WalBuffers, "server: WAL buffers"),
         (Self::RowLock, "server: row locks"),
@@ -53,6 +55,7 @@ impl Class {
         (Self::TempFile, "server: temporary files"),
         (Self::Standby, "server: standby"),
         (Self::Client, "server: waiting for the client"),
+        (Self::Nodes, "server: waiting for other nodes"),
         (Self::Other, "server: other waits"),
     ];
 
@@ -113,8 +116,9 @@ const OTHER: &str = "other session";
 
 impl Waits {
     /// Of the clients' sessions and of the workers that work for them, from one moment to another.
-    /// Sessions of others count apart, unless `all_are_clients`.
-    pub(crate) fn of(table: &SampleTable, from_s: f64, until_s: f64, all_are_clients: bool) -> Self {
+    /// Sessions of others count apart, unless `all_are_clients`. On a server with other nodes (`has_nodes`), Citus waits for them
+    /// in the events `ClientRead` and `Extension`; the driver sends nothing in pieces, so that nobody waits for it.
+    pub(crate) fn of(table: &SampleTable, from_s: f64, until_s: f64, all_are_clients: bool, has_nodes: bool) -> Self {
         let mut sums: BTreeMap<(&str, &str), f64> = BTreeMap::new();
         let (mut seconds, mut looks, mut others) = (0.0, 0.0, 0.0);
         let mut in_transaction = [0.0; 2];
@@ -140,7 +144,9 @@ impl Waits {
         }
         let event = |((kind, event), sum): ((&str, &str), f64)| {
             let name = if kind == event { kind.to_owned() } else { format!("{kind}:{event}") };
-            (Class::of(kind, event), name, sum / seconds)
+            let is_of_nodes = has_nodes && matches!(kind, "Client" | "Extension");
+            let class = if is_of_nodes { Class::Nodes } else { Class::of(kind, event) };
+            (class, name, sum / seconds)
         };
         let mut events: Vec<_> = sums.into_iter().map(event).filter(|(.., sessions)| *sessions > 0.0).collect();
         events.sort_by(|a, b| b.2.total_cmp(&a.2));
@@ -202,13 +208,14 @@ mod tests {
             1.0,
             4.0,
             false,
+            false,
         );
         assert_eq!((waits.looks, waits.sessions(Class::RowLock)), (25.0, 4.0 / 3.0));
         assert_eq!(waits.of_class(Class::RowLock).next(), Some(("Lock:transactionid", 1.0)));
         assert_eq!(waits.of_class(Class::Cpu).next(), Some(("CPU", 0.5 / 3.0)));
         assert_eq!(waits.sessions(Class::WalFlush), 0.0, "the server's own processes are no clients");
         assert!((waits.total() - 1.5).abs() < 1e-9 && !waits.is_unknown());
-        assert!(Waits::of(&table(&[]), 0.0, 9.0, false).is_unknown());
+        assert!(Waits::of(&table(&[]), 0.0, 9.0, false, false).is_unknown());
     }
 
     #[test]
@@ -217,10 +224,21 @@ mod tests {
             (1.0, ["client backend", "CPU", "CPU", "10", "10"]),
             (1.0, ["other session", "Timeout", "PgSleep", "20", "10"]),
         ];
-        let waits = Waits::of(&table(&rows), 0.0, 2.0, false);
+        let waits = Waits::of(&table(&rows), 0.0, 2.0, false, false);
         assert_eq!((waits.total(), waits.others()), (1.0, 2.0));
-        let pooled = Waits::of(&table(&rows), 0.0, 2.0, true);
+        let pooled = Waits::of(&table(&rows), 0.0, 2.0, true, false);
         assert_eq!((pooled.total(), pooled.others()), (3.0, 0.0));
+    }
+
+    #[test]
+    fn a_coordinator_waits_for_its_nodes_as_for_a_client() {
+        let rows = [
+            (1.0, ["client backend", "Client", "ClientRead", "30", "10"]),
+            (1.0, ["client backend", "Extension", "Extension", "10", "10"]),
+        ];
+        let of = |has_nodes| Waits::of(&table(&rows), 0.0, 2.0, false, has_nodes);
+        assert_eq!((of(true).sessions(Class::Nodes), of(true).sessions(Class::Client)), (4.0, 0.0));
+        assert_eq!((of(false).sessions(Class::Nodes), of(false).sessions(Class::Client)), (0.0, 3.0));
     }
 
     #[test]

@@ -72,14 +72,22 @@ fn analytic_settings(record: &RunRecord) -> Vec<String> {
     settings.filter_map(|name| Some(format!("{name} = {}", server.settings.get(name)?))).collect()
 }
 
-/// Returns a pooler before the server, settings that make commits less durable than usual, the isolation level, and TLS.
+/// Returns the nodes, a pooler before the server, settings that make commits less durable than usual, the isolation level, and TLS.
 fn circumstances(server: &ServerRecord) -> Vec<String> {
+    let nodes = server.cluster.as_ref().map(|cluster| {
+        let delegated = match cluster.delegated {
+            Some(true) => ", calls delegated",
+            Some(false) => ", calls not delegated",
+            None => "",
+        };
+        format!("Citus {} on {}{delegated}", cluster.version, cluster.label)
+    });
     let setting = |name: &&str, usual: &str| server.settings.get(*name).filter(|value| *value != usual).cloned();
     let pooler = server.pooling.as_ref().map(|word| format!("through a pooler ({word} pooling)"));
     let durability = ["fsync", "full_page_writes", "synchronous_commit"];
     let durability = durability.iter().filter_map(|name| Some(format!("{name} {}", setting(name, "on")?)));
     let isolation = setting(&"default_transaction_isolation", "read committed");
-    pooler.into_iter().chain(durability).chain(isolation).chain(server.tls.clone()).collect()
+    nodes.into_iter().chain(pooler).chain(durability).chain(isolation).chain(server.tls.clone()).collect()
 }
 
 /// Returns workload, size and how it was run: the title of a page.
@@ -187,4 +195,19 @@ pub(crate) fn line_of_drive(record: &RunRecord) -> String {
         }
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use pgdyno_results::ClusterRecord;
+
+    use super::*;
+
+    #[test]
+    fn the_nodes_of_a_cluster_are_named_with_the_server() {
+        let (version, label) = ("13.2.2".to_owned(), "c2+2w2".to_owned());
+        let cluster = ClusterRecord { version, label, delegated: Some(false), ..ClusterRecord::default() };
+        let server = ServerRecord { cluster: Some(cluster), ..ServerRecord::default() };
+        assert_eq!(circumstances(&server), ["Citus 13.2.2 on c2+2w2, calls not delegated"]);
+    }
 }

@@ -45,11 +45,13 @@ pub(super) fn taken_by_others(facts: &Facts<'_>) -> Option<f64> {
 }
 
 /// Returns the clients' time that a full machine takes, in sessions: at work, and in the queue for a CPU. A backend that
-/// is woken and has no CPU yet looks idle, and so does a driver beside it: on a full machine that is what remains.
+/// is woken and has no CPU yet looks idle, and so does a driver beside it: on a full machine that is what remains. Nodes on that
+/// machine work on its CPUs while a session waits for them.
 pub(super) fn queue(facts: &Facts<'_>) -> f64 {
     let account = &facts.account;
     let beside = if facts.is_local() { account.driver } else { 0.0 };
-    account.cpu + account.remainder + beside
+    let nodes = if facts.shares_its_machine() { facts.waits.sessions(Class::Nodes) } else { 0.0 };
+    account.cpu + account.remainder + beside + nodes
 }
 
 pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
@@ -115,6 +117,8 @@ pub(super) fn look(facts: &Facts<'_>) -> Option<FindingRecord> {
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::ClusterRecord;
+
     use super::*;
     use crate::fixture::Run;
 
@@ -165,6 +169,17 @@ mod tests {
         run(1.2).finds_nothing(look);
         Run::new().waits(&[("CPU", "CPU", 1.0), ("Lock", "tuple", 6.0)]).finds_nothing(look);
         Run::new().gauges("machine", &[("cpus", 2.0), ("busy_cpus", 2.0)]).finds_nothing(look);
+    }
+
+    #[test]
+    fn nodes_on_the_full_machine_work_on_its_cpus() {
+        let mut cluster = run(1.95).waits(&[("Client", "ClientRead", 7.0)]);
+        cluster.record.server.as_mut().unwrap().cluster = Some(ClusterRecord::default());
+        assert!((cluster.ask(queue) - 1.5).abs() < 1e-9, "the nodes are elsewhere");
+        let kinds = vec![["client backend", "0.5"], ["other node", "1.3"]];
+        let kinds: Vec<Vec<String>> = kinds.into_iter().map(|row| row.map(str::to_owned).to_vec()).collect();
+        let cluster = cluster.table("processes", &["kind", "cpus"], &kinds);
+        assert!((cluster.ask(queue) - 7.8).abs() < 1e-9);
     }
 
     #[test]

@@ -114,11 +114,14 @@ fn tables_are_spread_and_calls_sent_to_their_rows() {
     assert_eq!(nodes.ask(0, routines), "10");
 
     let run = "run tproc-c -D shard-count=8 -c 4 -T 2 --ramp 0";
-    nodes.run(run).ok().says(&["query mode simple"]).prints(&["  delegated: CALL with literals: 1 of 1"]);
-    assert_driven(&nodes.last_run(), "simple", Some(true));
-    nodes.run(&format!("{run} --call function")).ok().prints(&["  delegated: a function call prepared", "8 of 8"]);
+    let ran = nodes.run(&format!("{run} -v")).ok().says(&["query mode simple"]);
+    ran.prints(&["on c", "+2w", "calls delegated", "  delegated: CALL with literals: 1 of 1"]);
+    let delegating = nodes.last_run();
+    assert_driven(&delegating, "simple", Some(true));
+    assert_nodes_are_of_the_server(&delegating);
+    nodes.run(&format!("{run} --call function -v")).ok().prints(&["  delegated: a function call prepared", "8 of 8"]);
     assert_driven(&nodes.last_run(), "prepared", Some(true));
-    nodes.run(&format!("{run} --call client")).ok().prints(&["! not delegated"]);
+    nodes.run(&format!("{run} --call client -v")).ok().prints(&["calls not delegated", "warning: not delegated"]);
     let routing = nodes.last_run();
     assert_driven(&routing, "prepared", Some(false));
     // Citus counts what it sends to one shard, and not the calls that it delegates.
@@ -134,6 +137,15 @@ fn tables_are_spread_and_calls_sent_to_their_rows() {
         assert_eq!(nodes.ask(node, "select count(*) from pg_dist_partition"), "0", "node {node}");
         assert_eq!(nodes.ask(node, "select count(*) from pg_proc where proname like 'pgdyno%'"), "0", "node {node}");
     }
+}
+
+/// Processes of other nodes are no other programs, and the clients' time has no waits for the client.
+#[track_caller]
+fn assert_nodes_are_of_the_server(run: &Run) {
+    let kinds = run.at("/server_machine/server_cpus").as_object().unwrap().clone();
+    assert!(kinds["other node"].as_f64().unwrap() > 0.0, "{kinds:?}");
+    let parts = run.at("/clients_time").to_string();
+    assert!(parts.contains("waiting for other nodes") && !parts.contains("waiting for the client"), "{parts}");
 }
 
 #[test]
@@ -202,13 +214,13 @@ fn what_cannot_be_spread_is_refused_with_the_remedy() {
     let target = nodes.target(0, "user=bench dbname=postgres");
     let run = ["run", "tproc-c", "-w", "1", "-D", "shard-count=3", "-c", "1", "-T", "1", "--ramp", "0"];
     let ran = nodes.home.run(&[&run[..], &["--target", &target]].concat()).ok();
-    ran.says(&["3 shards do not divide over 2 nodes", "shard-count 2 or 4"]).prints(&["  delegated: CALL"]);
+    ran.says(&["3 shards do not divide over 2 nodes", "shard-count 2 or 4"]).prints(&["calls delegated"]);
 }
 
 #[test]
 fn a_coordinator_alone_holds_all_rows() {
     let Some(nodes) = Nodes::start("Citus on one node", 0) else { return };
-    let ran = nodes.run("run tproc-c -w 1 -D shard-count=2 -c 1 -T 1 --ramp 0").ok();
+    let ran = nodes.run("run tproc-c -w 1 -D shard-count=2 -c 1 -T 1 --ramp 0 -v").ok();
     ran.prints(&["delegation not shown: all rows are on the node", "skew 1.00"]);
     assert_eq!(nodes.last_run().record.pointer("/server/cluster/delegated"), None);
 
