@@ -82,12 +82,26 @@ fn circumstances(server: &ServerRecord) -> Vec<String> {
         };
         format!("Citus {} on {}{delegated}", cluster.version, cluster.label)
     });
-    let setting = |name: &&str, usual: &str| server.settings.get(*name).filter(|value| *value != usual).cloned();
     let pooler = server.pooling.as_ref().map(|word| format!("through a pooler ({word} pooling)"));
-    let durability = ["fsync", "full_page_writes", "synchronous_commit"];
-    let durability = durability.iter().filter_map(|name| Some(format!("{name} {}", setting(name, "on")?)));
-    let isolation = setting(&"default_transaction_isolation", "read committed");
+    let durability = less_durable(server).map(|(name, value)| format!("{name} {value}"));
+    let isolation = isolation(server).map(str::to_owned);
     nodes.into_iter().chain(pooler).chain(durability).chain(isolation).chain(server.tls.clone()).collect()
+}
+
+/// Returns the settings that make commits less durable than usual, with their values.
+pub(crate) fn less_durable(server: &ServerRecord) -> impl Iterator<Item = (&'static str, &str)> {
+    let settings = ["fsync", "full_page_writes", "synchronous_commit"].into_iter();
+    settings.filter_map(|name| Some((name, unusual(server, name, "on")?)))
+}
+
+/// Returns the isolation level, unless it is the usual one.
+pub(crate) fn isolation(server: &ServerRecord) -> Option<&str> {
+    unusual(server, "default_transaction_isolation", "read committed")
+}
+
+/// Returns the value of a setting, unless it is the usual one or not known.
+fn unusual<'a>(server: &'a ServerRecord, name: &str, usual: &str) -> Option<&'a str> {
+    server.settings.get(name).map(String::as_str).filter(|value| *value != usual)
 }
 
 /// Returns workload, size and how it was run: the title of a page.

@@ -1,4 +1,4 @@
-//! Which runs are comparable: they did the same work on the same target.
+//! Which runs are comparable: they did the same work on the same target, with the settings they asked for.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use pgdyno_plan::Pace;
 use pgdyno_results::{RunRecord, Status, Trust};
 
 use crate::compare::work;
-use crate::trust;
 use crate::units::{count, rate, size};
+use crate::{describe, trust};
 
 /// The suite of the slices of A/B experiments.
 const EXPERIMENTS: &str = "ab";
@@ -30,10 +30,10 @@ pub(super) fn grouped<'a>(records: &[&'a RunRecord], slices: bool) -> Grouped<'a
     for record in sorted {
         match unfit(record, slices) {
             Some(why) => left_out.push((record.id.clone(), why)),
-            None => by_work.entry((work(record), target(record))).or_default().push(record),
+            None => by_work.entry((conditions(record), target(record))).or_default().push(record),
         }
     }
-    let facts: Vec<_> = by_work.keys().map(|(work, _)| work.clone()).collect();
+    let facts: Vec<_> = by_work.keys().map(|(conditions, _)| conditions.clone()).collect();
     let mut series: Vec<_> = by_work.into_values().zip(facts).collect();
     series.sort_by(|(a, _), (b, _)| newest(b).cmp(&newest(a)));
     let titles: Vec<String> = series.iter().map(|(runs, _)| title(runs[0])).collect();
@@ -63,6 +63,19 @@ fn unfit(record: &RunRecord, slices: bool) -> Option<String> {
     }
     let is_slice = record.plan.suite.as_ref().is_some_and(|suite| suite.suite == EXPERIMENTS);
     (is_slice && !slices).then(|| "of A/B experiments".to_owned())
+}
+
+/// Returns what a run did and under which conditions: its work, the settings that it was asked to make, and how durable and
+/// isolated transactions were. Somebody chose these; a setting of the server that changes by itself is what histories look for.
+fn conditions(record: &RunRecord) -> BTreeMap<String, String> {
+    let mut facts = work(record);
+    if let Some(server) = &record.server {
+        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        facts.extend(describe::less_durable(server).map(own));
+        facts.extend(describe::isolation(server).map(|level| own(("default_transaction_isolation", level))));
+    }
+    facts.extend(record.plan.settings.clone());
+    facts
 }
 
 /// Returns the target. Private servers are one, whichever build they are of: that is what histories compare.

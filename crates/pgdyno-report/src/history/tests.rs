@@ -124,7 +124,7 @@ fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
     let mut records = runs(21, |_| 1.0);
     for (nth, record) in records.iter_mut().enumerate() {
         record.plan.target = ["embedded", "embedded:17", "host=db1"][nth % 3].to_owned();
-        record.plan.settings.insert("shared_buffers".to_owned(), format!("{nth}MB"));
+        record.server.as_mut().unwrap().settings.insert("shared_buffers".to_owned(), format!("{nth}MB"));
     }
     let histories = found(&records);
     let names: Vec<_> = histories.series.iter().map(|h| (h.name.rsplit(", ").next().unwrap(), h.runs.len())).collect();
@@ -136,6 +136,21 @@ fn runs_are_one_series_if_they_did_the_same_work_on_the_same_target() {
     records[3].plan.mode = pgdyno_plan::QueryMode::Simple;
     let histories = found(&records);
     assert!(histories.series[0].name.contains("simple"), "{}", histories.series[0].name);
+}
+
+#[test]
+fn settings_that_somebody_chose_make_a_series_of_their_own() {
+    let mut records = runs(9, |_| 1.0);
+    for record in &mut records[3..6] {
+        record.server.as_mut().unwrap().settings.insert("synchronous_commit".to_owned(), "off".to_owned());
+    }
+    for record in &mut records[6..] {
+        record.plan.settings.insert("work_mem".to_owned(), "64MB".to_owned());
+    }
+    let histories = found(&records);
+    let names: Vec<_> = histories.series.iter().map(|h| h.name.as_str()).collect();
+    let whole = names[2];
+    assert_eq!(names[..2], [format!("{whole}, work_mem 64MB"), format!("{whole}, synchronous_commit off")]);
 }
 
 #[test]
