@@ -7,9 +7,11 @@ Without --slower, A against A: both sides are private servers with the same sett
 With it, both sides run tpcb-like's transaction from a directory of their own, and B runs it twice in a row for one in 100/PERCENT
 transactions, but counts it once: with a fixed number of clients it has exactly so much less throughput, whatever the machine does.
 
-Prints a line for each experiment (verdict, change, interval, units, seconds) and the counts at the end.
+Prints a line for each experiment (verdict, change, interval, units, seconds), the throughput of its slices in the order in which they
+were measured, and the counts at the end; `benches/ab_sooner.py` reads that.
 """
 
+import glob
 import json
 import os
 import subprocess
@@ -79,6 +81,11 @@ for nth in range(1, experiments + 1):
         if ran.returncode not in (0, 20, 21):
             sys.exit(f"experiment {nth} ended with {ran.returncode}: {ran.stderr}")
         told = json.loads(ran.stdout)
+        runs = {}
+        for path in glob.glob(os.path.join(results, "*", "run.json")):
+            with open(path) as file:
+                record = json.load(file)
+            runs[record["id"]] = (record["started_at"], (record.get("summary") or {}).get("tps"))
     verdicts[told["verdict"]] += 1
     units = f"{len(told['units'])} units in {told['spent_s']:.0f} s, load {os.getloadavg()[0]:.1f}"
     if "interval_percent" in told:
@@ -86,5 +93,8 @@ for nth in range(1, experiments + 1):
         units = f"{told['change_percent']:+6.1f} % ({low:+.1f} to {high:+.1f}), noise {told['noise_percent']:.1f} %, {units}"
     print(f"{nth:3} {told['verdict']:14} {units}", flush=True)
     print("    log-ratios:", *(f"{unit['log_ratio']:.5f}" for unit in told["units"]), flush=True)
+    for unit in told["units"]:
+        slices = sorted((*runs[run], side) for side in "ab" for run in unit["runs"][side])
+        print("    slices:", *(f"{side}={tps:.1f}" for _, tps, side in slices), flush=True)
 false = sum(count for verdict, count in verdicts.items() if verdict not in truth | {"cannot-tell"})
 print(dict(verdicts), "false:", false)

@@ -77,6 +77,7 @@ impl Progress {
     /// Prints a line that stays, above the one that changes.
     fn line(&self, text: &str) {
         terminal::settle();
+        let text = if self.kind == Kind::Pipe { text.to_owned() } else { pgdyno_report::folded(text) };
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // If standard error is closed, the line is lost.
         match &*locked(&self.bar) {

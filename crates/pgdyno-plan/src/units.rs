@@ -46,7 +46,7 @@ pub fn duration(text: &str) -> Result<f64, String> {
         "min" => 60.0,
         "h" => 3600.0,
         "m" => return Err("'m' could be minutes or milliseconds: write min or ms".to_owned()),
-        unit => return Err(format!("unknown unit '{unit}'; known are ms, s, min, h")),
+        unit => return Err(format!("unknown unit '{unit}'; use ms, s, min or h")),
     };
     match number.parse::<f64>() {
         Ok(n) if n.is_finite() && n * factor <= 1e8 => Ok(n * factor),
@@ -67,7 +67,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         "GB" | "GiB" => 3,
         "TB" | "TiB" => 4,
         "" => return Err(format!("{text} of what? Write it with its unit, as in 128GB")),
-        unit => return Err(format!("unknown unit '{unit}'; known are B, kB, MB, GB, TB")),
+        unit => return Err(format!("unknown unit '{unit}'; use B, kB, MB, GB or TB")),
     };
     match number.parse::<f64>() {
         Ok(n) if (0.0..1e9).contains(&n) => Ok((n * 1024_f64.powi(power)).round() as u64),

@@ -38,6 +38,7 @@ use std::io::{self, Write};
 use pgdyno_results::RunRecord;
 
 pub use recipe::recipe;
+pub use wrap::folded;
 
 /// The look of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -42,6 +42,32 @@ pub(crate) fn wrapped(out: &mut dyn Write, text: &str, indent: &str) -> io::Resu
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
+/// A label is no wider than this: further in, what looks like one is a table.
+const LABEL_MAX: usize = 30;
+
+/// Returns lines of text for a terminal of 80 columns: longer ones are wrapped between words, and hang below the text that follows
+/// the label of the first, which two spaces or more end.
+#[must_use]
+pub fn folded(text: &str) -> String {
+    text.split_inclusive('\n').map(folded_line).collect()
+}
+
+fn folded_line(line: &str) -> String {
+    let text = line.trim_end_matches('\n');
+    if text.chars().count() <= COLUMNS {
+        return line.to_owned();
+    }
+    let indent = text.len() - text.trim_start().len();
+    let label = text[indent..].find("  ").map(|end| indent + end).filter(|end| *end <= LABEL_MAX);
+    let behind = label.map(|end| end + text[end..].len() - text[end..].trim_start().len());
+    let hang = " ".repeat(behind.map_or(indent + 2, |at| text[..at].chars().count()));
+    let first = &text[..behind.unwrap_or(indent)];
+    let rest = &text[first.len()..];
+    let lines = textwrap::wrap(rest, options(COLUMNS).initial_indent(first).subsequent_indent(&hang));
+    let end = &line[text.len()..];
+    lines.join("\n") + end
+}
+
 /// Returns as much of a text as fits into a line of the summary, up to the end of a part.
 pub(crate) fn clipped(text: &str, columns: usize) -> &str {
     if text.chars().count() <= columns {
@@ -84,6 +110,17 @@ mod tests {
     fn what_has_no_space_is_not_divided() {
         let path = "/a/very-long-path".repeat(9);
         assert_eq!(written(|out| wrapped(out, &format!("in {path}"), "  ")), format!("in\n  {path}\n"));
+    }
+
+    #[test]
+    fn folded_lines_hang_below_the_text_behind_the_label() {
+        let words = "word ".repeat(20);
+        let text = folded(&format!("short\n  scale     {words}\nwarning: {words}\n"));
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!((lines[0], &lines[1][..16]), ("short", "  scale     word"));
+        assert!(lines[2].starts_with("            word") && lines[4].starts_with("  word"), "{text}");
+        assert_eq!(text.replace('\n', " ").split_whitespace().filter(|word| *word == "word").count(), 40);
     }
 
     #[test]

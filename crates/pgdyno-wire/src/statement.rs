@@ -38,7 +38,7 @@ impl std::str::FromStr for QueryMode {
             "simple" => Ok(Self::Simple),
             "extended" => Ok(Self::Extended),
             "prepared" => Ok(Self::Prepared),
-            other => Err(format!("'{other}' is not a query mode; known are simple, extended, prepared")),
+            other => Err(format!("'{other}' is not a query mode; use simple, extended or prepared")),
         }
     }
 }

@@ -40,7 +40,7 @@ impl std::str::FromStr for Wire {
         match s {
             "native" => Ok(Self::Native),
             "libpq" => Ok(Self::Libpq),
-            other => Err(format!("'{other}' is no form of statements; known are native, libpq")),
+            other => Err(format!("'{other}' is not a wire form; use native or libpq")),
         }
     }
 }

@@ -33,8 +33,8 @@ impl std::str::FromStr for Arrivals {
     fn from_str(s: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|arrivals| arrivals.name() == s);
         found.ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            format!("'{s}' is not a distribution of arrivals; known are {known}")
+            let known = Self::ALL.map(Self::name).join(" or ");
+            format!("'{s}' is not a distribution of arrivals; use {known}")
         })
     }
 }
@@ -85,6 +85,6 @@ mod tests {
             assert_eq!(arrivals.name().parse(), Ok(arrivals));
         }
         let error = "bursts".parse::<Arrivals>().unwrap_err();
-        assert_eq!(error, "'bursts' is not a distribution of arrivals; known are poisson, uniform");
+        assert_eq!(error, "'bursts' is not a distribution of arrivals; use poisson or uniform");
     }
 }

@@ -91,7 +91,7 @@ pub fn build<'a>(id: &str, given: impl IntoIterator<Item = (&'a str, &'a str)>) 
 pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) -> String {
     let known: Vec<_> = known.collect();
     match nearest(id, &known).as_slice() {
-        [] => format!("known are {}", known.join(", ")),
+        [] => format!("choose from {}", known.join(", ")),
         nearest => format!("did you mean {}?", nearest.join(" or ")),
     }
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        let all = "known are tpcb-like, simple-update, select-only, tproc-c, tproc-h, noop, index-insert, mixed, polardb-ro, \
+        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, tproc-h, noop, index-insert, mixed, polardb-ro, \
                    polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
         assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");

@@ -3,6 +3,7 @@
 mod ab;
 mod compare;
 mod cycle;
+mod examples;
 mod export;
 pub(crate) mod hints;
 mod history;
@@ -33,50 +34,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use pgdyno_workload::IsolationLevel;
 
-const EXAMPLES: &str = "\
-Examples:
-  pgdyno run tproc-c                       all steps, on a temporary private server
-  pgdyno run tpcb-like -c 64 -T 60 --target \"host=db1 dbname=bench\"
-  pgdyno run select-only -s 100 -c 16 -R 5000   an open loop of 5,000 transactions a second
-  pgdyno run ./my.sql -D range=1000000     your own pgbench script
-  pgdyno run ./mine --from-template        your tables, data and scripts, fresh each time
-  pgdyno run alloydb/tpcc-full --fit --short   a guide's scenario, fitted to this server
-  pgdyno run --again last                  the last run again: same plan and seed
-  pgdyno plan tproc-c -w 100               what a run would do, without doing it
-  pgdyno report last --format markdown     a summary again, from its record
-  pgdyno report last --format html         the same as a page with charts
-  pgdyno server start                      a private PostgreSQL that stays between runs
-  pgdyno pgbench -c 16 -T 60               pgbench, drop-in; `pgdyno pgbench --help` has its options";
-
-const COMPLETIONS: &str = "\
-Examples:
-  pgdyno completions bash > ~/.local/share/bash-completion/completions/pgdyno
-  pgdyno completions zsh > ~/.zfunc/_pgdyno
-  pgdyno completions fish > ~/.config/fish/completions/pgdyno.fish";
-
-const LOAD: &str = "\
-Examples:
-  pgdyno load tproc-c -w 100 --target db1
-  pgdyno load tpcb-like -s 1000 --loaders 8";
-
-const CHECK: &str = "\
-Examples:
-  pgdyno check tproc-c --target db1
-  pgdyno check tproc-c --isolation";
-
-const DROP: &str = "\
-Examples:
-  pgdyno drop tproc-c --target db1";
-
-const REPORT: &str = "\
-Examples:
-  pgdyno report last
-  pgdyno report last --format html
-  pgdyno report 20261123T1853 --format markdown";
-
 /// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
 #[derive(Debug, Parser)]
-#[command(name = "pgdyno", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "pgdyno", version, arg_required_else_help = true, after_help = examples::RUN, term_width = 80)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -85,28 +45,31 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Prepare, load, check, drive, check again and report
-    #[command(after_help = EXAMPLES)]
+    #[command(after_help = examples::RUN)]
     Run(RunArgs),
     /// Print every step of `run` with the same arguments; writes nothing
+    #[command(after_help = examples::PLAN)]
     Plan(RunArgs),
     /// Create and load a workload's data
-    #[command(after_help = LOAD)]
+    #[command(after_help = examples::LOAD)]
     Load(LoadArgs),
     /// Check a workload's data
-    #[command(after_help = CHECK)]
+    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Drop a workload's data
-    #[command(after_help = DROP)]
+    #[command(after_help = examples::DROP)]
     Drop(DropArgs),
     /// List workloads, recipes or runs
+    #[command(after_help = examples::LIST)]
     List {
         #[command(subcommand)]
         what: List,
     },
     /// Show a recipe: its source, steps, sizes and published figures
+    #[command(after_help = examples::SHOW)]
     Show(ShowArgs),
     /// Make a report from a run's record
-    #[command(after_help = REPORT)]
+    #[command(after_help = examples::REPORT)]
     Report(ReportArgs),
     /// Compare runs, with confidence intervals
     Compare(CompareArgs),
@@ -117,17 +80,22 @@ pub(crate) enum Command {
     /// Find which of two is faster: settings, servers, builds or scripts, measured in turns until decided
     Ab(AbArgs),
     /// Find the highest load that meets an objective
+    #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
     /// Run a matrix of runs from one file
+    #[command(after_help = examples::SUITE)]
     Suite {
         #[command(subcommand)]
         action: Suite,
     },
     /// Write runs as one table
+    #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
     /// Show the results directory as local web pages, and watch runs live
+    #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Keep a private PostgreSQL running between runs
+    #[command(after_help = examples::SERVER)]
     Server {
         #[command(subcommand)]
         action: Server,
@@ -140,12 +108,13 @@ pub(crate) enum Command {
         args: Vec<OsString>,
     },
     /// Print the completions of a shell
-    #[command(after_help = COMPLETIONS)]
+    #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Write the manual pages into a directory
+    #[command(after_help = examples::MAN)]
     Man {
         /// The directory, such as ~/.local/share/man/man1
         directory: PathBuf,
@@ -213,10 +182,13 @@ pub(crate) struct DropArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum List {
     /// Workloads and their parameters
+    #[command(after_help = examples::LIST)]
     Workloads,
     /// Recipes: the scenarios of published guides, and the sizes that they have numbers for
+    #[command(after_help = examples::LIST)]
     Recipes,
     /// Runs in the results directory, oldest first
+    #[command(after_help = examples::LIST)]
     Runs(SelectArgs),
 }
 
@@ -241,6 +213,7 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Server {
     /// Start it
+    #[command(after_help = examples::SERVER_START)]
     Start {
         /// Also listen on 127.0.0.1, with a random password
         #[arg(long)]
@@ -256,14 +229,17 @@ pub(crate) enum Server {
         settings: Vec<(String, String)>,
     },
     /// Stop it and remove its data
+    #[command(after_help = examples::SERVER_STOP)]
     Stop {
         /// Keep the data for the next start
         #[arg(long)]
         keep_data: bool,
     },
-    /// Tell whether it runs, and how to reach it
+    /// Show whether it runs, and how to reach it
+    #[command(after_help = examples::SERVER_STATUS)]
     Status,
     /// Run a null server, which answers every query at once: the limit of a client
+    #[command(after_help = examples::SERVER_NULL)]
     Null {
         /// Listen on this port of 127.0.0.1; 0 takes a free one
         #[arg(long, conflicts_with = "socket_dir")]

@@ -22,7 +22,7 @@ mod show;
 mod suite;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -70,8 +70,12 @@ pub(crate) fn usage(error: clap::Error) -> ExitCode {
     // If the stream is closed, there is nobody to tell.
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // No arguments at all ask for help.
-        let _ = print(error.render().to_string().as_bytes());
-        return Code::Success.into();
+        if args.len() < 2 {
+            let _ = print(error.render().to_string().as_bytes());
+            return Code::Success.into();
+        }
+        let _ = error.print();
+        return Code::Start.into();
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelp && hints::means_a_host(&args) {
         return report(&Failure::new(Code::Start, "-h asks for help, and takes no host").hint(hints::PLACE));
@@ -93,6 +97,9 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     }
     if let Some(hint) = failure.remedy() {
         text += &format!("  hint: {hint}\n");
+    }
+    if std::io::stderr().is_terminal() {
+        text = pgdyno_report::folded(&text);
     }
     // If standard error is closed, there is nobody to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
@@ -122,9 +129,16 @@ fn print(bytes: &[u8]) -> Result<()> {
     }
 }
 
+/// Writes text of whole lines to standard output, wrapped on a terminal; a pipe gets each line as it is.
+fn print_text(text: &str) -> Result<()> {
+    match std::io::stdout().is_terminal() {
+        true => print(pgdyno_report::folded(text).as_bytes()),
+        false => print(text.as_bytes()),
+    }
+}
+
 /// Returns the look of standard output: with colours on a terminal, unless `NO_COLOR` is set.
 fn look() -> pgdyno_report::Look {
-    use std::io::IsTerminal;
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     pgdyno_report::Look { colour: wanted && std::io::stdout().is_terminal(), verbose: false }
 }

@@ -3,22 +3,16 @@
 use clap::Args;
 use pgdyno_plan::units;
 
-use super::RunArgs;
 use super::compare::{confidence, loss};
+use super::{RunArgs, examples};
 
-const AB_HELP: &str = "A difference is NAME=VALUE: a setting of the server (shared_buffers=8GB), target=TARGET or just embedded:DIR, \
-script=FILE, mode=prepared, or param:NAME=VALUE for the workload. Each may be given several times.\n\
-\n\
-Examples:\n  \
-pgdyno ab tpcb-like -s 50 -c 16 --a shared_buffers=1GB --b shared_buffers=8GB\n  \
-pgdyno ab tproc-c -w 20 --a embedded:/opt/pg17/bin --b embedded:/opt/pg18/bin --budget 30min\n  \
-pgdyno ab ./my.sql --a target=db1 --b target=db2\n  \
-pgdyno ab --resume last --budget 20min\n\
-\n\
-Exit codes: 0 not slower, 20 slower, 21 cannot tell. docs/ab.md has more.";
+const DIFFERENCES: &str = "A difference is NAME=VALUE: a setting of the server (shared_buffers=8GB), target=TARGET or just \
+embedded:DIR, script=FILE, mode=prepared, or param:NAME=VALUE for the workload. Each may be given several times.";
+
+const EXIT_CODES: &str = "Exit codes: 0 not slower, 20 slower, 21 cannot tell. docs/ab.md has more.";
 
 #[derive(Debug, Args)]
-#[command(after_help = AB_HELP)]
+#[command(after_help = [DIFFERENCES, EXIT_CODES, examples::AB].join("\n\n"))]
 pub(crate) struct AbArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -7,7 +7,7 @@ use pgdyno_report::scaling::Axis;
 use pgdyno_results::Metric;
 use pgdyno_workloads::registry;
 
-use super::OutArgs;
+use super::{OutArgs, examples};
 
 const RUNS_HELP: &str = "Runs are named as `pgdyno report` takes them: a run directory, a record, the beginning or end of a \
 name, `last`; also `last-1` for the run before, SUITE/CELL for the runs of a cell in the newest execution of a suite, \
@@ -15,7 +15,7 @@ patterns such as '*-tproc-c-*' and 'SUITE/*clients=64*', and lists of these, sep
 More than one run of each side shows what differs from run to run: docs/compare.md.";
 
 #[derive(Debug, Args)]
-#[command(after_help = RUNS_HELP)]
+#[command(after_help = [RUNS_HELP, examples::COMPARE].join("\n\n"))]
 pub(crate) struct CompareArgs {
     /// The base run; several separated by commas
     pub(crate) base: String,
@@ -52,7 +52,7 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = RUNS_HELP)]
+#[command(after_help = [RUNS_HELP, examples::SCALING].join("\n\n"))]
 pub(crate) struct ScalingArgs {
     /// The runs
     #[arg(required = true)]

@@ -43,12 +43,15 @@ const DRIVES: [&str; 6] = ["run", "plan", "load", "check", "search", "ab"];
 /// left out.
 pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<String>) {
     if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("invalid digit") {
-        return (error, Some("write a whole number without a unit, such as 4".to_owned()));
+        return (no_number(&error), None);
     }
     if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
     {
         let hint = COMMANDS.iter().find(|(known, _)| *known == word).map(|(_, hint)| (*hint).to_owned());
+        if hint.is_some() {
+            error.remove(ContextKind::Usage);
+        }
         return (error, hint);
     }
     let word = match (error.kind(), error.get(ContextKind::InvalidArg)) {
@@ -61,8 +64,17 @@ pub(crate) fn explained(mut error: Error, args: &[OsString]) -> (Error, Option<S
     if hint.is_some() {
         error.remove(ContextKind::Suggested);
         error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
     }
     (error, hint)
+}
+
+/// Returns the error of a value that is no number, without words of Rust.
+fn no_number(error: &Error) -> Error {
+    let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    let (value, arg) = (context(ContextKind::InvalidValue), context(ContextKind::InvalidArg));
+    let text = format!("'{value}' is no value for '{arg}': write a whole number without a unit, such as 4");
+    Error::raw(ErrorKind::ValueValidation, text + "\n")
 }
 
 /// Returns true if `-h` came with a value: whoever writes `-h db1` means a host, as in psql.
@@ -80,18 +92,24 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
 
-    fn hint(line: &str) -> Option<String> {
+    fn said(line: &str) -> (String, Option<String>) {
         let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let error = Cli::try_parse_from(&args).unwrap_err();
         let (error, hint) = explained(error, &args);
-        assert!(hint.is_none() || !error.to_string().contains("as a value"), "{error}");
-        hint
+        let text = error.to_string();
+        assert!(hint.is_none() || !text.contains("as a value") && !text.contains("Usage"), "{text}");
+        (text, hint)
+    }
+
+    fn hint(line: &str) -> Option<String> {
+        said(line).1
     }
 
     #[test]
     fn words_of_psql_and_pgbench_are_answered_with_those_of_pgdyno() {
         assert!(hint("pgdyno run --host db1").unwrap().contains("--target"));
-        assert!(hint("pgdyno run -c 4x").unwrap().contains("whole number"));
+        let (text, _) = said("pgdyno run -c 4x");
+        assert!(text.contains("'4x' is no value for '--clients <N>': write a whole number"), "{text}");
         assert!(hint("pgdyno run -P 1").unwrap().contains("every second"));
         assert!(hint("pgdyno run --duration 10").unwrap().contains("--time"));
         assert!(hint("pgdyno run -S").unwrap().contains("select-only"));

@@ -5,23 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use pgdyno_report::history::{WITHIN, Wish};
 
-use super::SelectArgs;
 use super::compare::{confidence, loss, metric};
+use super::{SelectArgs, examples};
 
 const HISTORY_HELP: &str = "\
 RUNS are named as `pgdyno compare` takes them. Runs that did the same work on the same target are a series; all private servers \
 are one target, whichever PostgreSQL they are.
 
-Exit codes: 0 no slowdown within the last runs, 20 a slowdown, 21 too few runs to tell. docs/history.md has more.
-
-Examples:
-  pgdyno history                                   every series of the results directory
-  pgdyno history --workload tproc-c --target db1   one of them
-  pgdyno history --label branch=main --by commit   runs of a branch, named by their commits
-  pgdyno history 'nightly/*clients=64*' --metric p99";
+Exit codes: 0 no slowdown within the last runs, 20 a slowdown, 21 too few runs to tell. docs/history.md has more.";
 
 #[derive(Debug, Args)]
-#[command(after_help = HISTORY_HELP)]
+#[command(after_help = [HISTORY_HELP, examples::HISTORY].join("\n\n"))]
 pub(crate) struct HistoryArgs {
     /// Only these runs [default: all]
     pub(crate) runs: Vec<String>,

@@ -5,23 +5,30 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pgdyno_plan::SuitePlan;
 
-use super::{ConsentArgs, OutArgs};
+use super::{ConsentArgs, OutArgs, examples};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
     /// Run a suite in this terminal
+    #[command(after_help = examples::SUITE_RUN)]
     Run(BeginArgs),
     /// Print the runs of a suite in order, and their time; writes nothing
+    #[command(after_help = examples::SUITE_PLAN)]
     Plan(SuiteArgs),
     /// Start a suite in the background: it survives the terminal
+    #[command(after_help = examples::SUITE_START)]
     Start(BeginArgs),
     /// Resume a suite that was interrupted or killed; complete runs are not repeated
+    #[command(after_help = examples::SUITE_RESUME)]
     Resume(ResumeArgs),
     /// Show the progress of a suite
+    #[command(after_help = examples::SUITE_STATUS)]
     Status(ExecutionArgs),
     /// Follow the output of a suite to its end; Ctrl-C leaves it running
+    #[command(after_help = examples::SUITE_ATTACH)]
     Attach(ExecutionArgs),
     /// Stop a suite and its current run; it can be resumed
+    #[command(after_help = examples::SUITE_STOP)]
     Stop {
         #[command(flatten)]
         which: ExecutionArgs,
@@ -30,11 +37,13 @@ pub(crate) enum Suite {
         now: bool,
     },
     /// List all suites that were started
+    #[command(after_help = examples::SUITE_LIST)]
     List {
         #[command(flatten)]
         out: OutArgs,
     },
     /// Show the table of a suite: mean and spread of each cell, and published figures
+    #[command(after_help = examples::SUITE_REPORT)]
     Report {
         #[command(flatten)]
         which: ExecutionArgs,

@@ -60,7 +60,7 @@ fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
         let (set, noted) = data::check(&access, data.as_ref(), Moment::InFull, "as it is")?;
         if let Some(why) = noted.schema_unknown() {
             let text = line(Verdict::Skipped, SCHEMA, None, SCHEMA_CONDITION, &[why.to_owned()]);
-            super::print(text.as_bytes())?;
+            super::print_text(&text)?;
         }
         codes.push(print_set(&set)?);
         super::print(note(data.as_ref(), &noted).as_bytes())?;
@@ -226,6 +226,6 @@ pub(super) fn print_set(set: &CheckSet) -> Result<Code> {
         let notes: Vec<_> = check.known.iter().chain(&check.violations).cloned().collect();
         text += &line(verdict, &check.name, Some(check.seconds), &check.condition, &notes);
     }
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(if data::holds(set) { Code::Success } else { Code::Check })
 }

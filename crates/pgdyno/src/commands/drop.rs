@@ -44,6 +44,6 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
         (true, true) => "dropped the stamp of a load that was never finished\n".to_owned(),
         (false, _) => format!("dropped {}\n", names.join(", ")),
     };
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(Code::Success)
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(what: &List) -> Result<Code> {
         List::Recipes => recipes(),
         List::Runs(select) => runs(select)?,
     };
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(Code::Success)
 }
 
@@ -32,7 +32,7 @@ fn workloads() -> Result<String> {
         text += &format!("{:<14} {}\n", meta.id, meta.summary);
         for param in meta.params {
             let value = if param.is_fixed() { "always" } else { "default:" };
-            text += &format!("  {:<16} {} [{value} {}]\n", param.name, param.help, param.default);
+            text += &format!("  {:<16}  {} [{value} {}]\n", param.name, param.help, param.default);
         }
     }
     Ok(text)
@@ -71,10 +71,12 @@ pub(super) fn selected(select: &SelectArgs) -> Result<Vec<Listed>> {
 }
 
 fn runs(select: &SelectArgs) -> Result<String> {
+    let runs = selected(select)?;
+    let width = runs.iter().map(|run| run.name.len()).max().unwrap_or_default();
     let mut text = String::new();
-    for run in selected(select)? {
+    for run in &runs {
         let shown = run.record.as_ref().map_or_else(|error| format!("unreadable: {error}"), line);
-        text += &format!("{:<44} {shown}\n", run.name);
+        text += &format!("{:<width$}  {shown}\n", run.name);
     }
     if text.is_empty() {
         let such = if select.selection().is_all() { "" } else { " such" };

@@ -75,7 +75,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     for advice in workload.drive.advice(plan.clients) {
         text += &format!("warning: {advice}\n");
     }
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(Code::Success)
 }
 

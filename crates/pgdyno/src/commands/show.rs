@@ -8,6 +8,6 @@ use crate::cli::ShowArgs;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Code> {
     let text = pgdyno_report::recipe(&recipe_order::recipe(&args.recipe)?);
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(Code::Success)
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
                 "csv" => report::csv(&name, &runs),
                 _ => report::text(&runs),
             };
-            super::print(text.as_bytes())?;
+            super::print_text(&text)?;
             Ok(Code::Success)
         }
     }
@@ -120,7 +120,7 @@ fn start(execution: &Execution) -> Result<Code> {
          how far it is, `suite stop` ends it\n",
         execution.log().display()
     );
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(Code::Success)
 }
 
@@ -230,6 +230,6 @@ fn list(results: &Path) -> Result<Code> {
     if text.is_empty() {
         text = format!("no suites in {}\n", results.display());
     }
-    super::print(text.as_bytes())?;
+    super::print_text(&text)?;
     Ok(Code::Success)
 }

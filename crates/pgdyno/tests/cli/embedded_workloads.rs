@@ -179,7 +179,7 @@ fn names_paths_and_mistakes() {
         "\nindex-insert ",
         "\nsensor-2 ",
         "[always true]",
-        "rows             sensors to load [default: 5000000]",
+        "rows              sensors to load [default: 5000000]",
     ]);
     // A path is a path, whatever it is called.
     let script = [("a.sql", "select :mine;\n")];

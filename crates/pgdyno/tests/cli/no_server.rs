@@ -13,8 +13,8 @@ fn help_is_for_the_asking_and_for_those_who_ask_nothing() {
         let args: Vec<_> = command.split(' ').chain(["--help"]).collect();
         home.run(&args).ok().prints(&["Usage:", "Options:"]);
     }
-    for group in ["list", "server"] {
-        home.run(&[group]).ok().prints(&["Usage:"]);
+    for group in ["list", "server", "suite"] {
+        home.run(&[group]).ended(1).says(&["Usage:", "Examples:"]);
     }
     let version = home.run(&["--version"]).ok().stdout;
     assert_eq!(version, format!("pgdyno {}\n", env!("CARGO_PKG_VERSION")));
@@ -50,11 +50,11 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
         ("drop tproc-c --pipeline", &["unexpected argument '--pipeline'"]),
         ("run --clint 3", &["unexpected argument '--clint'", "'--clients'"]),
         ("run -T 5m", &["'5m'", "minutes or milliseconds", "min or ms"]),
-        ("run -T 5d", &["'5d'", "unknown unit 'd'", "ms, s, min, h"]),
+        ("run -T 5d", &["'5d'", "unknown unit 'd'", "use ms, s, min or h"]),
         ("run -T 0", &["--time must be above 0"]),
         ("run -T -5", &["'-5'", "--time", "negative"]),
         ("run --ramp -1", &["'-1'", "--ramp", "negative"]),
-        ("run --reconnect soon", &["'soon'", "--reconnect", "known are ms, s, min, h"]),
+        ("run --reconnect soon", &["'soon'", "--reconnect", "use ms, s, min or h"]),
         ("run -s 0", &["scale must be a whole number between 1 and", "'0'"]),
         ("run -s -1", &["scale must be a whole number between 1 and", "'-1'"]),
         ("run -s many", &["scale must be a whole number", "'many'"]),
@@ -80,7 +80,7 @@ fn what_cannot_be_meant_is_refused_with_a_remedy_and_touches_nothing() {
         ("run --arrivals bursts -R 5", &["'bursts'", "poisson, uniform"]),
         ("run -L 0", &["'0'", "--latency-limit", "above 0"]),
         ("run -M telepathic", &["'telepathic'", "--mode", "prepared"]),
-        ("run --wire carrier-pigeon", &["'carrier-pigeon'", "--wire", "native, libpq"]),
+        ("run --wire carrier-pigeon", &["'carrier-pigeon'", "--wire", "use native or libpq"]),
         ("run --pin=0,x", &["'x' is not a CPU", "0,2-4"]),
         ("run --max-tries 0 -t 5", &["--max-tries=0 needs an end", "--time"]),
         ("run --loaders 0", &["'0'", "--loaders"]),

@@ -121,9 +121,9 @@ fn what_is_wrong_with_the_data_of_a_built_in_workload_is_told() {
         ("workload = 'tpcb-liek'", "data: 'tpcb-liek' is not a built-in workload with tables; did you mean tpcb-like?"),
         (
             "workload = 'noop'",
-            "data: 'noop' is not a built-in workload with tables; known are tpcb-like, simple-update,",
+            "data: 'noop' is not a built-in workload with tables; choose from tpcb-like, simple-update,",
         ),
-        ("workload = 'sensor-1'", "data: 'sensor-1' is not a built-in workload with tables; known are tpcb-like,"),
+        ("workload = 'sensor-1'", "data: 'sensor-1' is not a built-in workload with tables; choose from tpcb-like,"),
         ("params = {}", "missing field `workload`"),
         ("workload = 'tpcb-like'\nparam = {}", "unknown field `param`"),
         (
