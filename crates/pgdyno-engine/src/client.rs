@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pgdyno_measure::{Recorder, Rows};
 use pgdyno_wire::backend::ServerMessage;
 use pgdyno_wire::{Capture, ErrorClass, Event, Session, SqlState, Statement, StmtId, TxStatus};
-use pgdyno_workload::{Batch, ClientScript, Failure, Next, Note, OnFailure, ReplyBuffer, ShellOutcome, Since, Verdict};
+use pgdyno_workload::{
+    Batch, ClientScript, Failure, Marks, Next, Note, OnFailure, ReplyBuffer, ShellOutcome, Since, Verdict,
+};
 
 use crate::backlog::Backlog;
 use crate::errors::ErrorLog;
@@ -574,7 +576,17 @@ impl Client {
 
     #[inline(never)]
     fn tell(&self, observer: &Mutex<Box<dyn Observer>>, now: Tick, outcome: TxOutcome) {
-        observer.lock().unwrap_or_else(PoisonError::into_inner).transaction(&TxEnd {
+        let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = self.tx_end(now, outcome);
+        observer.transaction(&end);
+        let marks = if outcome == TxOutcome::Completed { self.script.marks() } else { Marks::None };
+        if marks != Marks::None {
+            observer.marks(&end, marks);
+        }
+    }
+
+    fn tx_end(&self, now: Tick, outcome: TxOutcome) -> TxEnd {
+        TxEnd {
             client: self.id,
             number: self.transactions,
             txn: self.txn,
@@ -583,7 +595,14 @@ impl Client {
             end: now,
             outcome,
             tries: self.tries,
-        });
+        }
+    }
+
+    /// Tells the observer of a transaction that is still in progress at the end.
+    pub(crate) fn tell_unfinished(&self, now: Tick, observer: &mut dyn Observer) {
+        if self.in_transaction() {
+            observer.unfinished(&self.tx_end(now, TxOutcome::Completed));
+        }
     }
 
     /// Tells the script whether its failed transaction is tried again.

@@ -58,24 +58,24 @@ pub enum ConnectFailed {
     },
 }
 
-/// Opens `clients` connections, several at a time. Calls `progress` with the number that are open. Returns notices of
-/// the server beside them.
+/// Opens a connection for each of `options`, several at a time. Calls `progress` with the number that are open. Returns
+/// them in their order, and notices of the server beside them.
 ///
 /// # Errors
 /// Returns the first failure; all connections are closed again.
 pub(crate) fn connect_all(
-    options: &ConnectOptions,
-    clients: usize,
+    options: &[&ConnectOptions],
     control: &Control,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<(Vec<Link>, Vec<Note>), ConnectFailed> {
+    let clients = options.len();
     let opened = Mutex::new((Vec::with_capacity(clients), Vec::new()));
     let failure = Mutex::new(None);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..CONNECTS_AT_ONCE.min(clients) {
             let open = || {
-                while next.fetch_add(1, Ordering::Relaxed) < clients
+                while let Some((nth, options)) = next_of(options, &next)
                     && !control.is_stopping()
                     && locked(&failure).is_none()
                 {
@@ -84,7 +84,7 @@ pub(crate) fn connect_all(
                         Ok(link) => {
                             let mut opened = locked(&opened);
                             let (links, notes) = &mut *opened;
-                            links.push(link);
+                            links.push((nth, link));
                             notes.append(&mut heard);
                             progress(links.len());
                         }
@@ -100,13 +100,20 @@ pub(crate) fn connect_all(
             }
         }
     });
-    let (links, notes) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut links, notes) = opened.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    links.sort_unstable_by_key(|(nth, _)| *nth);
     match failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         Some(_) if control.is_stopping() => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
         Some(source) => Err(ConnectFailed::Refused { connected: links.len(), clients, source }),
         None if links.len() < clients => Err(ConnectFailed::Interrupted { connected: links.len(), clients }),
-        None => Ok((links, notes)),
+        None => Ok((links.into_iter().map(|(_, link)| link).collect(), notes)),
     }
+}
+
+/// Returns the next options with their number.
+fn next_of<'a>(options: &[&'a ConnectOptions], next: &AtomicUsize) -> Option<(usize, &'a ConnectOptions)> {
+    let nth = next.fetch_add(1, Ordering::Relaxed);
+    options.get(nth).map(|options| (nth, *options))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

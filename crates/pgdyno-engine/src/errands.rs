@@ -38,9 +38,9 @@ pub(crate) enum Answer {
 /// Why there is no connection; empty if no time was left to try.
 pub(crate) type Refused = Option<ConnectError>;
 
-/// Serves one worker's requests for connections until the worker hangs up.
+/// Serves one worker's requests for connections until the worker hangs up. `options` are those of its lines.
 pub(crate) fn serve(
-    options: &ConnectOptions,
+    options: &[&ConnectOptions],
     requests: &Mutex<Receiver<Request>>,
     answers: &Sender<Answer>,
     waker: &Waker,
@@ -48,6 +48,8 @@ pub(crate) fn serve(
     loop {
         let request = requests.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Request { client, until }) = request else { return };
+        // A worker asks only for lines that it has.
+        let Some(options) = options.get(client) else { return };
         let begun = Instant::now();
         let mut notes = Vec::new();
         let link = match until.map(|until| until.saturating_duration_since(begun)) {

@@ -168,11 +168,13 @@ impl Fleet {
         self
     }
 
-    /// Tells the observer that no more transactions will end.
+    /// Tells the observer that no more transactions will end, and which are still in progress.
     pub fn finish(&mut self, now: Tick) {
         // All groups share one observer.
         if let Some(observer) = &self.groups.first.observer {
-            observer.lock().unwrap_or_else(PoisonError::into_inner).finish(now);
+            let mut observer = observer.lock().unwrap_or_else(PoisonError::into_inner);
+            self.clients.iter().for_each(|client| client.tell_unfinished(now, &mut **observer));
+            observer.finish(now);
         }
     }
 

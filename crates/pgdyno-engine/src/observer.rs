@@ -1,6 +1,7 @@
 //! Observers of every transaction: they write logs.
 
 use pgdyno_wire::ErrorClass;
+use pgdyno_workload::Marks;
 
 use crate::Tick;
 
@@ -41,6 +42,10 @@ pub struct TxEnd {
 pub trait Observer: Send {
     /// Called when a transaction ends.
     fn transaction(&mut self, end: &TxEnd);
+    /// Called after [`Observer::transaction`] if the transaction completed and has markers.
+    fn marks(&mut self, _end: &TxEnd, _marks: Marks<'_>) {}
+    /// Called for a transaction that is still in progress at the end of its stage. Its outcome has no meaning.
+    fn unfinished(&mut self, _end: &TxEnd) {}
     /// Called after the thread's last transaction.
     fn finish(&mut self, _end: Tick) {}
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pgdyno_measure::{GroupInterval, Interval, Part, Phase, Totals, WorkerUsage};
 use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
 use pgdyno_wire::{SqlState, Statement};
-use pgdyno_workload::{ClientContext, ClientId, Drive, Note, Rng};
+use pgdyno_workload::{ClientContext, ClientId, Drive, Note, Rng, Work};
 
 use crate::backlog::Backlog;
 use crate::connect::{ConnectFailed, connect_all};
@@ -30,6 +30,25 @@ pub enum Backend<'a> {
     None,
     /// A server.
     Server(&'a ConnectOptions),
+    /// Groups whose work is queries connect in another way, perhaps to another server.
+    Servers {
+        /// For the other groups.
+        transactions: &'a ConnectOptions,
+        /// For groups whose work is queries.
+        queries: &'a ConnectOptions,
+    },
+}
+
+impl Backend<'_> {
+    /// Returns how groups of this kind connect, so that `opening` ends attempts.
+    fn options(self, work: Work, opening: &Interrupter) -> Option<ConnectOptions> {
+        match (self, work) {
+            (Self::None, _) => None,
+            (Self::Server(options), _)
+            | (Self::Servers { transactions: options, .. }, Work::Transactions)
+            | (Self::Servers { queries: options, .. }, Work::Queries) => Some(options.interrupted_by(opening)),
+        }
+    }
 }
 
 /// Something that happened in a run.
@@ -87,7 +106,7 @@ pub enum Ended {
 pub struct RunOutcome {
     /// How it ended.
     pub ended: Ended,
-    /// Warm-up of the first stage, which gives the run its figures.
+    /// Warm-up of the first stage, which gives the run its figures: of its transactions, if queries run beside them.
     pub ramp: Totals,
     /// Its measured window.
     pub measured: Totals,
@@ -281,14 +300,21 @@ impl StagedRun<'_> {
         // Attempts to connect end with the stage, even if the server never answers.
         let opening = Interrupter::new();
         control.interrupts(&opening);
-        let options = match self.backend {
-            Backend::Server(options) => Some(options.interrupted_by(&opening)),
-            Backend::None => None,
-        };
+        let of_work = [Work::Transactions, Work::Queries].map(|work| self.backend.options(work, &opening));
         let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients));
+        let threads = spec.threads.clamp(1, connections.unwrap_or(clients));
+        let [of_transactions, of_queries] = of_work.each_ref();
+        let options: Option<Vec<&ConnectOptions>> = match (of_transactions, of_queries, connections) {
+            (Some(first), _, Some(shared)) => Some(vec![first; shared]),
+            (Some(first), Some(queries), None) => {
+                let of = |work| if work == Work::Queries { queries } else { first };
+                Some(stage.dealt(threads).map(of).collect())
+            }
+            _ => None,
+        };
         let mut links: Vec<_> = match &options {
             Some(options) if !spec.rules.connect_each => {
-                let (links, notes) = connect_all(options, connections.unwrap_or(clients), control, *on_connect)?;
+                let (links, notes) = connect_all(options, control, *on_connect)?;
                 notes.iter().for_each(|note| on_event(Event::Note(note)));
                 links.into_iter().map(Some).collect()
             }
@@ -296,7 +322,6 @@ impl StagedRun<'_> {
         };
         let connect_ns = begun.elapsed().as_nanos() as u64;
 
-        let threads = spec.threads.clamp(1, connections.unwrap_or(clients));
         let (reports, inbox) = mpsc::channel();
         if start.stage == 0 {
             on_event(Event::Started { connect_ns });
@@ -340,6 +365,8 @@ impl StagedRun<'_> {
                 let (connect, requests) = mpsc::channel();
                 let (answer, answers) = mpsc::channel();
                 if let (Some(options), true) = (&options, spec.reconnect_ns > 0 || spec.rules.connect_each) {
+                    let first = options.len() - links.len();
+                    let options = &options[first..first + lines];
                     let requests = Arc::new(Mutex::new(requests));
                     for _ in 0..CONNECTORS.min(lines) {
                         let (requests, answer, waker) = (Arc::clone(&requests), answer.clone(), waker.clone());
@@ -457,6 +484,8 @@ struct Coordinator<'a> {
     next_interval: u64,
     at_measure_start: Option<ProcessUsage>,
     stop_on_abort: bool,
+    /// By group, whether the figures of the stage include it.
+    headline: Vec<bool>,
     outcome: RunOutcome,
     last_loss: Option<String>,
 }
@@ -508,6 +537,7 @@ impl<'a> Coordinator<'a> {
             next_interval: start.interval,
             at_measure_start: None,
             stop_on_abort,
+            headline: stage.headline(),
             outcome,
             last_loss: None,
         }
@@ -652,7 +682,9 @@ impl<'a> Coordinator<'a> {
                 sum = part;
                 break;
             };
-            sum.merge(&part);
+            if self.headline[group] {
+                sum.merge(&part);
+            }
             let interval = interval(part, after[group], Vec::new());
             let totals = match phase {
                 Phase::Ramp => &mut outcome.ramp,
@@ -662,13 +694,16 @@ impl<'a> Coordinator<'a> {
             totals.add(&interval, before[group]);
             groups.push(GroupInterval { part: interval.part, in_flight: after[group] });
         }
-        let interval = Interval { groups, ..interval(sum, after.iter().sum(), open.usage) };
+        let headline =
+            |counts: &[u64]| counts.iter().zip(&self.headline).filter(|(_, is)| **is).map(|(n, _)| n).sum::<u64>();
+        let (before, after) = (headline(&before), headline(&after));
+        let interval = Interval { groups, ..interval(sum, after, open.usage) };
         let totals = match phase {
             Phase::Ramp => &mut self.outcome.ramp,
             Phase::Measure => &mut self.outcome.measured,
             Phase::Drain => &mut self.outcome.drain,
         };
-        totals.add(&interval, before.iter().sum());
+        totals.add(&interval, before);
         self.next_interval = self.next_interval.max(interval.index + 1);
         on_event(Event::Interval(&interval));
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Ends, Pace, Rate, Rng, Stage};
+use pgdyno_workload::{Ends, Pace, Rate, Rng, Stage, Work};
 
 use crate::pacer::Pacer;
 use crate::{Rules, RunSpec};
@@ -26,6 +26,7 @@ pub(crate) struct GroupSpec {
     pub(crate) mode: QueryMode,
     pub(crate) rate: Option<Rate>,
     pub(crate) rules: Rules,
+    pub(crate) work: Work,
 }
 
 /// The clients of a group that one thread runs.
@@ -65,6 +66,7 @@ impl StageSpec {
                     results: group.results,
                     ..spec.rules
                 },
+                work: group.work,
             })
             .collect();
         if spec.connections.is_some() && groups.iter().any(|group| group.mode != groups[0].mode) {
@@ -98,6 +100,23 @@ impl StageSpec {
     /// Returns true if a group has a rate.
     pub(crate) fn is_scheduled(&self) -> bool {
         self.groups.iter().any(|group| group.rate.is_some())
+    }
+
+    /// Returns for each group whether the figures of the stage include it. Where large queries run beside transactions, they
+    /// are those of the transactions: a sum of both would say nothing about either.
+    pub(crate) fn headline(&self) -> Vec<bool> {
+        let is_mix = self.groups.iter().any(|group| group.work == Work::Transactions);
+        self.groups.iter().map(|group| !is_mix || group.work == Work::Transactions).collect()
+    }
+
+    /// Returns the work of each client, thread by thread, in the order in which threads hold them.
+    pub(crate) fn dealt(&self, threads: usize) -> impl Iterator<Item = Work> {
+        (0..threads).flat_map(move |thread| {
+            let of_group = move |(group, spec): (usize, &GroupSpec)| {
+                std::iter::repeat_n(spec.work, self.share(group, thread, threads).count as usize)
+            };
+            self.groups.iter().enumerate().flat_map(of_group)
+        })
     }
 
     /// Returns the clients of a group that this thread runs. Clients are dealt in blocks, the remainder to the first
@@ -179,6 +198,18 @@ mod tests {
         }
         let first: Vec<u32> = (0..4).map(|thread| stage(&[10]).share(0, thread, 4).count).collect();
         assert_eq!(first, [3, 3, 2, 2], "as pgbench deals them");
+    }
+
+    #[test]
+    fn clients_are_dealt_with_the_work_of_their_group() {
+        let mut stage = stage(&[3, 2]);
+        stage.groups[1].work = Work::Queries;
+        let (t, q) = (Work::Transactions, Work::Queries);
+        assert_eq!(stage.dealt(1).collect::<Vec<_>>(), [t, t, t, q, q]);
+        assert_eq!(stage.dealt(2).collect::<Vec<_>>(), [t, t, q, t, q]);
+        assert_eq!(stage.headline(), [true, false]);
+        stage.groups[0].work = Work::Queries;
+        assert_eq!(stage.headline(), [true, true]);
     }
 
     #[test]

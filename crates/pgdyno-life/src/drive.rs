@@ -2,13 +2,15 @@
 //! ends of the window.
 
 pub(crate) mod cpus;
-mod executions;
+pub(crate) mod executions;
+mod freshness;
 mod journal;
 mod notices;
 pub(crate) mod pinning;
 pub(crate) mod query_plans;
 pub(crate) mod watch;
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
@@ -19,7 +21,7 @@ use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Note, Workload};
 
-use crate::drive::executions::{Both, Executions};
+use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
 use crate::drive::notices::Notices;
 use crate::drive::watch::{Subject, Watch, Watched};
@@ -43,6 +45,8 @@ pub(crate) struct Driven {
     pub(crate) disk_reads: Option<DiskReads>,
     /// What the watchers recorded, if there were any.
     pub(crate) watched: Option<Watched>,
+    /// Each execution of large queries, if there were any.
+    pub(crate) kept: Option<Kept>,
 }
 
 /// The server that the clients drive.
@@ -204,8 +208,8 @@ pub(crate) fn drive(
     let no_ramp = ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;
     let txns = recording.txn_names().into_iter().map(str::to_owned).collect();
-    let names = workload.drive.stages().iter().map(|stage| stage.name.to_owned()).collect();
-    let mut executions = workload.drive.is_analytic().then(|| Executions::new(names, txns));
+    let executions =
+        RefCell::new(Executions::new(&workload.drive.stages(), plan.clients, txns, workload.drive.growth()));
     let mut notices = Notices::default();
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
@@ -239,6 +243,7 @@ pub(crate) fn drive(
                         }
                         progress.event(&events::Event::Interval { interval });
                         recording.interval(interval);
+                        executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
                     }
                     Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
                     Event::ConnectFailed { error, .. } => {
@@ -249,7 +254,7 @@ pub(crate) fn drive(
                 },
                 observer: &mut |thread, epoch_ns| {
                     let log = journal.as_ref().map(|journal| journal.observer(thread, epoch_ns));
-                    let kept = executions.as_mut().map(|kept| kept.observer(thread, epoch_ns));
+                    let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
                     match (log, kept) {
                         (Some(log), Some(kept)) => Some(Box::new(Both(log, kept))),
                         (log, kept) => log.or(kept),
@@ -262,7 +267,7 @@ pub(crate) fn drive(
     });
     progress.ended();
     recording.record.notices = notices.end(progress);
-    let written = executions.map(|executions| executions.write(recording.path()));
+    let (kept, written) = executions.into_inner().map(|executions| executions.end(recording.path())).unzip();
     if let Some(Err(error)) = written {
         progress.warn(&error);
         recording.record.warnings.push(error);
@@ -286,6 +291,7 @@ pub(crate) fn drive(
         whole: whole.map(|work| work.without(own)),
         disk_reads: samples.reads,
         watched,
+        kept,
     })
 }
 

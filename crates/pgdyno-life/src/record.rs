@@ -1,5 +1,6 @@
 //! The record of a run in progress: everything known so far is on disk at every moment.
 
+pub(crate) mod analytics;
 pub(crate) mod diagnosis;
 pub(crate) mod figures;
 pub mod page;

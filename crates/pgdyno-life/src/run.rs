@@ -441,6 +441,7 @@ impl Run<'_> {
             os_metrics: os_metrics.as_ref(),
             maker: None,
             fresh: Vec::new(),
+            rows_before: None,
         };
         stage.execute(server, admin, template.as_ref())
     }

@@ -28,6 +28,7 @@ use crate::failure::{OrFail, Result};
 use crate::interrupt::Interrupt;
 use crate::prepare::cycle::warm;
 use crate::record::Recording;
+use crate::record::analytics;
 use crate::record::diagnosis;
 use crate::record::figures;
 use crate::record::verdict::{self, End};
@@ -59,6 +60,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) maker: Option<&'static str>,
     /// The data sets that this run has loaded, by name.
     pub(crate) fresh: Vec<&'static str>,
+    /// About the rows of the table that the clients make longer, when they began.
+    pub(crate) rows_before: Option<u64>,
 }
 
 impl Stage<'_> {
@@ -197,6 +200,7 @@ impl Stage<'_> {
         }
         self.warm(admin, caps)?;
         let counted_before = self.server_counts(admin);
+        self.rows_before = workload.drive.growth().and_then(|growth| data::number(admin, growth.rows_query));
         // Behind such a pooler the lock would pass to the next client of the connection.
         let keeps_sessions = caps.pooling.is_none_or(|pooling| pooling.keeps_sessions());
         let beside = if keeps_sessions { lock::mark_run(admin)? } else { None };
@@ -433,6 +437,11 @@ impl Stage<'_> {
         let measured = &outcome.measured;
         self.recording.summarize(measured, outcome.process.cpu_ns());
         self.recording.summarize_groups(outcome, &self.workload.drive.stages());
+        if let Some(kept) = &driven.kept {
+            let rows = self.rows_before;
+            let record = &mut self.recording.record;
+            record.analytics = analytics::analytics(&*self.workload.drive, record, outcome, kept, rows);
+        }
         let broken = figures::broken(outcome, &self.recording.txn_names());
         let tps = self.recording.tps_by_interval().to_vec();
         let record = &mut self.recording.record;

@@ -143,6 +143,8 @@ pub static OPTIONS: &[RunOption] = &[
             "timeout",
             "no-refresh",
             "validation",
+            "query-form",
+            "alone",
         ],
         title: "parameters",
         bearing: work,

@@ -160,7 +160,7 @@ impl Order {
 pub struct WorkloadOrder {
     /// A workload, a directory with `workload.toml` or a recipe; or script files, `FILE` or `FILE@WEIGHT`.
     pub names: Vec<String>,
-    /// Warehouses of `tproc-c`.
+    /// Warehouses of `tproc-c` and `ch-benchmark`.
     pub warehouses: Option<String>,
     /// Scale of pgbench's workloads, and the variable `:scale` of scripts.
     pub scale: Option<String>,
@@ -184,19 +184,23 @@ pub struct WorkloadOrder {
     pub shard_count: Option<String>,
     /// Indexes of `tproc-h`: `keys`, `dates` or `none`.
     pub indexes: Option<String>,
-    /// Streams of `tproc-h`'s throughput stage.
+    /// Streams of `tproc-h`'s throughput stage, or of `ch-benchmark`.
     pub streams: Option<String>,
     /// Sets of queries in `tproc-h`'s power stage.
     pub repeat: Option<String>,
-    /// Queries of `tproc-h`, as in `1,6,17`.
+    /// Queries of `tproc-h` or `ch-benchmark`, as in `1,6,17`.
     pub queries: Option<String>,
-    /// Seconds that a query of `tproc-h` may take.
+    /// Seconds that a query of `tproc-h` or `ch-benchmark` may take.
     #[serde(rename = "timeout_s")]
     pub timeout: Option<f64>,
     /// Leave out the refresh functions of `tproc-h`.
     pub no_refresh: bool,
     /// Use the parameters for which TPC-H has answers.
     pub validation: bool,
+    /// The form of the queries of `ch-benchmark`: `full` or `citus`.
+    pub query_form: Option<String>,
+    /// Run each side of `ch-benchmark` also alone.
+    pub alone: bool,
     /// Parameters of the workload or variables of scripts, in the order in which they were given.
     pub params: Vec<(String, String)>,
 }

@@ -7,8 +7,8 @@ use pgdyno_results::{GroupRecord, LatencyRecord, RunRecord, StageRecord};
 
 use crate::Extent;
 use crate::latency_table::{aligned, cells, percentile_columns};
-use crate::tasks;
 use crate::units::{count, rate};
+use crate::{analytics, tasks};
 
 /// Heading of the first column.
 pub(crate) const FIRST: &str = "group";
@@ -29,9 +29,16 @@ pub(crate) fn columns(record: &RunRecord, extent: Extent) -> Vec<String> {
         Extent::Short => &["clients", "offered", "failed", "per s"],
         Extent::Full => &["clients", "offered", "committed", "failed", "per s"],
     };
-    let mut columns: Vec<_> = counts.iter().map(|name| (*name).to_owned()).collect();
+    let is_shown = |name: &&&str| **name != "offered" || has_offers(record, extent);
+    let mut columns: Vec<_> = counts.iter().filter(is_shown).map(|name| (*name).to_owned()).collect();
     columns.extend(percentile_columns(record, extent));
     columns
+}
+
+/// Returns true if there is a column for offered rates: a short table has none if no group has a rate.
+fn has_offers(record: &RunRecord, extent: Extent) -> bool {
+    let mut groups = record.plan.stages.iter().flat_map(|stage| &stage.groups);
+    extent == Extent::Full || groups.any(|group| group.pace != Pace::ClosedLoop)
 }
 
 /// Returns the rows; none if the run has one group.
@@ -57,6 +64,7 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
         cells: first.into_iter().flatten().chain(cells(record, extent, latency, n)).collect(),
     };
     let none = || Some(String::new());
+    let offers = has_offers(record, extent);
     let committed = |n| (extent == Extent::Full).then(|| count(n));
     let offered = match planned(&record.plan, &stage.name, &group.name).map(|group| group.pace) {
         Some(Pace::Rate(Rate { per_s, .. })) => rate(per_s),
@@ -65,7 +73,7 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
     let clients = count(u64::from(group.clients));
     let first = [
         Some(clients),
-        Some(offered),
+        Some(offered).filter(|_| offers),
         committed(summary.committed),
         Some(count(summary.failed)),
         Some(per_s(summary.committed)),
@@ -74,9 +82,19 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
     let n = summary.committed + summary.rolled_back;
     let mut rows = vec![row(name(record, &stage.name, &group.name), false, first, response, n)];
     // The tasks of a stage that ends with them have a table of their own.
-    if group.transactions.len() > 1 && !(extent == Extent::Short && tasks::has_tasks(record, &stage.name)) {
+    let has_own_table = analytics::has_table(record, &stage.name, &group.name);
+    if group.transactions.len() > 1
+        && !has_own_table
+        && !(extent == Extent::Short && tasks::has_tasks(record, &stage.name))
+    {
         rows.extend(group.transactions.iter().map(|t| {
-            let first = [none(), none(), committed(t.committed), Some(count(t.failed)), Some(per_s(t.committed))];
+            let first = [
+                none(),
+                none().filter(|_| offers),
+                committed(t.committed),
+                Some(count(t.failed)),
+                Some(per_s(t.committed)),
+            ];
             row(t.name.clone(), true, first, t.response_latency_ns.as_ref(), t.committed + t.rolled_back)
         }));
     }
@@ -85,7 +103,7 @@ fn of_group(record: &RunRecord, extent: Extent, stage: &StageRecord, group: &Gro
         rows.push(row(
             "service time".to_owned(),
             true,
-            [none(), none(), committed(0).map(|_| String::new()), none(), none()],
+            [none(), none().filter(|_| offers), committed(0).map(|_| String::new()), none(), none()],
             service,
             n,
         ));
@@ -107,6 +125,7 @@ pub(crate) fn text(record: &RunRecord, extent: Extent, out: &mut dyn Write) -> i
     }
     aligned(FIRST, &columns(record, extent), &rows, out)?;
     writeln!(out)?;
+    analytics::text(record, out)?;
     tasks::text(record, out)
 }
 
@@ -123,6 +142,7 @@ pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "| {}{name} | {} |", if is_part { "&emsp;" } else { "" }, cells.join(" | "))?;
     }
     writeln!(out)?;
+    analytics::markdown(record, out)?;
     tasks::markdown(record, out)
 }
 

@@ -4,6 +4,7 @@
 //! A new format is a file with a `render` function and a row in [`FORMATS`].
 
 pub mod ab;
+mod analytics;
 pub mod compare;
 mod cost;
 mod csv;

@@ -53,7 +53,10 @@ fn figure(record: &RunRecord, metric: &Metric) -> Option<Headline> {
 /// Returns how much was done: the workload's own metrics, and transactions a second.
 pub(crate) fn figures(record: &RunRecord) -> Vec<Headline> {
     let Some(s) = &record.summary else { return Vec::new() };
-    let own = Metric::of_workload(record);
+    // A figure without the other side stands beside the one with it.
+    let is_beside =
+        |metric: &Metric| metric.name().strip_suffix("-alone").is_some_and(|name| record.metrics.contains_key(name));
+    let own: Vec<_> = Metric::of_workload(record).into_iter().filter(|metric| !is_beside(metric)).collect();
     let common = |name: &str| Metric::common(name).as_ref().and_then(|metric| figure(record, metric));
     let tpm = || {
         common("tpm").unwrap_or_else(|| Headline {

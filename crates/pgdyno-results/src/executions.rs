@@ -23,11 +23,49 @@ pub struct Execution {
     pub start_s: f64,
     /// End, since the clients began.
     pub end_s: f64,
-    /// Whether it was completed; if not, it failed.
-    pub is_completed: bool,
+    /// How it ended.
+    pub outcome: ExecutionOutcome,
+}
+
+/// How an execution ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExecutionOutcome {
+    /// Completed.
+    #[default]
+    Completed,
+    /// It failed.
+    Failed,
+    /// 40001: a standby cancelled it, because it stood in the way of what is replayed.
+    Conflict,
+    /// 57014: it took longer than it may.
+    TimedOut,
+    /// It was still running at the end of its stage: it takes longer than its time says.
+    Unfinished,
+}
+
+impl ExecutionOutcome {
+    const ALL: [Self; 5] = [Self::Completed, Self::Failed, Self::Conflict, Self::TimedOut, Self::Unfinished];
+
+    /// Returns its word in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Conflict => "conflict",
+            Self::TimedOut => "timed-out",
+            Self::Unfinished => "unfinished",
+        }
+    }
 }
 
 impl Execution {
+    /// Returns true if it was completed.
+    #[must_use]
+    pub fn is_completed(&self) -> bool {
+        self.outcome == ExecutionOutcome::Completed
+    }
+
     /// Returns its duration in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -41,8 +79,8 @@ impl Execution {
 /// When the system refuses.
 pub fn write_executions(directory: &Path, executions: &[Execution]) -> Result<(), StoreError> {
     let mut text = format!("{HEADER}\n");
-    for Execution { stage, client, transaction, start_s, end_s, is_completed } in executions {
-        let outcome = if *is_completed { "completed" } else { "failed" };
+    for Execution { stage, client, transaction, start_s, end_s, outcome } in executions {
+        let outcome = outcome.name();
         text += &format!("{stage},{client},{transaction},{start_s:.6},{end_s:.6},{outcome}\n");
     }
     write_whole(&directory.join(EXECUTIONS), text.as_bytes())
@@ -76,7 +114,7 @@ fn execution(line: &str) -> Option<Execution> {
         transaction: cell()?.to_owned(),
         start_s: seconds(cell()?)?,
         end_s: seconds(cell()?)?,
-        is_completed: cell()? == "completed",
+        outcome: cell().and_then(|word| ExecutionOutcome::ALL.into_iter().find(|outcome| outcome.name() == word))?,
     })
 }
 
@@ -88,15 +126,15 @@ mod tests {
     fn executions_are_read_back_as_they_were_written() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read(directory.path()).unwrap(), []);
-        let execution = |transaction: &str, is_completed| Execution {
+        let execution = |transaction: &str, outcome| Execution {
             stage: "power".to_owned(),
             client: 3,
             transaction: transaction.to_owned(),
             start_s: 0.25,
             end_s: 1.5,
-            is_completed,
+            outcome,
         };
-        let executions = [execution("q14", true), execution("q2", false)];
+        let executions = ExecutionOutcome::ALL.map(|outcome| execution("q14", outcome));
         write_executions(directory.path(), &executions).unwrap();
         assert_eq!(read(directory.path()).unwrap(), executions);
         assert_eq!(executions[0].seconds(), 1.25);

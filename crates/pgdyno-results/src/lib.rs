@@ -45,7 +45,7 @@ mod trust;
 pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
-pub use executions::{Execution, write_executions};
+pub use executions::{Execution, ExecutionOutcome, write_executions};
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};
@@ -54,12 +54,13 @@ pub use metric::Metric;
 pub use objective::Objective;
 pub use pgdyno_workload::{Better, Unit};
 pub use record::{
-    BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord, CopyRecord, CostRecord, CycleRecord, ErrorRecord,
-    EventRecord, FORMAT_VERSION, FindingRecord, GroupRecord, GrowthRecord, LatencyRecord, LeftOutRecord,
-    LevelChangeRecord, LoadRecord, LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord,
-    QueryPlanRecord, RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerRecord, SettingRecord, StageRecord,
-    StatementRecord, Status, SteadyRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord,
-    WorkloadMetricRecord,
+    AnalyticsRecord, AnalyticsServerRecord, BuildRecord, CheckRecord, CheckSet, ClientRecord, ClusterRecord,
+    CopyRecord, CostRecord, CycleRecord, ErrorRecord, EventRecord, FORMAT_VERSION, FindingRecord, FreshnessRecord,
+    GroupRecord, GrowingTableRecord, GrowthRecord, LatencyRecord, LeftOutRecord, LevelChangeRecord, LoadRecord,
+    LoadTable, MachineRecord, MetricRecord, NodeRecord, NoticeRecord, PlaceRecord, QueryPlanRecord, QueryRecord,
+    RuleRecord, RunRecord, SamplesRecord, ScanRecord, ServerRecord, SettingRecord, StageRecord, StatementRecord,
+    Status, SteadyRecord, StreamsRecord, Summary, TallyRecord, TargetRecord, TimePartRecord, TransactionRecord,
+    UnfinishedRecord, WorkloadMetricRecord,
 };
 pub use samples::{Points, SampleFiles, SampleTable, Samples, read_samples};
 pub use search::{SearchPoint, SearchRecord, SearchStatus};

@@ -3,6 +3,7 @@
 //! Names end in their unit. A field that is absent was not measured; a field is never filled with a guess.
 //! Fields are only ever added within one format version; anything else raises it.
 
+mod analytics;
 mod data;
 mod driver;
 mod figures;
@@ -19,6 +20,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::IntervalRecord;
 use crate::trust::TrustRecord;
+pub use analytics::{
+    AnalyticsRecord, AnalyticsServerRecord, FreshnessRecord, GrowingTableRecord, QueryRecord, StreamsRecord,
+    UnfinishedRecord,
+};
 pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::ClientRecord;
 pub(crate) use figures::PercentileRecord;
@@ -133,9 +138,12 @@ pub struct RunRecord {
     #[serde(default)]
     pub transactions: Vec<TransactionRecord>,
     /// By stage and group of clients, if the workload declares any. `summary`, `metrics`, `transactions` and
-    /// `statements` are of the first stage.
+    /// `statements` are of the first stage; of its transactions, if streams of queries run beside them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
+    /// Streams of large queries that went on for a time, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analytics: Option<AnalyticsRecord>,
     /// By statement.
     #[serde(default)]
     pub statements: Vec<StatementRecord>,
@@ -214,6 +222,7 @@ impl RunRecord {
             metrics: BTreeMap::new(),
             transactions: Vec::new(),
             stages: Vec::new(),
+            analytics: None,
             statements: Vec::new(),
             query_plans: Vec::new(),
             tallies: Vec::new(),

@@ -203,7 +203,8 @@ pub fn note_stage_metrics(record: &mut RunRecord, names: &Names) {
     let found: Vec<_> = names.metrics.iter().enumerate().filter_map(of_metric).collect();
     record.metrics.extend(found);
     let of_stage = |stage: &StageRecord| {
-        let is_of_stage = |metric: &&Metric| metric.measured.stage() == Some(&stage.name);
+        let is_of_stage =
+            |metric: &&Metric| metric.measured.stage() == Some(&stage.name) && metric.measured.needs_whole_stage();
         let metrics: Vec<_> = names.metrics.iter().filter(is_of_stage).collect();
         let undone = undone(stage, metrics.first()?, names);
         let titles: Vec<_> = metrics.iter().map(|metric| metric.name).collect();
@@ -259,10 +260,26 @@ fn stage_value(metric: &Metric, record: &RunRecord, names: &Names) -> Option<f64
     let stage = record.stages.iter().find(|stage| stage.name == name)?;
     let group = stage.groups.first()?;
     let seconds = stage.groups.iter().map(|group| group.summary.duration_s).fold(0.0, f64::max);
-    if seconds <= 0.0 || !undone(stage, metric, names).is_empty() {
+    if seconds <= 0.0 || metric.measured.needs_whole_stage() && !undone(stage, metric, names).is_empty() {
         return None;
     }
+    let counted = || {
+        stage
+            .groups
+            .iter()
+            .flat_map(|group| &group.transactions)
+            .filter(|txn| metric.transactions.contains(&&*txn.name))
+    };
+    let per_s = || counted().map(|txn| txn.committed).sum::<u64>() as f64 / seconds;
     match metric.measured {
+        Measured::PerMinuteIn(_) => Some(per_s() * 60.0),
+        Measured::PerHourIn(_) => Some(per_s() * 3600.0),
+        Measured::GeometricMeanOfMedians(_) => {
+            let median = |txn: &TransactionRecord| Some((txn.service_latency_ns.as_ref()?.p50 as f64 / 1e9).ln());
+            let medians: Vec<f64> = counted().filter(|txn| txn.committed > 0).filter_map(median).collect();
+            let is_whole = medians.len() == metric.transactions.len();
+            is_whole.then(|| (medians.iter().sum::<f64>() / medians.len() as f64).exp())
+        }
         Measured::GeometricMean(_) => {
             let means: Vec<f64> = metric.transactions.iter().filter_map(|name| mean_s(group, name)).collect();
             let mean = means.iter().map(|mean| mean.ln()).sum::<f64>() / means.len() as f64;

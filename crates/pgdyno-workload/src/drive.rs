@@ -43,6 +43,21 @@ pub struct ClientCounts {
     pub connections: Option<u32>,
 }
 
+/// A table that transactions make longer, and with which queries take longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// The table.
+    pub table: &'static str,
+    /// A query for about its rows.
+    pub rows_query: &'static str,
+    /// The transaction that adds rows, as a place in [`Drive::txns`].
+    pub txn: usize,
+    /// Rows that it adds on average.
+    pub rows_each: u64,
+    /// Transactions that read neither this table nor another one that grows with it, as places in [`Drive::txns`].
+    pub unaffected: &'static [usize],
+}
+
 /// Queries whose plans are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
@@ -83,8 +98,7 @@ pub trait Drive: Send + Sync {
     fn is_read_only(&self) -> bool {
         false
     }
-    /// Returns true if its transactions are few queries that read much: a private server is sized for that, and each
-    /// execution is kept.
+    /// Returns true if its transactions are few queries that read much: a private server is sized for that.
     fn is_analytic(&self) -> bool {
         false
     }
@@ -92,6 +106,15 @@ pub trait Drive: Send + Sync {
     /// as suit the workload, or the `usual` number.
     fn client_counts(&self, asked: Option<u32>, usual: u32) -> ClientCounts {
         ClientCounts { clients: asked.unwrap_or(usual), connections: None }
+    }
+    /// Returns the table that its transactions make longer under its queries.
+    fn growth(&self) -> Option<Growth> {
+        None
+    }
+    /// Returns why a transaction of this kind, as a place in [`Drive::txns`], may return no rows; reports say so where it
+    /// returned none.
+    fn why_no_rows(&self, _txn: usize) -> Option<&'static str> {
+        None
     }
     /// Judges the figures of a run by the workload's own rules.
     fn judge(&self, _figures: &Figures<'_>) -> Vec<Judgement> {

@@ -37,7 +37,7 @@ pub use check::{Check, CheckCost, CheckSql, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
-pub use drive::{ClientCounts, Counted, Drive, Explained, StatementUse, Txn};
+pub use drive::{ClientCounts, Counted, Drive, Explained, Growth, StatementUse, Txn};
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use pace::{Arrivals, Pace, Rate};
@@ -45,11 +45,11 @@ pub use params::{Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
 pub use script::{
-    Batch, Begin, ClientContext, ClientId, ClientScript, Failure, Next, Note, OnFailure, REPLY_BYTES_MAX, Reply,
+    Batch, Begin, ClientContext, ClientId, ClientScript, Failure, Marks, Next, Note, OnFailure, REPLY_BYTES_MAX, Reply,
     ReplyBuffer, ResultSet, ShellOutcome, Since, TooMuch, TxnId, Verdict,
 };
 pub use sql_data::{SqlData, SqlFile, SqlStatement};
-pub use stage::{Clients, Ends, Group, Results, Stage, has_groups};
+pub use stage::{Clients, Ends, Group, Results, Stage, Work, has_groups};
 pub use table::{
     Distribution, Maker, Partition, Partitions, ReadOnlyCall, Routine, Routines, RowCount, RowSource, Table,
 };

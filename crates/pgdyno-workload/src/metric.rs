@@ -50,6 +50,13 @@ pub enum Measured {
     StageTime(&'static str),
     /// Committed transactions an hour in this stage. Left out if a transaction failed.
     PerHour(&'static str),
+    /// Committed transactions a minute in this stage, which goes on for a time.
+    PerMinuteIn(&'static str),
+    /// Committed transactions an hour in this stage, which goes on for a time.
+    PerHourIn(&'static str),
+    /// Seconds: the geometric mean of the median times of all kinds of transactions in this stage. The metric is left out
+    /// if one of them did not commit.
+    GeometricMeanOfMedians(&'static str),
 }
 
 impl Measured {
@@ -58,17 +65,30 @@ impl Measured {
     pub fn stage(self) -> Option<&'static str> {
         match self {
             Self::PerMinute => None,
-            Self::GeometricMean(stage) | Self::StageTime(stage) | Self::PerHour(stage) => Some(stage),
+            Self::GeometricMean(stage)
+            | Self::StageTime(stage)
+            | Self::PerHour(stage)
+            | Self::PerMinuteIn(stage)
+            | Self::PerHourIn(stage)
+            | Self::GeometricMeanOfMedians(stage) => Some(stage),
         }
+    }
+
+    /// Returns true if it is about work that the stage must have done whole.
+    #[must_use]
+    pub fn needs_whole_stage(self) -> bool {
+        matches!(self, Self::GeometricMean(_) | Self::StageTime(_) | Self::PerHour(_))
     }
 
     /// Returns the unit, and which way is better.
     #[must_use]
     pub fn unit(self) -> (Unit, Better) {
         match self {
-            Self::PerMinute => (Unit::PerMinute, Better::Higher),
-            Self::GeometricMean(_) | Self::StageTime(_) => (Unit::Seconds, Better::Lower),
-            Self::PerHour(_) => (Unit::PerHour, Better::Higher),
+            Self::PerMinute | Self::PerMinuteIn(_) => (Unit::PerMinute, Better::Higher),
+            Self::GeometricMean(_) | Self::StageTime(_) | Self::GeometricMeanOfMedians(_) => {
+                (Unit::Seconds, Better::Lower)
+            }
+            Self::PerHour(_) | Self::PerHourIn(_) => (Unit::PerHour, Better::Higher),
         }
     }
 }

@@ -458,6 +458,19 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// Markers of a committed transaction. A client that changes data writes its own marker, a number that grows, in the same
+/// transaction; a query on another server reads the markers of all of them. So it is known which commits it saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Marks<'a> {
+    /// None.
+    #[default]
+    None,
+    /// The marker that the transaction wrote.
+    Wrote(u64),
+    /// The markers that the transaction read, by the number of the client that wrote them.
+    Saw(&'a [u64]),
+}
+
 /// One client's script. It holds its own random stream and its place in the transaction.
 ///
 /// ```text
@@ -484,6 +497,10 @@ pub trait ClientScript: Send {
     }
     /// Adds the counts of the transaction that has just ended to those of [`crate::Drive::counted`].
     fn tally(&self, _verdict: Verdict, _counts: &mut [u64]) {}
+    /// Returns the markers of the transaction that has just ended.
+    fn marks(&self) -> Marks<'_> {
+        Marks::None
+    }
     /// Returns file and line of the statement that failed, as `my.sql:3`, where the user wrote it. `stmt` is `None`
     /// while one is prepared. `position` is the server's: in characters from 1, in the text that was sent.
     fn location(&self, _stmt: Option<StmtId>, _position: Option<u32>) -> Option<String> {

@@ -36,6 +36,18 @@ pub struct Group {
     pub transactions: Option<u64>,
     /// Treatment of the rows that its statements return.
     pub results: Results,
+    /// Kind of its transactions.
+    pub work: Work,
+}
+
+/// Kind of a group's transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// Many short ones.
+    #[default]
+    Transactions,
+    /// Few large queries: each execution is kept.
+    Queries,
 }
 
 /// Treatment of rows. A script can read those of any statement by [`crate::Batch::fetch`] in any case.
@@ -140,6 +152,7 @@ impl Group {
             latency_limit_ns: None,
             transactions: None,
             results: Results::Discard,
+            work: Work::Transactions,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - `pgbench`: `tpcb-like`, `simple-update` and `select-only` on pgbench's own tables;
 //! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
+//! - `ch_benchmark`: transactions of `tproc_c` beside the 22 queries of CH-benCHmark;
 //! - `tproc_h`: the eight tables and 22 queries of TPC-H, unaudited;
 //! - `noop`: no server at all, to measure pgdyno itself;
 //! - [`own`]: a user's directory of scripts and SQL files.
@@ -15,9 +16,11 @@
 //! # Ok::<(), pgdyno_workloads::registry::BuildError>(())
 //! ```
 
+mod ch_benchmark;
 mod noop;
 pub mod own;
 pub mod pgbench;
+mod query_set;
 pub mod registry;
 pub mod scripted;
 mod tproc_c;

@@ -3,7 +3,7 @@
 use pgdyno_workload::{Meta, Metric, ParamError, ParamKind, Params, Workload};
 
 use crate::own::embedded;
-use crate::{noop, pgbench, tproc_c, tproc_h};
+use crate::{ch_benchmark, noop, pgbench, tproc_c, tproc_h};
 
 /// A built-in workload.
 #[derive(Debug)]
@@ -30,11 +30,12 @@ pub enum BuildError {
     Param(#[from] ParamError),
 }
 
-static ALL: [Entry; 6] = [
+static ALL: [Entry; 7] = [
     Entry { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
     Entry { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
     Entry { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
     Entry { meta: &tproc_c::META, build: tproc_c::build },
+    Entry { meta: &ch_benchmark::META, build: ch_benchmark::build },
     Entry { meta: &tproc_h::META, build: tproc_h::build },
     Entry { meta: &noop::META, build: noop::build },
 ];
@@ -97,7 +98,11 @@ pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) ->
 }
 
 /// Names that other benchmarks have for the same.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 13] = [
+    ("ch", "ch-benchmark"),
+    ("chbench", "ch-benchmark"),
+    ("chbenchmark", "ch-benchmark"),
+    ("ch-bench", "ch-benchmark"),
     ("tpch", "tproc-h"),
     ("tpc-h", "tproc-h"),
     ("tpcc", "tproc-c"),
@@ -140,8 +145,8 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, tproc-h, noop, index-insert, mixed, polardb-ro, \
-                   polardb-rw, sensor-1, sensor-2";
+        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, ch-benchmark, tproc-h, noop, index-insert, mixed, \
+                   polardb-ro, polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
         assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");
         assert_eq!(refusal("TPC-H", &[]), "unknown workload 'TPC-H'; did you mean tproc-h?");
@@ -174,6 +179,11 @@ mod tests {
             metrics().iter().map(|metric| metric.name).collect::<Vec<_>>(),
             [
                 "nopm",
+                "analytics-per-hour",
+                "analytics-time",
+                "analytics-per-hour-alone",
+                "analytics-time-alone",
+                "nopm-alone",
                 "geometric-mean-with-refresh",
                 "set-time-with-refresh",
                 "queries-per-hour-with-refresh",

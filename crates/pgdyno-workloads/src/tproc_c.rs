@@ -15,7 +15,7 @@ mod population;
 mod profile;
 mod rows;
 mod schema;
-mod strings;
+pub(crate) mod strings;
 mod tally;
 mod terminal;
 mod txns;
@@ -56,7 +56,7 @@ const MAX_WAREHOUSES: i64 = 987_842;
 
 /// Committed New-Orders a minute (clause 5.4.1 counts the same; the name tpmC is the TPC's). Each increases the next
 /// order number of a district by one.
-const NOPM: Metric = Metric {
+pub(crate) const NOPM: Metric = Metric {
     name: "nopm",
     title: "NOPM",
     meaning: "committed New-Orders a minute",
@@ -76,79 +76,82 @@ pub(crate) static META: Meta = Meta {
     dataset: "tproc-c",
     scale_name: "warehouses",
     scale_query: Some("select max(w_id) from warehouse"),
-    params: &[
-        Param {
-            name: "warehouses",
-            help: "number of warehouses, about 100 MB each",
-            default: "1",
-            kind: ParamKind::Integer(1, MAX_WAREHOUSES),
-            when: When::Load,
-        },
-        Param {
-            name: "seed",
-            help: "seed of the rows and of the NURand constants",
-            default: "1",
-            kind: ParamKind::Integer(0, i64::MAX),
-            when: When::Load,
-        },
-        Param {
-            name: "partitions",
-            help: "hash partitions of order_line by warehouse; 0: none",
-            default: "0",
-            kind: ParamKind::Integer(0, 10_000),
-            when: When::Load,
-        },
-        Param {
-            name: "foreign-keys",
-            help: "declare the foreign keys of clause 1.3; HammerDB has none",
-            default: "false",
-            kind: ParamKind::Flag,
-            when: When::Load,
-        },
-        Param {
-            name: "shard-count",
-            help: "shards of each table, on a server that distributes tables (Citus)",
-            default: "48",
-            kind: ParamKind::Integer(1, 64_000),
-            when: When::Load,
-        },
-        Param {
-            name: "profile",
-            help: "rule set for mix, choice of warehouses and inputs: hammerdb, or spec (the TPC-C clauses)",
-            default: "hammerdb",
-            kind: ParamKind::Choice(&["hammerdb", "spec"]),
-            when: When::Run,
-        },
-        Param {
-            name: "think",
-            help: "keying and think times: on, off, or as the profile has them (hammerdb: off, spec: on)",
-            default: "profile",
-            kind: ParamKind::Choice(&["profile", "on", "off"]),
-            when: When::Run,
-        },
-        Param {
-            name: "all-warehouses",
-            help: "each client works on its own share of all warehouses instead of one home warehouse",
-            default: "false",
-            kind: ParamKind::Flag,
-            when: When::Run,
-        },
-        Param {
-            name: "call",
-            help: "how transactions are issued: procedure, function, or client (plain SQL)",
-            default: "procedure",
-            kind: ParamKind::Choice(&["procedure", "function", "client"]),
-            when: When::Run,
-        },
-        Param {
-            name: Maker::ROUTINE_SCHEMA,
-            help: "where procedures and functions are: beside the tables, or in schema pgdyno (tables of HammerDB)",
-            default: "tables",
-            kind: ParamKind::Choice(&["tables", ROUTINE_SCHEMA]),
-            when: When::Run,
-        },
-    ],
+    params: &PARAMS,
 };
+
+/// Its parameters, which CH-benCHmark has, too.
+pub(crate) const PARAMS: [Param; 10] = [
+    Param {
+        name: "warehouses",
+        help: "number of warehouses, about 100 MB each",
+        default: "1",
+        kind: ParamKind::Integer(1, MAX_WAREHOUSES),
+        when: When::Load,
+    },
+    Param {
+        name: "seed",
+        help: "seed of the rows and of the NURand constants",
+        default: "1",
+        kind: ParamKind::Integer(0, i64::MAX),
+        when: When::Load,
+    },
+    Param {
+        name: "partitions",
+        help: "hash partitions of order_line by warehouse; 0: none",
+        default: "0",
+        kind: ParamKind::Integer(0, 10_000),
+        when: When::Load,
+    },
+    Param {
+        name: "foreign-keys",
+        help: "declare the foreign keys of clause 1.3; HammerDB has none",
+        default: "false",
+        kind: ParamKind::Flag,
+        when: When::Load,
+    },
+    Param {
+        name: "shard-count",
+        help: "shards of each table, on a server that distributes tables (Citus)",
+        default: "48",
+        kind: ParamKind::Integer(1, 64_000),
+        when: When::Load,
+    },
+    Param {
+        name: "profile",
+        help: "rule set for mix, choice of warehouses and inputs: hammerdb, or spec (the TPC-C clauses)",
+        default: "hammerdb",
+        kind: ParamKind::Choice(&["hammerdb", "spec"]),
+        when: When::Run,
+    },
+    Param {
+        name: "think",
+        help: "keying and think times: on, off, or as the profile has them (hammerdb: off, spec: on)",
+        default: "profile",
+        kind: ParamKind::Choice(&["profile", "on", "off"]),
+        when: When::Run,
+    },
+    Param {
+        name: "all-warehouses",
+        help: "each client works on its own share of all warehouses instead of one home warehouse",
+        default: "false",
+        kind: ParamKind::Flag,
+        when: When::Run,
+    },
+    Param {
+        name: "call",
+        help: "how transactions are issued: procedure, function, or client (plain SQL)",
+        default: "procedure",
+        kind: ParamKind::Choice(&["procedure", "function", "client"]),
+        when: When::Run,
+    },
+    Param {
+        name: Maker::ROUTINE_SCHEMA,
+        help: "where procedures and functions are: beside the tables, or in schema pgdyno (tables of HammerDB)",
+        default: "tables",
+        kind: ParamKind::Choice(&["tables", ROUTINE_SCHEMA]),
+        when: When::Run,
+    },
+];
 
 pub(crate) fn build(params: &Params) -> Workload {
     let tproc_c = Arc::new(TprocC {

@@ -6,14 +6,12 @@
 mod answers;
 mod digests;
 mod months;
-mod orderings;
 mod parameters;
 mod queries;
 mod refresh;
 mod rows;
 mod scale;
 mod schema;
-mod selection;
 mod stream;
 
 use std::sync::Arc;
@@ -22,14 +20,14 @@ use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends,
     Explained, Group, Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage,
-    StatementUse, Table, Txn, When, Workload,
+    StatementUse, Table, Txn, When, Work, Workload,
 };
 
-use parameters::QUERIES;
+use crate::query_set::selection::Selection;
+use crate::query_set::{NAMES, QUERIES, TIMEOUT_S, limit, limit_ms, orderings};
 use refresh::{Progress, State};
 use scale::ScaleFactor;
 use schema::Profile;
-use selection::Selection;
 use stream::{Query, Stream, Task};
 
 /// The statements after the queries: those of the refresh functions, whose transactions have the same numbers, ...
@@ -71,7 +69,7 @@ const fn set_time(
 
 /// Returns the metric of the throughput stage.
 const fn queries_per_hour(name: &'static str, title: &'static str, meaning: &'static str) -> Metric {
-    let (measured, transactions) = (Measured::PerHour(THROUGHPUT), &queries::NAMES);
+    let (measured, transactions) = (Measured::PerHour(THROUGHPUT), &NAMES);
     Metric { name, title, meaning, measured, transactions, counted: "queries", server_count: None }
 }
 
@@ -81,9 +79,9 @@ const METRICS: [Metric; 3] = [
         "geometric-mean",
         "s geometric mean",
         "geometric mean of the times of the 22 queries in the power stage, without refresh functions",
-        &queries::NAMES,
+        &NAMES,
     ),
-    set_time("set-time", "s set time", "time of all queries in the power stage, one after the other", &queries::NAMES),
+    set_time("set-time", "s set time", "time of all queries in the power stage, one after the other", &NAMES),
     queries_per_hour("queries-per-hour", "queries/h", "queries an hour of all streams in the throughput stage"),
 ];
 
@@ -110,9 +108,6 @@ const METRICS_REFRESHED: [Metric; 3] = [
 
 /// Queries whose time without indexes grows with the square of the scale factor.
 const SLOW_WITHOUT_INDEXES: &[usize] = &[17, 20, 21];
-
-/// Largest latency that is measured, in seconds.
-const DAY_S: i64 = 86_400;
 
 pub(crate) static META: Meta = Meta {
     id: "tproc-h",
@@ -176,7 +171,7 @@ pub(crate) static META: Meta = Meta {
             name: "timeout",
             help: "seconds that a query may take before it is cancelled; 86400: the server's own limit",
             default: "86400",
-            kind: ParamKind::Thousandths(1, 1000 * DAY_S),
+            kind: ParamKind::Thousandths(1, 1000 * TIMEOUT_S),
             when: When::Run,
         },
         Param {
@@ -258,7 +253,7 @@ impl TprocH {
 
     /// Returns how many milliseconds a query may take, if that is limited.
     fn timeout_ms(&self) -> Option<i64> {
-        Some(self.timeout_ms).filter(|ms| *ms < 1000 * DAY_S)
+        limit_ms(self.timeout_ms)
     }
 
     /// Returns the parameters of a query in stream `stream`, 0 for the power stage.
@@ -366,8 +361,8 @@ impl Drive for TprocH {
 
     fn explained(&self) -> Explained {
         let chosen = (1..=QUERIES).filter(|number| self.selection.has(*number));
-        let query = |number| (queries::NAMES[number - 1], queries::text(number, &self.values(number, 0)));
-        Explained { setup: self.timeout_ms().map(stream::limit), queries: chosen.map(query).collect() }
+        let query = |number| (NAMES[number - 1], queries::text(number, &self.values(number, 0)));
+        Explained { setup: self.timeout_ms().map(limit), queries: chosen.map(query).collect() }
     }
 
     fn statement_use(&self, statement: usize) -> StatementUse {
@@ -380,6 +375,7 @@ impl Drive for TprocH {
             pace: Some(Pace::ClosedLoop),
             mode: Some(QueryMode::Simple),
             results: Results::Digest,
+            work: Work::Queries,
             ..Group::new(name)
         };
         let stage = |name, clients| {
@@ -434,7 +430,7 @@ impl Drive for TprocH {
             ));
         }
         let slow = self.slow_queries().iter().filter(|number| self.selection.has(**number));
-        let names: Vec<_> = slow.map(|number| queries::NAMES[*number - 1]).collect();
+        let names: Vec<_> = slow.map(|number| NAMES[*number - 1]).collect();
         if !names.is_empty() {
             advice.push(format!(
                 "without indexes {} may take hours: limit each query with --timeout, or leave them out with --queries",

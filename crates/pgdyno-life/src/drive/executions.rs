@@ -1,28 +1,70 @@
-//! Keeps each execution of a workload of few large queries: when it began and ended, in which stage and client.
+//! Keeps each execution of large queries: when it began and ended, in which stage and client. Beside that, how many rows a
+//! table had meanwhile, and which commits the queries saw.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_engine::{Observer, TxEnd, TxOutcome};
-use pgdyno_results::{Execution, write_executions};
+use pgdyno_measure::Interval;
+use pgdyno_results::{Execution, ExecutionOutcome, write_executions};
+use pgdyno_wire::ErrorClass;
+use pgdyno_workload::{Growth, Marks, Stage, Work};
+
+use super::freshness::Commits;
 
 /// Largest number of executions that are kept.
 const EXECUTIONS_MAX: usize = 10_000;
 
 /// The executions of a run.
-pub(super) struct Executions {
-    /// Names of stages and transactions, in the order of their numbers.
-    stages: Vec<String>,
-    txns: Vec<String>,
+pub(crate) struct Executions {
+    stages: Arc<[StageClients]>,
+    /// Names of transactions, in the order of their numbers.
+    txns: Arc<[String]>,
+    growth: Option<Growth>,
+    /// Time in seconds and committed transactions that made the table longer, after each interval of any stage.
+    grown: Vec<(f64, u64)>,
     /// Number of the stages that have begun, and the time of day at which the first did.
     begun: usize,
     epoch_ns: Option<u64>,
     kept: Arc<Mutex<Vec<Execution>>>,
+    commits: Arc<Mutex<Commits>>,
+}
+
+/// A stage with the clients whose work is queries.
+struct StageClients {
+    name: String,
+    /// By client, whether its work is queries.
+    queries: Vec<bool>,
+}
+
+/// What is left of them for the record.
+pub(crate) struct Kept {
+    pub(crate) executions: Vec<Execution>,
+    /// Time in seconds and rows that were added until then.
+    pub(crate) added: Vec<(f64, u64)>,
+    pub(crate) commits: Commits,
 }
 
 impl Executions {
-    pub(super) fn new(stages: Vec<String>, txns: Vec<String>) -> Self {
-        Self { stages, txns, begun: 0, epoch_ns: None, kept: Arc::default() }
+    /// Returns none if no group's work is queries.
+    pub(super) fn new(stages: &[Stage], clients: u32, txns: Vec<String>, growth: Option<Growth>) -> Option<Self> {
+        let of_stage = |stage: &Stage| {
+            let of_group = |group: &pgdyno_workload::Group| {
+                std::iter::repeat_n(group.work == Work::Queries, group.clients.number(clients) as usize)
+            };
+            StageClients { name: stage.name.to_owned(), queries: stage.groups.iter().flat_map(of_group).collect() }
+        };
+        let stages: Arc<[_]> = stages.iter().map(of_stage).collect();
+        stages.iter().any(|stage| stage.queries.contains(&true)).then(|| Self {
+            stages,
+            txns: txns.into(),
+            growth,
+            grown: Vec::new(),
+            begun: 0,
+            epoch_ns: None,
+            kept: Arc::default(),
+            commits: Arc::default(),
+        })
     }
 
     /// Returns the observer of one thread in the next stage, which begins with its first thread. `epoch_ns` is the time
@@ -30,45 +72,98 @@ impl Executions {
     pub(super) fn observer(&mut self, thread: usize, epoch_ns: u64) -> Box<dyn Observer> {
         self.begun += usize::from(thread == 0);
         let since_ns = epoch_ns.saturating_sub(*self.epoch_ns.get_or_insert(epoch_ns));
-        let stage = self.stages.get(self.begun.saturating_sub(1)).cloned().unwrap_or_default();
-        Box::new(OfThread { stage, txns: self.txns.clone(), since_ns, kept: Arc::clone(&self.kept) })
+        Box::new(OfThread {
+            stages: Arc::clone(&self.stages),
+            stage: self.begun.saturating_sub(1),
+            txns: Arc::clone(&self.txns),
+            since_ns,
+            kept: Arc::clone(&self.kept),
+            commits: Arc::clone(&self.commits),
+        })
     }
 
-    /// Writes them into the run directory, if there are any.
-    pub(super) fn write(&self, directory: &Path) -> Result<(), String> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-        if kept.is_empty() { Ok(()) } else { write_executions(directory, &kept).map_err(|error| error.to_string()) }
+    /// Adds what an interval committed.
+    pub(super) fn interval(&mut self, interval: &Interval) {
+        let Some(growth) = self.growth else { return };
+        let committed = interval.part.txns.get(growth.txn).map_or(0, |txn| txn.committed);
+        let before = self.grown.last().map_or(0, |(_, all)| *all);
+        self.grown.push((interval.end_ns as f64 / 1e9, before + committed));
+    }
+
+    /// Writes them into the run directory, if there are any, and returns them.
+    pub(super) fn end(self, directory: &Path) -> (Kept, Result<(), String>) {
+        let mut executions = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        executions.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let written = match executions.is_empty() {
+            true => Ok(()),
+            false => write_executions(directory, &executions).map_err(|error| error.to_string()),
+        };
+        let rows = self.growth.map_or(0, |growth| growth.rows_each);
+        let added = self.grown.into_iter().map(|(at_s, committed)| (at_s, committed * rows)).collect();
+        let commits = std::mem::take(&mut *self.commits.lock().unwrap_or_else(PoisonError::into_inner));
+        (Kept { executions, added, commits }, written)
     }
 }
 
 /// The observer of one engine thread in one stage.
 struct OfThread {
-    stage: String,
-    txns: Vec<String>,
+    stages: Arc<[StageClients]>,
+    stage: usize,
+    txns: Arc<[String]>,
     /// Nanoseconds from the start of the first stage to that of this one.
     since_ns: u64,
     kept: Arc<Mutex<Vec<Execution>>>,
+    commits: Arc<Mutex<Commits>>,
 }
 
-impl Observer for OfThread {
-    fn transaction(&mut self, end: &TxEnd) {
-        if end.outcome == TxOutcome::Skipped {
+impl OfThread {
+    fn keep(&self, end: &TxEnd, outcome: ExecutionOutcome) {
+        let Some(stage) = self.stages.get(self.stage) else { return };
+        if !stage.queries.get(end.client as usize).is_some_and(|is_query| *is_query) {
             return;
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == EXECUTIONS_MAX {
             return;
         }
-        let seconds = |ns: u64| (self.since_ns + ns) as f64 / 1e9;
         kept.push(Execution {
-            stage: self.stage.clone(),
+            stage: stage.name.clone(),
             client: end.client,
             transaction: self.txns.get(end.txn).cloned().unwrap_or_default(),
-            start_s: seconds(end.begun.0),
-            end_s: seconds(end.end.0),
-            is_completed: end.outcome == TxOutcome::Completed,
+            start_s: self.seconds(end.begun.0),
+            end_s: self.seconds(end.end.0),
+            outcome,
         });
+    }
+
+    fn seconds(&self, ns: u64) -> f64 {
+        (self.since_ns + ns) as f64 / 1e9
+    }
+}
+
+impl Observer for OfThread {
+    fn transaction(&mut self, end: &TxEnd) {
+        let outcome = match end.outcome {
+            TxOutcome::Skipped => return,
+            TxOutcome::Completed => ExecutionOutcome::Completed,
+            TxOutcome::Failed(ErrorClass::Serialization) => ExecutionOutcome::Conflict,
+            TxOutcome::Failed(ErrorClass::Canceled) => ExecutionOutcome::TimedOut,
+            TxOutcome::Failed(_) => ExecutionOutcome::Failed,
+        };
+        self.keep(end, outcome);
+    }
+
+    fn marks(&mut self, end: &TxEnd, marks: Marks<'_>) {
+        let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        match marks {
+            Marks::None => {}
+            Marks::Wrote(number) => commits.wrote(self.stage, end.client, number, self.seconds(end.end.0)),
+            Marks::Saw(seen) => commits.saw(self.stage, seen, self.seconds(end.begun.0)),
+        }
+    }
+
+    fn unfinished(&mut self, end: &TxEnd) {
+        self.keep(end, ExecutionOutcome::Unfinished);
     }
 }
 
@@ -79,6 +174,16 @@ impl Observer for Both {
     fn transaction(&mut self, end: &TxEnd) {
         self.0.transaction(end);
         self.1.transaction(end);
+    }
+
+    fn marks(&mut self, end: &TxEnd, marks: Marks<'_>) {
+        self.0.marks(end, marks);
+        self.1.marks(end, marks);
+    }
+
+    fn unfinished(&mut self, end: &TxEnd) {
+        self.0.unfinished(end);
+        self.1.unfinished(end);
     }
 
     fn finish(&mut self, end: pgdyno_engine::Tick) {

@@ -244,7 +244,8 @@ fn plan(
         return Err(Failure::new(Code::Start, error));
     }
     if order.watch.plans && workload.drive.explained().queries.is_empty() {
-        let error = format!("--plans explains the queries of tproc-h, and {} has none of them", source.name());
+        let error =
+            format!("--plans explains the queries of tproc-h and ch-benchmark, and {} has none of them", source.name());
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
         return Err(Failure::new(Code::Start, error).hint(hint));
     }

@@ -242,6 +242,7 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("repeat", &order.repeat),
         ("queries", &order.queries),
         ("timeout", &timeout),
+        ("query-form", &order.query_form),
     ];
     let flags = [
         ("all-warehouses", order.all_warehouses, "true"),
@@ -251,6 +252,7 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("think", order.no_think, "off"),
         ("refresh", order.no_refresh, "false"),
         ("validation", order.validation, "true"),
+        ("alone", order.alone, "true"),
     ];
     let asked = asked.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value.clone())));
     let flags = flags.into_iter().filter(|(_, set, _)| *set).map(|(name, _, value)| (name, value.to_owned()));
@@ -318,9 +320,11 @@ fn refuse_options_of_queries(order: &WorkloadOrder) -> Result<()> {
         ("timeout", order.timeout.is_some()),
         ("no-refresh", order.no_refresh),
         ("validation", order.validation),
+        ("query-form", order.query_form.is_some()),
+        ("alone", order.alone),
     ];
     let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };
-    let error = format!("--{option} is for tproc-h; a script has --scale and the variables of -D");
+    let error = format!("--{option} is for tproc-h or ch-benchmark; a script has --scale and the variables of -D");
     Err(Failure::new(Code::Start, error))
 }
 

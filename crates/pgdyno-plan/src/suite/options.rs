@@ -279,6 +279,8 @@ options! {
     timeout: Duration => "timeout",
     no_refresh: bool => "no-refresh",
     validation: bool => "validation",
+    query_form: String => "query-form",
+    alone: bool => "alone",
     params: BTreeMap<String, Word> => "param",
     settings: BTreeMap<String, Word> => "set",
     from_template: String => "from-template",

@@ -1,10 +1,11 @@
 //! Queries of a workload of few large ones: a bar for each, and who ran which when.
 
-use pgdyno_results::{Execution, StageRecord};
+use pgdyno_results::{AnalyticsRecord, Execution, GroupTimeline, StageRecord, TimelineInterval};
 
 use super::ReportRun;
-use super::markup::Html;
-use crate::units::{count, percent, seconds};
+use super::markup::{Column, Html};
+use crate::analytics;
+use crate::units::{count, percent, rate as rate_text, seconds};
 
 /// Bars narrower than this share of a lane have no name in them.
 const NAMED_MIN: f64 = 0.015;
@@ -14,9 +15,12 @@ pub(super) fn queries(run: &ReportRun, html: &mut Html) {
     let executions = &run.timeline.executions;
     let Some(first) = executions.first() else { return };
     html.raw("<section id=\"queries\">\n");
-    bars(executions, &first.stage, html);
+    match &run.record.analytics {
+        Some(analytics) => table(run, analytics, html),
+        None => bars(executions, &first.stage, html),
+    }
     for stage in &run.record.stages {
-        lanes(stage, executions, html);
+        lanes(stage, run, html);
     }
     html.raw("</section>\n");
 }
@@ -39,7 +43,7 @@ fn times<'a>(executions: impl Iterator<Item = &'a Execution>) -> Vec<Times> {
             all.push((execution.transaction.clone(), Vec::new(), 0));
             all.len() - 1
         });
-        match execution.is_completed {
+        match execution.is_completed() {
             true => all[nth].1.push(execution.seconds()),
             false => all[nth].2 += 1,
         }
@@ -129,9 +133,27 @@ fn bar(times: &Times, longest: f64, html: &mut Html) {
     html.raw("</svg>");
 }
 
-/// Writes a lane for each client of a stage that has several, with a bar for each execution.
-fn lanes(stage: &StageRecord, executions: &[Execution], html: &mut Html) {
-    let of_stage = || executions.iter().filter(|execution| execution.stage == stage.name);
+/// Writes the table of queries that run beside transactions, with what it does not show.
+fn table(run: &ReportRun, analytics: &AnalyticsRecord, html: &mut Html) {
+    let (columns, rows) = analytics::table(analytics);
+    let columns: Vec<Column<'_>> =
+        std::iter::once((analytics::FIRST, false)).chain(columns.iter().map(|name| (name.as_str(), true))).collect();
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().map(|(name, cells)| std::iter::once(name).chain(cells).collect()).collect();
+    html.heading("Queries").table(&columns, &rows);
+    html.raw("<ul class=\"notes\">");
+    for note in analytics::notes(&run.record, analytics) {
+        html.raw("<li>").text(&note).raw("</li>");
+    }
+    html.raw("</ul>\n");
+}
+
+/// Writes a lane for each client of a stage that runs queries, with a bar for each execution. The throughput of clients that
+/// run transactions beside them is on the same axis.
+fn lanes(stage: &StageRecord, run: &ReportRun, html: &mut Html) {
+    let of_stage = || run.timeline.executions.iter().filter(|execution| execution.stage == stage.name);
+    let beside: Vec<&GroupTimeline> = run.timeline.groups.iter().filter(|g| g.stage == stage.name).collect();
+    let beside: Vec<&GroupTimeline> = beside.into_iter().filter(|group| is_beside(stage, run, &group.group)).collect();
     let clients: u32 = stage.groups.iter().map(|group| group.clients).sum();
     let from_s = of_stage().map(|execution| execution.start_s).fold(f64::INFINITY, f64::min);
     let until_s = of_stage().map(|execution| execution.end_s).fold(0.0, f64::max);
@@ -141,12 +163,18 @@ fn lanes(stage: &StageRecord, executions: &[Execution], html: &mut Html) {
     let longest = times(of_stage()).into_iter().max_by(|a, b| a.mean_s.total_cmp(&b.mean_s));
     let longest = longest.map(|times| times.query).unwrap_or_default();
     html.raw("<h2>").text(&format!("Streams of stage {}", stage.name)).raw("</h2>\n<div class=\"lanes\">\n");
+    for group in &beside {
+        throughput(group, [from_s, until_s], html);
+    }
     let names = stage.groups.iter().flat_map(|group| {
         let one = if group.name == stage.name { "stream" } else { group.name.as_str() };
         (1..=group.clients).map(move |nth| if group.clients > 1 { format!("{one} {nth}") } else { one.to_owned() })
     });
     for (client, name) in names.enumerate() {
         let mine: Vec<_> = of_stage().filter(|execution| execution.client as usize == client).collect();
+        if mine.is_empty() && !beside.is_empty() {
+            continue;
+        }
         let words = format!("{} queries of {name}, in their order", count(mine.len() as u64));
         html.raw("<span>").text(&name).raw("</span><svg class=\"lane\" role=\"img\" aria-label=\"").text(&words);
         html.raw("\"><rect class=\"rail\" width=\"100%\" height=\"100%\"/>");
@@ -160,16 +188,46 @@ fn lanes(stage: &StageRecord, executions: &[Execution], html: &mut Html) {
         .text(&seconds(until_s - from_s))
         .raw(" s</span></div>\n</div>\n<p class=\"note\">Orange: ");
     html.text(&longest).raw(", which takes longest here.");
-    if of_stage().any(|execution| !execution.is_completed) {
-        html.raw(" Red: failed, or cancelled for its time.");
+    if of_stage().any(|execution| !execution.is_completed()) {
+        html.raw(" Red: failed, cancelled for its time, or still running at the end.");
     }
     html.raw("</p>\n");
+}
+
+/// Returns true if the clients of a group run transactions beside queries: none of their executions is kept.
+fn is_beside(stage: &StageRecord, run: &ReportRun, group: &str) -> bool {
+    let streams = run.record.analytics.iter().flat_map(|analytics| &analytics.stages);
+    streams.filter(|streams| streams.stage == stage.name).any(|streams| streams.group != group)
+}
+
+/// Writes the throughput of a group as an area, on the axis of the lanes below it.
+fn throughput(group: &GroupTimeline, [from_s, until_s]: [f64; 2], html: &mut Html) {
+    let rate = |interval: &TimelineInterval| interval.committed as f64 / (interval.end_s - interval.start_s).max(1e-9);
+    let within =
+        || group.intervals.iter().filter(|i| i.end_s - i.start_s >= 0.5 && i.end_s > from_s && i.start_s < until_s);
+    let highest = within().map(rate).fold(0.0, f64::max);
+    if highest <= 0.0 {
+        return;
+    }
+    let x = |at_s: f64| ((at_s - from_s) / (until_s - from_s) * 1000.0).clamp(0.0, 1000.0);
+    let mut path = String::new();
+    for interval in within() {
+        let y = 40.0 - rate(interval) / highest * 38.0;
+        let command = if path.is_empty() { "M" } else { "L" };
+        path += &format!("{command}{:.1} {y:.1}H{:.1}", x(interval.start_s), x(interval.end_s));
+    }
+    let end = within().next_back().map_or(0.0, |last| x(last.end_s));
+    let begin = within().next().map_or(0.0, |first| x(first.start_s));
+    let words = format!("{} a second, at most {}", group.group, rate_text(highest));
+    html.raw("<span>").text(&words).raw("</span><svg class=\"lane beside\" role=\"img\" aria-label=\"").text(&words);
+    html.raw("\" viewBox=\"0 0 1000 40\" preserveAspectRatio=\"none\"><path d=\"");
+    html.text(&format!("{path}L{end:.1} 40L{begin:.1} 40Z")).raw("\"/></svg>\n");
 }
 
 fn one(execution: &Execution, longest: &str, [from_s, until_s]: [f64; 2], html: &mut Html) {
     let whole = until_s - from_s;
     let share = |seconds: f64| format!("{:.3}%", seconds / whole * 100.0);
-    let class = match execution.is_completed {
+    let class = match execution.is_completed() {
         false => "failed",
         true if execution.transaction == longest => "longest",
         true => "time",
@@ -185,11 +243,14 @@ fn one(execution: &Execution, longest: &str, [from_s, until_s]: [f64; 2], html: 
 
 #[cfg(test)]
 mod tests {
+    use pgdyno_results::ExecutionOutcome;
+
     use super::*;
 
     fn execution(stage: &str, client: u32, query: &str, start_s: f64, end_s: f64) -> Execution {
         let (stage, transaction) = (stage.to_owned(), query.to_owned());
-        Execution { stage, client, transaction, start_s, end_s, is_completed: end_s < 9.0 }
+        let outcome = if end_s < 9.0 { ExecutionOutcome::Completed } else { ExecutionOutcome::Failed };
+        Execution { stage, client, transaction, start_s, end_s, outcome }
     }
 
     #[test]

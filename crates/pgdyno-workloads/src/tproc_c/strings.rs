@@ -41,7 +41,7 @@ pub(super) fn fill(rng: &mut Rng, out: &mut [u8]) {
 
 /// Appends an a-string of `low..=high` characters.
 #[inline]
-pub(super) fn push(rng: &mut Rng, low: usize, high: usize, out: &mut Vec<u8>) {
+pub(crate) fn push(rng: &mut Rng, low: usize, high: usize, out: &mut Vec<u8>) {
     let len = length(rng, low, high);
     let start = out.len();
     out.resize(start + len, 0);
@@ -64,7 +64,7 @@ pub(super) fn push_data(rng: &mut Rng, low: usize, high: usize, original: bool, 
 
 /// Appends an n-string of `N` digits (clause 4.3.2.2).
 #[inline]
-pub(super) fn push_digits<const N: usize>(rng: &mut Rng, out: &mut Vec<u8>) {
+pub(crate) fn push_digits<const N: usize>(rng: &mut Rng, out: &mut Vec<u8>) {
     let mut digits = [0; N];
     for digit in &mut digits {
         // `up_to(9)` is below 10.

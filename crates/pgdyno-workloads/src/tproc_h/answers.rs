@@ -9,9 +9,10 @@ use std::fmt::Write as _;
 use pgdyno_workload::{Check, CheckCost, Expect};
 
 use super::digests::TableDigest;
-use super::parameters::{self, QUERIES};
+use super::parameters;
 use super::queries;
 use super::scale::ScaleFactor;
+use crate::query_set::{NAMES, QUERIES};
 
 /// The answers by scale factor in thousandths.
 const FILES: [(u64, &str); 3] = [
@@ -122,7 +123,7 @@ fn sections(scale: ScaleFactor) -> impl Iterator<Item = (&'static str, &'static 
 pub(super) fn answers(scale: ScaleFactor, wanted: impl Fn(usize) -> bool) -> Vec<Check> {
     let check = |(nth, (name, condition)): (usize, &(&'static str, &'static str))| {
         let query = Some(nth + 1).filter(|query| wanted(*query))?;
-        let (_, section) = sections(scale).find(|(section, _)| *section == queries::NAMES[nth])?;
+        let (_, section) = sections(scale).find(|(section, _)| *section == NAMES[nth])?;
         let text = queries::text(query, &parameters::of_validation(query, scale));
         Some(Check {
             name,

@@ -6,9 +6,6 @@ use tpchgen::distribution::{Distribution, Distributions};
 
 use super::scale::ScaleFactor;
 
-/// Number of queries.
-pub(super) const QUERIES: usize = 22;
-
 /// The region of each nation, in the order of their keys.
 const REGION_OF_NATION: [usize; 25] = [0, 1, 1, 1, 4, 0, 3, 3, 2, 2, 4, 4, 2, 4, 0, 0, 0, 1, 2, 3, 4, 2, 3, 3, 1];
 
@@ -196,6 +193,7 @@ pub(super) fn of_validation(query: usize, scale: ScaleFactor) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query_set::QUERIES;
 
     const SF_1: ScaleFactor = ScaleFactor::ONE;
 

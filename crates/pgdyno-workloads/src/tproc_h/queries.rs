@@ -26,12 +26,6 @@ const TEXTS: [&str; 22] = [
     include_str!("queries/q22.sql"),
 ];
 
-/// The names of the queries as transactions.
-pub(super) const NAMES: [&str; 22] = [
-    "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "q16", "q17",
-    "q18", "q19", "q20", "q21", "q22",
-];
-
 /// The names of queries and refresh functions as transactions.
 pub(super) const TASKS: [&str; 24] = [
     "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "q16", "q17",
@@ -54,7 +48,8 @@ pub(super) fn text(query: usize, values: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tproc_h::parameters::{QUERIES, of_validation};
+    use crate::query_set::QUERIES;
+    use crate::tproc_h::parameters::of_validation;
     use crate::tproc_h::scale::ScaleFactor;
 
     #[test]

@@ -3,6 +3,8 @@
 use pgdyno_wire::{Capture, StmtId};
 use pgdyno_workload::{Batch, Begin, ClientScript, Next, Note, Reply, TxnId, Verdict};
 
+use crate::query_set::limit;
+
 use super::refresh::{self, Progress, SETS, Set, State};
 use super::scale::ScaleFactor;
 use super::{LIMIT, RF1, RF2, STATE};
@@ -12,11 +14,6 @@ pub(super) struct Query {
     /// Its number, 1 to 22.
     pub(super) number: usize,
     pub(super) text: String,
-}
-
-/// Returns SQL that limits the time of each query of a session.
-pub(super) fn limit(timeout_ms: i64) -> String {
-    format!("set statement_timeout = {timeout_ms}")
 }
 
 /// A part of a stream, which is one transaction in reports.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod by_hand;
+mod ch_benchmark;
 mod pgbench;
 mod registry;
 #[expect(clippy::disallowed_methods, reason = "a real server is waited for")]

@@ -262,7 +262,7 @@ impl Connection {
 /// Tables, rows, indexes, routines, then VACUUM ANALYZE.
 pub(crate) fn load(connection: &mut Connection, workload: &Workload) {
     let caps = Capabilities::default();
-    for table in workload.data[0].tables(&caps) {
+    for table in workload.data.iter().flat_map(|data| data.tables(&caps)) {
         connection.run(&table.ddl);
         if let Some(source) = &table.source {
             let mut buf = CopyBuf::new();
@@ -278,7 +278,7 @@ pub(crate) fn load(connection: &mut Connection, workload: &Workload) {
         let count: u64 = connection.value(&format!("select count(*) from {}", table.name)).parse().unwrap();
         assert!(table.rows.admits(count), "{}: {count}", table.name);
     }
-    for routine in workload.data[0].routines(&caps).list {
+    for routine in workload.data.iter().flat_map(|data| data.routines(&caps).list) {
         connection.run(&routine.ddl);
     }
     connection.run("vacuum (analyze)");

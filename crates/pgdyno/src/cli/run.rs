@@ -105,6 +105,8 @@ impl RunArgs {
                     timeout,
                     no_refresh,
                     validation,
+                    query_form,
+                    alone,
                 },
             target,
             drive,
@@ -143,6 +145,8 @@ impl RunArgs {
                 timeout,
                 no_refresh,
                 validation,
+                query_form,
+                alone,
                 ..workload.order()
             },
             target: target.order(),
@@ -175,7 +179,7 @@ pub(crate) struct WorkloadArgs {
     /// [default: tpcb-like]
     #[arg(help_heading = "Arguments")]
     pub(crate) workload: Vec<String>,
-    /// Warehouses, for tproc-c [default: what is loaded, else one for each client, at most 10]
+    /// Warehouses, for tproc-c and ch-benchmark [default: what is loaded, else one for each client, at most 10]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) warehouses: Option<String>,
     /// Scale, for pgbench's workloads [default: what is loaded, else one for each client, at most 10]; scale factor of
@@ -242,16 +246,16 @@ pub(crate) struct IssueArgs {
     /// Clients do not wait, even if the profile does
     #[arg(long)]
     pub(crate) no_think: bool,
-    /// Streams of tproc-h's throughput stage; 0 is none [default: 0]
+    /// Streams of queries: of tproc-h's throughput stage [default: 0], of ch-benchmark [default: 1]; 0 is none
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) streams: Option<String>,
     /// Sets of queries that tproc-h's power stage runs one after the other: each query's time has an interval [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) repeat: Option<String>,
-    /// Queries of tproc-h to run, as in 1,6,17 [default: all]
+    /// Queries of tproc-h or ch-benchmark to run, as in 1,6,17 [default: all]
     #[arg(long, value_name = "LIST")]
     pub(crate) queries: Option<String>,
-    /// Time that a query of tproc-h may take: seconds, or with a unit [default: 1 day]
+    /// Time that a query of tproc-h or ch-benchmark may take: seconds, or with a unit [default: 1 day]
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = pgdyno_plan::units::duration)]
     pub(crate) timeout: Option<f64>,
     /// No refresh functions of tproc-h: the data stays as it was loaded
@@ -260,6 +264,12 @@ pub(crate) struct IssueArgs {
     /// Use the parameters for which TPC-H has answers in tproc-h's queries
     #[arg(long)]
     pub(crate) validation: bool,
+    /// Queries of ch-benchmark: full, or citus (as its kit has them: LIMIT 10, no dates in eight queries) [default: full]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) query_form: Option<String>,
+    /// Run each side of ch-benchmark also alone, in two more stages of the same length
+    #[arg(long)]
+    pub(crate) alone: bool,
 }
 
 /// How data is loaded, where it is.

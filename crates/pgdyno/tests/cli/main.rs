@@ -8,6 +8,7 @@ mod again;
 mod browser;
 mod builds;
 mod causes;
+mod ch_benchmark;
 mod citus;
 mod compare;
 mod corruption;

@@ -81,6 +81,9 @@ fn everything_else() -> Vec<Vec<String>> {
         line(
             "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --repeat 2 --queries 1,6 --timeout 5min --no-refresh --validation --plans",
         ),
+        line(
+            "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3",
+        ),
         line("noop -c 9 -R 1000 -T 3s"),
         line("polardb-ro --target embedded -c 3"),
         line("mixed --target embedded -c 6"),

@@ -1,20 +1,20 @@
 //! The queries that a run has.
 
-use super::parameters::QUERIES;
+use super::QUERIES;
 
 /// Some of the queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     /// Bit n for query n + 1.
     bits: u32,
 }
 
 impl Selection {
     /// The text for all queries.
-    pub(super) const ALL: &str = "all";
+    pub(crate) const ALL: &str = "all";
 
     /// Returns the queries of a checked list such as `1,6,17`.
-    pub(super) fn of(list: &str) -> Self {
+    pub(crate) fn of(list: &str) -> Self {
         let numbers = list.split(',').filter_map(|number| number.parse::<usize>().ok());
         match list {
             Self::ALL => Self { bits: (1 << QUERIES) - 1 },
@@ -23,7 +23,7 @@ impl Selection {
     }
 
     /// Returns true if query `number`, from 1, is one of them.
-    pub(super) fn has(self, number: usize) -> bool {
+    pub(crate) fn has(self, number: usize) -> bool {
         self.bits >> (number - 1) & 1 == 1
     }
 }

@@ -46,7 +46,7 @@ const ORDERINGS: [[u8; 22]; 41] = [
 ];
 
 /// Returns the order of the queries in stream `stream`: 0 after 40 comes again.
-pub(super) fn ordering(stream: u32) -> &'static [u8; 22] {
+pub(crate) fn ordering(stream: u32) -> &'static [u8; 22] {
     &ORDERINGS[stream as usize % ORDERINGS.len()]
 }
 

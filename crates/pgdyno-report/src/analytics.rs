@@ -1,0 +1,175 @@
+//! Streams of queries that go on for a time: a row for each query, then sets, what was still running, and how old the data
+//! was that they saw.
+
+use std::io::{self, Write};
+
+use pgdyno_results::{AnalyticsRecord, FreshnessRecord, Metric, QueryRecord, RunRecord, StreamsRecord};
+
+use crate::describe::plural;
+use crate::latency_table::aligned;
+use crate::units::{count, duration, grouped, percent, seconds};
+use crate::wrap::hanging;
+
+/// Heading of the first column.
+pub(crate) const FIRST: &str = "query";
+
+/// Returns true if the queries of a group have a table of their own.
+pub(crate) fn has_table(record: &RunRecord, stage: &str, group: &str) -> bool {
+    record.analytics.iter().flat_map(|a| &a.stages).any(|streams| streams.stage == stage && streams.group == group)
+}
+
+/// Returns headings and rows: the stage with transactions first, the other beside it.
+pub(crate) fn table(analytics: &AnalyticsRecord) -> (Vec<String>, Vec<(String, Vec<String>)>) {
+    let [first, others @ ..] = &analytics.stages[..] else { return Default::default() };
+    let grows = first.queries.iter().any(|query| query.seconds_p50_by_growth.is_some());
+    let time = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), seconds);
+    let failures = |query: &QueryRecord| query.failed + query.conflicts + query.timed_out;
+    let mut columns = vec!["done", "failed", "median s", "p95 s"];
+    columns.extend(grows.then_some("at first size s"));
+    let mut columns: Vec<_> = columns.into_iter().map(str::to_owned).collect();
+    columns.extend(others.iter().map(|_| "alone s".to_owned()));
+    columns.push("rows".to_owned());
+    let row = |query: &QueryRecord| {
+        let mut cells = vec![count(query.completed), count(failures(query))];
+        cells.extend([time(query.seconds_p50), time(query.seconds_p95)]);
+        cells.extend(grows.then(|| time(query.seconds_p50_by_growth)));
+        for other in others {
+            let same = other.queries.iter().find(|same| same.name == query.name);
+            cells.push(time(same.and_then(|same| same.seconds_p50)));
+        }
+        cells.push(query.rows_mean.map_or_else(|| "-".to_owned(), |rows| count(rows.round() as u64)));
+        (query.name.clone(), cells)
+    };
+    (columns, first.queries.iter().map(row).collect())
+}
+
+/// Returns what the table does not show, in sentences.
+pub(crate) fn notes(record: &RunRecord, analytics: &AnalyticsRecord) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(beside_alone(record));
+    if let Some(growth) = &analytics.growth {
+        let grown = growth.rows_after.saturating_sub(growth.rows_before);
+        if grown > 0 && growth.rows_before > 0 {
+            notes.push(format!(
+                "{} grew from about {} to {} rows, by {}; \"at first size\" is the time by the rows that the query met",
+                growth.table,
+                count(growth.rows_before),
+                count(growth.rows_after),
+                percent(grown as f64 / growth.rows_before as f64)
+            ));
+        }
+    }
+    for streams in &analytics.stages {
+        notes.extend(of_stage(record, streams));
+    }
+    if let Some(server) = &analytics.server {
+        let settings =
+            server.settings.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+        notes.push(format!("queries ran on {}:{}: {settings}", server.place.host, server.place.port));
+        if let Some(lag) = server.replay_lag_s_max {
+            notes.push(format!("its replay was up to {} behind", duration(lag)));
+        }
+    }
+    for query in analytics.stages.iter().take(1).flat_map(|streams| &streams.queries) {
+        notes.extend(query.why_no_rows.as_ref().map(|why| format!("{} returned no rows: {why}", query.name)));
+    }
+    notes
+}
+
+fn of_stage(record: &RunRecord, streams: &StreamsRecord) -> Vec<String> {
+    let stage = if record.stages.len() > 1 { format!("{}: ", streams.stage) } else { String::new() };
+    let mut notes = Vec::new();
+    let sets = match (streams.first_set_s, streams.last_set_s) {
+        (Some(first), Some(last)) => {
+            format!("; the first took {}, the last {} (means of the streams)", duration(first), duration(last))
+        }
+        (Some(only), None) => format!(" in {}", duration(only)),
+        (None, _) => String::new(),
+    };
+    notes.push(format!("{stage}{} of all queries ended{sets}", plural(streams.sets, "set")));
+    let conflicts: u64 = streams.queries.iter().map(|query| query.conflicts).sum();
+    if conflicts > 0 {
+        notes.push(format!(
+            "{stage}the standby cancelled {} (40001), because {} in the way of replay",
+            queries(conflicts),
+            if conflicts == 1 { "it stood" } else { "they stood" }
+        ));
+    }
+    let timed_out: u64 = streams.queries.iter().map(|query| query.timed_out).sum();
+    if timed_out > 0 {
+        notes.push(format!("{stage}{} took longer than allowed (57014)", queries(timed_out)));
+    }
+    if !streams.unfinished.is_empty() {
+        let running = streams.unfinished.iter().map(|u| format!("{} for {}", u.name, duration(u.seconds)));
+        notes.push(format!(
+            "{stage}still running at the end, in no time above: {}",
+            running.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    notes.extend(streams.freshness.as_ref().map(|fresh| format!("{stage}{}", freshness(fresh))));
+    notes
+}
+
+fn queries(n: u64) -> String {
+    if n == 1 { "1 query".to_owned() } else { format!("{} queries", count(n)) }
+}
+
+/// Returns how old the data was that queries saw.
+fn freshness(fresh: &FreshnessRecord) -> String {
+    let age = |seconds: f64| if seconds > 0.0 { duration(seconds) } else { "0 s".to_owned() };
+    format!(
+        "age of the answers: p50 {}, p95 {}, p99 {}, max {}; {} of {} saw every commit that was acknowledged before",
+        age(fresh.age_s_p50),
+        age(fresh.age_s_p95),
+        age(fresh.age_s_p99),
+        age(fresh.age_s_max),
+        count(fresh.fresh),
+        queries(fresh.queries)
+    )
+}
+
+/// Returns each side's figure together and alone. There is no figure of both.
+fn beside_alone(record: &RunRecord) -> Option<String> {
+    let pair = |together: &str, alone: &str| {
+        let metric = Metric::named(together, std::iter::once(record))?;
+        let [with, without] = [together, alone].map(|name| record.metrics.get(name).map(|metric| metric.value));
+        let (with, without) = (with?, without.filter(|value| *value > 0.0)?);
+        Some(format!(
+            "{} {} of {} alone ({})",
+            metric.title(),
+            grouped(with),
+            grouped(without),
+            percent(with / without)
+        ))
+    };
+    let both = [pair("nopm", "nopm-alone"), pair("analytics-per-hour", "analytics-per-hour-alone")];
+    let both: Vec<_> = both.into_iter().flatten().collect();
+    (!both.is_empty()).then(|| format!("together: {}", both.join("; ")))
+}
+
+/// Writes table and notes for a terminal.
+pub(crate) fn text(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let Some(analytics) = &record.analytics else { return Ok(()) };
+    let (columns, rows) = table(analytics);
+    aligned(FIRST, &columns, &rows, out)?;
+    for note in notes(record, analytics) {
+        hanging(out, "  - ", 4, &note)?;
+    }
+    writeln!(out)
+}
+
+/// Writes both as Markdown.
+pub(crate) fn markdown(record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
+    let Some(analytics) = &record.analytics else { return Ok(()) };
+    let (columns, rows) = table(analytics);
+    writeln!(out, "| {FIRST} | {} |", columns.join(" | "))?;
+    writeln!(out, "| --- |{}", " ---: |".repeat(columns.len()))?;
+    for (name, cells) in rows {
+        writeln!(out, "| {name} | {} |", cells.join(" | "))?;
+    }
+    writeln!(out)?;
+    for note in notes(record, analytics) {
+        writeln!(out, "- {note}")?;
+    }
+    writeln!(out)
+}

@@ -1,0 +1,42 @@
+//! What a query cannot show on small or large data, and why one returns nothing.
+
+use crate::query_set::NAMES;
+use crate::query_set::selection::Selection;
+
+/// The fewest warehouses for which query 19, which names warehouses 1 to 5, does all of its work.
+const WAREHOUSES_OF_Q19: u64 = 5;
+
+/// From here on query 20 is always empty: 15 units of each item are ordered by warehouse, and twice the largest stock is 200.
+const WAREHOUSES_OF_Q20: u64 = 14;
+
+/// Returns why query `query` may return no rows, or one NULL.
+pub(super) fn why_no_rows(query: usize, warehouses: u64) -> Option<&'static str> {
+    Some(match query {
+        3 => "no order of customers in states A… is undelivered",
+        5 | 7 | 8 | 9 => "no line joins the nations or items asked for: the data is small",
+        11 => {
+            "no item has more than 0.5 % of the orders of German suppliers' items: stock has none before a run, and from \
+             about 30 warehouses on they spread over too many items"
+        }
+        17 => "all loaded lines have quantity 5: it needs orders of a run",
+        20 if warehouses >= WAREHOUSES_OF_Q20 => {
+            "from 14 warehouses on more is ordered of each item than the stock of one warehouse holds"
+        }
+        20 => "few items begin with co, and on small data none of them has a German supplier with much stock",
+        21 => "loaded lines were delivered at the entry of their order: it needs deliveries of a run",
+        22 => "every customer has an order: it is always empty",
+        _ => return None,
+    })
+}
+
+/// Returns warnings about queries that mean less on so many warehouses.
+pub(super) fn of_size(warehouses: u64, selection: Selection) -> Vec<String> {
+    let mut advice = Vec::new();
+    if warehouses < WAREHOUSES_OF_Q19 && selection.has(19) {
+        let name = NAMES[18];
+        advice.push(format!(
+            "{name} names warehouses 1 to {WAREHOUSES_OF_Q19}: with {warehouses} it does less work than with more"
+        ));
+    }
+    advice
+}
