@@ -24,6 +24,10 @@ pub enum Code {
     Slower = 20,
     /// A comparison cannot tell whether NEW is slower by more than was allowed.
     Unsure = 21,
+    /// The doctor found something that would disturb a measurement.
+    Disturbed = 30,
+    /// The doctor found something that makes figures wrong, or endangers data.
+    Unfit = 31,
     /// The user ended the program with Ctrl-C.
     Interrupted = 130,
 }
@@ -36,7 +40,7 @@ impl Code {
     }
 
     /// All codes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Success,
         Self::Start,
         Self::Run,
@@ -46,6 +50,8 @@ impl Code {
         Self::Hook,
         Self::Slower,
         Self::Unsure,
+        Self::Disturbed,
+        Self::Unfit,
         Self::Interrupted,
     ];
 }

@@ -20,7 +20,7 @@ mod latency_table;
 mod machine;
 mod markdown;
 mod metric;
-mod paint;
+pub mod paint;
 mod recipe;
 mod rules;
 pub mod scaling;
@@ -32,7 +32,7 @@ mod text;
 mod time_profile;
 mod trust;
 pub mod units;
-mod wrap;
+pub mod wrap;
 
 use std::io::{self, Write};
 

@@ -1,22 +1,28 @@
 //! Colours and bold type on a terminal.
 
 /// Paints text if it may.
-pub(crate) struct Paint(pub(crate) bool);
+pub struct Paint(pub bool);
 
 impl Paint {
     fn wrap(&self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    pub(crate) fn bold(&self, text: &str) -> String {
+    /// Returns bold text.
+    #[must_use]
+    pub fn bold(&self, text: &str) -> String {
         self.wrap("1", text)
     }
 
-    pub(crate) fn red(&self, text: &str) -> String {
+    /// Returns bold red text.
+    #[must_use]
+    pub fn red(&self, text: &str) -> String {
         self.wrap("1;31", text)
     }
 
-    pub(crate) fn yellow(&self, text: &str) -> String {
+    /// Returns yellow text.
+    #[must_use]
+    pub fn yellow(&self, text: &str) -> String {
         self.wrap("33", text)
     }
 }

@@ -16,7 +16,10 @@ pub(crate) fn entry(out: &mut dyn Write, paint: &Paint, label: &str, text: &str)
 }
 
 /// Writes text behind `first`, which takes `indent` columns; further lines are indented by as many.
-pub(crate) fn hanging(out: &mut dyn Write, first: &str, indent: usize, text: &str) -> io::Result<()> {
+///
+/// # Errors
+/// Those of `out`.
+pub fn hanging(out: &mut dyn Write, first: &str, indent: usize, text: &str) -> io::Result<()> {
     painted(out, first, indent, text, str::to_owned)
 }
 

@@ -3,6 +3,7 @@
 mod ab;
 mod compare;
 mod cycle;
+mod doctor;
 mod examples;
 mod export;
 pub(crate) mod hints;
@@ -18,6 +19,7 @@ mod watch;
 pub(crate) use ab::AbArgs;
 pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
+pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
 pub(crate) use history::HistoryArgs;
 pub(crate) use recipe::{RecipeArgs, ShowArgs};
@@ -94,6 +96,9 @@ pub(crate) enum Command {
     /// Show the results directory as local web pages, and watch runs live
     #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
+    /// Find what would spoil a measurement on this machine, and on a server
+    #[command(after_help = examples::DOCTOR)]
+    Doctor(DoctorArgs),
     /// Keep a private PostgreSQL running between runs
     #[command(after_help = examples::SERVER)]
     Server {

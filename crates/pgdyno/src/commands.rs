@@ -4,6 +4,7 @@ mod ab;
 mod check;
 mod compare;
 mod confirm;
+mod doctor;
 mod drop;
 mod export;
 mod history;
@@ -53,6 +54,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Suite { action } => suite::run(&action),
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Server { action } => server::run(action),
         // `main` takes it to the drop-in before.
         Command::Pgbench { .. } => {

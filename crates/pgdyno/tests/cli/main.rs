@@ -15,6 +15,7 @@ mod corruption;
 mod cycle;
 mod diagnosis;
 mod disk_full;
+mod doctor;
 mod drop_in;
 mod embedded_workloads;
 mod given_server;

@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("plan", &["wire", "workload"]),
     ("results", &["measure", "plan", "samples", "workload"]),
     ("diagnose", &["plan", "results", "samples"]),
+    ("doctor", &["engine", "net", "report", "server", "workload"]),
     ("report", &["measure", "plan", "results", "samples"]),
     ("serve", &["report", "results", "samples"]),
     (

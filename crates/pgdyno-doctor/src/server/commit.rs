@@ -1,0 +1,79 @@
+//! The time of a commit: what the flush of the WAL takes, and a synchronous standby.
+
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, AdminError};
+use pgdyno_server::ServerFacts;
+
+use super::ask;
+use crate::figures::{Times, in_ms, ms};
+use crate::finding::Finding;
+
+/// A message in the WAL, in a transaction of its own. Without logical decoding of messages nobody reads it.
+const MESSAGE: &str = "SELECT pg_logical_emit_message(true, 'pgdyno', 'doctor')";
+/// How long commits are timed.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The least and the greatest number of commits.
+const LEAST: usize = 5;
+const MOST: usize = 500;
+/// A slower flush is slow for a disk without moving parts, or for a network disk near by.
+const SLOW: Duration = Duration::from_millis(5);
+
+/// Times commits, and takes the time of a round trip off.
+pub(super) fn check(admin: &mut Admin, facts: &ServerFacts, trips: &Times) -> Result<Option<Finding>, AdminError> {
+    let on = |name: &str| facts.settings.get(name).map(|setting| setting.value.as_str());
+    let waits = on("fsync") != Some("off") && on("synchronous_commit") != Some("off");
+    if !waits || facts.in_recovery == Some(true) || ask::row(admin, MESSAGE)?.is_none() {
+        return Ok(None);
+    }
+    let (begun, mut times) = (Instant::now(), Vec::new());
+    while times.len() < LEAST || (begun.elapsed() < PATIENCE && times.len() < MOST) {
+        let sent = Instant::now();
+        admin.query(MESSAGE)?;
+        times.push(sent.elapsed().saturating_sub(trips.median()));
+    }
+    Ok(Some(judge(&Times::of(times), facts.synchronous_standbys)))
+}
+
+fn judge(times: &Times, standbys: Option<u32>) -> Finding {
+    let (median, high) = (times.median(), times.quantile(0.99));
+    let found = Finding::passed("commit", format!("{} median, {} p99 beyond a round trip", ms(median), ms(high)));
+    let found = found.measured(in_ms(median), "ms");
+    if let Some(standbys) = standbys.filter(|number| *number > 0) {
+        return found.note(
+            format!("A commit waits for {standbys} synchronous standby{}.", if standbys == 1 { "" } else { "s" }),
+            "Keep that in mind when you compare with a server without one.",
+        );
+    }
+    if median > SLOW {
+        return found.warning(
+            "Each commit waits for the flush of the WAL: a client does few transactions a second.",
+            "Put the WAL on a faster disk, or use many clients: one flush then serves many commits.",
+        );
+    }
+    if high > SLOW && high > 10 * median {
+        return found.warning(
+            "Some commits take ten times as long as others: percentiles contain it, and runs differ.",
+            "Find out what else writes to that disk.",
+        );
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Severity;
+
+    #[test]
+    fn slow_and_uneven_flushes_are_warnings() {
+        let of = |median_us: u64, high_us: u64, standbys| {
+            let mut times = vec![Duration::from_micros(median_us); 98];
+            times.extend([Duration::from_micros(high_us); 2]);
+            judge(&Times::of(times), standbys).severity
+        };
+        assert_eq!(of(500, 900, None), Severity::Passed);
+        assert_eq!([of(8_000, 9_000, Some(0)), of(500, 30_000, None)], [Severity::Warning; 2]);
+        assert_eq!(of(8_000, 9_000, Some(1)), Severity::Note);
+    }
+}

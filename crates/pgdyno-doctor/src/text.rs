@@ -1,0 +1,122 @@
+//! An examination as text of 80 columns, and as JSON.
+
+use std::io::{self, Write};
+
+use pgdyno_report::Look;
+use pgdyno_report::paint::Paint;
+use pgdyno_report::wrap::hanging;
+
+use crate::examination::{Examination, Place};
+use crate::finding::{Finding, Severity};
+
+/// Columns of a severity, and of the name of a check, with the space behind them.
+const SEVERITY: usize = 9;
+/// The same of what follows a finding.
+const BELOW: usize = SEVERITY + 2;
+
+/// The name of a format, and how it is written.
+type Format = (&'static str, fn(&Examination, Look, &mut dyn Write) -> io::Result<()>);
+
+/// The formats, by name.
+pub const FORMATS: &[Format] = &[("text", text), ("json", json)];
+
+fn json(examination: &Examination, _: Look, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, examination)?;
+    writeln!(out)
+}
+
+fn text(examination: &Examination, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let paint = Paint(look.colour);
+    writeln!(out, "{}", paint.bold(&verdict(examination)))?;
+    for place in &examination.places {
+        writeln!(out)?;
+        let name = format!("{:<SEVERITY$}", place.name);
+        hanging(out, &paint.bold(&name), SEVERITY, &place.description)?;
+        write_place(place, look, &paint, out)?;
+    }
+    let passed = examination.count(Severity::Passed);
+    if passed > 0 && !look.verbose {
+        writeln!(out, "\n{passed} check{} passed: -v shows them", plural(passed))?;
+    }
+    Ok(())
+}
+
+/// Returns the answer in a line.
+fn verdict(examination: &Examination) -> String {
+    let [errors, warnings, notes] =
+        [Severity::Error, Severity::Warning, Severity::Note].map(|severity| examination.count(severity));
+    let counted = [(errors, "error"), (warnings, "warning"), (notes, "note")];
+    let counted = counted.iter().filter(|(number, _)| *number > 0);
+    let counted: Vec<_> = counted.map(|(number, name)| format!("{number} {name}{}", plural(*number))).collect();
+    match examination.severity {
+        Severity::Passed => "nothing found that would spoil a measurement".to_owned(),
+        Severity::Note => format!("nothing found that would spoil a measurement; {}", counted.join(", ")),
+        Severity::Warning => format!("a measurement here would be disturbed: {}", counted.join(", ")),
+        Severity::Error => format!("do not measure here before this is mended: {}", counted.join(", ")),
+    }
+}
+
+fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
+fn write_place(place: &Place, look: Look, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+    for finding in &place.findings {
+        if finding.severity > Severity::Passed || look.verbose {
+            write_finding(finding, paint, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_finding(finding: &Finding, paint: &Paint, out: &mut dyn Write) -> io::Result<()> {
+    let label = match finding.severity {
+        Severity::Passed => format!("{:<SEVERITY$}", "passed"),
+        Severity::Note => format!("{:<SEVERITY$}", "note"),
+        Severity::Warning => paint.yellow(&format!("{:<SEVERITY$}", "warning")),
+        Severity::Error => paint.red(&format!("{:<SEVERITY$}", "ERROR")),
+    };
+    hanging(out, &label, SEVERITY, &format!("{}: {}", finding.check, finding.figure))?;
+    let below = [finding.why.as_str(), finding.remedy.as_str()];
+    for text in below.iter().filter(|text| !text.is_empty()) {
+        hanging(out, &" ".repeat(BELOW), BELOW, text)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examined() -> Examination {
+        let findings = vec![
+            Finding::passed("swap", "none"),
+            Finding::passed("steal", "3.0 % of CPU time").measured(3.0, "percent").warning("It varies.", "Move."),
+        ];
+        Examination::new(vec![Place { name: "machine", description: "2 CPUs".to_owned(), findings }])
+    }
+
+    fn written(look: Look) -> String {
+        let mut out = Vec::new();
+        text(&examined(), look, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_answer_comes_first_and_what_passed_only_if_asked() {
+        let short = "a measurement here would be disturbed: 1 warning\n\nmachine  2 CPUs\n\
+                     warning  steal: 3.0 % of CPU time\n           It varies.\n           Move.\n";
+        assert_eq!(written(Look::default()), format!("{short}\n1 check passed: -v shows them\n"));
+        let verbose = Look { verbose: true, ..Look::default() };
+        assert_eq!(written(verbose), format!("{short}passed   swap: none\n"));
+    }
+
+    #[test]
+    fn json_has_figures_as_numbers() {
+        let mut out = Vec::new();
+        json(&examined(), Look::default(), &mut out).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!((&value["severity"], &value["places"][0]["findings"][0]["value"]), (&"warning".into(), &3.0.into()));
+        assert_eq!(value["places"][0]["findings"][1].get("why"), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! `pgdyno doctor`: finds what would spoil a measurement.
+
+use pgdyno_doctor::{Examination, FORMATS, Severity, machine, server};
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::stage::is_null;
+use pgdyno_life::target::{self, Kind, Target, named};
+use pgdyno_net::Admin;
+
+use super::report::{admit, put_as};
+use crate::cli::DoctorArgs;
+use crate::interrupt;
+
+pub(crate) fn run(args: &DoctorArgs) -> Result<Code> {
+    admit(args.output.as_ref())?;
+    let interrupt = interrupt::listen()?;
+    let order = args.order();
+    let target = Target::resolve(&order)?;
+    let place = match &target.kind {
+        // Without a target and without one in the environment: the machine alone.
+        Kind::Embedded(_) if args.target.is_none() => None,
+        Kind::Null => {
+            let error = "a null server has no settings and no sessions to examine";
+            return Err(Failure::new(Code::Start, error).hint("name a PostgreSQL server, or leave --target out"));
+        }
+        _ => {
+            let reached = target.reach(&order)?;
+            let Some(options) = reached.options.as_ref().map(|options| interrupt.options(options)) else {
+                return Err(Failure::new(Code::Start, "there is no server to reach"));
+            };
+            let mut admin = Admin::connect(&options).or_fail(Code::Start)?;
+            if is_null(&admin) {
+                return Err(Failure::new(Code::Start, format!("{options} is a null server: nothing to examine")));
+            }
+            let description = named(&mut admin, &options, &reached.origin)?;
+            let examined = server::examine(&mut admin, &options, description).or_fail(Code::Start);
+            Some(interrupt.blamed(examined)?)
+        }
+    };
+    let machine = machine::examine(target::places()?.root());
+    let examination = Examination::new([machine].into_iter().chain(place).collect());
+    put_as(&examination, FORMATS, &args.format, args.verbose, args.output.as_ref())?;
+    Ok(match examination.severity {
+        Severity::Passed | Severity::Note => Code::Success,
+        Severity::Warning => Code::Disturbed,
+        Severity::Error => Code::Unfit,
+    })
+}
