@@ -53,6 +53,11 @@ impl Answer {
         Self::new("application/json", value.to_string())
     }
 
+    /// Returns text of another kind.
+    pub(crate) fn of_kind(kind: &'static str, text: String) -> Self {
+        Self::new(kind, text)
+    }
+
     /// Returns a file of ours.
     pub(crate) fn asset(kind: &'static str, body: &'static str) -> Self {
         Self::new(kind, body)

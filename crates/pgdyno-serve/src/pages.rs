@@ -6,6 +6,7 @@ mod columns;
 mod history;
 mod list;
 pub(crate) mod live;
+pub(crate) mod metrics;
 pub(crate) mod news;
 mod searches;
 mod suites;

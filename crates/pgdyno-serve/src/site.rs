@@ -44,6 +44,7 @@ impl Site {
             ["history"] => self.history(query),
             ["suites"] => self.suites(),
             ["searches"] => self.searches(),
+            ["metrics"] => self.metrics(),
             ["searches", id] => self.search(id),
             ["runs", id] => self.report(id),
             ["runs", id, "live"] => self.watch(id),
@@ -68,6 +69,16 @@ impl Site {
             return Err(nothing());
         }
         pages::history(&self.store.place(), &runs, &query).map(Answer::page).map_err(refused)
+    }
+
+    fn metrics(&self) -> Answered {
+        let runs = self.store.runs().map_err(failed)?;
+        let latest = |id: &str| {
+            // A run that cannot be opened, or whose files cannot be read, has no figures.
+            let run = self.store.open(id).ok()?;
+            pages::news::last(&run).ok()
+        };
+        Ok(Answer::of_kind(pages::metrics::KIND, pages::metrics::metrics(&runs, latest)))
     }
 
     fn suites(&self) -> Answered {

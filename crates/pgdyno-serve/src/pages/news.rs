@@ -56,6 +56,21 @@ pub(crate) fn news(held: &Run, goes_on: bool, since_s: Option<f64>) -> Result<Va
     }))
 }
 
+/// How far back the last samples may lie.
+const RECENT_S: f64 = 3.0;
+
+/// Returns the last interval of a run, and its last samples.
+///
+/// # Errors
+/// A message, when a file cannot be read.
+pub(crate) fn last(held: &Run) -> Result<Latest, String> {
+    let directory = held.path.parent().ok_or("a record without a directory")?;
+    let read = |since_s| read_latest(directory, since_s, &SOURCES).map_err(|e| e.to_string());
+    // The end is not known yet: no time is greater.
+    let end_s = read(f64::MAX)?.last.map_or(0.0, |last| last.end_s);
+    read(end_s - RECENT_S)
+}
+
 /// Returns the workload and the target.
 fn what(record: &RunRecord) -> String {
     let plan = &record.plan;

@@ -112,8 +112,18 @@ fn a_run_that_was_killed_is_said_to_be_gone() {
     let id = home.the_run().path.file_name().unwrap().to_string_lossy().into_owned();
     let state = || server.get(&format!("/runs/{id}/live.json")).body;
     assert!(state().contains("\"state\":\"running\""), "{}", state());
+    let metrics = server.get("/metrics");
+    assert_eq!(metrics.header("content-type"), Some("application/openmetrics-text; version=1.0.0; charset=utf-8"));
+    let labels = format!("{{workload=\"select-only\",target=\"null\",run=\"{id}\"");
+    for family in ["transactions_per_second", "elapsed_seconds"] {
+        let sample = format!("\npgdyno_run_{family}{labels}}} ");
+        let (_, value) = metrics.body.split_once(&sample).unwrap_or_else(|| panic!("{sample} in {}", metrics.body));
+        assert!(value.lines().next().unwrap().parse::<f64>().unwrap() > 0.0, "{}", metrics.body);
+    }
+    assert!(metrics.body.contains(&format!("{labels},quantile=\"0.99\"}} ")) && metrics.body.ends_with("# EOF\n"));
     run.signal(Signal::KILL);
     assert_eq!(run.end().code, None);
     eventually("its process is gone", Duration::from_secs(10), || state().contains("\"state\":\"lost\""));
     assert!(!server.get("/").body.contains("running, watch"));
+    assert_eq!(server.get("/metrics").body, "# EOF\n", "it did not end, and it does not go on");
 }
