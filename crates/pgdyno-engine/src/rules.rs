@@ -2,7 +2,7 @@
 
 use pgdyno_wire::{QueryMode, Wire};
 
-use crate::Rate;
+use crate::{Rate, Share};
 use pgdyno_workload::Results;
 
 /// Rules that every client follows.
@@ -51,13 +51,16 @@ pub struct RunSpec {
     /// Connections that the clients share, each for the time of a transaction; `None`: each client has its own.
     /// Cannot be combined with [`Rules::connect_each`].
     pub connections: Option<u32>,
-    /// Engine threads, at least 1. Limited to the number of clients, or of shared connections.
+    /// Engine threads of the run, at least 1. Limited to the number of clients, or of shared connections.
     pub threads: usize,
+    /// The threads that this process runs, if it is one of several drivers; clients, connections, rates and random
+    /// streams are those of the same threads in one process.
+    pub share: Option<Share>,
     /// Query mode of a group that does not say.
     pub mode: QueryMode,
     /// Form in which statements are sent.
     pub wire: Wire,
-    /// CPU of each engine thread; empty leaves the threads to the system.
+    /// CPU of each engine thread of this process; empty leaves the threads to the system.
     pub pin: Vec<usize>,
     /// Rate of a group that does not say; `None` is a closed loop.
     pub rate: Option<Rate>,
@@ -83,6 +86,7 @@ impl Default for RunSpec {
             clients: 1,
             connections: None,
             threads: 1,
+            share: None,
             mode: QueryMode::Prepared,
             wire: Wire::Native,
             pin: Vec::new(),

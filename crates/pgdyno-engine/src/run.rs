@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use pgdyno_measure::{GroupInterval, Interval, Part, Phase, Totals, WorkerUsage};
+use pgdyno_measure::{Interval, Merger, Phase, StagePlace, Totals};
 use pgdyno_net::{ConnectError, ConnectOptions, Interrupter};
 use pgdyno_wire::{SqlState, Statement};
 use pgdyno_workload::{ClientContext, ClientId, Drive, Note, Rng, Work};
@@ -83,9 +83,12 @@ pub struct Audience<'a> {
     pub on_connect: &'a (dyn Fn(usize) + Sync),
     /// Called for each event, on the calling thread.
     pub on_event: &'a mut dyn FnMut(Event<'_>),
-    /// Makes the observer of an engine thread's transactions. Receives the thread's number and the wall-clock time at
-    /// which the run's time is 0, in nanoseconds since 1970.
+    /// Makes the observer of an engine thread's transactions. Receives the thread's number within the run and the
+    /// wall-clock time at which the run's time is 0, in nanoseconds since 1970.
     pub observer: &'a mut dyn FnMut(usize, u64) -> Option<Box<dyn Observer>>,
+    /// Called when all clients of a stage are connected. Returns the moment at which they begin, which may lie in the
+    /// future; `None` calls the run off.
+    pub start: &'a mut dyn FnMut() -> Option<Instant>,
 }
 
 /// How a run ended.
@@ -99,6 +102,8 @@ pub enum Ended {
     ServerLost(String),
     /// An error after which the run makes no sense, such as a full disk.
     Fatal(String),
+    /// One of several drivers was lost, and its clients with it.
+    DriverLost(String),
 }
 
 /// The result of a run.
@@ -118,8 +123,10 @@ pub struct RunOutcome {
     pub later_stages: Vec<StageOutcome>,
     /// Time that connecting all clients of the first stage took.
     pub connect_ns: u64,
-    /// Engine threads of the first stage.
+    /// Engine threads of the first stage, in this process.
     pub threads: usize,
+    /// Their clients.
+    pub clients: u32,
     /// Clients without a connection at the end of their stage.
     pub clients_lost: usize,
     /// Clients that were aborted, because none of their transactions could succeed.
@@ -225,6 +232,9 @@ pub enum RunError {
     /// The stages of the workload cannot be run.
     #[error("{0}")]
     Stages(String),
+    /// It was called off when all clients were connected.
+    #[error("the run was called off before its clients began")]
+    CalledOff,
     /// The system gave no poller or no thread.
     #[error("failed to set up engine thread {index}")]
     Thread {
@@ -294,40 +304,55 @@ impl StagedRun<'_> {
     /// Runs a stage, and sets `start` to the start of the next one.
     fn run(&self, stage: &StageSpec, start: &mut Start, audience: &mut Audience<'_>) -> Result<RunOutcome, RunError> {
         let Self { spec, control, .. } = *self;
-        let Audience { on_connect, on_event, observer } = audience;
+        let Audience { on_connect, on_event, observer, start: starter } = audience;
         let begun = Instant::now();
         let clients = stage.clients() as usize;
+        let all_links = spec.connections.map_or(clients, |shared| (shared as usize).clamp(1, clients));
+        // Of the whole run, of which this process may have a share.
+        let threads = spec.threads.clamp(1, all_links);
+        let own = spec.share.map_or(0..threads, |share| share.threads(threads));
+        if own.is_empty() {
+            return Err(RunError::Stages(format!("there is no thread for this driver: the run has {threads}")));
+        }
+        if own.len() < threads && stage.ends_with.is_some() {
+            let why = "ends when one group is done, which one driver of several cannot see";
+            return Err(RunError::Stages(format!("stage '{}' of the workload {why}", stage.name)));
+        }
+        let clients_of = |thread| (0..stage.groups.len()).map(|g| stage.share(g, thread, threads).count).sum::<u32>();
+        let own_clients = own.clone().map(clients_of).sum();
+        let lines_of = |thread: usize| all_links / threads + usize::from(thread < all_links % threads);
+        let own_links = own.clone().map(lines_of).sum::<usize>();
         // Attempts to connect end with the stage, even if the server never answers.
         let opening = Interrupter::new();
         control.interrupts(&opening);
         let of_work = [Work::Transactions, Work::Queries].map(|work| self.backend.options(work, &opening));
-        let connections = spec.connections.map(|shared| (shared as usize).clamp(1, clients));
-        let threads = spec.threads.clamp(1, connections.unwrap_or(clients));
         let [of_transactions, of_queries] = of_work.each_ref();
-        let options: Option<Vec<&ConnectOptions>> = match (of_transactions, of_queries, connections) {
-            (Some(first), _, Some(shared)) => Some(vec![first; shared]),
+        let options: Option<Vec<&ConnectOptions>> = match (of_transactions, of_queries, spec.connections) {
+            (Some(first), _, Some(_)) => Some(vec![first; own_links]),
             (Some(first), Some(queries), None) => {
                 let of = |work| if work == Work::Queries { queries } else { first };
-                Some(stage.dealt(threads).map(of).collect())
+                Some(stage.dealt(own.clone(), threads).map(of).collect())
             }
             _ => None,
         };
-        let mut links: Vec<_> = match &options {
+        let links = match &options {
             Some(options) if !spec.rules.connect_each => {
                 let (links, notes) = connect_all(options, control, *on_connect)?;
                 notes.iter().for_each(|note| on_event(Event::Note(note)));
                 links.into_iter().map(Some).collect()
             }
-            _ => (0..connections.unwrap_or(clients)).map(|_| None).collect(),
+            _ => (0..own_links).map(|_| None).collect::<Vec<_>>(),
         };
+        let mut links = links.into_iter();
         let connect_ns = begun.elapsed().as_nanos() as u64;
 
         let (reports, inbox) = mpsc::channel();
+        let origin = starter().ok_or(RunError::CalledOff)?;
         if start.stage == 0 {
             on_event(Event::Started { connect_ns });
         }
         let timing = Timing {
-            origin: Instant::now(),
+            origin,
             ramp_ns: stage.ramp_ns,
             measure_ns: stage.measure_ns,
             interval_ns: spec.interval_ns,
@@ -336,27 +361,28 @@ impl StagedRun<'_> {
             seed: spec.seed,
         };
         start.origin.get_or_insert(timing.origin);
-        let epoch_ns = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        let begins = SystemTime::now() + origin.saturating_duration_since(Instant::now());
+        let epoch_ns = begins.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
 
         let backlog = Arc::default();
         let when_done = stage.ends_with.map(|group| WhenDone::new(group, threads));
         let outcome = std::thread::scope(|scope| {
-            for index in 0..threads {
+            for (index, thread) in own.clone().enumerate() {
                 let setup_failed = |source| {
                     control.kill();
                     RunError::Thread { index, source }
                 };
                 let mut fleet = self
-                    .fleet(stage, start.stage, index, threads)
+                    .fleet(stage, start.stage, thread, threads)
                     .speaking(spec.wire)
                     .tallying(self.drive.counted().tallies.len())
                     .queueing_in(&backlog)
-                    .observed_by(observer(index, epoch_ns));
+                    .observed_by(observer(thread, epoch_ns));
                 if stage.is_scheduled() {
                     fleet = fleet.scheduled();
                 }
-                if connections.is_some() {
-                    fleet = fleet.sharing(links.len().div_ceil(threads - index));
+                if spec.connections.is_some() {
+                    fleet = fleet.sharing(lines_of(thread));
                 }
                 let lines = fleet.lines();
                 let poller = Poller::new().map_err(setup_failed)?;
@@ -378,7 +404,7 @@ impl StagedRun<'_> {
                 let worker = Worker::new(
                     index,
                     fleet,
-                    links.drain(..lines).collect(),
+                    links.by_ref().take(lines).collect(),
                     poller,
                     timing,
                     Channels { control, when_done: when_done.as_ref(), reports: reports.clone(), errands },
@@ -394,7 +420,7 @@ impl StagedRun<'_> {
             }
             drop(reports);
             let coordinator =
-                Coordinator::new(threads, stage, *start, timing, control, &backlog, spec.rules.stop_on_abort);
+                Coordinator::new(own.len(), stage, *start, timing, control, &backlog, spec.rules.stop_on_abort);
             let (outcome, next_interval) = coordinator.collect(&inbox, *on_event);
             start.interval = next_interval;
             // Nobody waits for connections that are still being opened.
@@ -403,7 +429,7 @@ impl StagedRun<'_> {
         });
         control.forget();
         start.stage += 1;
-        outcome.map(|outcome| RunOutcome { connect_ns, ..outcome })
+        outcome.map(|outcome| RunOutcome { connect_ns, clients: own_clients, ..outcome })
     }
 
     /// Returns the clients of one thread. Each stage and group has random streams of its own.
@@ -451,41 +477,16 @@ fn run_to_the_end(worker: Worker<'_>, cpu: Option<usize>, reports: &Sender<Repor
     }
 }
 
-/// Position of an interval within a stage: its phase, and its number within the worker.
-type Place = (Phase, u64);
-
-/// An interval that is being merged.
-struct Open {
-    start_ns: u64,
-    end_ns: u64,
-    usage: Vec<WorkerUsage>,
-    /// By group.
-    parts: Vec<Part>,
-    /// Transactions in flight at its end, by worker and group; `None` if the worker did not close it.
-    in_flight: Vec<Option<Vec<u64>>>,
-}
-
 /// Merges the workers' reports of one stage.
 struct Coordinator<'a> {
-    threads: usize,
-    start: Start,
     /// Time from the start of the run to the start of the stage.
     offset_ns: u64,
     timing: Timing,
     control: &'a Control,
     backlog: &'a Backlog,
-    /// Intervals that some workers have not closed yet.
-    open: BTreeMap<Place, Open>,
-    /// The last interval that each worker closed. If the run ends early, workers may close different ones.
-    passed: Vec<Option<Place>>,
-    /// Transactions in flight, by worker and group, at the end of the last merged interval.
-    in_flight: Vec<Vec<u64>>,
-    /// Number of the next interval.
-    next_interval: u64,
+    merger: Merger,
     at_measure_start: Option<ProcessUsage>,
     stop_on_abort: bool,
-    /// By group, whether the figures of the stage include it.
-    headline: Vec<bool>,
     outcome: RunOutcome,
     last_loss: Option<String>,
 }
@@ -500,6 +501,8 @@ impl<'a> Coordinator<'a> {
         backlog: &'a Backlog,
         stop_on_abort: bool,
     ) -> Self {
+        let offset_ns = start.origin.map_or(0, |origin| timing.origin.duration_since(origin).as_nanos() as u64);
+        let place = StagePlace { stage: start.stage, offset_ns, first_interval: start.interval };
         let group = |group: &GroupSpec| GroupOutcome {
             name: group.name,
             clients: group.clients,
@@ -517,6 +520,7 @@ impl<'a> Coordinator<'a> {
             later_stages: Vec::new(),
             connect_ns: 0,
             threads,
+            clients: 0,
             clients_lost: 0,
             clients_aborted: 0,
             first_aborted_on: None,
@@ -525,19 +529,13 @@ impl<'a> Coordinator<'a> {
             process: ProcessUsage::default(),
         };
         Self {
-            threads,
-            start,
-            offset_ns: start.origin.map_or(0, |origin| timing.origin.duration_since(origin).as_nanos() as u64),
+            offset_ns,
             timing,
             control,
             backlog,
-            open: BTreeMap::new(),
-            passed: vec![None; threads],
-            in_flight: vec![vec![0; stage.groups.len()]; threads],
-            next_interval: start.interval,
+            merger: Merger::new(&vec![1; threads], &stage.headline(), place),
             at_measure_start: None,
             stop_on_abort,
-            headline: stage.headline(),
             outcome,
             last_loss: None,
         }
@@ -562,8 +560,15 @@ impl<'a> Coordinator<'a> {
                 edge = self.next_edge();
             }
         }
-        for (place, open) in std::mem::take(&mut self.open) {
-            self.close(place, open, on_event);
+        for interval in self.merger.finish() {
+            self.closed(&interval, on_event);
+        }
+        let cut_short = self.cut_short();
+        let next_interval = self.merger.next_interval();
+        let (all, groups) = self.merger.into_phases();
+        (self.outcome.ramp, self.outcome.measured, self.outcome.drain) = (all.ramp, all.measured, all.drain);
+        for (outcome, phases) in self.outcome.groups.iter_mut().zip(groups) {
+            (outcome.ramp, outcome.measured, outcome.drain) = (phases.ramp, phases.measured, phases.drain);
         }
         let dropped: u64 = self.outcome.phases().iter().map(|totals| totals.part.notices_dropped).sum();
         if dropped > 0 {
@@ -571,14 +576,14 @@ impl<'a> Coordinator<'a> {
             on_event(Event::Note(&Note::Info(format!("{dropped} notices {why}"))));
         }
         if self.outcome.ended == Ended::Complete {
-            let clients_gone = self.outcome.clients_lost > 0 && self.cut_short();
+            let clients_gone = self.outcome.clients_lost > 0 && cut_short;
             if let (true, Some(why)) = (clients_gone, self.last_loss.take()) {
                 self.outcome.ended = Ended::ServerLost(why);
             } else if self.control.is_stopping() {
                 self.outcome.ended = Ended::Interrupted;
             }
         }
-        (self.outcome, self.next_interval)
+        (self.outcome, next_interval)
     }
 
     /// Returns the next planned end of an interval.
@@ -589,31 +594,14 @@ impl<'a> Coordinator<'a> {
     /// Returns true if the measured window ended early.
     fn cut_short(&self) -> bool {
         let planned = self.timing.measure_ns.map_or(u64::MAX, |ns| self.timing.ramp_ns.saturating_add(ns));
-        self.outcome.measured.end_ns < planned.saturating_add(self.offset_ns)
+        self.merger.phases().measured.end_ns < planned.saturating_add(self.offset_ns)
     }
 
     fn take(&mut self, report: Report, on_event: &mut dyn FnMut(Event<'_>)) {
         match report {
-            Report::Part { worker, index, phase, start, end, groups, usage } => {
-                let threads = self.threads;
-                let open = self.open.entry((phase, index)).or_insert_with(|| Open {
-                    start_ns: start.0,
-                    end_ns: end.0,
-                    usage: vec![WorkerUsage::default(); threads],
-                    parts: vec![Part::default(); groups.len()],
-                    in_flight: vec![None; threads],
-                });
-                open.end_ns = open.end_ns.max(end.0);
-                for (all, (part, _)) in open.parts.iter_mut().zip(&groups) {
-                    all.merge(part);
-                }
-                open.usage[worker].add(usage);
-                open.in_flight[worker] = Some(groups.into_iter().map(|(_, in_flight)| in_flight).collect());
-                self.passed[worker] = Some((phase, index));
-                let all_passed = self.passed.iter().copied().min().flatten();
-                while let Some(entry) = self.open.first_entry().filter(|entry| Some(*entry.key()) <= all_passed) {
-                    let (place, open) = entry.remove_entry();
-                    self.close(place, open, on_event);
+            Report::Part { worker, part } => {
+                for interval in self.merger.add(worker, part) {
+                    self.closed(&interval, on_event);
                 }
             }
             Report::Lost { why } => {
@@ -646,65 +634,13 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Returns the transactions in flight, by group.
-    fn in_flight(&self) -> Vec<u64> {
-        let groups = self.in_flight.first().map_or(0, Vec::len);
-        (0..groups).map(|group| self.in_flight.iter().map(|by_group| by_group[group]).sum()).collect()
-    }
-
-    fn close(&mut self, (phase, index): Place, open: Open, on_event: &mut dyn FnMut(Event<'_>)) {
-        let before = self.in_flight();
-        for (mine, closed) in self.in_flight.iter_mut().zip(open.in_flight) {
-            if let Some(closed) = closed {
-                *mine = closed;
-            }
-        }
-        let after = self.in_flight();
-        if let Some(start) = self.at_measure_start.filter(|_| phase == Phase::Measure) {
+    fn closed(&mut self, interval: &Interval, on_event: &mut dyn FnMut(Event<'_>)) {
+        if let Some(start) = self.at_measure_start.filter(|_| interval.phase == Phase::Measure) {
             self.outcome.process = process_usage().since(start);
         }
-        let interval = |part, in_flight, workers| Interval {
-            index: self.start.interval + index,
-            stage: self.start.stage,
-            phase,
-            start_ns: self.offset_ns + open.start_ns,
-            end_ns: self.offset_ns + open.end_ns,
-            part,
-            in_flight,
-            workers,
-            groups: Vec::new(),
-        };
-        let mut sum = Part::default();
-        let mut groups = Vec::new();
-        for (group, part) in open.parts.into_iter().enumerate() {
-            let Some(outcome) = self.outcome.groups.get_mut(group) else {
-                // The only group.
-                sum = part;
-                break;
-            };
-            if self.headline[group] {
-                sum.merge(&part);
-            }
-            let interval = interval(part, after[group], Vec::new());
-            let totals = match phase {
-                Phase::Ramp => &mut outcome.ramp,
-                Phase::Measure => &mut outcome.measured,
-                Phase::Drain => &mut outcome.drain,
-            };
-            totals.add(&interval, before[group]);
-            groups.push(GroupInterval { part: interval.part, in_flight: after[group] });
-        }
-        let headline =
-            |counts: &[u64]| counts.iter().zip(&self.headline).filter(|(_, is)| **is).map(|(n, _)| n).sum::<u64>();
-        let (before, after) = (headline(&before), headline(&after));
-        let interval = Interval { groups, ..interval(sum, after, open.usage) };
-        let totals = match phase {
-            Phase::Ramp => &mut self.outcome.ramp,
-            Phase::Measure => &mut self.outcome.measured,
-            Phase::Drain => &mut self.outcome.drain,
-        };
-        totals.add(&interval, before);
-        self.next_interval = self.next_interval.max(interval.index + 1);
-        on_event(Event::Interval(&interval));
+        on_event(Event::Interval(interval));
     }
 }
+
+#[cfg(test)]
+mod tests;

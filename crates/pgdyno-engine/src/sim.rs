@@ -97,6 +97,17 @@ pub struct Simulation<'a> {
     read_bytes: usize,
     now: Tick,
     closed: u64,
+    intervals: Option<Intervals<'a>>,
+}
+
+/// Takes what was counted up to the end of an interval.
+type Close<'a> = dyn FnMut(&mut Fleet, Tick) + 'a;
+
+/// Ends of intervals, and who takes what was counted.
+struct Intervals<'a> {
+    length_ns: u64,
+    next: Tick,
+    close: Box<Close<'a>>,
 }
 
 impl<'a> Simulation<'a> {
@@ -118,7 +129,15 @@ impl<'a> Simulation<'a> {
             read_bytes: usize::MAX,
             now: Tick(0),
             closed: 0,
+            intervals: None,
         }
+    }
+
+    /// Calls `close` at the end of each interval of this length, as an event loop closes intervals.
+    #[must_use]
+    pub fn closing(mut self, length_ns: u64, close: impl FnMut(&mut Fleet, Tick) + 'a) -> Self {
+        self.intervals = Some(Intervals { length_ns, next: Tick(length_ns), close: Box::new(close) });
+        self
     }
 
     /// Limits each read to so many bytes.
@@ -161,12 +180,14 @@ impl<'a> Simulation<'a> {
                 self.arriving.peek().map(|Reverse((at, ..))| *at),
                 self.fleet.next_deadline(),
                 (!stopped).then_some(end),
+                self.intervals.as_ref().map(|intervals| intervals.next),
             ];
             let next = next.into_iter().flatten().min();
             if !self.fleet.has_runnable() {
                 let Some(next) = next else { break };
                 self.now = self.now.max(next);
             }
+            self.close_intervals();
             if !stopped && self.now >= end {
                 stopped = true;
                 self.fleet.stop(self.now);
@@ -183,6 +204,13 @@ impl<'a> Simulation<'a> {
         }
         if !stopped {
             self.fleet.stop(self.now);
+        }
+    }
+
+    fn close_intervals(&mut self) {
+        while let Some(intervals) = self.intervals.as_mut().filter(|intervals| intervals.next <= self.now) {
+            (intervals.close)(&mut self.fleet, intervals.next);
+            intervals.next = intervals.next.after(intervals.length_ns);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The stages of a run, with the run's values where a stage does not say.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pgdyno_wire::QueryMode;
@@ -31,7 +32,7 @@ pub(crate) struct GroupSpec {
 
 /// The clients of a group that one thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct ThreadShare {
     /// The number of its first client within the group.
     pub(crate) first: u32,
     pub(crate) count: u32,
@@ -102,16 +103,14 @@ impl StageSpec {
         self.groups.iter().any(|group| group.rate.is_some())
     }
 
-    /// Returns for each group whether the figures of the stage include it. Where large queries run beside transactions, they
-    /// are those of the transactions: a sum of both would say nothing about either.
+    /// Returns for each group whether the figures of the stage include it.
     pub(crate) fn headline(&self) -> Vec<bool> {
-        let is_mix = self.groups.iter().any(|group| group.work == Work::Transactions);
-        self.groups.iter().map(|group| !is_mix || group.work == Work::Transactions).collect()
+        Work::headline(self.groups.iter().map(|group| group.work))
     }
 
-    /// Returns the work of each client, thread by thread, in the order in which threads hold them.
-    pub(crate) fn dealt(&self, threads: usize) -> impl Iterator<Item = Work> {
-        (0..threads).flat_map(move |thread| {
+    /// Returns the work of each client of some threads, thread by thread, in the order in which threads hold them.
+    pub(crate) fn dealt(&self, own: Range<usize>, threads: usize) -> impl Iterator<Item = Work> {
+        own.flat_map(move |thread| {
             let of_group = move |(group, spec): (usize, &GroupSpec)| {
                 std::iter::repeat_n(spec.work, self.share(group, thread, threads).count as usize)
             };
@@ -121,12 +120,12 @@ impl StageSpec {
 
     /// Returns the clients of a group that this thread runs. Clients are dealt in blocks, the remainder to the first
     /// threads, as pgbench deals them. Each group starts where the one before it ended.
-    pub(crate) fn share(&self, group: usize, thread: usize, threads: usize) -> Share {
+    pub(crate) fn share(&self, group: usize, thread: usize, threads: usize) -> ThreadShare {
         let clients = self.groups[group].clients as usize;
         let begin = self.clients_before(group) as usize % threads;
         let turn = (thread + threads - begin) % threads;
         let (each, rest) = (clients / threads, clients % threads);
-        Share {
+        ThreadShare {
             first: (turn * each + turn.min(rest)) as u32,
             count: (each + usize::from(turn < rest)) as u32,
             turn,
@@ -135,7 +134,7 @@ impl StageSpec {
     }
 }
 
-impl Share {
+impl ThreadShare {
     /// Returns the schedule of these clients. The arrivals of all threads together make the group's rate.
     pub(crate) fn pacer(self, rate: Option<Rate>, rng: Rng) -> Pacer {
         Pacer::new(rate.filter(|_| self.count > 0), self.turn, self.threads.max(1), rng)
@@ -205,8 +204,9 @@ mod tests {
         let mut stage = stage(&[3, 2]);
         stage.groups[1].work = Work::Queries;
         let (t, q) = (Work::Transactions, Work::Queries);
-        assert_eq!(stage.dealt(1).collect::<Vec<_>>(), [t, t, t, q, q]);
-        assert_eq!(stage.dealt(2).collect::<Vec<_>>(), [t, t, q, t, q]);
+        assert_eq!(stage.dealt(0..1, 1).collect::<Vec<_>>(), [t, t, t, q, q]);
+        assert_eq!(stage.dealt(0..2, 2).collect::<Vec<_>>(), [t, t, q, t, q]);
+        assert_eq!(stage.dealt(1..2, 2).collect::<Vec<_>>(), [t, q]);
         assert_eq!(stage.headline(), [true, false]);
         stage.groups[0].work = Work::Queries;
         assert_eq!(stage.headline(), [true, true]);

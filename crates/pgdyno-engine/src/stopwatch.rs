@@ -16,10 +16,12 @@ pub(crate) struct Stopwatch {
 
 #[cfg(target_os = "linux")]
 impl Stopwatch {
-    /// Returns a stopwatch that is 0 at `origin`.
+    /// Returns a stopwatch that is 0 at `origin`, before which it must not be read.
     pub(crate) fn starting_at(origin: Instant) -> Self {
-        // The two readings are twenty nanoseconds apart.
-        Self { origin_ns: Self::read().wrapping_sub(origin.elapsed().as_nanos() as u64) }
+        // The readings are twenty nanoseconds apart.
+        let (read, now) = (Self::read(), Instant::now());
+        let (ago, ahead) = (now.saturating_duration_since(origin), origin.saturating_duration_since(now));
+        Self { origin_ns: read.wrapping_sub(ago.as_nanos() as u64).wrapping_add(ahead.as_nanos() as u64) }
     }
 
     #[inline]
@@ -64,5 +66,11 @@ mod tests {
         let after = origin.elapsed().as_nanos() as u64;
         // Half a second, because the thread may have lost its CPU while the clock was made.
         assert!(now + 500_000_000 >= before && now <= after + 500_000_000, "{before} {now} {after}");
+
+        let origin = Instant::now() + std::time::Duration::from_millis(20);
+        let clock = Stopwatch::starting_at(origin);
+        std::thread::sleep(origin.saturating_duration_since(Instant::now()));
+        let (now, after) = (clock.now().0, origin.elapsed().as_nanos() as u64);
+        assert!(now <= after + 500_000_000, "{now} {after}");
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use pgdyno_measure::{Part, Phase, WorkerUsage};
+use pgdyno_measure::{PartInterval, Phase, WorkerUsage};
 use pgdyno_net::{ConnectError, Interrupter, TlsStream, Transport, cancel_all};
 use pgdyno_wire::frontend;
 use pgdyno_workload::Note;
@@ -40,16 +40,7 @@ const CANCELLING_AT_ONCE: Duration = Duration::from_millis(500);
 /// A worker's report to the coordinator.
 pub(crate) enum Report {
     /// Counts of one interval.
-    Part {
-        worker: usize,
-        index: u64,
-        phase: Phase,
-        start: Tick,
-        end: Tick,
-        /// Counts of each group, and its transactions in flight.
-        groups: Vec<(Part, u64)>,
-        usage: WorkerUsage,
-    },
+    Part { worker: usize, part: PartInterval },
     /// A client lost its connection.
     Lost { why: String },
     /// A client could not open a connection for its transaction.
@@ -200,6 +191,8 @@ impl<'a> Worker<'a> {
             self.tell(Report::Fatal(format!("engine thread {} cannot be pinned to CPU {cpu}: {e}", self.index)));
         }
         be_punctual();
+        // Drivers that start together begin at a moment in the future.
+        std::thread::sleep(self.timing.origin.saturating_duration_since(Instant::now()));
         self.usage = thread_usage();
         for line in 0..self.fleet.lines() {
             self.attach(line, self.now())?;
@@ -506,19 +499,18 @@ impl<'a> Worker<'a> {
         let fleet = &mut self.fleet;
         let groups = (0..fleet.groups()).map(|group| (fleet.recorder(group).take(), fleet.recorder(group).in_flight()));
         let groups = groups.collect();
-        let report = Report::Part {
-            worker: self.index,
-            index: self.interval,
+        let part = PartInterval {
             phase: self.phase,
-            start: self.interval_start,
-            end,
+            index: self.interval,
+            start_ns: self.interval_start.0,
+            end_ns: end.0,
             groups,
-            usage: usage_since(usage, self.usage),
+            usage: vec![usage_since(usage, self.usage)],
         };
         self.usage = usage;
         self.interval += 1;
         self.interval_start = end;
-        self.tell(report);
+        self.tell(Report::Part { worker: self.index, part });
     }
 
     /// Cancels statements that are still running on the server, closes the other connections, and reports.

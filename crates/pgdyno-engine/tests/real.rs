@@ -34,7 +34,12 @@ fn writers_run_beside_readers_then_each_query_once() {
     admin.query_all(TABLES).unwrap();
     let workload = mixed::workload(pgdyno_workloads::registry::build("tpcb-like", []).unwrap());
     let spec = RunSpec { clients: 3, threads: 2, measure_ns: Some(2_000_000_000), ..RunSpec::default() };
-    let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
+    let audience = Audience {
+        on_connect: &|_| {},
+        on_event: &mut |_| {},
+        observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
+    };
     let statements = workload.drive.statements(&Capabilities::default());
     let options = server.options();
     let outcome =

@@ -16,11 +16,15 @@ use std::time::{Duration, Instant};
 use pgdyno_engine::{Audience, Backend, Control, Ended, Event, Rules, RunError, RunOutcome, RunSpec, run};
 use pgdyno_measure::Phase;
 use pgdyno_net::{Admin, ConnectOptions};
-use pgdyno_plan::Plan;
+use pgdyno_plan::{Facts, Plan};
+use pgdyno_results::DriverRecord;
 use pgdyno_server::os::Machines;
 use pgdyno_server::{DiskReads, Sample, Work};
 use pgdyno_workload::{Capabilities, Note, Workload};
 
+use crate::agents::Team;
+use crate::agents::drive as by_agents;
+use crate::agents::task::DriveTask;
 use crate::drive::executions::{Both, Executions, Kept};
 use crate::drive::journal::Journal;
 use crate::drive::notices::Notices;
@@ -36,6 +40,8 @@ const SETTLING: Duration = Duration::from_secs(3);
 /// The results of a drive.
 pub(crate) struct Driven {
     pub(crate) outcome: RunOutcome,
+    /// The drivers, if there were several.
+    pub(crate) drivers: Vec<DriverRecord>,
     /// The server's counts in the measured window. Sessions report up to a second late.
     pub(crate) window: Option<Work>,
     /// The server's counts from before the first client connected until after the last one left: exact, except for
@@ -64,13 +70,41 @@ pub(crate) struct DrivenServer<'a> {
     pub(crate) machines: Machines,
 }
 
+/// Agents that drive, and what they need to know of the run.
+pub(crate) struct TeamOfRun<'a> {
+    pub(crate) team: &'a Team,
+    /// The facts that the plan was made from.
+    pub(crate) facts: &'a Facts,
+    /// Files of the workload that are too large for the plan, by their SHA-256.
+    pub(crate) files: Vec<(String, &'a [u8])>,
+}
+
+impl TeamOfRun<'_> {
+    /// Returns the task of the first agent.
+    fn task(&self, plan: &Plan, server: &DrivenServer<'_>) -> DriveTask {
+        // A null server is each agent's own.
+        let given = server.options.filter(|_| server.is_watched);
+        DriveTask {
+            plan: plan.clone(),
+            facts: self.facts.clone(),
+            caps: server.caps.clone(),
+            files: DriveTask::files(self.files.iter().map(|(hash, bytes)| (hash.as_str(), *bytes))),
+            database: given.map(|options| options.dbname().to_owned()),
+            options: given.and_then(|options| options.session_options()).map(str::to_owned),
+            driver: 0,
+            drivers: self.team.len(),
+        }
+    }
+}
+
 /// Returns the engine's specification of the plan.
-fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
+pub(crate) fn spec(plan: &Plan, pin: Vec<usize>) -> RunSpec {
     let ns = |seconds: f64| (seconds * 1e9) as u64;
     RunSpec {
         clients: plan.clients,
         connections: plan.connections,
         threads: plan.threads,
+        share: None,
         mode: plan.mode,
         wire: plan.wire,
         pin,
@@ -184,10 +218,12 @@ pub(crate) fn drive(
     plan: &Plan,
     workload: &Workload,
     driven: DrivenServer<'_>,
+    team: Option<&TeamOfRun<'_>>,
     control: &Control,
     progress: &dyn EventSink,
     recording: &mut Recording,
 ) -> Result<Driven> {
+    let task = team.map(|team| (team.team, team.task(plan, &driven)));
     let DrivenServer { caps, options, sampler, is_watched, is_private, machines } = driven;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
@@ -200,7 +236,11 @@ pub(crate) fn drive(
         is_pooled: caps.pooling.is_some_and(|pooling| !pooling.keeps_sessions()),
     });
     workload.drive.prepare();
-    let pin = pinning::cpus(plan.pin.as_deref(), plan.threads)?;
+    // Agents pin their own threads.
+    let pin = match task {
+        None => pinning::cpus(plan.pin.as_deref(), plan.threads)?,
+        Some(_) => Vec::new(),
+    };
     recording.record.client.pinned.clone_from(&pin);
     let mut samples = Samples::new(sampler, options);
     let backend = options.map_or(Backend::None, Backend::Server);
@@ -213,55 +253,67 @@ pub(crate) fn drive(
     let mut notices = Notices::default();
     let (ran, watched) = std::thread::scope(|scope| {
         let watch = subject.as_ref().map(|subject| Watch::begin(scope, subject));
-        let ran = run(
-            &*workload.drive,
-            workload.drive.statements(caps),
-            backend,
-            &spec(plan, pin),
-            control,
-            Audience {
-                on_connect: &|connected| {
-                    progress.event(&events::Event::Connecting { connected, connections: plan.links() })
-                },
-                on_event: &mut |event| match event {
-                    Event::Started { .. } => {
-                        watch.iter().for_each(Watch::started);
-                        if no_ramp {
-                            samples.open(watch.as_ref());
+        let on_event = &mut |event: Event<'_>| match event {
+            Event::Started { .. } => {
+                watch.iter().for_each(Watch::started);
+                if no_ramp {
+                    samples.open(watch.as_ref());
+                }
+            }
+            Event::Interval(interval) => {
+                let end_ns = ramp_s * 1e9;
+                match interval.phase {
+                    Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(watch.as_ref()),
+                    Phase::Ramp => {}
+                    Phase::Measure if time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
+                        samples.close(watch.as_ref())
+                    }
+                    Phase::Measure => samples.go_on(),
+                    Phase::Drain => samples.close(watch.as_ref()),
+                }
+                progress.event(&events::Event::Interval { interval });
+                recording.interval(interval);
+                executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
+            }
+            Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
+            Event::ConnectFailed { error, .. } => progress.note(&format!("a client could not connect: {error}")),
+            Event::Note(Note::Notice(message)) => notices.take(message, progress),
+            Event::Note(note) => progress.note(&note.text()),
+        };
+        let ran = match &task {
+            Some((team, task)) => by_agents::drive(team, task, &*workload.drive, control, on_event),
+            None => run(
+                &*workload.drive,
+                workload.drive.statements(caps),
+                backend,
+                &spec(plan, pin),
+                control,
+                Audience {
+                    on_connect: &|connected| {
+                        progress.event(&events::Event::Connecting { connected, connections: plan.links() })
+                    },
+                    on_event,
+                    observer: &mut |thread, epoch_ns| {
+                        let log = journal.as_ref().map(|journal| journal.observer(thread, epoch_ns));
+                        let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
+                        match (log, kept) {
+                            (Some(log), Some(kept)) => Some(Box::new(Both(log, kept))),
+                            (log, kept) => log.or(kept),
                         }
-                    }
-                    Event::Interval(interval) => {
-                        let end_ns = ramp_s * 1e9;
-                        match interval.phase {
-                            Phase::Ramp if interval.end_ns as f64 >= end_ns => samples.open(watch.as_ref()),
-                            Phase::Ramp => {}
-                            Phase::Measure if time_s.is_some_and(|t| interval.end_ns as f64 >= end_ns + t * 1e9) => {
-                                samples.close(watch.as_ref())
-                            }
-                            Phase::Measure => samples.go_on(),
-                            Phase::Drain => samples.close(watch.as_ref()),
-                        }
-                        progress.event(&events::Event::Interval { interval });
-                        recording.interval(interval);
-                        executions.borrow_mut().iter_mut().for_each(|executions| executions.interval(interval));
-                    }
-                    Event::Lost { why } => progress.note(&format!("a client lost its connection: {why}")),
-                    Event::ConnectFailed { error, .. } => {
-                        progress.note(&format!("a client could not connect: {error}"))
-                    }
-                    Event::Note(Note::Notice(message)) => notices.take(message, progress),
-                    Event::Note(note) => progress.note(&note.text()),
+                    },
+                    start: &mut || Some(Instant::now()),
                 },
-                observer: &mut |thread, epoch_ns| {
-                    let log = journal.as_ref().map(|journal| journal.observer(thread, epoch_ns));
-                    let kept = executions.borrow_mut().as_mut().map(|kept| kept.observer(thread, epoch_ns));
-                    match (log, kept) {
-                        (Some(log), Some(kept)) => Some(Box::new(Both(log, kept))),
-                        (log, kept) => log.or(kept),
-                    }
-                },
-            },
-        );
+            )
+            .map(|outcome| (outcome, Vec::new()))
+            .map_err(|error| match &error {
+                RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => {
+                    Failure::new(Code::Interrupted, error)
+                }
+                RunError::Connect(_) | RunError::Stages(_) | RunError::CalledOff | RunError::Thread { .. } => {
+                    Failure::new(Code::Start, error)
+                }
+            }),
+        };
         samples.close(watch.as_ref());
         (ran, watch.map(Watch::end))
     });
@@ -276,10 +328,7 @@ pub(crate) fn drive(
         progress.warn(&error);
         recording.record.warnings.push(error);
     }
-    let outcome = ran.map_err(|error| match &error {
-        RunError::Connect(pgdyno_engine::ConnectFailed::Interrupted { .. }) => Failure::new(Code::Interrupted, error),
-        RunError::Connect(_) | RunError::Stages(_) | RunError::Thread { .. } => Failure::new(Code::Start, error),
-    })?;
+    let (outcome, drivers) = ran?;
     let after = samples.settle();
     let own = watched.as_ref().map_or(0, |watched| watched.transactions);
     // Sessions behind a pooler outlive the clients: statistics that they have not reported yet are missing, and what
@@ -287,6 +336,7 @@ pub(crate) fn drive(
     let whole = between(samples.before.as_ref(), after.as_ref()).filter(|_| caps.pooling.is_none());
     Ok(Driven {
         outcome,
+        drivers,
         window: between(samples.window.0.as_ref(), samples.window.1.as_ref()),
         whole: whole.map(|work| work.without(own)),
         disk_reads: samples.reads,
@@ -304,5 +354,6 @@ pub(crate) fn early_end(ended: &Ended) -> Option<String> {
             "the server was lost: {why}; what was measured until then stands (--reconnect TIME goes on trying)"
         )),
         Ended::Fatal(why) => Some(format!("the run was ended by an error: {why}")),
+        Ended::DriverLost(why) => Some(format!("{why}; what was measured until then stands")),
     }
 }

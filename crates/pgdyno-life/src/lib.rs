@@ -10,9 +10,11 @@
 //! - [`stage`]: runs on a server that is ready: [`data`] is loaded, found or copied, and checked; `drive` drives the
 //!   server and watches it;
 //! - [`record`]: the record while the run goes on, its status, and its page;
+//! - [`agents`]: several machines as one driver;
 //! - [`pgbench`]: the drop-in, which has its own life cycle and shares the record;
 //! - [`events`], [`failure`], [`exit_code`] and [`interrupt`]: how a run reports and how it ends.
 
+pub mod agents;
 pub mod data;
 mod drive;
 pub mod events;

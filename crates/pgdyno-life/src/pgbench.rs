@@ -205,6 +205,7 @@ impl Recorder {
             clients: options.clients,
             connections: None,
             threads: options.threads as usize,
+            agents: None,
             pin: None,
             mode: options.protocol,
             wire: Wire::Libpq,

@@ -9,10 +9,11 @@ use pgdyno_plan::{Facts, LoadChoice, Order, Plan};
 use pgdyno_results::{CycleRecord, Status};
 use pgdyno_workload::Workload;
 
+use crate::agents::Team;
 use crate::data;
 use crate::data::copies;
 use crate::data::loaded::loaded;
-use crate::drive::watch;
+use crate::drive::{TeamOfRun, watch};
 use crate::events::EventSink;
 use crate::exit_code::Code;
 use crate::failure::{Failure, OrFail, Result};
@@ -54,12 +55,22 @@ pub fn run(order: Order, interrupt: &Interrupt, events: &dyn EventSink) -> Resul
 /// As [`run`].
 pub fn run_request(request: &Request, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Ran> {
     let order = &request.order;
-    let Draft { target, facts, resolved } = request.draft()?;
-    admit_files(resolved.plan.links(), events)?;
+    let Draft { target, mut facts, mut resolved } = request.draft()?;
     pgdyno_results::admit(order.results()).or_fail(Code::Start)?;
     resolve::admit_json(order)?;
+    if order.meeting.agents.is_some() {
+        target.admit_agents()?;
+    }
+    let team = Team::gather(&order.meeting, &resolved.plan.workload, interrupt, events)?;
+    match &team {
+        Some(team) => {
+            facts.driver_cpus = team.cpus();
+            resolved = request.resolve(&facts)?;
+        }
+        None => admit_files(resolved.plan.links(), events)?,
+    }
     let Resolved { plan, workload, .. } = resolved;
-    let mut run = Run { request, facts, plan, workload, named: target.named.clone(), interrupt, events };
+    let mut run = Run { request, facts, plan, workload, named: target.named.clone(), team, interrupt, events };
     let mut recording = None;
     let lived = interrupt.blamed(run.execute(target, &mut recording));
     Ok(match recording {
@@ -114,6 +125,8 @@ pub(crate) struct Run<'a> {
     pub(crate) plan: Plan,
     pub(crate) workload: Workload,
     pub(crate) named: Option<Named>,
+    /// The agents that drive, if this process does not.
+    team: Option<Team>,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) events: &'a dyn EventSink,
 }
@@ -174,6 +187,7 @@ impl Run<'_> {
         server.options = plain.as_ref().map(|options| self.interrupt.options(options));
         server.announce(self.events)?;
         self.admit(&server)?;
+        self.admit_agents(&mut server)?;
         server.options.clone_from(&plain);
         let mut changed = Changed::default();
         let lived = self
@@ -201,6 +215,17 @@ impl Run<'_> {
         let Some(options) = &server.options else { return Ok(()) };
         self.facts.server = Some(pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?);
         self.request.resolve(&self.facts).map(drop)
+    }
+
+    /// Refuses agents that cannot reach this server, or see another one, before anything is done to it.
+    fn admit_agents(&self, server: &mut Server) -> Result<()> {
+        let Some(team) = &self.team else { return Ok(()) };
+        let given = server.options.as_ref().filter(|_| server.owner() == Owner::Given);
+        let mut admin = given.map(Admin::connect).transpose().or_fail(Code::Start)?;
+        let target = given.map(ToString::to_string);
+        let warning = team.look(target.as_deref(), self.plan.links(), admin.as_mut(), self.interrupt)?;
+        server.notes.extend(warning);
+        Ok(())
     }
 
     /// Reports a failure after the measurement as a warning, with its exit code; the figures stay valid.
@@ -439,6 +464,11 @@ impl Run<'_> {
             events: self.events,
             recording,
             os_metrics: os_metrics.as_ref(),
+            team: self.team.as_ref().map(|team| TeamOfRun {
+                team,
+                facts: &self.facts,
+                files: self.request.source.files_beside_plan(),
+            }),
             maker: None,
             fresh: Vec::new(),
             rows_before: None,

@@ -21,7 +21,7 @@ use crate::data::loading::LoadSettings;
 use crate::data::{self, DataAccess};
 use crate::drive::query_plans;
 use crate::drive::watch;
-use crate::drive::{self, Driven, DrivenServer};
+use crate::drive::{self, Driven, DrivenServer, TeamOfRun};
 use crate::events::{Event, EventSink};
 use crate::exit_code::Code;
 use crate::failure::{OrFail, Result};
@@ -56,6 +56,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) recording: &'a mut Recording,
     /// How the server's machine is read, if the order says so.
     pub(crate) os_metrics: Option<&'a OsMetrics>,
+    /// The agents that drive, if this process does not.
+    pub(crate) team: Option<TeamOfRun<'a>>,
     /// The other program that loaded the data, if one did.
     pub(crate) maker: Option<&'static str>,
     /// The data sets that this run has loaded, by name.
@@ -348,9 +350,10 @@ impl Stage<'_> {
         let txns = self.workload.drive.txns().iter().map(|txn| txn.name.to_owned()).collect::<Vec<_>>();
         self.events.event(&Event::DriveBegins { plan: self.plan, transactions: &txns });
         let control = &self.interrupt.control;
-        let mut driven = self
-            .interrupt
-            .driving(|| drive::drive(self.plan, self.workload, driven, control, self.events, self.recording))?;
+        let mut driven = self.interrupt.driving(|| {
+            let team = self.team.as_ref();
+            drive::drive(self.plan, self.workload, driven, team, control, self.events, self.recording)
+        })?;
         if let Some(watched) = driven.watched.take() {
             watch::note(watched, &mut self.recording.record, self.events);
         }
@@ -446,6 +449,7 @@ impl Stage<'_> {
         let tps = self.recording.tps_by_interval().to_vec();
         let record = &mut self.recording.record;
         figures::fill(record, outcome, measured, &tps);
+        record.drivers.clone_from(&driven.drivers);
         if let Some(summary) = &mut record.summary {
             summary.server_cpu_percent = record.server_machine.as_ref().and_then(|machine| machine.cpu_percent);
             summary.tpm = verdict::tpm(driven, summary.tpm_client);

@@ -170,6 +170,17 @@ impl Target {
         }
     }
 
+    /// Refuses a target that agents on other machines cannot reach.
+    pub(crate) fn admit_agents(&self) -> Result<()> {
+        match self.kind {
+            Kind::Embedded(_) => {
+                let error = "agents cannot reach a private server, which is this machine's own";
+                Err(Failure::new(Code::Start, error).hint("name a server that all machines reach by --target"))
+            }
+            Kind::None | Kind::Null | Kind::Given(_) => Ok(()),
+        }
+    }
+
     /// Returns how to connect to a given server.
     pub fn given(&self) -> Option<&ConnectOptions> {
         match &self.kind {

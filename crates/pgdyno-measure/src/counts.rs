@@ -51,6 +51,21 @@ impl Counts {
         }
     }
 
+    /// Returns the counts of the library's histogram. Clamps values out of range.
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Self {
+        let mut counts = Self::new();
+        for value in histogram.iter_recorded() {
+            let count = &mut counts.0[index(value.value_iterated_to().min(MAX_LATENCY_NS))];
+            *count = count.saturating_add(value.count_at_value());
+        }
+        counts
+    }
+
+    /// Returns the sum of all counts; `None` beyond 64 bits.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.0.iter().try_fold(0u64, |sum, count| sum.checked_add(*count))
+    }
+
     /// Returns the library's histogram.
     pub(crate) fn histogram(&self) -> Histogram<u64> {
         // These bounds are constants that hdrhistogram accepts (low >= 1, high >= 2 * low, digits <= 5).

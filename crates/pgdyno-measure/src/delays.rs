@@ -65,10 +65,24 @@ impl Delays {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    /// Returns the numbers and counts of the buckets that are not empty.
+    pub(crate) fn by_bucket(&self) -> impl Iterator<Item = (usize, u64)> {
+        let counts = self.counts.iter().flat_map(|counts| counts.iter().copied().enumerate());
+        counts.filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns the distribution with these counts by bucket; `None` if there is no such bucket.
+    pub(crate) fn of(by_bucket: &[(usize, u64)], sum_ns: u64, max_ns: u64) -> Option<Self> {
+        let mut counts = (!by_bucket.is_empty()).then(|| Box::new([0; BUCKETS]));
+        for (bucket, count) in by_bucket {
+            *counts.as_mut()?.get_mut(*bucket)? = *count;
+        }
+        Some(Self { counts, sum_ns, max_ns })
+    }
+
     /// Returns the buckets that are not empty: their bounds and counts.
     fn filled(&self) -> impl Iterator<Item = ((u64, u64), u64)> {
-        let counts = self.counts.iter().flat_map(|counts| counts.iter().copied().enumerate());
-        counts.filter(|(_, count)| *count > 0).map(|(nth, count)| (bounds(nth), count))
+        self.by_bucket().map(|(nth, count)| (bounds(nth), count))
     }
 
     /// Returns the number of delays.

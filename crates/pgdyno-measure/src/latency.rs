@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 
+use crate::bytes::Sums;
 use crate::counts::Counts;
 
 /// A distribution of latencies in nanoseconds, to three significant digits. More than 24 hours count as 24 hours
@@ -158,6 +159,23 @@ impl Latency {
     #[must_use]
     pub fn histogram(&self) -> Option<Histogram<u64>> {
         self.counts.as_ref().map(Counts::histogram)
+    }
+
+    /// Returns its figures without the histogram.
+    pub(crate) fn sums(&self) -> Sums {
+        let Self { counts: _, sums_only, count, sum_ns, sum_squares_ns2, min_ns, max_ns } = *self;
+        Sums { sums_only, count, sum_ns, sum_squares_ns2, min_ns, max_ns }
+    }
+
+    /// Returns the distribution with these figures and this histogram; `None` if they do not belong together.
+    pub(crate) fn of(sums: &Sums, histogram: Option<&Histogram<u64>>) -> Option<Self> {
+        let Sums { sums_only, count, sum_ns, sum_squares_ns2, min_ns, max_ns } = *sums;
+        let counts = histogram.map(Counts::of);
+        let belongs = match &counts {
+            None => sums_only,
+            Some(counts) => !sums_only && counts.total() == Some(count),
+        };
+        belongs.then_some(Self { counts, sums_only, count, sum_ns, sum_squares_ns2, min_ns, max_ns })
     }
 
     /// Returns true if there is a [`Latency::histogram`].

@@ -7,6 +7,7 @@
 //! This crate reads no clock: times are arguments, in nanoseconds.
 
 pub mod ab;
+mod bytes;
 pub mod change_points;
 pub mod compare;
 mod counts;
@@ -14,16 +15,19 @@ mod delays;
 mod identity;
 mod interval;
 mod latency;
+mod merge;
 mod ranks;
 mod recorder;
 mod rows;
 pub mod search;
 mod steady;
 
+pub use bytes::NoPart;
 pub use delays::Delays;
 pub use identity::{BrokenIdentity, broken_identities, broken_schedule};
 pub use interval::{GroupInterval, Interval, Phase, Totals, WorkerUsage};
 pub use latency::{Latency, Percentiles};
+pub use merge::{Merger, PartInterval, Phases, StagePlace};
 pub use recorder::{Part, Recorder, StmtPart, TxnPart};
 pub use rows::{Digest, Rows};
 pub use steady::{LevelChange, STEADY_BELOW, Steadiness, Verdict, level_changes, steadiness, warm_up};

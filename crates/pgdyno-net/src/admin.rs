@@ -407,6 +407,16 @@ impl Admin {
         self.channel.is_readable().map_err(|error| self.waiting.lost(sql, error.to_string()))
     }
 
+    /// Waits until the server sends something by itself, such as the notification of a channel that this session
+    /// listens to, but no longer than `patience`. Returns true if it did; the next statement reads and drops it.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub fn wait_for_news(&mut self, patience: Duration) -> Result<bool, AdminError> {
+        let waited = self.channel.is_readable_within(patience);
+        waited.map_err(|error| self.waiting.lost("LISTEN", error.to_string()))
+    }
+
     /// Returns the stream, for data that is sent without copying.
     pub(crate) fn transport(&mut self) -> &mut crate::Transport {
         &mut self.channel.transport

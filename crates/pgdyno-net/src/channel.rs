@@ -1,7 +1,7 @@
 //! Complete messages over a blocking transport.
 
 use std::io::{self, Write as _};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pgdyno_wire::backend::{self, DecodeError, Message};
 
@@ -109,14 +109,20 @@ impl Channel {
 
     /// Returns true if there is something to read. Does not wait.
     pub(crate) fn is_readable(&mut self) -> io::Result<bool> {
-        if !self.unread().is_empty() {
+        self.is_readable_within(Duration::ZERO)
+    }
+
+    /// Returns true as soon as there is something to read, false if there is nothing until then. A signal that ends
+    /// the wait begins it anew.
+    pub(crate) fn is_readable_within(&mut self, patience: Duration) -> io::Result<bool> {
+        if !self.unread().is_empty() || self.transport.has_buffered() {
             return Ok(true);
         }
         let mut fds = [rustix::event::PollFd::new(&self.transport, rustix::event::PollFlags::IN)];
-        let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        let limit =
+            rustix::event::Timespec { tv_sec: patience.as_secs() as _, tv_nsec: patience.subsec_nanos().into() };
         loop {
-            match rustix::event::poll(&mut fds, Some(&now)) {
-                // A signal ends even a poll without waiting.
+            match rustix::event::poll(&mut fds, Some(&limit)) {
                 Err(rustix::io::Errno::INTR) => {}
                 other => return Ok(other? > 0),
             }

@@ -208,6 +208,21 @@ impl ConnectOptions {
         this
     }
 
+    /// Returns the settings that connections begin with, as `options` has them; `None` without any.
+    #[must_use]
+    pub fn session_options(&self) -> Option<&str> {
+        self.parameters.iter().find(|(key, _)| *key == "options").map(|(_, options)| options.as_str())
+    }
+
+    /// Sets the settings that connections begin with, in the form of `options`.
+    #[must_use]
+    pub fn with_session_options(&self, options: &str) -> Self {
+        let mut this = self.clone();
+        this.parameters.retain(|(key, _)| *key != "options");
+        this.parameters.push(("options", options.to_owned()));
+        this
+    }
+
     /// Gives a host up after `timeout`, unless the connection string sets a timeout.
     #[must_use]
     pub fn with_default_connect_timeout(&self, timeout: Duration) -> Self {

@@ -158,6 +158,7 @@ fn spec(options: &RunOptions) -> RunSpec {
         clients: options.clients,
         connections: None,
         threads: options.threads as usize,
+        share: None,
         mode: options.protocol,
         wire: pgdyno_wire::Wire::Libpq,
         pin: Vec::new(),
@@ -213,6 +214,7 @@ fn drive(
             Event::Note(note) => say(note, io),
         },
         observer: &mut |thread, epoch_ns| journal.map(|j| j.observer(thread, epoch_ns, workload)),
+        start: &mut || Some(std::time::Instant::now()),
     };
     let statements = workload.statements(&Capabilities::default());
     pgdyno_engine::run(workload, statements, Backend::Server(target), &spec, control, audience).map_err(|error| {
@@ -224,7 +226,7 @@ fn drive(
             RunError::Connect(ConnectFailed::Interrupted { connected, clients }) => {
                 interrupted(&format!("while connecting, after {connected} of {clients} clients"))
             }
-            RunError::Stages(why) => Failure::error(why),
+            error @ (RunError::Stages(_) | RunError::CalledOff) => Failure::error(error.to_string()),
             RunError::Thread { source, .. } => Failure::error(format!("could not create thread: {source}")),
         }
     })

@@ -19,7 +19,8 @@ pub mod units;
 
 pub use facts::{Facts, Loaded, TargetFacts};
 pub use order::{
-    CycleOrder, DriveOrder, LoadingOrder, Order, RESULTS, RecipeOrder, TargetOrder, WatchOrder, WorkloadOrder,
+    CycleOrder, DriveOrder, LoadingOrder, MeetingOrder, Order, RESULTS, RecipeOrder, TargetOrder, WatchOrder,
+    WorkloadOrder,
 };
 pub use pgdyno_wire::{QueryMode, Wire};
 pub use pgdyno_workload::{Arrivals, Pace, Rate};

@@ -182,6 +182,15 @@ pub static OPTIONS: &[RunOption] = &[
         kind: Kind::Values { values: |plan| one(plan.threads), arguments: |plan| option("-j", plan.threads) },
     },
     RunOption {
+        flags: &["agents"],
+        title: "agents",
+        bearing: figures,
+        kind: Kind::Values {
+            values: |plan| plan.agents.map(one).unwrap_or_default(),
+            arguments: |plan| given("--agents", plan.agents),
+        },
+    },
+    RunOption {
         flags: &["time", "transactions"],
         title: "length",
         bearing: figures,

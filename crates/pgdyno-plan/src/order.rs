@@ -33,6 +33,8 @@ pub struct Order {
     pub cycle: CycleOrder,
     /// How server and machines are sampled.
     pub watch: WatchOrder,
+    /// Other machines that drive.
+    pub meeting: MeetingOrder,
     /// Its place in a suite.
     pub suite: Option<SuitePlan>,
     /// Do not load the data: it must be there.
@@ -132,6 +134,7 @@ impl Order {
                 statement_plans: Some(plan.watch.statement_plans),
                 plans: plan.watch.plans,
             },
+            meeting: MeetingOrder { agents: plan.agents, ..MeetingOrder::default() },
             suite: None,
             no_load: plan.load == LoadChoice::Never,
             replace: plan.load == LoadChoice::Always,
@@ -323,6 +326,19 @@ pub struct CycleOrder {
     pub provision: bool,
     /// Steps that a parent process already did for this run, and their evidence.
     pub done: Vec<(String, String)>,
+}
+
+/// Agents on other machines that are one driver together, and where they meet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MeetingOrder {
+    /// The connection string of the meeting database. It may contain a password: plans and records do not have it.
+    pub meet: Option<String>,
+    /// Number of agents; without it this process drives alone.
+    pub agents: Option<u32>,
+    /// Seconds to wait for them.
+    #[serde(rename = "wait_s")]
+    pub wait: Option<f64>,
 }
 
 /// How server and machines are sampled.

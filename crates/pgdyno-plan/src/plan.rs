@@ -266,8 +266,11 @@ pub struct Plan {
     /// Connections that they share, each for the time of a transaction; absent if each client has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// Engine threads.
+    /// Engine threads, of all agents if there are any.
     pub threads: usize,
+    /// Agents on other machines that drive instead of this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<u32>,
     /// The CPUs that engine threads are pinned to: `all` that the process may use, or a list such as `0,2-4`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<String>,
@@ -389,6 +392,7 @@ pub(crate) fn example() -> Plan {
         clients: 16,
         connections: None,
         threads: 1,
+        agents: None,
         pin: None,
         mode: QueryMode::Prepared,
         wire: Wire::Native,

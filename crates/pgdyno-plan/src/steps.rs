@@ -118,10 +118,11 @@ pub fn steps(plan: &Plan) -> Vec<Step> {
 /// Returns clients, connections and threads.
 fn drivers(plan: &Plan) -> String {
     format!(
-        "{}{} on {}{}",
+        "{}{} on {}{}{}",
         plural(plan.stage_clients() as usize, "client"),
         plan.connections.map_or_else(String::new, |n| format!(" sharing {}", plural(n as usize, "connection"))),
         plural(plan.threads, "thread"),
+        plan.agents.map_or_else(String::new, |n| format!(" of {}", plural(n as usize, "agent"))),
         plan.pinned(),
     )
 }

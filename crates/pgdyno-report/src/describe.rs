@@ -160,7 +160,8 @@ pub(crate) fn clients(record: &RunRecord) -> String {
             .collect::<Vec<_>>()
             .join(", "),
     };
-    format!("{clients}{}", connections.unwrap_or_default())
+    let drivers = plan.agents.map(|n| format!(" of {}", plural(u64::from(n), "driver")));
+    format!("{clients}{}{}", connections.unwrap_or_default(), drivers.unwrap_or_default())
 }
 
 /// Returns how long a stage took: `, 21 s`; nothing if it did not begin.

@@ -25,7 +25,7 @@ pub use analytics::{
     UnfinishedRecord,
 };
 pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
-pub use driver::ClientRecord;
+pub use driver::{ClientRecord, DriverRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
     ErrorRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord, StatementRecord,
@@ -101,6 +101,9 @@ pub struct RunRecord {
     pub labels: BTreeMap<String, String>,
     /// The driver.
     pub client: ClientRecord,
+    /// The drivers, if there were several. Then `client` is the coordinator's machine, with the threads of all drivers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drivers: Vec<DriverRecord>,
     /// The server; absent for a workload without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
@@ -209,6 +212,7 @@ impl RunRecord {
             plan_hash,
             labels: BTreeMap::new(),
             client,
+            drivers: Vec::new(),
             server: None,
             target: None,
             cycle: Vec::new(),

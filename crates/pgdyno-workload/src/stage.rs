@@ -50,6 +50,15 @@ pub enum Work {
     Queries,
 }
 
+impl Work {
+    /// Returns for each group of a stage whether the figures of the stage include it. Where large queries run beside
+    /// transactions, they are those of the transactions: a sum of both would say nothing about either.
+    pub fn headline(of_groups: impl Iterator<Item = Self> + Clone) -> Vec<bool> {
+        let is_mix = of_groups.clone().any(|work| work == Self::Transactions);
+        of_groups.map(|work| !is_mix || work == Self::Transactions).collect()
+    }
+}
+
 /// Treatment of rows. A script can read those of any statement by [`crate::Batch::fetch`] in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Results {

@@ -8,6 +8,7 @@ mod examples;
 mod export;
 pub(crate) mod hints;
 mod history;
+mod meeting;
 mod recipe;
 mod run;
 mod search;
@@ -22,6 +23,7 @@ pub(crate) use cycle::CycleArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
 pub(crate) use history::HistoryArgs;
+pub(crate) use meeting::{AgentArgs, AgentsArgs, MeetingArgs};
 pub(crate) use recipe::{RecipeArgs, ShowArgs};
 pub(crate) use run::{LoadingArgs, OutArgs, RunArgs, WorkloadArgs};
 pub(crate) use search::SearchArgs;
@@ -99,6 +101,12 @@ pub(crate) enum Command {
     /// Find what would spoil a measurement on this machine, and on a server
     #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
+    /// Drive as one of several machines: wait at a meeting for runs, and serve them
+    #[command(after_help = examples::AGENT)]
+    Agent(AgentArgs),
+    /// List the agents at a meeting
+    #[command(after_help = examples::AGENTS)]
+    Agents(AgentsArgs),
     /// Keep a private PostgreSQL running between runs
     #[command(after_help = examples::SERVER)]
     Server {

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod ab;
+mod agent;
 mod check;
 mod compare;
 mod confirm;
@@ -55,6 +56,8 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Agent(args) => agent::run(args),
+        Command::Agents(args) => agent::list(&args),
         Command::Server { action } => server::run(action),
         // `main` takes it to the drop-in before.
         Command::Pgbench { .. } => {

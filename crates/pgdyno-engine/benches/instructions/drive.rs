@@ -11,7 +11,12 @@ pub(crate) fn drive(dsn: &str, clients: u32, transactions: u64) {
     let workload = registry::build("select-only", []).expect("a built-in workload");
     let rules = Rules { transactions: Some(transactions), ..Rules::default() };
     let spec = RunSpec { clients, rules, measure_ns: None, ..RunSpec::default() };
-    let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
+    let audience = Audience {
+        on_connect: &|_| {},
+        on_event: &mut |_| {},
+        observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
+    };
     let statements = workload.drive.statements(&Capabilities::default());
     let outcome = run(&*workload.drive, statements, Backend::Server(&options), &spec, &Control::new(), audience);
     let outcome = outcome.expect("a server that lets all clients in");

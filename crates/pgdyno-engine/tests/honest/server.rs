@@ -103,6 +103,7 @@ impl Server {
             on_connect: &|_| {},
             on_event: &mut |_| {},
             observer: &mut |_, _| Some(Box::new(Log { ends: Arc::clone(&ends), hold: Arc::clone(&hold) })),
+            start: &mut || Some(std::time::Instant::now()),
         };
         let statements = workload.statements(&Capabilities::default());
         let spec = RunSpec { mode: QueryMode::Simple, measure_ns: None, ..spec };

@@ -35,7 +35,12 @@ fn drive(
     spec: &RunSpec,
     control: &Control,
 ) -> Result<RunOutcome, RunError> {
-    let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
+    let audience = Audience {
+        on_connect: &|_| {},
+        on_event: &mut |_| {},
+        observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
+    };
     let statements = workload.statements(&Capabilities::default());
     run(workload, statements, Backend::Server(options), spec, control, audience)
 }

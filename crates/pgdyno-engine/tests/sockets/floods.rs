@@ -75,6 +75,7 @@ fn what_ends_with_a_command_counts_in_the_interval_in_which_it_ends() {
             }
         },
         observer: &mut |_, _| Some(Box::new(Slow(Arc::clone(&ends)))),
+        start: &mut || Some(std::time::Instant::now()),
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
     let rules = Rules { transactions: Some(4), ..Rules::default() };
@@ -128,6 +129,7 @@ fn notices_that_nobody_reads_are_dropped_and_counted() {
             _ => {}
         },
         observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
     let spec = RunSpec { threads: 1, clients: 1, mode: QueryMode::Simple, ..transactions(1, Rules::default()) };

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod drivers;
 mod endings;
 mod floods;
 mod mixed;
@@ -54,7 +55,12 @@ fn drive(clients: u32, and_then: fn(UnixStream)) -> RunOutcome {
     };
     let options = ConnectOptions::for_socket(directory.path(), 5432, "test", "test");
     let statements = drive.statements(&Capabilities::default());
-    let audience = Audience { on_connect: &|_| {}, on_event: &mut |_| {}, observer: &mut |_, _| None };
+    let audience = Audience {
+        on_connect: &|_| {},
+        on_event: &mut |_| {},
+        observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
+    };
     run(&*drive, statements, Backend::Server(&options), &spec, &Control::new(), audience).unwrap()
 }
 
@@ -189,6 +195,7 @@ fn run_script_as(
             }
         },
         observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
     };
     let statements = workload.statements(&Capabilities::default());
     let spec = RunSpec { clients, mode: QueryMode::Simple, ..spec };

@@ -30,6 +30,7 @@ fn drive(spec: RunSpec) -> (RunOutcome, Vec<Interval>, u64) {
             }
         },
         observer: &mut |_, _| None,
+        start: &mut || Some(std::time::Instant::now()),
     };
     let statements = workload.drive.statements(&Capabilities::default());
     let outcome =

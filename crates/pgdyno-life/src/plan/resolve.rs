@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pgdyno_plan::options::{Difference, differences};
 use pgdyno_plan::{Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate};
 use pgdyno_results::admit_file;
-use pgdyno_workload::{Capabilities, Pooling, Workload};
+use pgdyno_workload::{Capabilities, Ends, Pooling, Stage, Work, Workload};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -116,7 +116,10 @@ impl Request {
         let target = self.target()?;
         let facts = Facts { driver_cpus: cpus(), target: target.facts(), ..Facts::unknown() };
         let resolved = self.resolve(&facts)?;
-        pinning::cpus(resolved.plan.pin.as_deref(), resolved.plan.threads)?;
+        // Agents have their own CPUs.
+        if resolved.plan.agents.is_none() {
+            pinning::cpus(resolved.plan.pin.as_deref(), resolved.plan.threads)?;
+        }
         Ok(Draft { target, facts, resolved })
     }
 
@@ -200,9 +203,11 @@ fn client_setup(
     size: u64,
 ) -> Result<(ClientSetup, Workload)> {
     let drive = &order.drive;
-    let usual = default_clients(facts);
+    // Each agent has a thread, and each thread a client.
+    let agents = order.meeting.agents.unwrap_or_default();
+    let usual = default_clients(facts).max(agents);
     let clients = drive.clients.unwrap_or(usual);
-    let threads = drive.threads.map_or_else(|| default_threads(facts), usize::from);
+    let threads = drive.threads.map_or_else(|| default_threads(facts).max(agents as usize), usize::from);
     let setup = ClientSetup { clients, connections: None, threads: threads.min(clients as usize), mode, seed };
     let build = |setup: &ClientSetup| source.build(&order.workload, Some(size), facts.loaded.as_ref(), setup);
     let workload = build(&setup)?;
@@ -242,6 +247,9 @@ fn plan(
     if drive.max_tries == Some(0) && time_s.is_none() && drive.latency_limit.is_none() {
         let error = "--max-tries=0 needs an end: give --time or --latency-limit";
         return Err(Failure::new(Code::Start, error));
+    }
+    if let Some(agents) = order.meeting.agents {
+        admit_agents(order, workload, setup, agents)?;
     }
     if order.watch.plans && workload.drive.explained().queries.is_empty() {
         let error =
@@ -295,6 +303,7 @@ fn plan(
         clients: setup.clients,
         connections: setup.connections,
         threads: setup.threads,
+        agents: order.meeting.agents,
         pin: drive.pin.clone(),
         mode: setup.mode,
         wire: drive.wire.unwrap_or_default(),
@@ -313,6 +322,32 @@ fn plan(
         seed: setup.seed,
     };
     Ok(Plan { stages: source.stages(workload, &plan), ..plan })
+}
+
+/// Refuses what several drivers cannot do together.
+fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents: u32) -> Result<()> {
+    let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let stages = workload.drive.stages();
+    let by_execution = |stage: &Stage| stage.groups.iter().any(|group| group.work == Work::Queries);
+    if stages.len() > 1 || stages.iter().any(|stage| !matches!(stage.ends, Ends::After) || by_execution(stage)) {
+        let error = format!(
+            "{} has several stages, or queries that are kept one by one: it needs one driver",
+            workload.meta.id
+        );
+        return failed(error, "leave out --agents");
+    }
+    if order.log {
+        return failed("--log needs one driver: each agent runs its clients elsewhere".to_owned(), "leave it out");
+    }
+    if (setup.threads as u64) < u64::from(agents) {
+        let error = format!(
+            "{agents} agents need an engine thread each, and the run has {} for {} clients",
+            setup.threads,
+            setup.links()
+        );
+        return failed(error, "raise --clients or --threads, or lower --agents");
+    }
+    Ok(())
 }
 
 /// Refuses what the server cannot do.

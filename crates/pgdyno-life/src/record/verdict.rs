@@ -26,6 +26,8 @@ pub(crate) fn of(driven: &Driven, record: &RunRecord, broken: &[String], death: 
     if let Some(reason) = drive::early_end(&outcome.ended) {
         return match outcome.ended {
             Ended::Interrupted => end(Status::Interrupted, Some(reason), Code::Interrupted),
+            // The figures are those of a part of the clients from then on.
+            Ended::DriverLost(_) => end(Status::Invalid, Some(reason), Code::Run),
             _ => {
                 end(Status::Failed, Some(death.map_or(reason.clone(), |death| format!("{reason}; {death}"))), Code::Run)
             }

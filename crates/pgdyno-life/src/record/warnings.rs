@@ -19,7 +19,10 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     let Some(summary) = &record.summary else { return warnings };
     // Without a server, or with a null server, the run measures the driver.
     let real = !matches!(plan.target.as_str(), "none" | "null");
-    warnings.extend(driver::judge(&record.client, summary, real));
+    if record.drivers.is_empty() {
+        warnings.extend(driver::judge(&record.client, summary, real));
+    }
+    warnings.extend(drivers(record, summary, real));
     if plan.stages.is_empty() {
         warnings.extend(overloaded("", plan.pace, summary));
     }
@@ -55,6 +58,30 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
     }
     warnings.extend(machines::warnings(record));
     warnings
+}
+
+/// Returns the warnings about several drivers. What holds for several of them is one warning, with the figures of the
+/// first.
+fn drivers(record: &RunRecord, summary: &Summary, real: bool) -> Vec<String> {
+    let mut found: Vec<(String, String, usize)> = Vec::new();
+    for (nth, one) in record.drivers.iter().enumerate() {
+        for warning in driver::judge(&one.client, summary, real) {
+            let kind = warning.split(" (").next().unwrap_or(&warning).to_owned();
+            match found.iter_mut().find(|(known, ..)| *known == kind) {
+                Some((.., drivers)) => *drivers += 1,
+                None => {
+                    let name = format!("driver {} on {}", nth + 1, one.host);
+                    found.push((kind, warning.replacen("the driver", &name, 1), 1));
+                }
+            }
+        }
+    }
+    let of = record.drivers.len();
+    let told = |(_, warning, drivers): (String, String, usize)| match drivers {
+        1 => warning,
+        _ => format!("{drivers} of {of} drivers: {warning}"),
+    };
+    found.into_iter().map(told).collect()
 }
 
 /// Returns a warning about an open loop that did not reach its rate; `of` is the group of clients, if there are

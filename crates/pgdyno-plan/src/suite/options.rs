@@ -250,6 +250,7 @@ options! {
     clients: u64 => "clients",
     connections: u64 => "connections",
     threads: u64 => "threads",
+    agents: u64 => "agents",
     time: Duration => "time",
     transactions: u64 => "transactions",
     ramp: Duration => "ramp",

@@ -3,6 +3,7 @@
 use pgdyno_results::{ClientRecord, LatencyRecord, RunRecord, SamplesRecord};
 
 use super::markup::Html;
+use crate::describe::plural;
 use crate::units::{bytes, count, duration, percent};
 
 pub(super) fn watched(record: &RunRecord, html: &mut Html) {
@@ -63,6 +64,12 @@ fn driver(record: &RunRecord, html: &mut Html) {
         row("CPU a transaction", format!("{us:.1} µs"), "user and kernel, the whole program");
     }
     row("peak memory", bytes(client.rss_bytes_max), "");
+    for (nth, driver) in record.drivers.iter().enumerate() {
+        let busiest = driver.client.thread_busy.iter().copied().fold(0.0, f64::max);
+        let figure = format!("{}, busiest thread {}", plural(u64::from(driver.clients), "client"), percent(busiest));
+        let name = format!("driver {} on {}", nth + 1, driver.host);
+        row(&name, figure, driver.lost.as_deref().unwrap_or("one of the machines that were one driver"));
+    }
     html.heading("The driver").table(&[("", false), ("", true), ("", false)], &rows);
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgdyno_results::{GrowthRecord, RunRecord, Summary};
 
 use crate::Extent;
-use crate::describe::{line_of_drive, line_of_place, line_of_server};
+use crate::describe::{line_of_drive, line_of_place, line_of_server, plural};
 use crate::latency_table::{aligned, is_scheduled, latency_columns, latency_rows};
 use crate::metric::server_counts;
 use crate::paint::Paint;
@@ -191,8 +191,29 @@ fn counters(record: &RunRecord, s: &Summary, out: &mut dyn Write) -> io::Result<
     }
     client.push(format!("peak memory {}", bytes(record.client.rss_bytes_max)));
     wrapped(out, &format!("client: {}", client.join(", ")), "  ")?;
+    drivers(out, record)?;
     for line in steady::lines(s) {
         wrapped(out, &line, "  ")?;
+    }
+    Ok(())
+}
+
+/// Writes a line for each of several drivers.
+fn drivers(out: &mut dyn Write, record: &RunRecord) -> io::Result<()> {
+    for (nth, driver) in record.drivers.iter().enumerate() {
+        let client = &driver.client;
+        let mut facts = vec![
+            plural(u64::from(driver.clients), "client"),
+            plural(client.threads as u64, "thread"),
+            format!("busiest {} on CPU", percent(client.thread_busy.iter().copied().fold(0.0, f64::max))),
+            format!("{} waiting for one", percent(client.run_delay)),
+        ];
+        if let (Some(start), Some(error)) = (driver.start_ms, driver.clock_error_ms) {
+            facts.push(format!("began {start:+.1} ms from the common start (clock ±{error:.1} ms)"));
+        }
+        facts.extend(driver.lost.as_ref().map(|why| format!("lost: {why}")));
+        let name = format!("driver {} on {} (process {})", nth + 1, driver.host, driver.pid);
+        wrapped(out, &format!("{name}: {}", facts.join(", ")), "  ")?;
     }
     Ok(())
 }

@@ -4,6 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use super::LatencyRecord;
 
+/// One of several drivers that were one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DriverRecord {
+    /// Name of its machine.
+    pub host: String,
+    /// Its process.
+    pub pid: u32,
+    /// Its clients.
+    pub clients: u32,
+    /// How it ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+    /// When its clients began, since the common start, by the clock of the meeting server. May be below 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_ms: Option<f64>,
+    /// How far that clock may be from what the driver takes it for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_error_ms: Option<f64>,
+    /// Its machine, and its usage of it.
+    pub client: ClientRecord,
+}
+
 /// The driver: the machine of pgdyno, and pgdyno's usage of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientRecord {

@@ -137,6 +137,16 @@ Examples:
   pgdyno serve
   pgdyno serve --out /var/lib/pgdyno --port 9000";
 
+pub(super) const AGENT: &str = "\
+Examples:
+  pgdyno agent --meet \"host=meet dbname=bench\"        on each machine
+  pgdyno agents --meet \"host=meet dbname=bench\"       who is there
+  pgdyno run tproc-c -c 5000 --target db1 --meet host=meet --agents 8";
+
+pub(super) const AGENTS: &str = "\
+Examples:
+  pgdyno agents --meet \"host=meet dbname=bench\"";
+
 pub(super) const SERVER: &str = "\
 Examples:
   pgdyno server start

@@ -10,7 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pgdyno_engine::RATE_MAX_PER_S;
 use pgdyno_plan::{Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, WorkloadOrder};
 
-use super::{ConsentArgs, CycleArgs, RecipeArgs, TargetArgs, WatchArgs};
+use super::{ConsentArgs, CycleArgs, MeetingArgs, RecipeArgs, TargetArgs, WatchArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -32,6 +32,8 @@ pub(crate) struct RunArgs {
     pub(crate) cycle: CycleArgs,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
+    #[command(flatten)]
+    pub(crate) meeting: MeetingArgs,
     /// The place of the run in a suite
     #[arg(long, hide = true, value_name = "SUITE:ID:RUN:REPETITION", value_parser = super::suite::suite_run)]
     pub(crate) suite_run: Option<SuitePlan>,
@@ -115,6 +117,7 @@ impl RunArgs {
             recipe,
             cycle,
             watch,
+            meeting,
             suite_run,
             until_eof: _,
             again: _,
@@ -155,6 +158,7 @@ impl RunArgs {
             recipe: recipe.order(),
             cycle: cycle.order(),
             watch: watch.order(),
+            meeting: meeting.order(),
             suite: suite_run,
             no_load,
             replace,
@@ -305,7 +309,7 @@ pub(crate) struct DriveArgs {
     /// Connections that all clients share, each for the time of a transaction [default: each client has its own]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) connections: Option<u32>,
-    /// Engine threads [default: what the machine can spare]
+    /// Engine threads, of all agents together [default: what the machine can spare]
     #[arg(short = 'j', long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Pin engine threads to CPUs, one each: the first ones that this process may use, or a list as in --pin=0,2-4

@@ -5,6 +5,7 @@
 
 mod ab;
 mod again;
+mod agents;
 mod browser;
 mod builds;
 mod causes;

@@ -18,6 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("measure", &["wire"]),
     ("engine", &["measure", "net", "poll", "wire", "workload"]),
     ("load", &["net", "wire", "workload"]),
+    ("meet", &["net", "wire"]),
     ("samples", &[]),
     ("server", &["net", "samples", "workload"]),
     ("plan", &["wire", "workload"]),
@@ -50,6 +51,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "engine",
             "load",
             "measure",
+            "meet",
             "net",
             "null",
             "pgbench",
@@ -127,6 +129,33 @@ fn markdown(directory: &Path, pages: &mut Vec<PathBuf>) {
             pages.push(path);
         }
     }
+}
+
+#[test]
+fn kubernetes_manifests_are_valid_for_its_api() {
+    let directory = root().join("deploy/kubernetes");
+    let files = fs::read_dir(&directory).expect("a readable directory").flatten().map(|entry| entry.path());
+    let manifests: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "yaml")).collect();
+    assert!(manifests.len() >= 4, "{manifests:?}");
+    let own = root().join("target/kubernetes-validate/bin/kubernetes-validate");
+    let program = if own.exists() { own } else { PathBuf::from("kubernetes-validate") };
+    let validate = |file: &Path| Command::new(&program).arg("--strict").arg(file).output();
+    if validate(&manifests[0]).is_err() {
+        return pgdyno_testing::skipped::skipped("kubernetes-validate, which validates manifests, is not installed");
+    }
+    for file in &manifests {
+        let output = validate(file).expect("it runs");
+        let said = [&output.stdout[..], &output.stderr].concat();
+        assert!(output.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&said));
+    }
+    // It is strict: a word that the API does not know is refused.
+    let wrong =
+        fs::read_to_string(directory.join("agents.yaml")).expect("a manifest").replace("parallelism:", "paralelism:");
+    let file = std::env::temp_dir().join(format!("pgdyno-manifest-{}.yaml", std::process::id()));
+    fs::write(&file, wrong).expect("a writable directory");
+    let refused = validate(&file).expect("it runs");
+    fs::remove_file(&file).expect("it was there");
+    assert!(!refused.status.success());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::cli::{Cli, Command, RunArgs};
 
 /// Arguments of `pgdyno run` that plans do not store: they name the server, select the recipe's numbers, label the run, or
 /// name output files.
-const NOT_KEPT: [&str; 18] = [
+const NOT_KEPT: [&str; 20] = [
     "target",
     "config",
     "size",
@@ -30,6 +30,8 @@ const NOT_KEPT: [&str; 18] = [
     "suite-run",
     "again",
     "order",
+    "meet",
+    "wait",
     "help",
 ];
 
@@ -84,7 +86,7 @@ fn everything_else() -> Vec<Vec<String>> {
         line(
             "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3",
         ),
-        line("noop -c 9 -R 1000 -T 3s"),
+        line("noop -c 9 -R 1000 -T 3s --agents 3"),
         line("polardb-ro --target embedded -c 3"),
         line("mixed --target embedded -c 6"),
         line(&format!("{workloads}/sensor-1 --target embedded -t 10")),

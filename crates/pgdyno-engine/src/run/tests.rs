@@ -1,0 +1,116 @@
+//! Several drivers as one, against scripted servers in virtual time.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use pgdyno_measure::PartInterval;
+use pgdyno_workload::{Arrivals, Capabilities, Rate};
+
+use super::*;
+use crate::sim::{Answer, Simulation};
+use crate::{Share, Tick};
+
+const CLIENTS: u32 = 8;
+const SECOND_NS: u64 = 1_000_000_000;
+const SECONDS: u64 = 5;
+
+/// The reports of one thread, and what its clients sent: client within the thread, time, and text.
+struct Thread {
+    parts: Vec<PartInterval>,
+    statements: Vec<(usize, u64, String)>,
+}
+
+/// Runs the clients of these threads, of all threads of the run.
+fn threads(drive: &dyn Drive, spec: &RunSpec, own: Range<usize>) -> Vec<Thread> {
+    let control = Control::new();
+    let statements = numbered(drive.statements(&Capabilities::default()));
+    let run = StagedRun { drive, statements, backend: Backend::None, spec, control: &control };
+    let stage = StageSpec::new(&drive.stages()[0], spec).unwrap();
+    own.map(|thread| {
+        let sent = RefCell::new(Vec::new());
+        let parts = RefCell::new(Vec::new());
+        let close = |fleet: &mut Fleet, at: Tick| {
+            let index = parts.borrow().len() as u64;
+            let phase = if index < SECONDS { Phase::Measure } else { Phase::Drain };
+            parts.borrow_mut().push(PartInterval {
+                phase,
+                index,
+                start_ns: at.0 - SECOND_NS,
+                end_ns: at.0,
+                groups: vec![(fleet.recorder(0).take(), fleet.recorder(0).in_flight())],
+                usage: vec![pgdyno_measure::WorkerUsage { user_ns: 7, ..Default::default() }],
+            });
+        };
+        let fleet = run.fleet(&stage, 0, thread, spec.threads);
+        let mut simulation = Simulation::new(fleet, |request| {
+            // Server and statement decide, and nothing that depends on the driver.
+            let service_ns = 1_000_000 + request.at.0 % 977_000 * 50;
+            sent.borrow_mut().push((request.client, request.at.0, request.sql.to_owned()));
+            Answer::Complete { service_ns }
+        })
+        .closing(SECOND_NS, close);
+        simulation.run(Tick(SECONDS * SECOND_NS));
+        // Transactions that were in flight have ended.
+        let end = Tick((SECONDS + 1) * SECOND_NS);
+        close(simulation.fleet(), end);
+        drop(simulation);
+        Thread { parts: parts.into_inner(), statements: sent.into_inner() }
+    })
+    .collect()
+}
+
+/// Merges parts of drivers with so many threads each.
+fn merged(parts: Vec<Vec<PartInterval>>) -> String {
+    let counts: Vec<_> = parts.iter().map(|parts| parts[0].usage.len()).collect();
+    let mut merger = Merger::new(&counts, &[true], StagePlace::default());
+    let longest = parts.iter().map(Vec::len).max().unwrap();
+    let mut intervals = Vec::new();
+    for index in 0..longest {
+        for (driver, parts) in parts.iter().enumerate() {
+            intervals.extend(parts.get(index).into_iter().flat_map(|part| merger.add(driver, part.clone())));
+        }
+    }
+    intervals.extend(merger.finish());
+    format!("{intervals:?} {:?}", merger.phases())
+}
+
+/// Returns the intervals of one driver, as it reports them.
+fn driver(threads: Vec<Thread>) -> Vec<PartInterval> {
+    let mut merger = Merger::new(&vec![1; threads.len()], &[true], StagePlace::default());
+    let mut intervals = Vec::new();
+    let mut queues: Vec<_> = threads.into_iter().map(|thread| thread.parts.into_iter()).collect();
+    while queues.iter().any(|queue| queue.len() > 0) {
+        for (nth, queue) in queues.iter_mut().enumerate() {
+            intervals.extend(queue.next().into_iter().flat_map(|part| merger.add(nth, part)));
+        }
+    }
+    intervals.extend(merger.finish());
+    intervals.iter().map(PartInterval::from).collect()
+}
+
+#[test]
+fn four_drivers_do_what_one_does_and_their_figures_are_the_same_to_the_last_digit() {
+    let rate = Rate { per_s: 400.0, arrivals: Arrivals::Poisson };
+    for (workload, rate) in [("tproc-c", None), ("tpcb-like", None), ("select-only", Some(rate))] {
+        let workload = pgdyno_workloads::registry::build(workload, []).unwrap();
+        let drive = &*workload.drive;
+        drive.prepare();
+        let spec = RunSpec { clients: CLIENTS, threads: 8, rate, seed: 42, ..RunSpec::default() };
+        let one = threads(drive, &spec, 0..spec.threads);
+        let drivers: Vec<_> = (0..4).map(|driver| Share { driver, drivers: 4 }.threads(spec.threads)).collect();
+        let several: Vec<_> = drivers.iter().map(|own| threads(drive, &spec, own.clone())).collect();
+
+        let logs = |threads: &[Thread]| threads.iter().map(|thread| thread.statements.clone()).collect::<Vec<_>>();
+        let log = logs(&one);
+        assert!(
+            log.iter().all(|statements| statements.len() > 50),
+            "{:?}",
+            log.iter().map(Vec::len).collect::<Vec<_>>()
+        );
+        assert_eq!(log, several.iter().flat_map(|threads| logs(threads)).collect::<Vec<_>>());
+
+        let of_one = merged(vec![driver(one)]);
+        assert!(of_one.contains("committed"), "{of_one}");
+        assert_eq!(of_one, merged(several.into_iter().map(driver).collect()));
+    }
+}

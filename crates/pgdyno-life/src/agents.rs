@@ -1,0 +1,51 @@
+//! Several machines as one driver: agents that meet in a PostgreSQL database and do what a run's coordinator asks.
+//!
+//! - [`serve`](serve::serve) is an agent: it joins a meeting and serves one run after another;
+//! - [`Team`] is the coordinator's side: it gathers agents, looks at the target with their eyes, and keeps them while
+//!   the run goes on;
+//! - `drive` has a team drive as the engine drives with its own threads;
+//! - `task` is what they tell each other.
+//!
+//! What is coordinated, and how, is in `pgdyno-meet`, which knows nothing of runs.
+
+pub(crate) mod drive;
+pub mod serve;
+pub(crate) mod task;
+mod team;
+
+use pgdyno_meet::postgres::{self, AgentRow, MeetError};
+use pgdyno_net::{ConnectOptions, Env};
+
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+
+pub(crate) use team::Team;
+
+/// The version that agent and coordinator must have in common.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns how to connect to a meeting database.
+fn meeting(dsn: &str) -> Result<ConnectOptions> {
+    let options = ConnectOptions::resolve(dsn, &Env::from_process()).or_fail(Code::Start)?;
+    Ok(options.with_application_name("pgdyno meeting"))
+}
+
+fn refused(error: MeetError, options: &ConnectOptions) -> Failure {
+    let remedy = error.remedy();
+    let unreachable = matches!(error, MeetError::Connect(_));
+    let failure = Failure::new(Code::Start, error);
+    match remedy {
+        Some(remedy) => failure.hint(remedy),
+        None if unreachable => failure.hint(format!("--meet names {options}: any PostgreSQL that all machines reach")),
+        None => failure,
+    }
+}
+
+/// Returns the agents at a meeting.
+///
+/// # Errors
+/// When the meeting database cannot be reached or used.
+pub fn list(dsn: &str) -> Result<Vec<AgentRow>> {
+    let options = meeting(dsn)?;
+    postgres::agents(&options).map_err(|error| refused(error, &options))
+}

@@ -1,0 +1,306 @@
+//! An agent: joins a meeting, and serves one run after another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use pgdyno_engine::{
+    Audience, Backend, Control, Ended, Event, FileLimit, RunError, RunSpec, Share, raise_file_limit, run,
+};
+use pgdyno_meet::Action;
+use pgdyno_meet::postgres::Seat;
+use pgdyno_net::Admin;
+use pgdyno_plan::{Plan, TargetOrder};
+use pgdyno_results::{ClientRecord, input_path};
+use pgdyno_workload::Note;
+
+use super::task::{self, Batch, DriveTask, Drove, LookTask, Looked, Task};
+use super::team::system_identifier;
+use super::{PROGRAM, meeting, refused};
+use crate::drive::cpus::cpus;
+use crate::drive::{pinning, spec};
+use crate::events::{EventSink, Silent};
+use crate::exit_code::Code;
+use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::plan::resolve::{Request, Resolved};
+use crate::record::figures;
+use crate::stage::is_null;
+use crate::target::{Demand, Server, Target};
+
+/// Longest time between two looks at what the user and the task want.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// How long an agent that its user has ended waits for the coordinator to notice.
+const LEAVING: Duration = Duration::from_secs(5);
+
+/// What an agent is told when it is started.
+#[derive(Clone, Debug, Default)]
+pub struct AgentOrder {
+    /// The connection string of the meeting database.
+    pub meet: String,
+    /// Leave after the first run.
+    pub once: bool,
+    /// The target as this machine reaches it, instead of the run's own words for it.
+    pub target: Option<String>,
+    /// The file with the named targets.
+    pub config: Option<PathBuf>,
+}
+
+/// What a task's thread tells the agent's.
+enum Told {
+    Ready,
+    Batch(Vec<u8>),
+    Did(std::result::Result<Done, String>),
+}
+
+/// The answer of a task that was done.
+enum Done {
+    Looked(Looked),
+    /// With the moment at which its clients began.
+    Drove(Box<Drove>, Option<Instant>),
+}
+
+/// A task in progress.
+struct Job {
+    nth: u32,
+    control: Arc<Control>,
+    /// Gives the moment of the common start; dropping it calls the run off.
+    begin: Option<Sender<Instant>>,
+    told: Receiver<Told>,
+    thread: JoinHandle<()>,
+}
+
+/// Joins the meeting, and serves runs until the user ends it, or after the first one with `once`.
+///
+/// # Errors
+/// When there is no meeting.
+pub fn serve(order: &AgentOrder, interrupt: &Interrupt, events: &dyn EventSink) -> Result<Code> {
+    let options = meeting(&order.meet)?;
+    let mut seat = Seat::join(&options, PROGRAM, cpus()).map_err(|error| refused(error, &options))?;
+    events.note(&format!("agent {} waits for runs at {options}", seat.id()));
+    let (mut job, mut code): (Option<Job>, _) = (None, Code::Success);
+    // When its user has ended it.
+    let mut ending: Option<Instant> = None;
+    loop {
+        if interrupt.control.is_stopping() && ending.is_none() {
+            ending = Some(Instant::now());
+            if let Some(job) = &mut job {
+                code = Code::Interrupted;
+                job.stop(false);
+            }
+        }
+        if interrupt.control.is_killing()
+            && let Some(job) = &mut job
+        {
+            job.stop(true);
+        }
+        if let Some(running) = &job
+            && let Ok(told) = running.told.try_recv()
+        {
+            if pass_on(&mut seat, running.nth, told, ending.is_some(), events)
+                && let Some(job) = job.take()
+            {
+                // It has told its last. A panic was reported when it happened.
+                let _ = job.thread.join();
+            }
+            continue;
+        }
+        // The coordinator is to read how the task ended before the agent is gone.
+        if job.is_none() && ending.is_some_and(|since| seat.run().is_none() || since.elapsed() > LEAVING) {
+            break;
+        }
+        match seat.step(GLANCE) {
+            Some(Action::Do { nth, .. }) if ending.is_some() => seat.did(nth, Err("its user ended it".to_owned())),
+            Some(Action::Do { nth, task }) => {
+                let run = seat.run().map(|run| run.0).unwrap_or_default();
+                job = Job::begin(nth, run, &task, order, events);
+                if job.is_none() {
+                    seat.did(nth, Err("the system gave no thread".to_owned()));
+                }
+            }
+            Some(Action::Begin { nth, at }) => {
+                let at = seat.instant(at);
+                if let Some(begin) = job.as_ref().filter(|job| job.nth == nth).and_then(|job| job.begin.as_ref()) {
+                    // The thread waits for it; if it has ended, it has told why.
+                    let _ = begin.send(at);
+                }
+            }
+            Some(Action::Stop { nth, at_once }) => {
+                if let Some(job) = job.as_mut().filter(|job| job.nth == nth) {
+                    job.stop(at_once);
+                }
+            }
+            Some(Action::Released) => {
+                events.note("released; waits for runs");
+                if order.once {
+                    break;
+                }
+            }
+            None => {}
+        }
+    }
+    seat.leave();
+    Ok(code)
+}
+
+/// Passes on what a task's thread told. Returns true if that was its end.
+fn pass_on(seat: &mut Seat, nth: u32, told: Told, is_ending: bool, events: &dyn EventSink) -> bool {
+    match told {
+        Told::Ready => {
+            events.note("connected; waits for the common start");
+            seat.ready(nth);
+            false
+        }
+        Told::Batch(batch) => {
+            seat.batch(nth, batch);
+            false
+        }
+        Told::Did(did) => {
+            let did = did.and_then(|done| match done {
+                Done::Drove(..) if is_ending => Err("its user ended it".to_owned()),
+                Done::Drove(drove, began) => {
+                    let began_ns = began.and_then(|at| seat.server_ns(at));
+                    task::encode(&Drove { began_ns, clock_error_ns: seat.clock_error_ns(), ..*drove })
+                }
+                Done::Looked(looked) => task::encode(&looked),
+            });
+            if let Err(why) = &did {
+                events.warn(why);
+            }
+            seat.did(nth, did);
+            true
+        }
+    }
+}
+
+impl Job {
+    fn begin(nth: u32, run: u64, task: &[u8], order: &AgentOrder, events: &dyn EventSink) -> Option<Self> {
+        let control = Arc::new(Control::new());
+        let (begin, moment) = mpsc::channel();
+        let (tell, told) = mpsc::channel();
+        let task = task::decode::<Task>(task);
+        if let Ok(Task::Drive(task)) = &task {
+            let what = format!("{}, place {} of {}", task.plan.workload, task.driver + 1, task.drivers);
+            events.note(&format!("serves run {run}: {what}"));
+        }
+        let (inner, order) = (Arc::clone(&control), order.clone());
+        let work = move || {
+            let done = task.and_then(|task| match task {
+                Task::Look(task) => look(&task, &order).map(Done::Looked),
+                Task::Drive(task) => drive(&task, &order, &inner, &moment, &tell),
+            });
+            // The agent listens until it has heard this.
+            let _ = tell.send(Told::Did(done));
+        };
+        let thread = std::thread::Builder::new().name("pgdyno-task".to_owned()).spawn(work).ok()?;
+        Some(Self { nth, control, begin: Some(begin), told, thread })
+    }
+
+    fn stop(&mut self, at_once: bool) {
+        self.begin = None;
+        if at_once { self.control.kill() } else { self.control.stop() }
+    }
+}
+
+/// Returns the target as this machine reaches it.
+fn target(target: Option<&str>, order: &AgentOrder) -> Result<Target> {
+    let Some(target) = order.target.as_deref().or(target) else { return Ok(Target::none()) };
+    let target = Some(target.to_owned());
+    Target::resolve(&TargetOrder { target, config: order.config.clone(), ..TargetOrder::default() })
+}
+
+fn failed(failure: &Failure) -> String {
+    failure.text()
+}
+
+/// Looks at the target.
+fn look(task: &LookTask, order: &AgentOrder) -> std::result::Result<Looked, String> {
+    if let FileLimit::TooLow { needed, hard } = raise_file_limit(task.links) {
+        return Err(format!(
+            "its share of {} connections needs {needed} open files, but the hard limit is {hard} (raise it, or have more \
+             agents)",
+            task.links
+        ));
+    }
+    let target = target(task.target.as_deref(), order).map_err(|failure| failed(&failure))?;
+    let Some(options) = target.given() else { return Ok(Looked::default()) };
+    let mut admin = Admin::connect(options).map_err(|error| failed(&Failure::new(Code::Start, error)))?;
+    let system_identifier = if is_null(&admin) { None } else { system_identifier(&mut admin) };
+    Ok(Looked { system_identifier })
+}
+
+/// Drives a share of the clients.
+fn drive(
+    task: &DriveTask,
+    order: &AgentOrder,
+    control: &Control,
+    moment: &Receiver<Instant>,
+    tell: &Sender<Told>,
+) -> std::result::Result<Done, String> {
+    let files = tempfile::tempdir().map_err(|error| format!("no directory for the files of the run: {error}"))?;
+    for (hash, bytes) in task.contents()? {
+        let path = input_path(files.path(), hash).ok_or_else(|| format!("'{hash}' is no hash"))?;
+        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
+        written.map_err(|error| format!("a file of the run cannot be written: {error}"))?;
+    }
+    let request = Request::of_plan(&task.plan, files.path()).map_err(|failure| failed(&failure))?;
+    let Resolved { plan, workload, .. } = request.resolve(&task.facts).map_err(|failure| failed(&failure))?;
+    // What is watched is the coordinator's business.
+    let theirs = &task.plan;
+    let plan = Plan { recipe: theirs.recipe.clone(), watch: theirs.watch.clone(), ..plan };
+    if plan.hash() != theirs.hash() {
+        return Err("this agent's program makes another plan of the run's".to_owned());
+    }
+    let share = Share { driver: task.driver, drivers: task.drivers };
+    let threads = share.threads(plan.threads).len();
+    let pin = pinning::cpus(plan.pin.as_deref(), threads).map_err(|failure| failed(&failure))?;
+    let server = reach(task, order).map_err(|failure| failed(&failure))?;
+    let options = server.options.as_ref().map(|options| {
+        let options = task.database.as_deref().map_or_else(|| options.clone(), |name| options.with_database(name));
+        task.options.as_deref().map_or_else(|| options.clone(), |settings| options.with_session_options(settings))
+    });
+    workload.drive.prepare();
+    let client = figures::client();
+    let mut began = None;
+    let send = |batch: &Batch| drop(tell.send(Told::Batch(batch.to_bytes())));
+    let spec = RunSpec { share: Some(share), ..spec(&plan, pin.clone()) };
+    let audience = Audience {
+        on_connect: &|_| {},
+        on_event: &mut |event| match event {
+            Event::Started { .. } => {}
+            Event::Interval(interval) => send(&Batch::Interval(Box::new(interval.into()))),
+            Event::Lost { why } => send(&Batch::Note(format!("a client lost its connection: {why}"))),
+            Event::ConnectFailed { error, .. } => send(&Batch::Note(format!("a client could not connect: {error}"))),
+            Event::Note(Note::Notice(notice)) => send(&Batch::Note(format!("{}: {}", notice.severity, notice.message))),
+            Event::Note(note) => send(&Batch::Note(note.text().into_owned())),
+        },
+        observer: &mut |_, _| None,
+        start: &mut || {
+            drop(tell.send(Told::Ready));
+            began = moment.recv().ok();
+            began
+        },
+    };
+    let backend = options.as_ref().map_or(Backend::None, Backend::Server);
+    let outcome = run(&*workload.drive, workload.drive.statements(&task.caps), backend, &spec, control, audience);
+    let outcome = outcome.map_err(|error| match error {
+        RunError::CalledOff => "the run was called off".to_owned(),
+        error => failed(&Failure::new(Code::Start, error)),
+    })?;
+    if let Ended::Fatal(why) = &outcome.ended {
+        return Err(why.clone());
+    }
+    let client = ClientRecord { pinned: pin, ..client };
+    Ok(Done::Drove(Box::new(Drove::of(&outcome, client)), began))
+}
+
+/// Reaches the server of a share.
+fn reach(task: &DriveTask, order: &AgentOrder) -> Result<Server> {
+    let plan = &task.plan;
+    let dsn = plan.target_dsn.as_deref().unwrap_or(&plan.target);
+    let target = target(Some(dsn).filter(|dsn| *dsn != "none"), order)?;
+    target.bring_up(&TargetOrder::default(), Demand { clients: plan.links(), is_analytic: false }, &Silent)
+}

@@ -1,0 +1,219 @@
+//! What a coordinator asks of its agents, and what they answer.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
+use pgdyno_measure::PartInterval;
+use pgdyno_plan::{Facts, Plan};
+use pgdyno_results::ClientRecord;
+use pgdyno_wire::SqlState;
+use pgdyno_workload::Capabilities;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// A task of an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Task {
+    /// Connect to the target, and say which server it is.
+    Look(LookTask),
+    /// Drive a share of the clients, from a common start.
+    Drive(Box<DriveTask>),
+}
+
+/// A look at the target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LookTask {
+    /// The target, without a password; `None` if the workload needs none, or each agent starts its own.
+    pub(crate) target: Option<String>,
+    /// Connections that the agent will need at most.
+    pub(crate) links: u32,
+}
+
+/// What an agent saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Looked {
+    /// The system identifier of the server; absent without one, and if it does not say.
+    pub(crate) system_identifier: Option<String>,
+}
+
+/// A share of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct DriveTask {
+    /// The plan of the whole run.
+    pub(crate) plan: Plan,
+    /// The facts that it was made from.
+    pub(crate) facts: Facts,
+    /// What the server can do.
+    pub(crate) caps: Capabilities,
+    /// Files of the workload that are too large for the plan, by their SHA-256, in base64.
+    pub(crate) files: BTreeMap<String, String>,
+    /// The database, if it is not the target's own.
+    pub(crate) database: Option<String>,
+    /// Settings of each session, in the form of libpq's `options`.
+    pub(crate) options: Option<String>,
+    /// The agent's place.
+    pub(crate) driver: usize,
+    /// Number of agents.
+    pub(crate) drivers: usize,
+}
+
+impl DriveTask {
+    /// Returns files with their contents as a task has them.
+    pub(crate) fn files<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> BTreeMap<String, String> {
+        files.into_iter().map(|(hash, bytes)| (hash.to_owned(), STANDARD.encode(bytes))).collect()
+    }
+
+    /// Returns the contents of the files.
+    pub(crate) fn contents(&self) -> Result<Vec<(&str, Vec<u8>)>, String> {
+        let decoded = |(hash, text): (&'_ String, &String)| match STANDARD.decode(text) {
+            Ok(bytes) => Ok((hash.clone(), bytes)),
+            Err(error) => Err(format!("file {hash} cannot be read: {error}")),
+        };
+        let all: Vec<_> = self.files.iter().map(decoded).collect::<Result<_, _>>()?;
+        Ok(self.files.keys().map(String::as_str).zip(all.into_iter().map(|(_, bytes)| bytes)).collect())
+    }
+}
+
+/// What an agent sends while it drives.
+#[derive(Debug)]
+pub(crate) enum Batch {
+    /// An interval has ended.
+    Interval(Box<PartInterval>),
+    /// Something worth knowing happened.
+    Note(String),
+}
+
+const INTERVAL: u8 = b'I';
+const NOTE: u8 = b'N';
+
+impl Batch {
+    /// Returns it as bytes.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Interval(interval) => [&[INTERVAL], &interval.to_bytes()[..]].concat(),
+            Self::Note(text) => [&[NOTE], text.as_bytes()].concat(),
+        }
+    }
+
+    /// Reads what [`Batch::to_bytes`] wrote.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        match bytes.split_first() {
+            Some((&INTERVAL, rest)) => {
+                let interval = PartInterval::from_bytes(rest).map_err(|error| error.to_string())?;
+                Ok(Self::Interval(Box::new(interval)))
+            }
+            Some((&NOTE, rest)) => Ok(Self::Note(String::from_utf8_lossy(rest).into_owned())),
+            _ => Err("a batch is of no known kind".to_owned()),
+        }
+    }
+}
+
+/// How an agent's share of a run ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Drove {
+    /// Why its clients ended early, if the server was lost to all of them.
+    pub(crate) server_lost: Option<String>,
+    pub(crate) connect_ns: u64,
+    pub(crate) threads: usize,
+    pub(crate) clients: u32,
+    pub(crate) clients_lost: usize,
+    pub(crate) clients_aborted: usize,
+    pub(crate) cancelled_in_flight: usize,
+    pub(crate) errors: Vec<SentError>,
+    pub(crate) user_ns: u64,
+    pub(crate) sys_ns: u64,
+    /// When its clients began, by the clock of the meeting server, in nanoseconds since 1970.
+    pub(crate) began_ns: Option<u64>,
+    /// How far that may be off.
+    pub(crate) clock_error_ns: Option<u64>,
+    /// The agent's machine.
+    pub(crate) client: ClientRecord,
+}
+
+/// Errors with one SQLSTATE.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SentError {
+    pub(crate) code: String,
+    pub(crate) count: u64,
+    pub(crate) message: String,
+    pub(crate) place: Option<String>,
+}
+
+impl Drove {
+    /// Returns the answer of an agent whose engine ended so.
+    pub(crate) fn of(outcome: &RunOutcome, client: ClientRecord) -> Self {
+        let error = |(code, sample): (&SqlState, &ErrorSample)| SentError {
+            code: code.to_string(),
+            count: sample.count,
+            message: sample.message.clone(),
+            place: sample.place.clone(),
+        };
+        Self {
+            server_lost: match &outcome.ended {
+                Ended::ServerLost(why) => Some(why.clone()),
+                _ => None,
+            },
+            connect_ns: outcome.connect_ns,
+            threads: outcome.threads,
+            clients: outcome.clients,
+            clients_lost: outcome.clients_lost,
+            clients_aborted: outcome.clients_aborted,
+            cancelled_in_flight: outcome.cancelled_in_flight,
+            errors: outcome.errors.iter().map(error).collect(),
+            user_ns: outcome.process.user_ns,
+            sys_ns: outcome.process.sys_ns,
+            began_ns: None,
+            clock_error_ns: None,
+            client: ClientRecord { rss_bytes_max: outcome.process.rss_bytes_max, ..client },
+        }
+    }
+
+    /// Returns the CPU time of its process.
+    pub(crate) fn usage(&self) -> ProcessUsage {
+        ProcessUsage { user_ns: self.user_ns, sys_ns: self.sys_ns, rss_bytes_max: 0 }
+    }
+}
+
+/// Returns something that a task or its answer consists of as bytes.
+pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(value).map_err(|error| error.to_string())
+}
+
+/// Reads what [`encode`] wrote.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|error| format!("a message cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_notes_are_read_back() {
+        let contents = [("ab", &[0_u8, 255, 7][..]), ("cd", b"SELECT 1;")];
+        let task = DriveTask {
+            plan: serde_json::from_value(plan()).unwrap(),
+            facts: Facts::unknown(),
+            caps: Capabilities::default(),
+            files: DriveTask::files(contents),
+            database: None,
+            options: None,
+            driver: 0,
+            drivers: 1,
+        };
+        let task: DriveTask = decode(&encode(&task).unwrap()).unwrap();
+        let read = task.contents().unwrap();
+        assert_eq!(read.iter().map(|(hash, bytes)| (*hash, &bytes[..])).collect::<Vec<_>>(), contents);
+        let Ok(Batch::Note(text)) = Batch::from_bytes(&Batch::Note("lost".to_owned()).to_bytes()) else { panic!() };
+        assert_eq!(text, "lost");
+        assert!(Batch::from_bytes(b"").is_err() && Batch::from_bytes(b"Ix").is_err());
+    }
+
+    fn plan() -> serde_json::Value {
+        let text = include_str!("../../../../fixtures/runs/v1/run.json");
+        let record: serde_json::Value = serde_json::from_str(text).unwrap();
+        record["plan"].clone()
+    }
+}

@@ -1,0 +1,285 @@
+//! The agents of a run, and a thread that keeps in touch with them.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use pgdyno_meet::postgres::{AgentRow, Desk};
+use pgdyno_meet::{Gathering, JobEnd, MemberEnd, News};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::MeetingOrder;
+
+use super::task::{self, LookTask, Looked, Task};
+use super::{PROGRAM, meeting, refused};
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, OrFail, Result};
+use crate::interrupt::Interrupt;
+
+/// How long agents are waited for, unless the order says so.
+const WAIT_S: f64 = 60.0;
+/// Longest time between two looks at what the user wants.
+const GLANCE: Duration = Duration::from_millis(50);
+/// How long released agents may take to notice it.
+const RELEASING: Duration = Duration::from_secs(5);
+
+/// A request to the thread.
+enum Request {
+    Begin { tasks: Vec<Arc<[u8]>>, has_start: bool },
+    Go { lead: Duration },
+    Stop { at_once: bool },
+}
+
+/// What the thread tells.
+pub(super) enum Told {
+    News(News),
+    /// The common start was ordered: its moment here, and by the meeting server's clock; `None` if that is unknown.
+    Go(Option<(Instant, u64)>),
+}
+
+/// Agents that serve a run. Dropping it releases them.
+pub(crate) struct Team {
+    requests: Option<Sender<Request>>,
+    told: Receiver<Told>,
+    thread: Option<JoinHandle<()>>,
+    pub(super) members: Vec<AgentRow>,
+    options: ConnectOptions,
+}
+
+impl Team {
+    /// Announces a run, and waits for its agents. `what` describes the run in lists.
+    ///
+    /// # Errors
+    /// When there is no meeting, or too few agents come.
+    pub(crate) fn gather(
+        order: &MeetingOrder,
+        what: &str,
+        interrupt: &Interrupt,
+        events: &dyn EventSink,
+    ) -> Result<Option<Self>> {
+        let (wanted, meet) = match (order.agents, &order.meet) {
+            (None, None) => return Ok(None),
+            (Some(wanted), Some(meet)) => (wanted as usize, meet),
+            (Some(wanted), None) => {
+                let error = format!("--agents {wanted} needs a place where they meet");
+                let hint = "give --meet \"host=… dbname=…\", a PostgreSQL database that all machines reach";
+                return Err(Failure::new(Code::Start, error).hint(hint));
+            }
+            (None, Some(_)) => {
+                let hint = "give --agents N; `pgdyno agents --meet …` lists who is there";
+                return Err(Failure::new(Code::Start, "--meet needs the number of agents").hint(hint));
+            }
+        };
+        let options = meeting(meet)?;
+        let wait = Duration::from_secs_f64(order.wait.unwrap_or(WAIT_S));
+        let mut desk =
+            Desk::announce(&options, PROGRAM, what, wanted, wait).map_err(|error| refused(error, &options))?;
+        let (mut begun, mut is_told) = (Instant::now(), false);
+        let members = loop {
+            if interrupt.control.is_stopping() {
+                desk.close(RELEASING);
+                return Err(Failure::new(Code::Interrupted, "interrupted while waiting for agents"));
+            }
+            match desk.step(GLANCE) {
+                Some(News::Gathered(members)) => break members,
+                Some(News::TooFew(found)) => {
+                    let failure = too_few(&desk, found, wanted, wait, &options);
+                    desk.close(RELEASING);
+                    return Err(failure);
+                }
+                _ => {}
+            }
+            if !is_told && begun.elapsed() > Duration::from_secs(1) {
+                is_told = true;
+                begun = Instant::now();
+                events.note(&format!("waiting for {} at {options}", agents(wanted)));
+            }
+        };
+        let members: Vec<_> = members.iter().filter_map(|member| desk.agent(*member)).cloned().collect();
+        let (requests, inbox) = mpsc::channel();
+        let (tell, told) = mpsc::channel();
+        let keep = move || keep(desk, &inbox, &tell);
+        let thread = std::thread::Builder::new().name("pgdyno-meeting".to_owned()).spawn(keep).or_fail(Code::Start)?;
+        Ok(Some(Self { requests: Some(requests), told, thread: Some(thread), members, options }))
+    }
+
+    /// Returns the number of agents.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Returns the CPUs of all agents.
+    pub(crate) fn cpus(&self) -> usize {
+        self.members.iter().map(|member| member.cpus).sum()
+    }
+
+    /// Returns an agent's name in messages.
+    pub(crate) fn name(&self, place: usize) -> String {
+        let member = self.members.get(place);
+        member.map_or_else(String::new, |m| format!("agent {} on {} (process {})", place + 1, m.host, m.pid))
+    }
+
+    /// Returns a failure with the agent's machine: the protocol knows places only.
+    pub(super) fn named(&self, why: &str) -> String {
+        let split = why.strip_prefix("agent ").and_then(|rest| rest.split_once(": "));
+        let place = split.and_then(|(place, rest)| Some((place.parse::<usize>().ok()?, rest)));
+        place.map_or_else(|| why.to_owned(), |(place, rest)| format!("{}: {rest}", self.name(place - 1)))
+    }
+
+    /// Lets all agents look at the target, and refuses agents that cannot reach it or see another server than `ours`.
+    /// Returns what a reader of the figures must know.
+    pub(crate) fn look(
+        &self,
+        target: Option<&str>,
+        links: u32,
+        ours: Option<&mut Admin>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<String>> {
+        let ours = ours.and_then(system_identifier);
+        let warning = (ours.is_some() && ours == self.meeting_server()).then(|| {
+            "the meeting database is on the measured server (name another one by --meet): what the drivers tell each \
+             other is part of its work"
+                .to_owned()
+        });
+        let links = links.div_ceil(self.len().max(1) as u32);
+        let task = Task::Look(LookTask { target: target.map(str::to_owned), links });
+        let task: Arc<[u8]> = task::encode(&task).or_fail(Code::Start)?.into();
+        let end = self.job(vec![task; self.len()], interrupt)?;
+        if let Some(why) = end.failure {
+            return Err(Failure::new(Code::Start, self.named(&why)));
+        }
+        for (place, end) in end.members.iter().enumerate() {
+            let looked: Looked = match end {
+                MemberEnd::Did(bytes) => task::decode(bytes).or_fail(Code::Start)?,
+                // One of them would be the job's failure.
+                MemberEnd::Failed(_) | MemberEnd::Lost(_) => continue,
+            };
+            if looked.system_identifier.is_some() && ours.is_some() && looked.system_identifier != ours {
+                let (theirs, ours) = (looked.system_identifier.unwrap_or_default(), ours.unwrap_or_default());
+                let error = format!(
+                    "{} sees another server: its system identifier is {theirs}, and {ours} here",
+                    self.name(place)
+                );
+                let hint = "name the target by an address that means the same server on all machines, or give that \
+                            agent its own --target";
+                return Err(Failure::new(Code::Start, error).hint(hint));
+            }
+        }
+        Ok(warning)
+    }
+
+    /// Returns the system identifier of the meeting server, if it says so.
+    fn meeting_server(&self) -> Option<String> {
+        system_identifier(&mut Admin::connect(&self.options).ok()?)
+    }
+
+    /// Runs a job without a common start.
+    fn job(&self, tasks: Vec<Arc<[u8]>>, interrupt: &Interrupt) -> Result<JobEnd> {
+        self.request(Request::Begin { tasks, has_start: false });
+        loop {
+            if interrupt.control.is_stopping() {
+                self.stop(true);
+            }
+            match self.told(GLANCE)? {
+                Some(Told::News(News::Ended(_))) if interrupt.control.is_stopping() => {
+                    return Err(Failure::new(Code::Interrupted, "interrupted while the agents looked at the target"));
+                }
+                Some(Told::News(News::Ended(end))) => return Ok(end),
+                _ => {}
+            }
+        }
+    }
+
+    /// Begins a job with a common start.
+    pub(super) fn begin(&self, tasks: Vec<Arc<[u8]>>) {
+        self.request(Request::Begin { tasks, has_start: true });
+    }
+
+    /// Orders the common start after this time.
+    pub(super) fn go(&self, lead: Duration) {
+        self.request(Request::Go { lead });
+    }
+
+    /// Ends the job.
+    pub(super) fn stop(&self, at_once: bool) {
+        self.request(Request::Stop { at_once });
+    }
+
+    /// Waits for what the thread tells.
+    pub(super) fn told(&self, patience: Duration) -> Result<Option<Told>> {
+        match self.told.recv_timeout(patience) {
+            Ok(told) => Ok(Some(told)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(Failure::new(Code::Run, "the thread that keeps in touch with the agents has ended"))
+            }
+        }
+    }
+
+    fn request(&self, request: Request) {
+        // The thread lives as long as the sender.
+        let _ = self.requests.as_ref().map(|requests| requests.send(request));
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        // A panic of the thread was reported when it happened.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Keeps in touch until nobody asks for anything any more.
+fn keep(mut desk: Desk, inbox: &Receiver<Request>, tell: &Sender<Told>) {
+    loop {
+        match inbox.try_recv() {
+            Ok(Request::Begin { tasks, has_start }) => desk.begin(&tasks, has_start, false),
+            Ok(Request::Go { lead }) => {
+                let at = desk.go_in(lead).and_then(|at| Some((at, desk.server_ns(at)?)));
+                drop(tell.send(Told::Go(at)));
+            }
+            Ok(Request::Stop { at_once }) => desk.stop(at_once),
+            Err(mpsc::TryRecvError::Disconnected) => break,
+            Err(mpsc::TryRecvError::Empty) => {
+                if let Some(news) = desk.step(GLANCE) {
+                    drop(tell.send(Told::News(news)));
+                }
+            }
+        }
+    }
+    desk.close(RELEASING);
+}
+
+/// Returns a server's system identifier; `None` if it does not say.
+pub(super) fn system_identifier(admin: &mut Admin) -> Option<String> {
+    admin.query_opt("SELECT system_identifier FROM pg_catalog.pg_control_system()").ok().flatten()
+}
+
+/// Returns `1 agent`, `2 agents`.
+fn agents(number: usize) -> String {
+    format!("{number} agent{}", if number == 1 { "" } else { "s" })
+}
+
+fn too_few(desk: &Desk, found: Gathering, wanted: usize, wait: Duration, options: &ConnectOptions) -> Failure {
+    let mut error = format!("{} of {} came to {options} within {} s", found.free, agents(wanted), wait.as_secs_f64());
+    if found.busy > 0 {
+        error += &format!("; {} other run{}", serve(found.busy), if found.busy == 1 { "" } else { "s" });
+    }
+    if found.unsuitable == 0 {
+        let hint = "start more by `pgdyno agent --meet …`, or wait longer for them by --wait";
+        return Failure::new(Code::Start, error).hint(hint);
+    }
+    let others: Vec<_> = desk
+        .agents()
+        .filter(|agent| agent.program != PROGRAM)
+        .map(|agent| format!("{} on {}", agent.program, agent.host))
+        .collect();
+    error += &format!("; {} of another version of pgdyno: {}", found.unsuitable, others.join(", "));
+    Failure::new(Code::Start, error).hint(format!("install pgdyno {PROGRAM} on all machines"))
+}
+
+fn serve(number: usize) -> String {
+    if number == 1 { "1 serves an".to_owned() } else { format!("{number} serve") }
+}

@@ -1,0 +1,208 @@
+//! The meeting in PostgreSQL: agents, runs, orders and batches are rows of the schema `pgdyno_meet`.
+//!
+//! Each side writes its state when it changes and once a second, and reads the other's a few times a second. `NOTIFY`
+//! makes that quicker; where notifications do not arrive, as behind a pooler, the reading alone suffices. There are no
+//! locks beyond those of single statements, and nothing of a session is relied upon.
+
+mod desk;
+mod schema;
+mod seat;
+
+use std::time::{Duration, Instant};
+
+use pgdyno_net::{Admin, AdminError, ConnectError, ConnectOptions};
+
+use crate::Tick;
+
+pub use desk::{AgentRow, Desk, agents};
+pub use schema::{SCHEMA, VERSION};
+pub use seat::Seat;
+
+/// The version of what coordinator and agents say to each other. Together with the program's version it decides who can
+/// serve whom.
+pub const PROTOCOL: u32 = 1;
+
+/// Time between two looks at the meeting where nothing is known to have changed.
+const LOOK: Duration = Duration::from_millis(500);
+/// Time between two attempts to reach a meeting server that was lost.
+const RETRY: Duration = Duration::from_secs(1);
+/// How long the meeting server may take to answer.
+const ANSWERING: Duration = Duration::from_secs(10);
+
+/// Why there is no meeting.
+#[derive(Debug, thiserror::Error)]
+pub enum MeetError {
+    /// The meeting server cannot be reached.
+    #[error("failed to reach the meeting database")]
+    Connect(#[from] ConnectError),
+    /// A statement failed.
+    #[error("the meeting database failed")]
+    Statement(#[from] AdminError),
+    /// The schema cannot be created.
+    #[error("role {role} may not create the schema pgdyno_meet in database {database}")]
+    NotAllowed {
+        /// The role.
+        role: String,
+        /// The database.
+        database: String,
+    },
+    /// The schema is of another version.
+    #[error("the schema pgdyno_meet in database {database} is of version {found}; this program has version {VERSION}")]
+    Version {
+        /// The database.
+        database: String,
+        /// Its version.
+        found: u32,
+    },
+}
+
+impl MeetError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Connect(_) | Self::Statement(_) => None,
+            Self::NotAllowed { role, .. } => Some(format!(
+                "as an administrator of that database, run once: CREATE SCHEMA pgdyno_meet AUTHORIZATION {}",
+                pgdyno_net::quote::identifier(role)
+            )),
+            Self::Version { .. } => Some(
+                "use one version of pgdyno on all machines; when nobody meets there, DROP SCHEMA pgdyno_meet CASCADE \
+                 makes room for another version"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// A connection to the meeting server that is made again when it was lost.
+struct Link {
+    options: ConnectOptions,
+    admin: Option<Admin>,
+    /// The channel to listen to.
+    channel: String,
+    begun: Instant,
+    tried: Instant,
+}
+
+impl Link {
+    fn open(options: &ConnectOptions) -> Result<Self, MeetError> {
+        let options = options.with_default_connect_timeout(ANSWERING);
+        let mut admin = connect(&options)?;
+        schema::provide(&mut admin, &options)?;
+        let now = Instant::now();
+        Ok(Self { options, admin: Some(admin), channel: String::new(), begun: now, tried: now })
+    }
+
+    /// Returns the local time.
+    fn now(&self) -> Tick {
+        Tick(self.begun.elapsed().as_nanos() as u64)
+    }
+
+    /// Returns the moment of a local time.
+    fn instant(&self, tick: Tick) -> Instant {
+        self.begun + Duration::from_nanos(tick.0)
+    }
+
+    /// Listens to a channel from now on, also after the connection was made again. A pooler may refuse: then the
+    /// reading alone must suffice.
+    fn listen(&mut self, channel: String) {
+        self.channel = channel;
+        if let Some(admin) = &mut self.admin {
+            drop(admin.execute(&format!("LISTEN {}", self.channel)));
+        }
+    }
+
+    /// Returns the connection; makes it again if it was lost, but not too often.
+    fn admin(&mut self) -> Option<&mut Admin> {
+        if self.admin.is_none() && self.tried.elapsed() >= RETRY {
+            self.tried = Instant::now();
+            self.admin = connect(&self.options).ok();
+            if let Some(admin) = self.admin.as_mut().filter(|_| !self.channel.is_empty()) {
+                drop(admin.execute(&format!("LISTEN {}", self.channel)));
+            }
+        }
+        self.admin.as_mut()
+    }
+
+    /// Asks for something on the connection. Gives the connection up if that fails, and returns `None`.
+    fn ask<T>(&mut self, ask: impl FnOnce(&mut Admin) -> Result<T, AdminError>) -> Option<T> {
+        match ask(self.admin()?) {
+            Ok(answer) => Some(answer),
+            Err(_) => {
+                self.admin = None;
+                self.tried = Instant::now();
+                None
+            }
+        }
+    }
+
+    /// Returns a round trip to the server's clock: asked, its time in nanoseconds since 1970, answered.
+    fn sample(&mut self) -> Option<(Tick, u64, Tick)> {
+        let asked = self.now();
+        let micros =
+            self.ask(|admin| admin.query_one("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))?;
+        Some((asked, micros.parse::<u64>().ok()? * 1000, self.now()))
+    }
+
+    /// Waits for a notification.
+    fn wait(&mut self, patience: Duration) -> bool {
+        match &mut self.admin {
+            None => {
+                std::thread::sleep(patience);
+                false
+            }
+            // A connection that was lost is found out by the next statement.
+            Some(admin) => admin.wait_for_news(patience).unwrap_or(true),
+        }
+    }
+}
+
+fn connect(options: &ConnectOptions) -> Result<Admin, ConnectError> {
+    let mut admin = Admin::connect(options)?;
+    // If the system refuses, the connection waits as long as the server takes.
+    let _ = admin.wait_at_most(Some(ANSWERING));
+    Ok(admin)
+}
+
+/// Returns one transaction of statements that may be lost in a crash of the server: they are sent again then.
+fn transaction(statements: &str) -> String {
+    format!("BEGIN; SET LOCAL synchronous_commit = off; {statements} COMMIT")
+}
+
+/// Returns bytes as an SQL expression.
+fn bytea(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2 + 20);
+    text.push_str("decode('");
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
+        }
+    }
+    text.push_str("', 'hex')");
+    text
+}
+
+/// Reads hexadecimal digits.
+fn unhex(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+    text.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+}
+
+/// Returns a number of a row.
+fn number<T: std::str::FromStr>(row: &[Option<String>], column: usize) -> Option<T> {
+    row.get(column)?.as_deref()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_back_from_their_digits() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let sql = bytea(&bytes);
+        let digits = sql.trim_start_matches("decode('").trim_end_matches("', 'hex')");
+        assert_eq!(unhex(digits), bytes);
+    }
+}

@@ -1,0 +1,181 @@
+//! Several drivers as one: agents that meet in PostgreSQL.
+
+use rustix::process::Signal;
+
+use crate::given_server::{Place, TRUST};
+use crate::program::{Home, Running, assert_nowhere};
+
+/// Starts agents at the place's database, and waits until they wait.
+fn agents(place: &Place, number: usize, args: &[&str]) -> Vec<Running> {
+    let start = |_| place.home.start(&[&["agent", "--meet", &place.target()], args].concat());
+    let mut agents: Vec<_> = (0..number).map(start).collect();
+    agents.iter_mut().for_each(|agent| agent.until_it_says("waits for runs", 1));
+    agents
+}
+
+fn history(place: &Place) -> String {
+    let sql =
+        "SELECT count(*) || md5(string_agg(concat_ws(',', tid, bid, aid, delta), ';' ORDER BY tid, bid, aid, delta))
+               FROM pgbench_history";
+    place.server.admin().query_one(sql).unwrap()
+}
+
+#[test]
+fn several_agents_do_what_one_driver_does_one_run_after_another() {
+    let Some(place) = Place::new("agents", "", TRUST) else { return };
+    let target = place.target();
+    let run = |more: &[&str]| {
+        let args = ["run", "tpcb-like", "-s", "4", "-c", "8", "-j", "4", "-t", "40", "--random-seed", "5", "-q"];
+        let args = [&args, &["--replace", "--target", &target][..], more].concat();
+        place.home.run(&args).ok()
+    };
+    run(&[]);
+    let by_one = history(&place);
+    assert!(by_one.starts_with("320"), "{by_one}");
+
+    let mut waiting = agents(&place, 2, &[]);
+    place.home.run(&["agents", "--meet", &target]).ok().prints(&["agent  host", "idle"]);
+    let shared = ["--meet", &target, "--agents", "2"];
+    let ran = run(&shared);
+    ran.prints(&["8 clients of 2 drivers"]);
+    assert_eq!(history(&place), by_one, "the same seed, the same transactions");
+    let [alone, together] = place.home.runs().try_into().ok().unwrap();
+    assert_eq!(alone.number("/summary/committed"), together.number("/summary/committed"));
+    assert_eq!((together.text("/status"), together.number("/plan/agents")), ("complete", 2.0));
+    assert_eq!(together.checks_that_hold().last(), Some(&"after the run"));
+    let drivers = together.at("/drivers").as_array().unwrap();
+    assert_eq!(drivers.iter().map(|driver| driver["clients"].as_u64().unwrap()).collect::<Vec<_>>(), [4, 4]);
+    assert!(
+        drivers.iter().all(|driver| driver["start_ms"].is_f64() && driver["client"]["threads"] == 2),
+        "{drivers:?}"
+    );
+    let told = together.at("/warnings").to_string();
+    assert!(told.contains("the meeting database is on the measured server"), "{told}");
+
+    // An open loop of a timed run, by the agents that are there still.
+    let args =
+        ["run", "select-only", "-s", "4", "-c", "6", "-R", "300", "-T", "3", "--ramp", "1", "-q", "--target", &target];
+    place.home.run(&[&args[..], &shared].concat()).ok();
+    let rated = place.home.runs().pop().unwrap();
+    assert_eq!(rated.intervals().len(), 5, "intervals of both drivers are one");
+    assert!(rated.number("/summary/committed") > 600.0, "{}", rated.at("/summary"));
+    place.home.run(&["report", "last", "-v"]).ok().prints(&["driver 1 on", "from the common start"]);
+
+    waiting.iter_mut().for_each(|agent| agent.until_it_says("released", 2));
+    waiting.iter().for_each(|agent| agent.signal(Signal::TERM));
+    waiting.into_iter().for_each(|agent| drop(agent.end().ok()));
+    place.home.run(&["agents", "--meet", &target]).ok().prints(&["no agent"]);
+}
+
+#[test]
+fn an_agent_that_is_lost_makes_the_run_invalid_and_keeps_what_was_measured() {
+    let Some(place) = Place::new("a lost agent", "", TRUST) else { return };
+    let target = place.target();
+    place.home.run(&["load", "select-only", "-s", "1", "-q", "--target", &target]).ok();
+    let waiting = agents(&place, 2, &[]);
+    let begin = |time: &str| {
+        let args = ["run", "select-only", "-c", "4", "-j", "2", "--ramp", "0", "--target", &target, "--no-check"];
+        let mut run = place.home.start(&[&args[..], &["-T", time, "--meet", &target, "--agents", "2"]].concat());
+        run.until_it_says("progress: 2.0 s", 1);
+        run
+    };
+    let run = begin("4");
+    waiting[0].signal(Signal::KILL);
+    run.end().ended(2).prints(&["invalid: agent", "nothing was heard of it for 20 s"]);
+    let invalid = place.home.runs().pop().unwrap();
+    assert_eq!(invalid.text("/status"), "invalid");
+    assert!(invalid.committed_by_intervals() > 0 && invalid.number("/summary/committed") > 0.0);
+    let lost: Vec<_> =
+        invalid.at("/drivers").as_array().unwrap().iter().map(|driver| driver["lost"].is_string()).collect();
+    assert_eq!(lost.iter().filter(|lost| **lost).count(), 1, "{lost:?}");
+    drop(waiting);
+
+    // One whose user ends it says so itself.
+    let waiting = agents(&place, 2, &["--once"]);
+    let run = begin("30");
+    waiting[1].signal(Signal::TERM);
+    run.end().ended(2).prints(&["its user ended it"]);
+    waiting.into_iter().for_each(|agent| drop(agent.end()));
+}
+
+#[test]
+fn each_agent_has_its_own_password_and_none_is_stored() {
+    const PASSWORD: &str = "nobody_else_knows";
+    let hba = format!("host all app all scram-sha-256\n{TRUST}");
+    let Some(place) = Place::new("passwords of agents", "", &hba) else { return };
+    let sql = format!("CREATE ROLE app LOGIN PASSWORD '{PASSWORD}'; CREATE DATABASE app OWNER app");
+    for statement in sql.split(';') {
+        place.server.admin().execute(statement).unwrap();
+    }
+    let address = format!("host=127.0.0.1 port={} user=app dbname=app", place.server.port);
+    let meet = place.target();
+    let start = |password: &str| {
+        let mut command = place.home.command(["agent", "--meet", &meet]);
+        command.env("PGPASSWORD", password);
+        let mut agent = Running::new(command);
+        agent.until_it_says("waits for runs", 1);
+        agent
+    };
+    let run = || {
+        let args =
+            ["run", "tpcb-like", "-s", "1", "-c", "2", "-j", "2", "-t", "5", "--target", &address, "--meet", &meet];
+        let mut command = place.home.command([&args[..], &["--agents", "2"]].concat());
+        command.env("PGPASSWORD", PASSWORD);
+        crate::program::finish(command)
+    };
+    let good = start(PASSWORD);
+    let wrong = start("another");
+    run().ended(1).says(&["agent 2 on", "password authentication failed"]);
+    assert_eq!(place.home.runs().len(), 0, "told before anything is written");
+    drop(wrong);
+    // The meeting forgets an agent that was killed.
+    let target = place.target();
+    let is_gone = || place.home.run(&["agents", "--meet", &target]).stdout.lines().count() > 2;
+    place.server.admin().execute("DELETE FROM pgdyno_meet.agents WHERE agent = 2").unwrap();
+    assert!(!is_gone());
+    let second = start(PASSWORD);
+    run().ok();
+    assert_nowhere(PASSWORD, &place.home.join("pgdyno-results"));
+    let stored =
+        "SELECT count(*) FROM pgdyno_meet.orders WHERE position(convert_to('nobody_else', 'UTF8') IN payload) > 0";
+    assert_eq!(place.server.admin().query_one(stored).unwrap(), "0");
+    drop((good, second));
+}
+
+#[test]
+fn what_cannot_be_is_told_before_anything_is_written() {
+    let home = Home::new();
+    let run = |more: &str| {
+        let args = ["run", "select-only", "-c", "4", "--target", "host=127.0.0.1 port=1"];
+        home.run(&args.into_iter().chain(more.split(' ')).collect::<Vec<_>>()).ended(1)
+    };
+    run("--agents 2").says(&["--agents 2 needs a place where they meet", "give --meet"]);
+    run("--meet host=x").says(&["--meet needs the number of agents"]);
+    run("--agents 9 --meet port=1").says(&["9 agents need an engine thread each", "for 4 clients"]);
+    run("--agents 2 --meet port=1 --log").says(&["--log needs one driver"]);
+    let refused = home.run(&["run", "select-only", "-c", "4", "--agents", "2", "--meet", "host=127.0.0.1 port=1"]);
+    refused.ended(1).says(&["agents cannot reach a private server", "--target"]);
+    let refused =
+        home.run(&["run", "select-only", "--target", "null", "--agents", "2", "--meet", "host=127.0.0.1 port=1"]);
+    refused.ended(1).says(&["failed to reach the meeting database", "nothing listens there", "any PostgreSQL"]);
+    let refused =
+        home.run(&["run", "tproc-h", "--streams", "2", "--target", "host=x", "--agents", "2", "--meet", "host=x"]);
+    refused.ended(1).says(&["needs one driver"]);
+    assert_eq!(home.runs().len(), 0);
+}
+
+#[test]
+fn too_few_agents_and_another_server_are_told() {
+    let Some(place) = Place::new("agents that do not suit", "", TRUST) else { return };
+    let target = place.target();
+    let _agents = agents(&place, 1, &["--target", "host=127.0.0.1 port=1"]);
+    let run = |number: &str| {
+        let args = ["run", "select-only", "-c", "4", "--target", &target, "--meet", &target, "--agents", number];
+        place.home.run(&[&args[..], &["--wait", "1"]].concat()).ended(1)
+    };
+    run("3").says(&["1 of 3 agents came to", "within 1 s", "pgdyno agent --meet"]);
+    run("1").says(&["agent 1 on", "cannot connect to 127.0.0.1:1"]);
+    place.server.admin().execute("UPDATE pgdyno_meet.agents SET program = '0.0.9'").unwrap();
+    run("1").says(&["1 of another version of pgdyno: 0.0.9 on", "install pgdyno 0."]);
+    assert_eq!(place.home.runs().len(), 0);
+}
