@@ -1,6 +1,10 @@
 //! The table of a suite: one line for each cell, with the mean and the spread of its repetitions. The description of a
 //! cell is that of its records.
 
+mod junit;
+
+pub use junit::junit;
+
 use pgdyno_plan::{Plan, RecipePlan};
 use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};

@@ -48,7 +48,7 @@ pub(crate) enum Suite {
         #[command(flatten)]
         which: ExecutionArgs,
         /// Output format
-        #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv"])]
+        #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "junit"])]
         format: String,
     },
 }

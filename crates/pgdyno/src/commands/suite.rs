@@ -49,6 +49,7 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             let text = match format.as_str() {
                 "markdown" => report::markdown(&name, &runs),
                 "csv" => report::csv(&name, &runs),
+                "junit" => report::junit(&name, &runs).or_fail(Code::Start)?,
                 _ => report::text(&runs),
             };
             super::print_text(&text)?;
