@@ -8,7 +8,7 @@ use crate::mistake;
 /// Returns name and text of each file below `recipes`.
 macro_rules! files {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../recipes/", $name, ".toml")))),*]
+        &[$(($name, include_str!(concat!("../../recipes/", $name, ".toml")))),*]
     };
 }
 

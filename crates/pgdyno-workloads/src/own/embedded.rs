@@ -7,7 +7,7 @@ type Embedded = (&'static str, &'static [(&'static str, &'static str)]);
 
 macro_rules! embedded {
     ($name:literal: $($file:literal),+) => {
-        ($name, &[$(($file, include_str!(concat!("../../../../workloads/", $name, "/", $file)))),+])
+        ($name, &[$(($file, include_str!(concat!("../../workloads/", $name, "/", $file)))),+])
     };
 }
 
