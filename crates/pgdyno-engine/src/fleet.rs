@@ -241,6 +241,14 @@ impl Fleet {
         }
     }
 
+    /// Returns the lines that are lost, and whether the rules of their client let it last while they are replaced.
+    pub(crate) fn lost_lines(&self) -> impl Iterator<Item = (usize, bool)> {
+        let clients = self.clients.iter().enumerate().filter(|(_, client)| matches!(client.state(), State::Lost(_)));
+        let lasts =
+            |group: usize| self.groups.iter().nth(group).is_some_and(|common| common.rules.lasts_while_replaced);
+        clients.filter_map(move |(i, client)| Some((self.line_of(i)?, lasts(client.group()))))
+    }
+
     /// Returns the number of aborted clients.
     #[must_use]
     pub fn aborted(&self) -> usize {

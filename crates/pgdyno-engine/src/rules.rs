@@ -26,6 +26,8 @@ pub struct Rules {
     pub statements: bool,
     /// What happens to the rows that statements return. They are counted if statements are measured.
     pub results: Results,
+    /// Whether a client whose lost connection is still being replaced at the end counts as one that lasted.
+    pub lasts_while_replaced: bool,
 }
 
 impl Default for Rules {
@@ -39,6 +41,7 @@ impl Default for Rules {
             stop_on_abort: false,
             statements: true,
             results: Results::Discard,
+            lasts_while_replaced: false,
         }
     }
 }

@@ -65,6 +65,8 @@ impl StageSpec {
                     latency_limit_ns: group.latency_limit_ns.or(spec.rules.latency_limit_ns),
                     transactions: group.transactions.or(spec.rules.transactions),
                     results: group.results,
+                    // A standby may end the session of a query at any time.
+                    lasts_while_replaced: group.work == Work::Queries,
                     ..spec.rules
                 },
                 work: group.work,

@@ -531,7 +531,9 @@ impl<'a> Worker<'a> {
         for link in self.links.iter_mut().flatten() {
             say_goodbye(link);
         }
-        let (aborted, lost) = (self.fleet.aborted(), self.fleet.lost());
+        let backoff = &mut self.backoff;
+        let replaced = self.fleet.lost_lines().filter(|(line, lasts)| *lasts && backoff.until(*line) > now).count();
+        let (aborted, lost) = (self.fleet.aborted(), self.fleet.lost() - replaced);
         let errors = self.fleet.errors().into_iter().collect();
         self.tell(Report::Done { errors, unfinished: unfinished.len(), aborted, lost });
     }

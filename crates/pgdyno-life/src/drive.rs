@@ -60,6 +60,8 @@ pub(crate) struct DrivenServer<'a> {
     pub(crate) caps: &'a Capabilities,
     /// How to connect to it; `None` without a server.
     pub(crate) options: Option<&'a ConnectOptions>,
+    /// How groups of queries connect, if that is another way.
+    pub(crate) of_queries: Option<&'a ConnectOptions>,
     /// A connection for statistics, if the server keeps statistics that cover all of it.
     pub(crate) sampler: Option<Admin>,
     /// Whether it has statistics to watch.
@@ -224,7 +226,7 @@ pub(crate) fn drive(
     recording: &mut Recording,
 ) -> Result<Driven> {
     let task = team.map(|team| (team.team, team.task(plan, &driven)));
-    let DrivenServer { caps, options, sampler, is_watched, is_private, machines } = driven;
+    let DrivenServer { caps, options, of_queries, sampler, is_watched, is_private, machines } = driven;
     let subject = options.filter(|_| is_watched && !plan.watch.off).map(|options| Subject {
         options,
         plan: &plan.watch,
@@ -243,7 +245,11 @@ pub(crate) fn drive(
     };
     recording.record.client.pinned.clone_from(&pin);
     let mut samples = Samples::new(sampler, options);
-    let backend = options.map_or(Backend::None, Backend::Server);
+    let backend = match (options, of_queries) {
+        (None, _) => Backend::None,
+        (Some(options), None) => Backend::Server(options),
+        (Some(transactions), Some(queries)) => Backend::Servers { transactions, queries },
+    };
     let (ramp_s, time_s) = plan.window();
     let no_ramp = ramp_s <= 0.0;
     let journal = plan.log.then(|| Journal::open(recording.path(), plan)).transpose()?;

@@ -13,7 +13,7 @@ use pgdyno_pgbench::Witness;
 use pgdyno_pgbench::messages::{Failure, Said, system_text};
 use pgdyno_pgbench::options::{Limit, RunOptions};
 use pgdyno_pgbench::run::{EXIT_INTERRUPTED, Ran};
-use pgdyno_plan::{Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256};
+use pgdyno_plan::{AnalyticsPlan, Arrivals, Cycle, LoadChoice, Plan, Rate, ScriptPlan, WatchPlan, Wire, sha256};
 use pgdyno_results::{
     IntervalRecord, IntervalsCsv, RunRecord, ServerRecord, Status, StoreError, admit_file, run_id, summarize,
     write_record,
@@ -204,6 +204,7 @@ impl Recorder {
             no_vacuum: !options.vacuum,
             clients: options.clients,
             connections: None,
+            analytics: AnalyticsPlan::default(),
             threads: options.threads as usize,
             agents: None,
             pin: None,

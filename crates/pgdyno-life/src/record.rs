@@ -19,6 +19,7 @@ use pgdyno_results::{
     CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, TrustRecord, group_record,
     note_stage_metrics, run_id, summarize,
 };
+use pgdyno_samples::replication;
 use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
 use crate::exit_code::Code;
@@ -151,6 +152,12 @@ impl Recording {
     /// Returns start in seconds and throughput of each whole interval of the measured window.
     pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
         &self.tps
+    }
+
+    /// Returns the longest time that a standby's replay was behind in the samples of the run.
+    pub(crate) fn replay_lag_s_max(&self) -> Option<f64> {
+        let samples = &self.files.as_ref()?.samples;
+        samples.of(replication::SOURCE).gauge(replication::REPLAY_LAG_S).max(0.0, f64::INFINITY)
     }
 
     /// Returns the names of the transactions, in the order of the counters.

@@ -7,7 +7,7 @@ use pgdyno_engine::{FileLimit, raise_file_limit};
 use pgdyno_net::{Admin, Interrupter};
 use pgdyno_plan::{Facts, LoadChoice, Order, Plan};
 use pgdyno_results::{CycleRecord, Status};
-use pgdyno_workload::Workload;
+use pgdyno_workload::{MARKERS, Work, Workload};
 
 use crate::agents::Team;
 use crate::data;
@@ -24,6 +24,7 @@ use crate::prepare::settings::{self, Changed, Restored};
 use crate::record::Recording;
 use crate::record::verdict::End;
 use crate::stage::{Stage, is_null};
+use crate::target::analytics::{self, AnalyticsServer};
 use crate::target::lock::{self, TargetLock};
 use crate::target::{Demand, Named, Owner, Server, Target};
 
@@ -445,6 +446,20 @@ impl Run<'_> {
                 server.notes.push(lock::disturbs(&holder));
             }
         }
+        let elsewhere = self.request.analytics()?;
+        let elsewhere = match (elsewhere, admin.as_mut()) {
+            (Some((name, options)), Some(admin)) => {
+                let stages = workload.drive.stages();
+                let groups = stages.iter().flat_map(|stage| &stage.groups).filter(|group| group.work == Work::Queries);
+                let streams = groups.map(|group| group.clients.number(plan.clients)).max().unwrap_or_default();
+                let options = self.interrupt.options(&options);
+                Some(AnalyticsServer::admit(name, options, admin, streams, workload.params.flag(MARKERS))?)
+            }
+            _ => None,
+        };
+        if let Some(options) = elsewhere.as_ref().map(|there| &there.options).or(server.options.as_ref()) {
+            analytics::admit_settings(options, &plan.analytics.settings)?;
+        }
         for note in notes {
             self.events.note(&note);
         }
@@ -472,6 +487,7 @@ impl Run<'_> {
             maker: None,
             fresh: Vec::new(),
             rows_before: None,
+            elsewhere,
         };
         stage.execute(server, admin, template.as_ref())
     }

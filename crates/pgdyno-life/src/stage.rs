@@ -9,8 +9,8 @@ use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerRecord, Status, note_counts, note_metrics,
-    write_json,
+    AnalyticsServerRecord, CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerRecord, Status,
+    note_counts, note_metrics, write_json,
 };
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
 use pgdyno_workload::{Capabilities, DataSet, Metric, Workload};
@@ -33,6 +33,7 @@ use crate::record::diagnosis;
 use crate::record::figures;
 use crate::record::verdict::{self, End};
 use crate::record::warnings;
+use crate::target::analytics::{self as analytics_target, AnalyticsServer};
 use crate::target::cluster;
 use crate::target::lock;
 use crate::target::{Owner, Server};
@@ -64,6 +65,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) fresh: Vec<&'static str>,
     /// About the rows of the table that the clients make longer, when they began.
     pub(crate) rows_before: Option<u64>,
+    /// The other server of its queries, if they have one.
+    pub(crate) elsewhere: Option<AnalyticsServer>,
 }
 
 impl Stage<'_> {
@@ -79,6 +82,7 @@ impl Stage<'_> {
             let nobody = DrivenServer {
                 caps: &caps,
                 options: None,
+                of_queries: None,
                 sampler: None,
                 is_watched: false,
                 is_private: true,
@@ -221,9 +225,23 @@ impl Stage<'_> {
             session: ServerSession::of(admin).ok().flatten().and_then(|session| session.with_nodes(admin).ok()),
             os_metrics: self.os_metrics.cloned(),
         };
-        let driven = DrivenServer { caps, options: Some(options), sampler, is_watched: true, is_private, machines };
+        if let Some(elsewhere) = &mut self.elsewhere {
+            self.events.note("waiting until the standby has replayed all that the primary has");
+            elsewhere.await_replay(admin, self.interrupt.control.stop_flag())?;
+        }
+        let of_queries = self.options_of_queries(options);
+        let driven = DrivenServer {
+            caps,
+            options: Some(options),
+            of_queries: of_queries.as_ref(),
+            sampler,
+            is_watched: true,
+            is_private,
+            machines,
+        };
         let driven = self.drive(driven)?;
         let mut end = self.conclude(&driven, server.death());
+        self.note_elsewhere(admin);
         let answers = self.still_answers(admin);
         let came = if answers && keeps_sessions { lock::other_run(admin).unwrap_or_default() } else { None };
         if let Some(other) = beside.or(came) {
@@ -237,6 +255,37 @@ impl Stage<'_> {
         }
         self.note_growth(admin, caps, &sizes);
         Ok(end)
+    }
+
+    /// Returns how streams of queries connect, if that is not as all clients do.
+    fn options_of_queries(&self, options: &ConnectOptions) -> Option<ConnectOptions> {
+        let settings = &self.plan.analytics.settings;
+        let there = self.elsewhere.as_ref().map(|elsewhere| {
+            // A copy of the database has a name of its own, on the standby, too.
+            if self.plan.from_template.is_some() {
+                elsewhere.options.with_database(options.dbname())
+            } else {
+                elsewhere.options.clone()
+            }
+        });
+        if there.is_none() && settings.is_empty() {
+            return None;
+        }
+        Some(analytics_target::with_settings(there.as_ref().unwrap_or(options), settings))
+    }
+
+    /// Adds the other server of queries to the record.
+    fn note_elsewhere(&mut self, admin: &mut Admin) {
+        let Some(elsewhere) = &self.elsewhere else { return };
+        match elsewhere.record(admin) {
+            Ok(server) => {
+                let lag = self.recording.replay_lag_s_max();
+                if let Some(analytics) = &mut self.recording.record.analytics {
+                    analytics.server = Some(AnalyticsServerRecord { replay_lag_s_max: lag, ..server });
+                }
+            }
+            Err(error) => self.warn(format!("the server of the queries does not say how it did: {error}")),
+        }
     }
 
     /// Reports a warning, and adds it to the record.
@@ -372,6 +421,7 @@ impl Stage<'_> {
         let nobody = DrivenServer {
             caps: &caps,
             options: Some(options),
+            of_queries: None,
             sampler: None,
             is_watched: false,
             is_private: true,

@@ -1,5 +1,6 @@
 //! The server under test: found from the order, `pgdyno.toml` and the environment, started, and ended.
 
+pub(crate) mod analytics;
 pub(crate) mod cluster;
 pub mod lock;
 mod named;

@@ -13,6 +13,8 @@ pub struct Facts {
     pub driver_cpus: usize,
     /// The facts about the target that need no connection.
     pub target: TargetFacts,
+    /// The other server of queries as plans name it, without a password.
+    pub analytics: Option<String>,
     /// What the server can do; absent until the server was asked.
     pub server: Option<Capabilities>,
     /// The data of the workload's kind that is loaded; absent before it is read, and if there is none.
@@ -60,7 +62,7 @@ impl Facts {
     /// a connection.
     #[must_use]
     pub fn unknown() -> Self {
-        Self { driver_cpus: 1, target: TargetFacts::default(), server: None, loaded: None }
+        Self { driver_cpus: 1, target: TargetFacts::default(), analytics: None, server: None, loaded: None }
     }
 
     /// Returns the facts that are known before anything connects to the server.

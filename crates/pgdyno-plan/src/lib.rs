@@ -19,14 +19,14 @@ pub mod units;
 
 pub use facts::{Facts, Loaded, TargetFacts};
 pub use order::{
-    CycleOrder, DriveOrder, LoadingOrder, MeetingOrder, Order, RESULTS, RecipeOrder, TargetOrder, WatchOrder,
-    WorkloadOrder,
+    AnalyticsOrder, CycleOrder, DriveOrder, LoadingOrder, MeetingOrder, Order, RESULTS, RecipeOrder, TargetOrder,
+    WatchOrder, WorkloadOrder,
 };
 pub use pgdyno_wire::{QueryMode, Wire};
 pub use pgdyno_workload::{Arrivals, Pace, Rate};
 pub use plan::{
-    Cycle, Fitted, INLINE_BYTES, InputFile, LoadChoice, Plan, Published, RecipePlan, ScriptPlan, Shortened, SuitePlan,
-    WatchPlan, sha256,
+    AnalyticsPlan, Cycle, Fitted, INLINE_BYTES, InputFile, LoadChoice, Plan, Published, RecipePlan, ScriptPlan,
+    Shortened, SuitePlan, WatchPlan, sha256,
 };
 pub use stages::{GroupPlan, StagePlan};
 pub use steps::{Step, steps};

@@ -176,6 +176,30 @@ pub static OPTIONS: &[RunOption] = &[
         },
     },
     RunOption {
+        flags: &["analytics-target"],
+        title: "server of queries",
+        bearing: work,
+        kind: Kind::Values {
+            values: |plan| plan.analytics.target.as_ref().map(one).unwrap_or_default(),
+            arguments: |plan| plan.analytics.target.iter().flat_map(|to| option("--analytics-target", to)).collect(),
+        },
+    },
+    RunOption {
+        flags: &["analytics-set"],
+        title: "settings of queries",
+        bearing: figures,
+        kind: Kind::Values {
+            values: |plan| {
+                let named = |(name, value): (&String, &String)| (format!("{name} of queries"), value.clone());
+                plan.analytics.settings.iter().map(named).collect()
+            },
+            arguments: |plan| {
+                let set = |(name, value): (&String, &String)| option("--analytics-set", format!("{name}={value}"));
+                plan.analytics.settings.iter().flat_map(set).collect()
+            },
+        },
+    },
+    RunOption {
         flags: &["threads"],
         title: "threads",
         bearing: figures,

@@ -25,6 +25,8 @@ pub struct Order {
     pub target: TargetOrder,
     /// Clients, pace and length.
     pub drive: DriveOrder,
+    /// How streams of queries connect.
+    pub analytics: AnalyticsOrder,
     /// How the data is loaded.
     pub loading: LoadingOrder,
     /// How a recipe is followed, if the workload is one.
@@ -112,6 +114,10 @@ impl Order {
                 latency_limit: plan.latency_limit_ms,
                 reconnect: Some(plan.reconnect_s),
                 random_seed: Some(plan.seed),
+            },
+            analytics: AnalyticsOrder {
+                target: plan.analytics.target.clone(),
+                settings: pairs(&plan.analytics.settings),
             },
             loading: LoadingOrder {
                 loaders: u16::try_from(plan.loaders).ok(),
@@ -282,6 +288,16 @@ pub struct DriveOrder {
     pub reconnect: Option<f64>,
     /// The seed of all random choices.
     pub random_seed: Option<u64>,
+}
+
+/// How streams of queries connect, where they run beside transactions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnalyticsOrder {
+    /// Another server for them: a connection string, or a name in `pgdyno.toml`.
+    pub target: Option<String>,
+    /// Settings of their sessions, in the order in which they were given.
+    pub settings: Vec<(String, String)>,
 }
 
 /// How data is loaded, if it is.

@@ -154,6 +154,26 @@ pub struct RecipePlan {
     pub departures: Vec<String>,
 }
 
+/// How streams of queries connect, where they run beside transactions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AnalyticsPlan {
+    /// Another server for them, without a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Settings of their sessions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+
+impl AnalyticsPlan {
+    /// Returns true if they connect as all clients do.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// How server and machines are watched while the clients run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -266,6 +286,9 @@ pub struct Plan {
     /// Connections that they share, each for the time of a transaction; absent if each client has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
+    /// How streams of queries connect.
+    #[serde(default, skip_serializing_if = "AnalyticsPlan::is_usual")]
+    pub analytics: AnalyticsPlan,
     /// Engine threads, of all agents if there are any.
     pub threads: usize,
     /// Agents on other machines that drive instead of this process.
@@ -391,6 +414,7 @@ pub(crate) fn example() -> Plan {
         allow_schema_changes: false,
         clients: 16,
         connections: None,
+        analytics: AnalyticsPlan::default(),
         threads: 1,
         agents: None,
         pin: None,

@@ -41,7 +41,7 @@ pub use drive::{ClientCounts, Counted, Drive, Explained, Growth, StatementUse, T
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use pace::{Arrivals, Pace, Rate};
-pub use params::{Param, ParamError, ParamKind, Params, When};
+pub use params::{MARKERS, Param, ParamError, ParamKind, Params, When};
 pub use rng::Rng;
 pub use scenario::{Act, Durability, IsolationLevel, Scenario, Step};
 pub use script::{

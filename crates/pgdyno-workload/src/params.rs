@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+/// Name of the parameter by which transactions write markers that queries read, so that the age of what queries see is
+/// known.
+pub const MARKERS: &str = "markers";
+
 /// When a parameter takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {

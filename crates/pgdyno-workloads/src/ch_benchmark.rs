@@ -5,6 +5,7 @@
 //! the papers and from other implementations.
 
 mod advice;
+mod markers;
 mod metrics;
 mod nations;
 mod queries;
@@ -16,12 +17,14 @@ use std::sync::Arc;
 use pgdyno_wire::Statement;
 use pgdyno_workload::{
     Capabilities, ClientContext, ClientCounts, ClientScript, Clients, Counted, Drive, Ends, Explained, Figures, Group,
-    Growth, Judgement, Meta, Pace, Param, ParamKind, Params, Results, Stage, StatementUse, Txn, When, Work, Workload,
+    Growth, Judgement, MARKERS, Meta, Pace, Param, ParamKind, Params, Results, Stage, StatementUse, Txn, When, Work,
+    Workload,
 };
 
 use crate::query_set::selection::Selection;
 use crate::query_set::{NAMES, QUERIES, TIMEOUT_S, limit, limit_ms};
 use crate::tproc_c;
+use markers::Marked;
 use queries::Form;
 use stream::Stream;
 use suppliers::Suppliers;
@@ -49,7 +52,7 @@ const GROWTH: Growth = Growth {
 };
 
 /// Parameters beside those of `tproc-c`.
-const OWN_PARAMS: [Param; 6] = [
+const OWN_PARAMS: [Param; 7] = [
     Param {
         name: "streams",
         help: "streams of queries beside the transactions; 0: transactions only",
@@ -82,6 +85,14 @@ const OWN_PARAMS: [Param; 6] = [
         name: "transactions",
         help: "transactions beside the queries; false: queries only",
         default: "true",
+        kind: ParamKind::Flag,
+        when: When::Run,
+    },
+    Param {
+        name: MARKERS,
+        help: "transactions write markers and queries read them: how old the data is that queries see; true where they run on \
+               another server",
+        default: "false",
         kind: ParamKind::Flag,
         when: When::Run,
     },
@@ -124,7 +135,7 @@ pub(crate) fn build(params: &Params) -> Workload {
     let of_tproc_c = Params::new(tproc_c::META.id, &tproc_c::PARAMS, given).unwrap_or_default();
     let tproc_c = tproc_c::build(&of_tproc_c);
     let mut data = tproc_c.data;
-    data.push(Arc::new(Suppliers::new()));
+    data.push(Arc::new(Suppliers::new(params.flag(MARKERS))));
     let warehouses = tproc_c.scale;
     let drive = ChBenchmark {
         transactions: tproc_c.drive,
@@ -135,6 +146,7 @@ pub(crate) fn build(params: &Params) -> Workload {
         timeout_ms: limit_ms(params.thousandths("timeout")),
         has_transactions: params.flag("transactions"),
         alone: params.flag("alone"),
+        has_markers: params.flag(MARKERS),
     };
     Workload {
         meta: &META,
@@ -157,6 +169,7 @@ struct ChBenchmark {
     timeout_ms: Option<i64>,
     has_transactions: bool,
     alone: bool,
+    has_markers: bool,
 }
 
 impl ChBenchmark {
@@ -201,9 +214,9 @@ impl Drive for ChBenchmark {
 
     fn statements(&self, caps: &Capabilities) -> Vec<Statement> {
         let queries = (1..=QUERIES).map(|query| queries::text(query, self.form));
-        let others = ["set statement_timeout".to_owned()];
+        let others = ["set statement_timeout", markers::BEGIN, markers::END].map(str::to_owned);
         let own = queries.chain(others).map(|text| Statement::new(text, &[]));
-        self.transactions.statements(caps).into_iter().chain(own).collect()
+        self.transactions.statements(caps).into_iter().chain(own).chain([markers::write()]).collect()
     }
 
     fn explained(&self) -> Explained {
@@ -238,12 +251,18 @@ impl Drive for ChBenchmark {
 
     fn client(&self, context: &ClientContext) -> Box<dyn ClientScript> {
         if context.group == TRANSACTIONS_GROUP {
-            return self.transactions.client(context);
+            let client = self.transactions.client(context);
+            let write = self.statements_before(&Capabilities::default()) + QUERIES + 3;
+            return match self.has_markers {
+                true => Box::new(Marked::new(client, context.id, write, &self.transactions.txns())),
+                false => client,
+            };
         }
         // Ordering 0 is that of a single stream in TPC-H's power test.
         let ordering = context.id.0 + 1;
         let first = (self.transactions.txns().len(), self.statements_before(&Capabilities::default()));
-        Box::new(Stream::new(ordering, self.selection, self.form, first, self.timeout_ms))
+        let stream = Stream::new(ordering, self.selection, self.form, first, self.timeout_ms);
+        Box::new(if self.has_markers { stream.reading_markers() } else { stream })
     }
 
     fn counted(&self) -> Counted {

@@ -208,6 +208,9 @@ impl Client {
         let was_under_way = self.in_transaction();
         self.interrupted = matches!(self.state, State::Throttle(_)) && common.pacer.is_open();
         let error = self.error.take();
+        // A standby may end a session whose snapshot is in the way of replay: 40001, as for a query.
+        let is_conflict = error.as_deref().is_some_and(|error| error.class == ErrorClass::Serialization);
+        let class = if is_conflict { ErrorClass::Serialization } else { ErrorClass::Connection };
         // A refused COPY is the cause, and not the loss that may follow from it within a pipeline.
         let refused_copy = error.as_deref().filter(|e| e.class == ErrorClass::Script);
         let verdict = match refused_copy {
@@ -225,16 +228,16 @@ impl Client {
         };
         common.recorder.lost();
         if verdict == OnFailure::Abort {
-            self.abort(ErrorClass::Connection, common);
+            self.abort(class, common);
             return;
         }
         self.finish = None;
         self.clear_reply();
         self.state = State::Lost(now);
         if was_under_way {
-            common.recorder.failed(self.txn, ErrorClass::Connection);
+            common.recorder.failed(self.txn, class);
             self.transactions += 1;
-            self.observe(now, TxOutcome::Failed(ErrorClass::Connection), common);
+            self.observe(now, TxOutcome::Failed(class), common);
         }
     }
 }

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use pgdyno_net::ConnectOptions;
 use pgdyno_plan::options::{Difference, differences};
-use pgdyno_plan::{Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate};
+use pgdyno_plan::{
+    AnalyticsOrder, AnalyticsPlan, Cycle, Facts, LoadChoice, Loaded, Order, Plan, QueryMode, Rate, TargetOrder,
+};
 use pgdyno_results::admit_file;
-use pgdyno_workload::{Capabilities, Ends, Pooling, Stage, Work, Workload};
+use pgdyno_workload::{Capabilities, Ends, MARKERS, Pooling, Stage, Work, Workload};
 
 use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
@@ -20,6 +23,8 @@ use crate::target::{Target, cluster, reach};
 const DEFAULT_TIME_S: f64 = 30.0;
 const DEFAULT_RAMP_S: f64 = 5.0;
 const MAX_DEFAULT_SIZE: u64 = 10;
+/// How long lost connections are retried where queries run on a standby, which may end sessions for the sake of replay.
+const STANDBY_RECONNECT_S: f64 = 10.0;
 
 /// A requested run. Everything that it names has been read, except the target.
 pub struct Request {
@@ -114,13 +119,31 @@ impl Request {
     /// When the order is impossible on any server.
     pub fn draft(&self) -> Result<Draft> {
         let target = self.target()?;
-        let facts = Facts { driver_cpus: cpus(), target: target.facts(), ..Facts::unknown() };
+        let analytics = self.analytics()?.map(|(name, _)| name);
+        let facts = Facts { driver_cpus: cpus(), target: target.facts(), analytics, ..Facts::unknown() };
         let resolved = self.resolve(&facts)?;
         // Agents have their own CPUs.
         if resolved.plan.agents.is_none() {
             pinning::cpus(resolved.plan.pin.as_deref(), resolved.plan.threads)?;
         }
         Ok(Draft { target, facts, resolved })
+    }
+
+    /// Finds the other server of queries, if the order names one: its name without a password, and how to connect to it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no server.
+    pub fn analytics(&self) -> Result<Option<(String, ConnectOptions)>> {
+        let Some(named) = &self.order.analytics.target else { return Ok(None) };
+        let config = self.order.target.config.clone();
+        let order = TargetOrder { target: Some(named.clone()), config, ..TargetOrder::default() };
+        let target = Target::resolve(&order)?;
+        let Some(options) = target.given() else {
+            let error = format!("--analytics-target {named} is no server that both sides could have the same data of");
+            return Err(Failure::new(Code::Start, error)
+                .hint("name a standby of the target by a connection string, or by its name in pgdyno.toml"));
+        };
+        Ok(Some((target.name(), options.clone())))
     }
 
     /// Finds the target; returns none for a workload that needs no server.
@@ -208,11 +231,14 @@ fn client_setup(
     let usual = default_clients(facts).max(agents);
     let clients = drive.clients.unwrap_or(usual);
     let threads = drive.threads.map_or_else(|| default_threads(facts).max(agents as usize), usize::from);
-    let setup = ClientSetup { clients, connections: None, threads: threads.min(clients as usize), mode, seed };
+    let has_two_servers = order.analytics.target.is_some();
+    let threads_at_most = threads.min(clients as usize);
+    let setup = ClientSetup { clients, connections: None, threads: threads_at_most, mode, seed, has_two_servers };
     let build = |setup: &ClientSetup| source.build(&order.workload, Some(size), facts.loaded.as_ref(), setup);
     let workload = build(&setup)?;
     let counts = workload.drive.client_counts(drive.clients, usual);
-    let connections = drive.connections.or(counts.connections);
+    // Streams that connect in their own way share no connections with others.
+    let connections = drive.connections.or(counts.connections.filter(|_| order.analytics == AnalyticsOrder::default()));
     let stages = workload.drive.stages();
     let most_clients = stages.iter().map(|stage| stage.clients(counts.clients)).max().unwrap_or(counts.clients);
     if let Some(shared) = connections.filter(|shared| *shared > most_clients) {
@@ -227,6 +253,32 @@ fn client_setup(
     let is_as_built = (settled.clients, settled.threads) == (setup.clients, setup.threads);
     let workload = if is_as_built { workload } else { build(&settled)? };
     Ok((settled, workload))
+}
+
+/// Refuses an order about queries that no run of this workload could follow.
+fn admit_analytics(order: &Order, workload: &Workload, setup: &ClientSetup) -> Result<()> {
+    let asked = match (&order.analytics.target, order.analytics.settings.first()) {
+        (Some(_), _) => "--analytics-target",
+        (None, Some(_)) => "--analytics-set",
+        (None, None) => return Ok(()),
+    };
+    let failed = |error: String, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let stages = workload.drive.stages();
+    if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
+        let error =
+            format!("{asked} is for queries beside transactions, and this run of {} has none", workload.meta.id);
+        return failed(error, "run ch-benchmark with --streams above 0, or leave it out");
+    }
+    if setup.connections.is_some() {
+        let error =
+            format!("{asked} gives queries connections of their own, and --connections shares them among all clients");
+        return failed(error, "leave one of them out");
+    }
+    if workload.params.flag(MARKERS) && setup.mode == QueryMode::Simple {
+        let error = "a transaction writes its marker in the same pipeline, and query mode simple has none";
+        return failed(error.to_owned(), "give --mode prepared or extended, or measure no ages with -D markers=false");
+    }
+    Ok(())
 }
 
 fn plan(
@@ -257,6 +309,7 @@ fn plan(
         let hint = "leave --plans out; --statement-plans N keeps the plans of any workload's statements";
         return Err(Failure::new(Code::Start, error).hint(hint));
     }
+    admit_analytics(order, workload, setup)?;
     let pace = drive.rate.map(|per_s| Rate { per_s, arrivals: drive.arrivals.unwrap_or_default() }).into();
     let load = match (order.no_load || target.is_null, order.replace) {
         (true, _) => LoadChoice::Never,
@@ -302,6 +355,10 @@ fn plan(
         allow_schema_changes: order.allow_schema_changes,
         clients: setup.clients,
         connections: setup.connections,
+        analytics: AnalyticsPlan {
+            target: order.analytics.target.as_ref().map(|named| facts.analytics.as_ref().unwrap_or(named).clone()),
+            settings: order.analytics.settings.iter().cloned().collect(),
+        },
         threads: setup.threads,
         agents: order.meeting.agents,
         pin: drive.pin.clone(),
@@ -315,7 +372,7 @@ fn plan(
         stages: Vec::new(),
         max_tries: drive.max_tries.unwrap_or_else(|| source.default_max_tries()),
         latency_limit_ms: drive.latency_limit,
-        reconnect_s: drive.reconnect.unwrap_or_default(),
+        reconnect_s: drive.reconnect.unwrap_or(if setup.has_two_servers { STANDBY_RECONNECT_S } else { 0.0 }),
         percentiles: order.latency_percentiles.clone().unwrap_or_default(),
         log: order.log,
         watch: watch::planned(&order.watch, target),

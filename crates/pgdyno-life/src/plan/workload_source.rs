@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pgdyno_plan::{InputFile, Loaded, Plan, ScriptPlan, StagePlan, WorkloadOrder, sha256};
 use pgdyno_wire::QueryMode;
-use pgdyno_workload::{Meta, Param, ParamKind, Params, Workload};
+use pgdyno_workload::{MARKERS, Meta, Param, ParamKind, Params, Workload};
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry::{self, Entry};
 use pgdyno_workloads::scripted::{self, ErrorHandling, Groups, Scripted, Source, Spec};
@@ -31,11 +31,14 @@ pub struct ClientSetup {
     pub mode: QueryMode,
     /// Seed of all random choices.
     pub seed: u64,
+    /// Whether queries run on another server than transactions.
+    pub has_two_servers: bool,
 }
 
 impl ClientSetup {
     /// Returns the values for steps of the life cycle that drive nothing.
-    pub const NONE: Self = Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0 };
+    pub const NONE: Self =
+        Self { clients: 1, connections: None, threads: 1, mode: QueryMode::Simple, seed: 0, has_two_servers: false };
 
     /// Returns the number of connections to open.
     pub fn links(&self) -> u32 {
@@ -130,6 +133,9 @@ impl WorkloadSource {
         setup: &ClientSetup,
     ) -> Result<Workload> {
         let mut given = given(order);
+        if let (Self::BuiltIn(entry), true) = (self, setup.has_two_servers) {
+            given.extend(open(&given, entry.meta, MARKERS).map(|param| (param.name, "true".to_owned())));
+        }
         let size = loaded.map(|loaded| loaded.size).or(size);
         match self {
             Self::BuiltIn(entry) => {

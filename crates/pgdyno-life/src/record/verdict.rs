@@ -42,8 +42,10 @@ pub(crate) fn of(driven: &Driven, record: &RunRecord, broken: &[String], death: 
     if summary.is_none_or(|s| s.committed == 0) {
         return end(Status::Failed, Some("no transaction was committed in the measured window".to_owned()), Code::Run);
     }
-    let later = record.stages.iter().skip(1).flat_map(|stage| &stage.groups).map(|group| &group.summary);
-    let failed = summary.into_iter().chain(later).flat_map(|summary| &summary.failed_by_class);
+    // The summary may be of a part of the groups.
+    let of_groups = record.stages.iter().flat_map(|stage| &stage.groups).map(|group| &group.summary);
+    let summary = summary.filter(|_| record.stages.is_empty());
+    let failed = summary.into_iter().chain(of_groups).flat_map(|summary| &summary.failed_by_class);
     let hard_failures: u64 =
         failed.filter(|(class, _)| !matches!(class.as_str(), "serialization" | "deadlock")).map(|(_, n)| n).sum();
     if hard_failures > 0 {

@@ -284,6 +284,8 @@ options! {
     alone: bool => "alone",
     params: BTreeMap<String, Word> => "param",
     settings: BTreeMap<String, Word> => "set",
+    analytics_target: String => "analytics-target",
+    analytics_set: BTreeMap<String, Word> => "analytics-set",
     from_template: String => "from-template",
     no_load: bool => "no-load",
     replace: bool => "replace",

@@ -1,8 +1,9 @@
 //! A stream: one client that runs the chosen queries again and again, in its own order.
 
 use pgdyno_wire::{Capture, StmtId};
-use pgdyno_workload::{Batch, Begin, ClientScript, Next, Reply, TxnId, Verdict};
+use pgdyno_workload::{Batch, Begin, ClientScript, Marks, Next, Reply, TxnId, Verdict};
 
+use super::markers;
 use super::queries::{self, Form};
 use crate::query_set::orderings::ordering;
 use crate::query_set::selection::Selection;
@@ -18,6 +19,17 @@ pub(super) struct Stream {
     first: (usize, usize),
     /// SQL that limits the time of each query of the session, until it is sent.
     limit: Option<String>,
+    /// The markers that the query in progress has read, if it reads them.
+    markers: Option<Markers>,
+}
+
+/// What a query reads before itself.
+#[derive(Default)]
+struct Markers {
+    /// Whether the transaction was sent, so that its reply comes next.
+    is_sent: bool,
+    /// By client, the number of its last transaction that the snapshot has.
+    seen: Vec<u64>,
 }
 
 impl Stream {
@@ -32,7 +44,17 @@ impl Stream {
         let numbers = ordering(order).iter().map(|number| usize::from(*number));
         let chosen = numbers.filter(|number| selection.has(*number));
         let queries = chosen.map(|number| (number, queries::text(number, form))).collect();
-        Self { queries, begun: 0, first, limit: timeout_ms.map(limit) }
+        Self { queries, begun: 0, first, limit: timeout_ms.map(limit), markers: None }
+    }
+
+    /// Returns the same stream, whose queries read the markers of the transactions with their snapshot.
+    pub(super) fn reading_markers(self) -> Self {
+        Self { markers: Some(Markers::default()), ..self }
+    }
+
+    /// Returns the statement after those of the queries with this number.
+    fn after(&self, nth: usize) -> StmtId {
+        StmtId((self.first.1 + QUERIES + nth) as u32)
     }
 
     /// Returns the number and the text of the query in progress.
@@ -47,18 +69,38 @@ impl ClientScript for Stream {
             return None;
         }
         self.begun += 1;
+        self.restart();
         Some(Begin::now(TxnId((self.first.0 + self.current().0 - 1) as u8)))
     }
 
-    fn step(&mut self, _: Reply<'_>, batch: &mut Batch<'_>) -> Next {
+    fn step(&mut self, reply: Reply<'_>, batch: &mut Batch<'_>) -> Next {
         if let Some(limit) = self.limit.take() {
-            batch.query(StmtId((self.first.1 + QUERIES) as u32), limit.as_bytes(), Capture::Nothing);
+            batch.query(self.after(0), limit.as_bytes(), Capture::Nothing);
             return Next::Await;
         }
+        if let Some(markers) = self.markers.as_mut().filter(|markers| markers.is_sent) {
+            markers::read(reply, &mut markers.seen);
+            return Next::Finish(Verdict::Committed);
+        }
         let (number, text) = self.current();
-        batch.query(StmtId((self.first.1 + number - 1) as u32), text.as_bytes(), Capture::Nothing);
-        Next::Finish(Verdict::Committed)
+        let query = StmtId((self.first.1 + number - 1) as u32);
+        if self.markers.is_none() {
+            batch.query(query, text.as_bytes(), Capture::Nothing);
+            return Next::Finish(Verdict::Committed);
+        }
+        // All at once: a standby ends sessions that are idle in a transaction when their snapshot is in its way.
+        batch.query(self.after(1), markers::BEGIN.as_bytes(), Capture::Rows);
+        batch.query(query, text.as_bytes(), Capture::Nothing);
+        batch.query(self.after(2), markers::END.as_bytes(), Capture::Nothing);
+        self.markers.iter_mut().for_each(|markers| markers.is_sent = true);
+        Next::Await
     }
 
-    fn restart(&mut self) {}
+    fn restart(&mut self) {
+        self.markers.iter_mut().for_each(|markers| markers.is_sent = false);
+    }
+
+    fn marks(&self) -> Marks<'_> {
+        self.markers.as_ref().map_or(Marks::None, |markers| Marks::Saw(&markers.seen))
+    }
 }

@@ -8,6 +8,7 @@ use pgdyno_workload::{
     Params, Partitions, Rng, Routines, RowCount, RowSource, SqlData, Table, When,
 };
 
+use super::markers;
 use super::nations::{NATIONS, REGIONS};
 use crate::tproc_c::strings;
 
@@ -41,12 +42,14 @@ static META: Meta = Meta {
 /// The data set.
 pub(super) struct Suppliers {
     params: Params,
+    /// Whether the run writes markers.
+    has_markers: bool,
 }
 
 impl Suppliers {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(has_markers: bool) -> Self {
         // Defaults are valid.
-        Self { params: Params::new(META.id, META.params, []).unwrap_or_default() }
+        Self { params: Params::new(META.id, META.params, []).unwrap_or_default(), has_markers }
     }
 }
 
@@ -98,6 +101,7 @@ impl DataSet for Suppliers {
             table(Of::Region, "region", region, "r_regionkey", REGIONS.len() as u64),
             table(Of::Nation, "nation", nation, "n_nationkey", NATIONS.len() as u64),
             table(Of::Supplier, "supplier", supplier, "su_suppkey", SUPPLIERS),
+            markers::table(),
         ]
     }
 
@@ -140,7 +144,7 @@ impl DataSet for Suppliers {
     }
 
     fn before_run(&self) -> &'static [&'static str] {
-        &[]
+        if self.has_markers { &[markers::EMPTY] } else { &[] }
     }
 
     fn bytes(&self) -> u64 {

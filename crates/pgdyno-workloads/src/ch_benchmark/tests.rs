@@ -27,7 +27,7 @@ fn transactions_are_those_of_tproc_c_and_streams_have_their_own_order_without_en
     assert_eq!((workload.scale, workload.data.len(), workload.data[0].meta().id), (3, 2, "tproc-c"));
     assert_eq!(workload.data[0].params().text("warehouses"), "3");
     let statements = workload.drive.statements(&Capabilities::default());
-    let of_q22 = workload.drive.statement_use(statements.len() - 2);
+    let of_q22 = workload.drive.statement_use(statements.len() - 5);
     assert_eq!(of_q22.txn, Some(26));
     assert_eq!(workload.drive.statement_use(0).txn, Some(0));
     let growth = workload.drive.growth().unwrap();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pgdyno_engine::RATE_MAX_PER_S;
-use pgdyno_plan::{Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, WorkloadOrder};
+use pgdyno_plan::{AnalyticsOrder, Arrivals, DriveOrder, LoadingOrder, Order, RESULTS, SuitePlan, WorkloadOrder};
 
 use super::{ConsentArgs, CycleArgs, MeetingArgs, RecipeArgs, TargetArgs, WatchArgs};
 
@@ -22,6 +22,8 @@ pub(crate) struct RunArgs {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) drive: DriveArgs,
+    #[command(flatten)]
+    pub(crate) analytics: AnalyticsArgs,
     #[command(flatten, next_help_heading = "Output")]
     pub(crate) out: OutArgs,
     #[command(flatten)]
@@ -112,6 +114,7 @@ impl RunArgs {
                 },
             target,
             drive,
+            analytics,
             out,
             loading,
             recipe,
@@ -154,6 +157,7 @@ impl RunArgs {
             },
             target: target.order(),
             drive: drive.order(),
+            analytics: analytics.order(),
             loading: loading.order(),
             recipe: recipe.order(),
             cycle: cycle.order(),
@@ -274,6 +278,25 @@ pub(crate) struct IssueArgs {
     /// Run each side of ch-benchmark also alone, in two more stages of the same length
     #[arg(long)]
     pub(crate) alone: bool,
+}
+
+/// How streams of queries connect, where they run beside transactions.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Queries beside transactions")]
+pub(crate) struct AnalyticsArgs {
+    /// Run the queries of ch-benchmark on this server, such as a standby of the target: as --target takes it
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) analytics_target: Option<String>,
+    /// A setting of the queries' sessions, as NAME=VALUE, such as work_mem=64MB or role=analyst
+    #[arg(long, value_name = "NAME=VALUE", value_parser = super::target::setting)]
+    pub(crate) analytics_set: Vec<(String, String)>,
+}
+
+impl AnalyticsArgs {
+    /// Returns how they connect.
+    pub(crate) fn order(self) -> AnalyticsOrder {
+        AnalyticsOrder { target: self.analytics_target, settings: self.analytics_set }
+    }
 }
 
 /// How data is loaded, where it is.

@@ -1,6 +1,10 @@
 //! `ch-benchmark`: transactions of tproc-c and queries side by side, on data that is there.
 
 use crate::given_server::{Place, TRUST};
+use crate::program::Run;
+use crate::server::Server;
+
+const REPLICATION: &str = "local all all trust\nlocal replication all trust\n";
 
 #[test]
 fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
@@ -10,7 +14,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     place.run("load tproc-c -w 1").ok();
     place.run("plan ch-benchmark -c 2").ok().prints(&["mixed", "olap: 1 client"]);
     let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 3 --ramp 1 --alone").ok();
-    ran.says(&["loading ch-benchmark with suppliers 10,000", "creates tables region, nation, supplier"])
+    ran.says(&["loading ch-benchmark with suppliers 10,000", "creates tables region, nation, supplier, ch_markers"])
         .prints(&[
             "NOPM",
             "queries/h",
@@ -21,7 +25,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
         .prints(&["together: NOPM", "sets of all queries ended"]);
     let run = place.home.the_run();
     assert_eq!((run.text("/status"), run.checks_that_hold().last()), ("complete", Some(&"after the run")));
-    assert_eq!(run.at("/load/tables").as_array().unwrap().len(), 3, "tproc-c was there");
+    assert_eq!(run.at("/load/tables").as_array().unwrap().len(), 4, "tproc-c was there");
 
     // The main figures are those of the transactions.
     let group = |nth: usize, figure: &str| run.number(&format!("/stages/0/groups/{nth}/summary/{figure}"));
@@ -62,4 +66,87 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
         place.ask("select count(*) from pg_tables where schemaname = 'public' and tablename <> 'pgdyno_stamp'"),
         "0"
     );
+}
+
+/// A target of a server that command lines can have without quotes.
+fn uri(server: &Server) -> String {
+    format!("postgresql:///postgres?host={}&port={}&user=postgres", server.dir().display(), server.port)
+}
+
+#[test]
+fn what_queries_see_on_a_standby_has_an_age() {
+    let conf = "fsync = off\nshared_buffers = 128MB\nautovacuum = off\n";
+    let Some(place) = Place::new("queries on a standby", conf, REPLICATION) else { return };
+    place.run("load ch-benchmark -w 1").ok();
+    let standby = Server::standby_of(&place.server);
+    let set = |server: &Server, settings: &str| {
+        for setting in settings.split(", ") {
+            server.admin().execute(&format!("alter system set {setting}")).unwrap();
+        }
+        server.admin().execute("select pg_reload_conf()").unwrap();
+    };
+    let run = |args: &str| {
+        let args = format!("run ch-benchmark -c 2 --no-check --analytics-target {} {args}", uri(&standby));
+        place.run(&args).ok();
+        place.home.runs().pop().unwrap()
+    };
+    // What was replayed two seconds late is at least as old, also to a query without rows.
+    set(&standby, "recovery_min_apply_delay = '2s'");
+    let late = run("-T 3 --ramp 3 --queries 1,22");
+    let fresh = |run: &Run, figure: &str| run.number(&format!("/analytics/stages/0/freshness/{figure}"));
+    assert!(fresh(&late, "queries") > 0.0 && fresh(&late, "fresh") == 0.0, "{}", late.at("/analytics/stages/0"));
+    assert!(fresh(&late, "age_s_p50") >= 1.9 && fresh(&late, "age_s_max") >= fresh(&late, "age_s_p50"));
+    assert_eq!(late.at("/analytics/server/place/standby").as_bool(), Some(true));
+    assert_eq!(late.text("/analytics/server/settings/recovery_min_apply_delay"), "2s");
+    assert!(late.at("/plan/params/markers").as_str() == Some("true") && late.number("/metrics/nopm/value") > 0.0);
+    let told = place.home.run(&["report", "last"]).ok();
+    told.prints(&["age of the answers: p50 ", "recovery_min_apply_delay 2s", "its replay was up to "]);
+
+    // A commit that waits for the replay is seen by every query after it.
+    set(&standby, "recovery_min_apply_delay = 0");
+    set(&place.server, "synchronous_standby_names = '*', synchronous_commit = remote_apply");
+    let applied = run("-T 2 --ramp 1 --queries 6");
+    assert!(fresh(&applied, "queries") > 0.0, "{}", applied.at("/analytics"));
+    assert_eq!(fresh(&applied, "fresh"), fresh(&applied, "queries"), "{}", applied.at("/analytics"));
+    set(&place.server, "synchronous_standby_names = '', synchronous_commit = on");
+
+    // A standby that does not wait cancels queries: they are counted apart, and the run is no failure.
+    set(&standby, "max_standby_streaming_delay = 0");
+    let cancelled = run("-T 3 --ramp 1 --queries 5,10,18");
+    let queries = cancelled.at("/analytics/stages/0/queries").as_array().unwrap();
+    let conflicts: u64 = queries.iter().filter_map(|query| query["conflicts"].as_u64()).sum();
+    assert!(conflicts > 0 && queries.iter().all(|query| query["failed"].as_u64() == Some(0)), "{queries:?}");
+    assert_eq!(cancelled.text("/status"), "complete");
+    assert!(cancelled.at("/analytics/server/conflicts").as_object().is_some_and(|kinds| !kinds.is_empty()));
+    place.home.run(&["report", "last"]).ok().prints(&["the standby cancelled"]);
+}
+
+#[test]
+fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything_is_done() {
+    let Some(place) = Place::new("the server of queries", "fsync = off\n", REPLICATION) else { return };
+    let other = Server::start("fsync = off\n", TRUST);
+    let run = |args: &str| place.run(&format!("run ch-benchmark -w 1 -c 1 -T 1 {args}"));
+    let to = |server: &Server| format!("--analytics-target {}", uri(server));
+    run(&to(&other))
+        .ended(1)
+        .says(&["is no standby any more: it was promoted, or is a copy"])
+        .says(&["name a hot standby of --target"]);
+    run(&to(&place.server)).ended(1).says(&["is the server of --target itself, where every query sees all"]);
+    run("--analytics-target embedded").ended(1).says(&["is no server that both sides could have the same data of"]);
+    run("--analytics-target host=/nowhere").ended(1).says(&["/nowhere"]);
+    run(&format!("{} --mode simple", to(&other))).ended(1).says(&["query mode simple", "-D markers=false"]);
+    run(&format!("{} --streams 0", to(&other))).ended(1).says(&["is for queries beside transactions, and this run"]);
+    run("--analytics-set work_mem=1GB --connections 2").ended(1).says(&["gives queries connections of their own"]);
+    place.run("run select-only -s 1 --analytics-set work_mem=1GB").ended(1).says(&["run ch-benchmark with --streams"]);
+    run("--analytics-set statement_timeout=no").ended(1).says(&["statement_timeout"]);
+    assert_eq!(place.ask("select count(*) from pg_tables where tablename = 'supplier'"), "0");
+
+    // Settings are those of the queries' sessions only.
+    place
+        .run("run ch-benchmark -w 1 -c 1 -T 1 --ramp 0 --queries 16 --no-check --analytics-set statement_timeout=1")
+        .ended(2);
+    let run = place.home.runs().pop().unwrap();
+    let query = run.at("/analytics/stages/0/queries/0");
+    assert!(query["timed_out"].as_u64() > Some(0) && run.number("/summary/failed") == 0.0, "{query}");
+    assert_eq!(run.text("/plan/analytics/settings/statement_timeout"), "1");
 }

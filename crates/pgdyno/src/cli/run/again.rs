@@ -84,7 +84,8 @@ fn everything_else() -> Vec<Vec<String>> {
             "tproc-h --target embedded -s 0.25 --indexes dates --streams 3 --repeat 2 --queries 1,6 --timeout 5min --no-refresh --validation --plans",
         ),
         line(
-            "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3",
+            "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3 \
+             --analytics-target host=db2 --analytics-set work_mem=1GB",
         ),
         line("noop -c 9 -R 1000 -T 3s --agents 3"),
         line("polardb-ro --target embedded -c 3"),
