@@ -12,6 +12,7 @@ pub mod change_points;
 pub mod compare;
 mod counts;
 mod delays;
+pub mod frontier;
 mod identity;
 mod interval;
 mod latency;

@@ -19,6 +19,7 @@ mod events;
 mod figures;
 mod findings;
 mod first_screen;
+pub(crate) mod frontier;
 mod groups;
 mod growth;
 mod latencies;

@@ -11,6 +11,7 @@ mod csv;
 mod cycle;
 mod describe;
 mod diagnosis;
+pub mod frontier;
 mod groups;
 pub mod guide;
 pub mod history;

@@ -2,7 +2,7 @@
 //! proportion.
 
 mod axis;
-mod svg;
+pub(crate) mod svg;
 mod table;
 
 use std::io::{self, Write};

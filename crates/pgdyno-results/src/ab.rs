@@ -130,6 +130,21 @@ pub struct AbRecord {
     pub runs: AbRuns,
 }
 
+/// Finds the record in `directory` that a user names: a file, a name, its unique beginning or end, or `last`.
+///
+/// # Errors
+/// When there is none, or several.
+pub(crate) fn find_in(directory: PathBuf, name: &str) -> Result<PathBuf, StoreError> {
+    if Path::new(name).is_file() {
+        return Ok(name.into());
+    }
+    let files = std::fs::read_dir(&directory).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    files.sort();
+    let id = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    named(&files, name, id)?.cloned().ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: directory })
+}
+
 impl AbRecord {
     /// Returns the record of an experiment that begins.
     #[must_use]
@@ -157,17 +172,7 @@ impl AbRecord {
     /// # Errors
     /// When there is none, or several.
     pub fn find(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
-        if Path::new(name).is_file() {
-            return Ok(name.into());
-        }
-        let directory = Self::directory(results);
-        let files = std::fs::read_dir(&directory).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
-        let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
-        files.sort();
-        let id = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        named(&files, name, id)?
-            .cloned()
-            .ok_or_else(|| StoreError::NoSuchRun { name: name.to_owned(), results: directory })
+        find_in(Self::directory(results), name)
     }
 
     /// Reads a record.

@@ -20,6 +20,7 @@ mod error;
 mod executions;
 #[cfg(test)]
 mod fixture;
+mod frontier;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hdr;
@@ -46,6 +47,7 @@ pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
 pub use executions::{Execution, ExecutionOutcome, write_executions};
+pub use frontier::{FrontierPoint, FrontierRecord, FrontierResult};
 pub use interval::{IntervalLatency, IntervalRecord};
 pub use layout::{INTERVALS, LATENCY, QUERY_PLANS, RECORD, input_path, is_run_name, run_id};
 pub use listing::{is_listed, list_run};

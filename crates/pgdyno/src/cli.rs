@@ -6,6 +6,7 @@ mod cycle;
 mod doctor;
 mod examples;
 mod export;
+mod frontier;
 pub(crate) mod hints;
 mod history;
 mod meeting;
@@ -22,6 +23,7 @@ pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
+pub(crate) use frontier::FrontierArgs;
 pub(crate) use history::HistoryArgs;
 pub(crate) use meeting::{AgentArgs, AgentsArgs, MeetingArgs};
 pub(crate) use recipe::{RecipeArgs, ShowArgs};
@@ -86,6 +88,8 @@ pub(crate) enum Command {
     /// Find the highest load that meets an objective
     #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
+    /// Find how many queries are left at how many transactions, on the same data
+    Frontier(FrontierArgs),
     /// Run a matrix of runs from one file
     #[command(after_help = examples::SUITE)]
     Suite {

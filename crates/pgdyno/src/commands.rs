@@ -8,6 +8,7 @@ mod confirm;
 mod doctor;
 mod drop;
 mod export;
+mod frontier;
 mod history;
 mod list;
 mod load;
@@ -52,6 +53,7 @@ pub(crate) fn run(cli: Cli) -> Result<Code> {
         Command::Scaling(args) => scaling::run(&args),
         Command::Ab(args) => ab::run(args),
         Command::Search(args) => search::run(args),
+        Command::Frontier(args) => frontier::run(args),
         Command::Suite { action } => suite::run(&action),
         Command::Export(args) => export::run(&args),
         Command::Serve(args) => serve::run(&args),

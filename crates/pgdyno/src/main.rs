@@ -4,6 +4,7 @@ mod ab;
 mod child;
 mod cli;
 mod commands;
+mod frontier;
 mod interrupt;
 mod search;
 mod signals;

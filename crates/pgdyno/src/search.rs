@@ -1,7 +1,7 @@
 //! Searches for the highest load that meets its objectives. Every measurement is a run in a separate process, with its
 //! own record. `pgdyno_measure::search` decides which load is measured next.
 
-mod point;
+pub(crate) mod point;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Builds HTML. Markup comes only from this source code; everything else is escaped.
 
+use crate::frontier::Drawing;
+
 /// A part of a page.
 #[derive(Debug, Default)]
 pub struct Html(String);
@@ -34,6 +36,12 @@ impl Html {
     /// Appends JSON that [`super::data`] has made safe.
     pub(super) fn json(&mut self, json: &SafeJson) -> &mut Self {
         self.0 += &json.0;
+        self
+    }
+
+    /// Appends a drawing, in which every text was escaped.
+    pub(super) fn drawing(&mut self, drawing: &Drawing) -> &mut Self {
+        self.0 += drawing.text();
         self
     }
 

@@ -95,14 +95,14 @@ fn reach(out: &mut dyn Write, x: f64, max: f64, min: f64, mean: f64) -> io::Resu
 }
 
 /// Returns the distance of the grid's lines, a round number, and the end of the axis: a line above the highest value.
-fn scale(highest: f64) -> (f64, f64) {
+pub(crate) fn scale(highest: f64) -> (f64, f64) {
     let raw = highest / 5.0;
     let power = 10_f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|step| step * power >= raw * 0.999).unwrap_or(10.0) * power;
     (step, (highest / step).ceil() * step)
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -81,6 +81,12 @@ Examples:
   pgdyno search tpcb-like -s 50 --slo \"p99 < 10ms\"
   pgdyno search tproc-c -w 100 --by clients --slo \"p95 < 50ms\"";
 
+pub(super) const FRONTIER: &str = "\
+Examples:
+  pgdyno frontier ch-benchmark -w 10 --budget 1h
+  pgdyno frontier ch-benchmark -w 10 -T 2min --slo \"p99 < 50ms\" --repeats 3
+  pgdyno frontier --resume last --budget 2h";
+
 pub(super) const SUITE: &str = "\
 Examples:
   pgdyno suite plan nightly.toml

@@ -37,7 +37,7 @@ const COMMANDS: &[(&str, &str)] = &[
 ];
 
 /// Commands that drive a server as pgbench does.
-const DRIVES: [&str; 6] = ["run", "plan", "load", "check", "search", "ab"];
+const DRIVES: [&str; 7] = ["run", "plan", "load", "check", "search", "frontier", "ab"];
 
 /// Adds to an error in the arguments what was probably meant. Returns it with clap's own suggestion to pass the word as a value
 /// left out.

@@ -88,7 +88,7 @@ fn new(args: AbArgs) -> Result<Begin> {
 }
 
 /// Returns a target as a file may hold it: a connection string loses its password.
-fn storable(target: &str) -> Result<String> {
+pub(super) fn storable(target: &str) -> Result<String> {
     match target == "null" || target.starts_with("embedded") || is_name(target) {
         true => Ok(target.to_owned()),
         false => without_secrets(target).or_fail(Code::Start),

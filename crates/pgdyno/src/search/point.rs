@@ -21,7 +21,7 @@ pub(crate) struct Measured {
     pub(crate) id: String,
     pub(crate) seen: Seen,
     /// Why the load was too high, if no figure shows by how much.
-    overload: Option<String>,
+    pub(crate) overload: Option<String>,
     achieved_per_s: f64,
     pub(crate) tps: f64,
     failed_share: f64,

@@ -150,3 +150,44 @@ fn a_server_of_queries_that_cannot_have_the_same_data_is_refused_before_anything
     assert!(query["timed_out"].as_u64() > Some(0) && run.number("/summary/failed") == 0.0, "{query}");
     assert_eq!(run.text("/plan/analytics/settings/statement_timeout"), "1");
 }
+
+#[test]
+fn a_frontier_measures_each_point_on_the_same_data_and_goes_on_where_it_ended() {
+    let Some(place) = Place::new("a frontier", "fsync = off\nshared_buffers = 128MB\n", TRUST) else { return };
+    let none = ["has no queries beside transactions"];
+    place.run("frontier select-only -s 1").ended(1).says(&none);
+    place.run("frontier ch-benchmark -w 1 --rate 5").ended(1).says(&["a frontier has several rates"]);
+    let options = "-w 1 -c 2 -T 2 --ramp 0 --queries 6,13 --no-check --max-streams 1";
+    // The time is over before the second point.
+    let first = place.run(&format!("frontier ch-benchmark {options} --budget 1")).ok();
+    first.says(&["highest rate, closed loop without queries"]).prints(&["the budget ended it", "1 of 9 points"]);
+    let rows = place.ask("select count(*) from orders");
+    assert_eq!(rows, "30000", "runs work on copies");
+    let begun = place.home.runs().len();
+    place.home.run(&["frontier", "--resume", "last", "--slo", "p99 < 1ms"]).ended(1).says(&["--resume goes on"]);
+    let ran = place.home.run(&["frontier", "--resume", "last"]).ok();
+    ran.prints(&[
+        "area below the frontier: 0.",
+        "9 of 9 points",
+        "each run had a fresh copy of the same data",
+        "100 %",
+    ]);
+    assert_eq!(place.home.runs().len() - begun, 8, "no point is measured again");
+
+    let found: Vec<_> = std::fs::read_dir(place.home.join("pgdyno-results/frontiers")).unwrap().flatten().collect();
+    let path = |end: &str| found.iter().map(|file| file.path()).find(|path| path.extension().is_some_and(|e| e == end));
+    let record = crate::program::json(&path("json").unwrap());
+    assert_eq!(record["ended"].as_str(), Some("complete"));
+    let points = record["points"].as_array().unwrap();
+    for point in points {
+        let [tps, hour] = ["tps", "queries_per_hour"].map(|name| point[name][0].as_f64().unwrap());
+        let expected = (point["share"].as_f64() > Some(0.0), point["streams"].as_u64() > Some(0));
+        assert_eq!((tps > 0.0, hour > 0.0), expected, "{point}");
+    }
+    let area = record["result"]["area"].as_f64().unwrap();
+    assert!(area > 0.0 && area <= 1.0 && record["result"]["hull"].as_array().unwrap().len() >= 2, "{area}");
+    let page = std::fs::read_to_string(path("html").unwrap()).unwrap();
+    assert_eq!((page.matches("<circle").count(), page.contains("the frontier of transactions and queries")), (9, true));
+    let databases = place.ask("select count(*) from pg_database where not datistemplate");
+    assert_eq!(databases, "1", "copies are gone");
+}

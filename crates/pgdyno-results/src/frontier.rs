@@ -1,0 +1,156 @@
+//! The record of a frontier: `frontiers/<id>.json` in the results directory. Each of its measurements is an ordinary run with
+//! its own record; this one has their names.
+
+use std::path::{Path, PathBuf};
+
+use pgdyno_plan::Order;
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+use crate::ab::find_in;
+use crate::record::FORMAT_VERSION;
+use crate::store::read_versioned;
+
+/// The directory of frontiers, within the results directory.
+const DIRECTORY: &str = "frontiers";
+
+/// Throughputs of transactions and of queries that share a server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrontierRecord {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// Its name.
+    pub id: String,
+    /// Version of pgdyno.
+    pub pgdyno_version: String,
+    /// Begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// Why it ended: `complete`, `budget`, `interrupted` or what failed; absent while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// The workload.
+    pub workload: String,
+    /// The target, without passwords.
+    pub target: String,
+    /// What each run does, without its rate and streams, and without passwords.
+    pub order: Order,
+    /// Whether each run has a fresh copy of the same data. If not, data grows from run to run.
+    pub restored: bool,
+    /// Objectives of the transactions; points that miss them are shown hollow.
+    pub objectives: Vec<String>,
+    /// The largest number of streams.
+    pub streams_max: u32,
+    /// How often each point is measured.
+    pub repeats: u32,
+    /// The time that it may take, in seconds; absent if there is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<f64>,
+    /// The time that it has taken, in seconds.
+    pub spent_s: f64,
+    /// Transactions a second in a closed loop without queries: 100 % of the offered rates. Absent until it is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest_tps: Option<f64>,
+    /// The run that measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest_run: Option<String>,
+    /// The points, in the order in which they are measured.
+    pub points: Vec<FrontierPoint>,
+    /// What they show; absent until both sides have a point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<FrontierResult>,
+}
+
+/// A rate of transactions beside a number of streams.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrontierPoint {
+    /// The offered rate as a share of the highest, 0 to 1. 0: no transactions.
+    pub share: f64,
+    /// Streams of queries. 0: no queries.
+    pub streams: u32,
+    /// Committed transactions a second, by run.
+    pub tps: Vec<f64>,
+    /// Queries an hour, by run.
+    pub queries_per_hour: Vec<f64>,
+    /// Why the transactions missed their rate or an objective, in the first run that did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<String>,
+    /// The hash of the plan of its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_hash: Option<String>,
+    /// Names of its runs.
+    pub runs: Vec<String>,
+}
+
+/// The shape of a frontier. Points are named by their places.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrontierResult {
+    /// The points that no other one reaches in both throughputs, by transactions.
+    pub hull: Vec<usize>,
+    /// The highest throughput of transactions.
+    pub tps_max: f64,
+    /// The highest throughput of queries.
+    pub queries_per_hour_max: f64,
+    /// Area below the frontier, as a share of the box of both: 0.5 in proportion, 1 without any loss.
+    pub area: f64,
+    /// The same of the least and of the greatest figures of each point, within the same box; absent with one run each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area_range: Option<[f64; 2]>,
+}
+
+impl FrontierPoint {
+    /// Returns the means of both throughputs; `None` before it was measured.
+    #[must_use]
+    pub fn mean(&self) -> Option<(f64, f64)> {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        (!self.runs.is_empty()).then(|| (mean(&self.tps), mean(&self.queries_per_hour)))
+    }
+
+    /// Returns the least and the greatest of both throughputs.
+    #[must_use]
+    pub fn range(&self) -> Option<[(f64, f64); 2]> {
+        let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        (!self.runs.is_empty()).then(|| {
+            [(least(&self.tps), least(&self.queries_per_hour)), (most(&self.tps), most(&self.queries_per_hour))]
+        })
+    }
+}
+
+impl FrontierRecord {
+    /// Returns the record of a frontier that begins.
+    #[must_use]
+    pub fn begin(id: String, started: jiff::Timestamp, workload: String, target: String, order: Order) -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            id,
+            pgdyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: started.to_string(),
+            workload,
+            target,
+            order,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the directory of frontiers in `results`.
+    #[must_use]
+    pub fn directory(results: &Path) -> PathBuf {
+        results.join(DIRECTORY)
+    }
+
+    /// Finds the record that a user names: a file, a frontier's name, its unique beginning or end, or `last`.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub fn find(results: &Path, name: &str) -> Result<PathBuf, StoreError> {
+        find_in(Self::directory(results), name)
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no record, or has a newer format.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        read_versioned(path)
+    }
+}

@@ -1,0 +1,145 @@
+//! `pgdyno frontier`: how many queries are left at how many transactions.
+
+use jiff::Timestamp;
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::plan::resolve::Request;
+use pgdyno_life::target::{Demand, Kind};
+use pgdyno_live::Progress;
+use pgdyno_plan::Order;
+use pgdyno_results::{FrontierRecord, Objective, admit, run_id};
+use pgdyno_workload::Work;
+
+use super::ab::storable;
+use super::confirm::confirm;
+use crate::cli::FrontierArgs;
+use crate::frontier::{FrontierRun, points};
+use crate::interrupt;
+
+/// Default measured window of a run.
+const DEFAULT_TIME_S: f64 = 30.0;
+
+pub(crate) fn run(args: FrontierArgs) -> Result<Code> {
+    admit_arguments(&args)?;
+    let (quiet, yes, format) = (args.run.quiet, args.run.consent.yes, args.format.clone());
+    let (repeats, budget_s, slo) = (args.repeats, args.budget, args.slo.clone());
+    let (mut record, mut order) = match args.resume.clone() {
+        Some(name) => resumed(args, &name)?,
+        None => new(args)?,
+    };
+    (record.repeats, record.budget_s) = (repeats.max(record.repeats), budget_s);
+    let objectives = match slo.is_empty() {
+        true => record.objectives.iter().map(|text| Objective::parse(text)).collect::<std::result::Result<_, _>>(),
+        false => Ok(slo),
+    };
+    let objectives: Vec<Objective> = objectives.or_fail(Code::Start)?;
+    let request = Request::read(order.clone())?;
+    confirm(&request.order.target, "frontier", yes)?;
+    let interrupt = interrupt::listen()?;
+    let progress = Progress::new(quiet);
+    let results = order.results().to_owned();
+    admit(&results).or_fail(Code::Start)?;
+    let target = request.target()?;
+    // It must live until the frontier is done.
+    let mut _server = None;
+    if matches!(target.kind, Kind::Embedded(_)) {
+        let (has_settings, name) = (!target.settings.is_empty(), target.name());
+        let planned = Demand::of(&request.draft()?.resolved);
+        let clients = planned.clients + record.streams_max;
+        let server = target.hold(&request.order.target, Demand { clients, ..planned }, &progress)?;
+        server.announce(&progress)?;
+        let options =
+            server.options.as_ref().ok_or_else(|| Failure::new(Code::Server, "the private server has no address"))?;
+        (order.target.target, order.target.shown_as) = (Some(options.to_string()), Some(name));
+        if has_settings {
+            order.cycle.done.push(("settings".to_owned(), "given to the private server at its start".to_owned()));
+        }
+        _server = Some(server);
+    }
+    if record.restored && order.from_template.is_none() {
+        order.from_template = Some(String::new());
+    }
+    let mut frontier = FrontierRun {
+        record,
+        objectives: &objectives,
+        order,
+        results: &results,
+        interrupt: &interrupt,
+        progress: &progress,
+    };
+    let ended = frontier.go();
+    if frontier.record.points.iter().any(|point| !point.runs.is_empty()) {
+        let render = pgdyno_report::frontier::format(&format)
+            .ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
+        let mut bytes = Vec::new();
+        render(&frontier.record, &mut bytes).or_fail(Code::Start)?;
+        super::print(&bytes)?;
+    }
+    progress.note(&format!("record: {}", frontier.path().display()));
+    match frontier.write_page() {
+        Ok(page) => progress.note(&format!("page: {}", page.display())),
+        Err(failure) => progress.warn(&failure.text()),
+    }
+    ended
+}
+
+fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order)> {
+    let mut order = args.run.order();
+    if order.drive.time.is_none() {
+        order.drive.time = Some(DEFAULT_TIME_S);
+    }
+    // Each run is checked by its counts; checking all data each time would take longer than many points.
+    let request = Request::read(order.clone())?;
+    let draft = request.draft()?;
+    let stages = draft.resolved.workload.drive.stages();
+    if !stages.iter().flat_map(|stage| &stage.groups).any(|group| group.work == Work::Queries) {
+        let error = format!("{} has no queries beside transactions, so there is no frontier", request.source.name());
+        return Err(Failure::new(Code::Start, error).hint("pgdyno frontier ch-benchmark"));
+    }
+    let started = Timestamp::now();
+    let salt = started.as_nanosecond() as u64 ^ u64::from(std::process::id());
+    let id = run_id(started, &format!("frontier-{}", request.source.name()), salt);
+    let mut stored = order.clone();
+    stored.target.target = order.target.target.as_deref().map(storable).transpose()?;
+    stored.analytics.target = order.analytics.target.as_deref().map(storable).transpose()?;
+    let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name(), stored);
+    record.restored = !args.no_restore;
+    record.objectives = args.slo.iter().map(ToString::to_string).collect();
+    record.streams_max = args.max_streams;
+    record.points = points(args.max_streams);
+    Ok((record, order))
+}
+
+fn resumed(args: FrontierArgs, name: &str) -> Result<(FrontierRecord, Order)> {
+    let order = args.run.order();
+    let mut counts = Order { out: order.out.clone(), ..Order::default() };
+    counts.target.config.clone_from(&order.target.config);
+    if order != counts || !args.slo.is_empty() {
+        let error = "--resume goes on with a frontier as it is: beside it only --budget, --repeats, --out, --format and \
+                     --quiet count";
+        return Err(Failure::new(Code::Start, error).hint("leave the others out, or start another frontier"));
+    }
+    let path = FrontierRecord::find(order.results(), name).or_fail(Code::Start)?;
+    let record = FrontierRecord::read(&path).or_fail(Code::Start)?;
+    let order = Order { out: order.out, ..record.order.clone() };
+    Ok((record, order))
+}
+
+fn admit_arguments(args: &FrontierArgs) -> Result<()> {
+    let refuse = |error: &str, hint: &str| Err(Failure::new(Code::Start, error).hint(hint));
+    let run = &args.run;
+    match () {
+        () if run.drive.rate.is_some() => refuse("a frontier has several rates", "leave --rate out"),
+        () if run.issue.streams.is_some() => refuse("a frontier has several numbers of streams", "give --max-streams"),
+        () if run.issue.alone => refuse("a frontier has each side alone", "leave --alone out"),
+        () if run.drive.transactions.is_some() => refuse("points of a frontier have a length", "give -T instead of -t"),
+        () if run.again.is_some() || run.json.is_some() => {
+            refuse("a frontier has many runs: --again and --json are for one", "give --format json for the frontier")
+        }
+        () if run.target.tcp => {
+            refuse("the private server of a frontier is reached by its socket: --tcp is not for it", "leave it out")
+        }
+        () => Ok(()),
+    }
+}

@@ -1,0 +1,265 @@
+//! A frontier: transactions at several rates beside several streams of queries. Each point is a run in a process of its own,
+//! with a record of its own, on the same data.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use pgdyno_life::events::EventSink as _;
+use pgdyno_life::exit_code::Code;
+use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::interrupt::Interrupt;
+use pgdyno_live::Progress;
+use pgdyno_measure::frontier::{Point, area, bounds, hull};
+use pgdyno_measure::search::Seen;
+use pgdyno_plan::{Order, SuitePlan};
+use pgdyno_report::units;
+use pgdyno_results::{
+    FrontierPoint, FrontierRecord, FrontierResult, Objective, RunRecord, Status, write_json, write_whole,
+};
+
+use crate::child::{self, Stopped};
+use crate::search::point::judge;
+
+/// Offered rates as shares of the highest.
+const SHARES: [f64; 5] = [1.0, 0.8, 0.5, 0.2, 0.0];
+
+/// A frontier in progress.
+pub(crate) struct FrontierRun<'a> {
+    pub(crate) record: FrontierRecord,
+    pub(crate) objectives: &'a [Objective],
+    /// The order of every run, without rate and streams, and with its passwords.
+    pub(crate) order: Order,
+    pub(crate) results: &'a Path,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) progress: &'a Progress,
+}
+
+/// Returns the points for up to so many streams: the ends of the axes and the corner first, so that a frontier that ends
+/// early has them.
+pub(crate) fn points(streams_max: u32) -> Vec<FrontierPoint> {
+    let point = |share: f64, streams| FrontierPoint { share, streams, ..FrontierPoint::default() };
+    let mut points = vec![point(0.0, streams_max), point(1.0, 0), point(1.0, streams_max)];
+    let all = SHARES.iter().flat_map(|share| (0..=streams_max).rev().map(|streams| point(*share, streams)));
+    for other in all.filter(|point| point.share > 0.0 || point.streams > 0) {
+        if !points.contains(&other) {
+            points.push(other);
+        }
+    }
+    points
+}
+
+impl FrontierRun<'_> {
+    /// Returns the path of its record.
+    pub(crate) fn path(&self) -> PathBuf {
+        FrontierRecord::directory(self.results).join(format!("{}.json", self.record.id))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.path().with_extension("log")
+    }
+
+    /// Writes its page beside the record, and returns where it is.
+    pub(crate) fn write_page(&self) -> Result<PathBuf> {
+        let (path, mut page) = (self.path().with_extension("html"), Vec::new());
+        pgdyno_report::frontier::page(&self.record, &mut page).or_fail(Code::Start)?;
+        write_whole(&path, &page).or_fail(Code::Start)?;
+        Ok(path)
+    }
+
+    fn save(&self) -> Result<()> {
+        write_json(&self.path(), &self.record).or_fail(Code::Start)
+    }
+
+    /// Measures all points, until they are done, the budget has ended, or somebody ends it. What was measured is in the
+    /// record, whatever happens.
+    pub(crate) fn go(&mut self) -> Result<Code> {
+        std::fs::create_dir_all(FrontierRecord::directory(self.results)).or_fail(Code::Start)?;
+        self.record.ended = None;
+        self.save()?;
+        let (why, result) = match self.measure() {
+            Ok(why) => (why.to_owned(), Ok(Code::Success)),
+            Err(Stopped::Interrupted) => ("interrupted".to_owned(), Ok(Code::Interrupted)),
+            Err(Stopped::Failed(failure)) => (failure.text(), Err(failure)),
+        };
+        self.record.ended = Some(why);
+        self.save()?;
+        result
+    }
+
+    fn measure(&mut self) -> std::result::Result<&'static str, Stopped> {
+        if self.record.highest_tps.is_none() {
+            self.highest()?;
+        }
+        let (began, spent_before_s) = (Instant::now(), self.record.spent_s);
+        let mut longest_s: f64 = 0.0;
+        for repeat in 1..=self.record.repeats as usize {
+            for nth in 0..self.record.points.len() {
+                if self.record.points[nth].runs.len() >= repeat {
+                    continue;
+                }
+                let so_far_s = spent_before_s + began.elapsed().as_secs_f64();
+                if self.record.budget_s.is_some_and(|budget_s| so_far_s + longest_s > budget_s) {
+                    return Ok("budget");
+                }
+                let point_began = Instant::now();
+                self.point(nth)?;
+                longest_s = longest_s.max(point_began.elapsed().as_secs_f64());
+                self.record.spent_s = spent_before_s + began.elapsed().as_secs_f64();
+                self.record.result = result(&self.record.points);
+                self.save()?;
+            }
+        }
+        Ok("complete")
+    }
+
+    /// Loads the data where it is missing, and measures the highest rate: a closed loop without queries.
+    fn highest(&mut self) -> std::result::Result<(), Stopped> {
+        let mut order = self.order.clone();
+        order.workload.streams = Some("0".to_owned());
+        let (_, record) = self.run(order, "highest rate", 1)?;
+        let tps = record.summary.as_ref().map_or(0.0, |summary| summary.tps);
+        if tps <= 0.0 {
+            let error = "nothing was committed in a closed loop, so there is no highest rate";
+            return Err(Failure::new(Code::Run, error)
+                .hint(format!("its output is in {}", self.log().display()))
+                .into());
+        }
+        (self.record.highest_tps, self.record.highest_run) = (Some(tps), Some(record.id));
+        self.progress.note(&format!("highest rate, closed loop without queries: {} TPS", units::rate(tps)));
+        Ok(self.save()?)
+    }
+
+    /// Measures a point once.
+    fn point(&mut self, nth: usize) -> std::result::Result<(), Stopped> {
+        let FrontierPoint { share, streams, .. } = self.record.points[nth];
+        let mut order = self.order.clone();
+        (order.no_load, order.replace) = (!self.record.restored, false);
+        order.workload.streams = Some(streams.to_string());
+        if share > 0.0 {
+            order.drive.rate = self.record.highest_tps.map(|tps| rounded(tps * share));
+        } else {
+            order.workload.params.push(("transactions".to_owned(), "false".to_owned()));
+        }
+        let name = format!("rate={:.0}%,streams={streams}", share * 100.0);
+        let repetition = self.record.points[nth].runs.len() as u32 + 1;
+        let (directory, record) = self.run(order, &name, repetition)?;
+        let point = &mut self.record.points[nth];
+        if *point.plan_hash.get_or_insert_with(|| record.plan_hash.clone()) != record.plan_hash {
+            let error =
+                format!("the run of {name} is not what it was before: something that it depends on has changed");
+            return Err(Failure::new(Code::Start, error).hint("start another frontier").into());
+        }
+        let metric = |name: &str| record.metrics.get(name).map_or(0.0, |metric| metric.value);
+        let tps = record.summary.as_ref().map_or(0.0, |summary| if share > 0.0 { summary.tps } else { 0.0 });
+        let hour = metric("analytics-per-hour").max(metric("analytics-per-hour-alone"));
+        point.tps.push(tps);
+        point.queries_per_hour.push(hour);
+        if share > 0.0 && point.missed.is_none() {
+            point.missed = missed(&record, &directory, self.objectives);
+        }
+        point.runs.push(record.id.clone());
+        let note = format!(
+            "{name}: {} TPS, {} queries/h{}",
+            units::rate(tps),
+            units::rate(hour),
+            match &point.missed {
+                Some(why) => format!("; missed: {why}"),
+                None => String::new(),
+            }
+        );
+        self.progress.note(&note);
+        Ok(())
+    }
+
+    /// Carries out a run.
+    fn run(&mut self, order: Order, name: &str, repetition: u32) -> std::result::Result<(PathBuf, RunRecord), Stopped> {
+        let suite = format!("frontier-{}", self.record.workload);
+        let place = SuitePlan { suite, id: self.record.id.clone(), run: name.to_owned(), repetition };
+        let ended = child::run(&order, &place, self.results, &self.log(), self.interrupt)?;
+        if self.interrupt.control.is_stopping() {
+            return Err(Stopped::Interrupted);
+        }
+        let failed = |record: Option<&RunRecord>| {
+            child::failure(&format!("the run of {name} has no figures"), record, ended.code, &self.log()).into()
+        };
+        match ended.record {
+            Some((directory, record)) if record.summary.is_some() && record.status != Status::Failed => {
+                Ok((directory, record))
+            }
+            Some((_, record)) => Err(failed(Some(&record))),
+            None => Err(failed(None)),
+        }
+    }
+}
+
+/// Returns a rate with three digits, which people can read and say again.
+fn rounded(rate: f64) -> f64 {
+    let unit = 10_f64.powf(rate.log10().floor() - 2.0);
+    ((rate / unit).round() * unit * 1000.0).round() / 1000.0
+}
+
+/// Returns why the transactions of a run missed their rate or an objective.
+fn missed(record: &RunRecord, directory: &Path, objectives: &[Objective]) -> Option<String> {
+    let measured = judge(record, directory, objectives)?;
+    match measured.seen {
+        Seen::Overloaded => measured.overload.or_else(|| Some("overloaded".to_owned())),
+        Seen::Margin(margin) if margin < 0.0 => {
+            let broken =
+                objectives.iter().filter(|objective| objective.margin(record).is_some_and(|margin| margin < 0.0));
+            Some(format!("not {}", broken.map(ToString::to_string).collect::<Vec<_>>().join(", not ")))
+        }
+        Seen::Margin(_) => None,
+    }
+}
+
+/// Returns what the points show so far.
+fn result(points: &[FrontierPoint]) -> Option<FrontierResult> {
+    let measured: Vec<(usize, Point)> =
+        points.iter().enumerate().filter_map(|(nth, point)| Some((nth, point.mean()?))).collect();
+    let means: Vec<Point> = measured.iter().map(|(_, point)| *point).collect();
+    let box_of_both = bounds(&means);
+    let area_of = |points: &[Point]| area(points, box_of_both);
+    let ends = |end: usize| -> Vec<Point> { points.iter().filter_map(|point| Some(point.range()?[end])).collect() };
+    let is_repeated = points.iter().any(|point| point.runs.len() > 1);
+    Some(FrontierResult {
+        hull: hull(&means).into_iter().map(|nth| measured[nth].0).collect(),
+        tps_max: box_of_both.0,
+        queries_per_hour_max: box_of_both.1,
+        area: area_of(&means)?,
+        area_range: area_of(&ends(0)).zip(area_of(&ends(1))).map(|(low, high)| [low, high]).filter(|_| is_repeated),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rate_meets_every_number_of_streams_once_and_the_corners_come_first() {
+        let grid: Vec<_> = points(2).iter().map(|point| (point.share, point.streams)).collect();
+        assert_eq!(grid[..3], [(0.0, 2), (1.0, 0), (1.0, 2)]);
+        assert_eq!(grid.len(), 5 * 3 - 1);
+        assert!(grid.iter().enumerate().all(|(nth, point)| !grid[..nth].contains(point)));
+        assert!(!grid.contains(&(0.0, 0)));
+    }
+
+    #[test]
+    fn rates_are_rounded_to_three_digits() {
+        assert_eq!([1234.5, 0.98765, 47_777.0].map(rounded), [1230.0, 0.988, 47_800.0]);
+    }
+
+    #[test]
+    fn the_result_has_the_hull_of_what_was_measured() {
+        let mut points = points(1);
+        for (nth, (tps, hour)) in [(0, (0.0, 100.0)), (1, (50.0, 0.0)), (2, (40.0, 50.0))] {
+            points[nth].runs = vec!["a".to_owned(), "b".to_owned()];
+            points[nth].tps = vec![tps * 0.9, tps * 1.1];
+            points[nth].queries_per_hour = vec![hour; 2];
+        }
+        let result = result(&points).unwrap();
+        assert_eq!((result.hull, result.tps_max, result.queries_per_hour_max), (vec![0, 2, 1], 50.0, 100.0));
+        assert!((result.area - (40.0 * 75.0 + 10.0 * 25.0) / 5000.0).abs() < 1e-9, "{}", result.area);
+        let [low, high] = result.area_range.unwrap();
+        assert!(low < result.area && result.area < high);
+    }
+}
