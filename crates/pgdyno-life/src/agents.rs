@@ -3,12 +3,14 @@
 //! - [`serve`](serve::serve) is an agent: it joins a meeting and serves one run after another;
 //! - [`Team`] is the coordinator's side: it gathers agents, looks at the target with their eyes, and keeps them while
 //!   the run goes on;
+//! - [`load`](load::LoadTeam) has a team help with a load;
 //! - `drive` has a team drive as the engine drives with its own threads;
 //! - `task` is what they tell each other.
 //!
 //! What is coordinated, and how, is in `pgdyno-meet`, which knows nothing of runs.
 
 pub(crate) mod drive;
+pub mod load;
 pub mod serve;
 pub(crate) mod task;
 mod team;

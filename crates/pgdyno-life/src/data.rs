@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use pgdyno_load::{
     Baseline, CheckError, CheckProgress, DataState, Kept, LoadError, LoadOptions, LoadReport, Moment, Progress as Step,
-    SCHEMA, Stamp, refresh_routines,
+    SCHEMA, Shared, Stamp, refresh_routines,
 };
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::LoadChoice;
@@ -117,7 +117,7 @@ pub(crate) fn provide(
         (DataState::Absent | DataState::Foreign { .. } | DataState::Partial { .. }, LoadChoice::IfMissing)
         | (_, LoadChoice::Always) => {}
     }
-    let record = load(access, data, &loading.options(choice == LoadChoice::Always, false))?;
+    let record = load(access, data, &loading.options(choice == LoadChoice::Always, false), None)?;
     Ok(Provided { load: Some(record), maker: None })
 }
 
@@ -234,8 +234,13 @@ pub fn created(data: &dyn DataSet, caps: &Capabilities) -> String {
     format!("creates {}", parts.join("; "))
 }
 
-/// Loads the data.
-pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadRecord> {
+/// Loads the data; `shared` if other machines help.
+pub fn load(
+    access: &DataAccess<'_>,
+    data: &dyn DataSet,
+    how: &LoadOptions,
+    shared: Option<&dyn Shared>,
+) -> Result<LoadRecord> {
     let meta = data.meta();
     reach::admit_load(access.caps, meta.id)?;
     access.events.note(&match data.sql_data() {
@@ -261,7 +266,7 @@ pub fn load(access: &DataAccess<'_>, data: &dyn DataSet, how: &LoadOptions) -> R
         Step::Table { name, rows, .. } => access.events.event(&Event::LoadRows { table: name, rows }),
         Step::Step { phase, done, total } => access.events.step(&phase.to_string(), done, total),
     };
-    let loaded = pgdyno_load::load(access.options, data, access.caps, how, &report_step, access.stop);
+    let loaded = pgdyno_load::load(access.options, data, access.caps, how, &report_step, access.stop, shared);
     access.events.ended();
     let report = loaded.map_err(|error| {
         let code = match &error {

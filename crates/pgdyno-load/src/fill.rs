@@ -10,6 +10,7 @@ pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod prepare;
 pub(crate) mod progress;
+pub(crate) mod queue;
 pub(crate) mod report;
 pub(crate) mod routines;
 pub(crate) mod schedule;

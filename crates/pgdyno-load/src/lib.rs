@@ -37,9 +37,10 @@ pub use check::{Baseline, COUNTED_ROWS_MAX, CheckReport, CheckResult, Moment, SC
 pub use drop::{Dropped, drop_data};
 pub use error::LoadError;
 pub use fill::apart::place_routines;
-pub use fill::load::load;
+pub use fill::load::{Shared, load};
 pub use fill::loading::{LoadOptions, RESUMABLE_BYTES};
 pub use fill::progress::{Phase, Progress};
+pub use fill::queue::help;
 pub use fill::report::{LoadReport, PhaseReport, TableReport};
 pub use fill::routines::refresh_routines;
 pub use fresh::{Fresh, FreshError, Template};

@@ -128,7 +128,7 @@ struct Job {
     nth: u32,
     /// Whether agents wait for a common start.
     has_start: bool,
-    /// Whether the others go on if one is lost.
+    /// Whether the others go on if one is lost or fails.
     survives_loss: bool,
     is_ready: bool,
     began: bool,
@@ -243,7 +243,7 @@ impl Coordinator {
     }
 
     /// Begins the next job: a task for each place. With `has_start`, agents wait for [`Coordinator::go`]; with
-    /// `survives_loss`, the job does not fail when an agent is lost. The job before must have ended.
+    /// `survives_loss`, the job does not fail when an agent is lost or fails. The job before must have ended.
     pub fn begin(&mut self, now: Tick, tasks: &[Arc<[u8]>], has_start: bool, survives_loss: bool) {
         self.nth += 1;
         let nth = self.nth;
@@ -364,8 +364,7 @@ impl Coordinator {
         let Some(job) = &mut self.job else { return };
         let failed = self.members.iter().enumerate().find_map(|(place, member)| {
             let why = member.end.as_ref()?.failure()?;
-            let survived = job.survives_loss && matches!(member.end, Some(MemberEnd::Lost(_)));
-            (!survived).then(|| format!("agent {}: {why}", place + 1))
+            (!job.survives_loss).then(|| format!("agent {}: {why}", place + 1))
         });
         let ended_early = job.has_start && !job.began && job.stopping.is_none();
         let early = || {

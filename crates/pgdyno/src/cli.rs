@@ -175,6 +175,8 @@ pub(crate) struct LoadArgs {
     pub(crate) data: DataArgs,
     #[command(flatten)]
     pub(crate) loading: LoadingArgs,
+    #[command(flatten)]
+    pub(crate) meeting: MeetingArgs,
     /// Replace other data that pgdyno loaded
     #[arg(help_heading = "Data", long)]
     pub(crate) replace: bool,

@@ -12,13 +12,14 @@ use pgdyno_engine::{
 use pgdyno_meet::Action;
 use pgdyno_meet::postgres::Seat;
 use pgdyno_net::Admin;
-use pgdyno_plan::{Plan, TargetOrder};
+use pgdyno_plan::{LoadingOrder, Plan, TargetOrder};
 use pgdyno_results::{ClientRecord, input_path};
 use pgdyno_workload::Note;
 
-use super::task::{self, Batch, DriveTask, Drove, LookTask, Looked, Task};
+use super::task::{self, Batch, DriveTask, Drove, LoadTask, LookTask, Looked, Task};
 use super::team::system_identifier;
 use super::{PROGRAM, meeting, refused};
+use crate::data::loading::LoadSettings;
 use crate::drive::cpus::cpus;
 use crate::drive::{pinning, spec};
 use crate::events::{EventSink, Silent};
@@ -26,6 +27,7 @@ use crate::exit_code::Code;
 use crate::failure::{Failure, Result};
 use crate::interrupt::Interrupt;
 use crate::plan::resolve::{Request, Resolved};
+use crate::plan::workload_source::{ClientSetup, WorkloadSource};
 use crate::record::figures;
 use crate::stage::is_null;
 use crate::target::{Demand, Server, Target};
@@ -59,6 +61,8 @@ enum Told {
 /// The answer of a task that was done.
 enum Done {
     Looked(Looked),
+    /// With the number of rows.
+    Loaded(u64),
     /// With the moment at which its clients began.
     Drove(Box<Drove>, Option<Instant>),
 }
@@ -166,6 +170,7 @@ fn pass_on(seat: &mut Seat, nth: u32, told: Told, is_ending: bool, events: &dyn 
                     task::encode(&Drove { began_ns, clock_error_ns: seat.clock_error_ns(), ..*drove })
                 }
                 Done::Looked(looked) => task::encode(&looked),
+                Done::Loaded(rows) => task::encode(&rows),
             });
             if let Err(why) = &did {
                 events.warn(why);
@@ -182,14 +187,19 @@ impl Job {
         let (begin, moment) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         let task = task::decode::<Task>(task);
-        if let Ok(Task::Drive(task)) = &task {
-            let what = format!("{}, place {} of {}", task.plan.workload, task.driver + 1, task.drivers);
-            events.note(&format!("serves run {run}: {what}"));
+        match &task {
+            Ok(Task::Drive(task)) => {
+                let what = format!("{}, place {} of {}", task.plan.workload, task.driver + 1, task.drivers);
+                events.note(&format!("serves run {run}: {what}"));
+            }
+            Ok(Task::Load(task)) => events.note(&format!("serves run {run}: helps to load {}", task.workload.id())),
+            _ => {}
         }
         let (inner, order) = (Arc::clone(&control), order.clone());
         let work = move || {
             let done = task.and_then(|task| match task {
                 Task::Look(task) => look(&task, &order).map(Done::Looked),
+                Task::Load(task) => load(&task, &order, &inner).map(Done::Loaded),
                 Task::Drive(task) => drive(&task, &order, &inner, &moment, &tell),
             });
             // The agent listens until it has heard this.
@@ -230,6 +240,23 @@ fn look(task: &LookTask, order: &AgentOrder) -> std::result::Result<Looked, Stri
     let mut admin = Admin::connect(options).map_err(|error| failed(&Failure::new(Code::Start, error)))?;
     let system_identifier = if is_null(&admin) { None } else { system_identifier(&mut admin) };
     Ok(Looked { system_identifier })
+}
+
+/// Helps with a load.
+fn load(task: &LoadTask, order: &AgentOrder, control: &Control) -> std::result::Result<u64, String> {
+    let failed = |failure: Failure| failed(&failure);
+    let target = target(Some(&task.target), order).map_err(failed)?;
+    let options = target.given().ok_or("a load needs a server that was given")?;
+    let source = WorkloadSource::read(&task.workload).map_err(failed)?;
+    let workload = source.build(&task.workload, None, task.loaded.as_ref(), &ClientSetup::NONE).map_err(failed)?;
+    let data = workload.data.iter().find(|data| data.meta().dataset == task.dataset);
+    let data = data.filter(|data| pgdyno_load::identity(data.as_ref()) == task.identity);
+    let data = data.ok_or("this agent's program makes other rows of the load's parameters")?;
+    let loading = LoadingOrder { loaders: task.loaders, ..LoadingOrder::default() };
+    let loaders = LoadSettings::of_step(&loading).options(false, false).loaders;
+    let stop = control.stop_flag();
+    let loaded = pgdyno_load::help(options, data.as_ref(), &task.caps, &task.schema, loaders, &|_| {}, stop);
+    loaded.map_err(|error| failed(Failure::new(Code::Load, error)))
 }
 
 /// Drives a share of the clients.

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use pgdyno_engine::{Ended, ErrorSample, ProcessUsage, RunOutcome};
 use pgdyno_measure::PartInterval;
-use pgdyno_plan::{Facts, Plan};
+use pgdyno_plan::{Facts, Loaded, Plan, WorkloadOrder};
 use pgdyno_results::ClientRecord;
 use pgdyno_wire::SqlState;
 use pgdyno_workload::Capabilities;
@@ -20,6 +20,8 @@ pub(crate) enum Task {
     Look(LookTask),
     /// Drive a share of the clients, from a common start.
     Drive(Box<DriveTask>),
+    /// Help with a load.
+    Load(Box<LoadTask>),
 }
 
 /// A look at the target.
@@ -36,6 +38,26 @@ pub(crate) struct LookTask {
 pub(crate) struct Looked {
     /// The system identifier of the server; absent without one, and if it does not say.
     pub(crate) system_identifier: Option<String>,
+}
+
+/// A load that has begun.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LoadTask {
+    /// The target, without a password.
+    pub(crate) target: String,
+    /// The workload, which is built in, and its parameters.
+    pub(crate) workload: WorkloadOrder,
+    /// The data of it that was there.
+    pub(crate) loaded: Option<Loaded>,
+    /// What the server can do.
+    pub(crate) caps: Capabilities,
+    /// The data set of the workload, and the identity of the load: both machines make the same rows of it.
+    pub(crate) dataset: String,
+    pub(crate) identity: String,
+    /// The schema of the load.
+    pub(crate) schema: String,
+    /// Connections; by default as many as suit the machine.
+    pub(crate) loaders: Option<u16>,
 }
 
 /// A share of a run.

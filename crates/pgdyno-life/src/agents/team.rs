@@ -25,10 +25,22 @@ const GLANCE: Duration = Duration::from_millis(50);
 const RELEASING: Duration = Duration::from_secs(5);
 
 /// A request to the thread.
-enum Request {
-    Begin { tasks: Vec<Arc<[u8]>>, has_start: bool },
-    Go { lead: Duration },
-    Stop { at_once: bool },
+pub(super) enum Request {
+    /// Begin a job. All agents drive from a common start, or help with a load, which goes on if one is lost.
+    Begin {
+        tasks: Vec<Arc<[u8]>>,
+        is_load: bool,
+    },
+    /// Begin a look at the target.
+    Look {
+        tasks: Vec<Arc<[u8]>>,
+    },
+    Go {
+        lead: Duration,
+    },
+    Stop {
+        at_once: bool,
+    },
 }
 
 /// What the thread tells.
@@ -109,6 +121,11 @@ impl Team {
         self.members.len()
     }
 
+    /// Returns where requests go.
+    pub(super) fn requests(&self) -> Option<Sender<Request>> {
+        self.requests.clone()
+    }
+
     /// Returns the CPUs of all agents.
     pub(crate) fn cpus(&self) -> usize {
         self.members.iter().map(|member| member.cpus).sum()
@@ -176,7 +193,7 @@ impl Team {
 
     /// Runs a job without a common start.
     fn job(&self, tasks: Vec<Arc<[u8]>>, interrupt: &Interrupt) -> Result<JobEnd> {
-        self.request(Request::Begin { tasks, has_start: false });
+        self.request(Request::Look { tasks });
         loop {
             if interrupt.control.is_stopping() {
                 self.stop(true);
@@ -193,7 +210,7 @@ impl Team {
 
     /// Begins a job with a common start.
     pub(super) fn begin(&self, tasks: Vec<Arc<[u8]>>) {
-        self.request(Request::Begin { tasks, has_start: true });
+        self.request(Request::Begin { tasks, is_load: false });
     }
 
     /// Orders the common start after this time.
@@ -235,7 +252,8 @@ impl Drop for Team {
 fn keep(mut desk: Desk, inbox: &Receiver<Request>, tell: &Sender<Told>) {
     loop {
         match inbox.try_recv() {
-            Ok(Request::Begin { tasks, has_start }) => desk.begin(&tasks, has_start, false),
+            Ok(Request::Begin { tasks, is_load }) => desk.begin(&tasks, !is_load, is_load),
+            Ok(Request::Look { tasks }) => desk.begin(&tasks, false, false),
             Ok(Request::Go { lead }) => {
                 let at = desk.go_in(lead).and_then(|at| Some((at, desk.server_ns(at)?)));
                 drop(tell.send(Told::Go(at)));

@@ -62,7 +62,7 @@ pub fn test(
     let access = data::DataAccess { options: &target, caps: &caps, events, stop, data_dir: None };
     let loaders = default_loaders(cpus());
     for data in &workload.data {
-        data::load(&access, data.as_ref(), &LoadSettings::of(loaders).options(false, false))?;
+        data::load(&access, data.as_ref(), &LoadSettings::of(loaders).options(false, false), None)?;
     }
     let shown = SETTINGS.map(|name| format!("{name}={}", admin.query_one(&format!("show {name}")).unwrap_or_default()));
     drop(admin);

@@ -11,12 +11,19 @@ use crate::fill::loaders::Work;
 use crate::fill::loading::{Load, LoadOptions, is_resumable};
 use crate::fill::plan::{FillPlan, useful_loaders};
 use crate::fill::prepare::Prepared;
+use crate::fill::queue::Queue;
 use crate::session::Session;
 use crate::state::{relations, stamp};
 use crate::{LoadError, LoadReport, Phase, Progress, Stamp};
 
 /// Memory limit of one session for an index: beyond it sorting gains little.
 const INDEX_MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// Other machines that help with a load.
+pub trait Shared: Sync {
+    /// Called when there is something to take: the others call [`help`](crate::help) with this schema.
+    fn begun(&self, schema: &str);
+}
 
 /// Loads `data`: drops what is in the way and may be dropped, creates tables, copies rows, builds indexes, and stamps
 /// the data at the end.
@@ -30,6 +37,9 @@ const INDEX_MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// ([`DataSet::sql_data`]) is made on one connection; its objects are found in the catalog and marked. Time limits of
 /// the role or database are lifted.
 ///
+/// With `shared`, the load is resumable, and rows of tables of several chunks are copied by this machine and others
+/// together, each part by whoever takes it first. What others do not finish, this machine does.
+///
 /// It watches `stop` all the time: once that is set, it cancels running statements and ends.
 ///
 /// # Errors
@@ -42,7 +52,9 @@ pub fn load(
     how: &LoadOptions,
     progress: &(dyn Fn(&Progress<'_>) + Sync),
     stop: &AtomicBool,
+    shared: Option<&dyn Shared>,
 ) -> Result<LoadReport, LoadError> {
+    let how = &LoadOptions { resumable: how.resumable || shared.is_some(), ..how.clone() };
     let meta = data.meta();
     if !meta.has_data() {
         return Err(LoadError::NoData(meta.id));
@@ -96,6 +108,21 @@ pub fn load(
             ledger: load.ledger.clone(),
             scale: data.scale(),
             found,
+        };
+        let plan = if let (Some(shared), Some(ledger)) = (shared, &load.ledger.clone()) {
+            let found = load.phase(Phase::Rows, |load| {
+                Work::new(&tables, loaders, &plan, &halt, progress).create_split(&mut sessions)?;
+                let queue = Queue::new(&tables, ledger, &halt, progress);
+                let mut schedule = plan.schedule(&tables, loaders);
+                queue.put(&mut sessions[0], &mut schedule)?;
+                shared.begun(&schema);
+                queue.work(&mut sessions)?;
+                // Index statements of an earlier load are in the ledger, too.
+                sessions[0].run(Phase::Rows, None, |admin| ledger.progress(admin, load.unlogged))
+            })?;
+            FillPlan { found, ..plan }
+        } else {
+            plan
         };
         let work = Work::new(&tables, loaders, &plan, &halt, progress);
         let (filled, spans) = work.run(&mut sessions)?;

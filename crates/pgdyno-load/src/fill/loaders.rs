@@ -102,14 +102,7 @@ impl<'a> Work<'a> {
     /// Creates missing tables that several loaders fill, then starts the loaders, a thread for each, and waits for
     /// all of them.
     pub(crate) fn run(&self, sessions: &mut [Session<'_>]) -> Result<(Vec<Filled>, Vec<Span>), LoadError> {
-        for (n, table) in self.tables.iter().enumerate() {
-            if self.board().schedule.is_split(n) && self.plan.kept(table).is_none() {
-                self.began(Phase::Rows);
-                self.create(table, &mut sessions[0], "begin")?;
-                sessions[0].execute(Phase::Rows, Some(table.name), "commit")?;
-                self.ended(Phase::Rows);
-            }
-        }
+        self.create_split(sessions)?;
         std::thread::scope(|scope| {
             for session in sessions {
                 scope.spawn(|| self.load(session));
@@ -121,6 +114,19 @@ impl<'a> Work<'a> {
             None if self.halt.is_set() => Err(LoadError::Interrupted),
             None => Ok((std::mem::take(&mut board.tables), std::mem::take(&mut board.spans))),
         }
+    }
+
+    /// Creates missing tables that several loaders fill.
+    pub(crate) fn create_split(&self, sessions: &mut [Session<'_>]) -> Result<(), LoadError> {
+        for (n, table) in self.tables.iter().enumerate() {
+            if self.board().schedule.is_split(n) && self.plan.kept(table).is_none() {
+                self.began(Phase::Rows);
+                self.create(table, &mut sessions[0], "begin")?;
+                sessions[0].execute(Phase::Rows, Some(table.name), "commit")?;
+                self.ended(Phase::Rows);
+            }
+        }
+        Ok(())
     }
 
     /// Runs one loader.
@@ -389,7 +395,7 @@ impl<'a> Work<'a> {
 }
 
 /// Returns the COPY of rows into a table or one of its partitions.
-fn copy_sql(table: &Table, relation: &str, freeze: bool) -> String {
+pub(crate) fn copy_sql(table: &Table, relation: &str, freeze: bool) -> String {
     let options = match (freeze, table.binary.is_empty()) {
         (false, true) => "",
         (true, true) => " with (freeze)",

@@ -2,6 +2,8 @@
 //!
 //! The ledger is a small table of the data set. Each entry is written in the same transaction as the work that it
 //! notes, so it is exact however the load ended. It has the data set's mark, and is dropped at the end of the load.
+//! A load that several machines share has a queue in it: units of rows that nobody has taken. Whoever takes one deletes
+//! its entry in the transaction that copies its rows and enters them; a machine that dies leaves it to the others.
 //! If tables are filled unlogged it is unlogged too: a crash of the server empties all of them together.
 
 use std::collections::BTreeMap;
@@ -105,13 +107,53 @@ impl Ledger {
         format!("insert into {} values ({table}, {part}, {first}, {parts}, {rows})", self.sql)
     }
 
+    /// Returns SQL that puts units of rows into the queue, from which all machines that share the load take them.
+    /// `place` is the table's among all, and there is at least one unit.
+    pub(crate) fn queue_sql(&self, place: usize, table: &str, units: &[Range<u64>]) -> String {
+        let table = quote::literal(table);
+        let unit =
+            |unit: &Range<u64>| format!("({table}, 'queue', {}, {}, {place})", unit.start, unit.end - unit.start);
+        format!("insert into {} values {}", self.sql, units.iter().map(unit).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Takes a unit from the queue, for the transaction in progress: if that does not end well, the unit is there
+    /// again. Returns its table and chunks; `None` if other transactions have left none.
+    pub(crate) fn take(&self, admin: &mut Admin) -> Result<Option<(String, Range<u64>)>, AdminError> {
+        let name = &self.sql;
+        let taken = admin.query(&format!(
+            "with taken as (select relation, first from {name} where part = 'queue' order by rows, first \
+             for update skip locked limit 1) \
+             delete from {name} l using taken t where l.part = 'queue' and l.relation = t.relation and l.first = t.first \
+             returning l.relation, l.first, l.parts"
+        ))?;
+        let number = |row: &[Option<String>], at: usize| row[at].as_deref().and_then(|n| n.parse::<u64>().ok());
+        Ok(taken.rows.first().and_then(|row| {
+            let first = number(row, 1)?;
+            Some((row[0].clone()?, first..first + number(row, 2)?))
+        }))
+    }
+
+    /// Returns true if no unit is in the queue, or in the hands of a transaction in progress.
+    pub(crate) fn is_queue_done(&self, admin: &mut Admin) -> Result<bool, AdminError> {
+        admin.query_one(&format!("select count(*) = 0 from {} where part = 'queue'", self.sql)).map(|done| done == "t")
+    }
+
+    /// Returns the progress of all tables. `unlogged` says whether they are filled unlogged.
+    pub(crate) fn progress(&self, admin: &mut Admin, unlogged: bool) -> Result<Found, AdminError> {
+        let mut tables = self.read(admin)?;
+        tables.values_mut().for_each(|table| table.unlogged = unlogged);
+        let rows = tables.values().map(|table| table.rows).sum();
+        Ok(Found { tables, far: Kept { rows, rows_expected: None }, unlogged })
+    }
+
     /// Returns SQL that drops it.
     pub(crate) fn drop_sql(&self) -> String {
         format!("drop table if exists {}", self.sql)
     }
 
     fn read(&self, admin: &mut Admin) -> Result<BTreeMap<String, KeptTable>, AdminError> {
-        let found = admin.query(&format!("select relation, part, first, parts, rows from {}", self.sql))?;
+        let found = admin
+            .query(&format!("select relation, part, first, parts, rows from {} where part <> 'queue'", self.sql))?;
         let mut tables = BTreeMap::<String, KeptTable>::new();
         for row in found.rows {
             let number = |at: usize| row[at].as_deref().and_then(|n| n.parse::<u64>().ok()).unwrap_or_default();
@@ -150,7 +192,9 @@ pub(crate) fn find(
     }
     let ledger = Ledger::new(&inventory.schema, dataset);
     if wait {
-        admin.execute(&format!("lock table {} in access exclusive mode", ledger.sql)).map_err(LoadError::Catalog)?;
+        // Machines that shared the load and have not noticed its end find nothing more to take.
+        let sql = format!("lock table {0} in access exclusive mode; delete from {0} where part = 'queue'", ledger.sql);
+        admin.execute(&sql).map_err(LoadError::Catalog)?;
     }
     let mut tables = ledger.read(admin).map_err(LoadError::Catalog)?;
     if tables.is_empty() {

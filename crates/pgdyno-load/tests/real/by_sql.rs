@@ -157,7 +157,7 @@ fn what_others_make_meanwhile_is_not_taken_for_ours() {
             other.lock().unwrap().execute(&format!("create table theirs_{n} (a int)")).unwrap();
         }
     };
-    load(&target, &*own, &CAPS, &how(1), &heard, &AtomicBool::new(false)).unwrap();
+    load(&target, &*own, &CAPS, &how(1), &heard, &AtomicBool::new(false), None).unwrap();
     let mut admin = connect(&target);
     drop_data(&mut admin, &*own, false).unwrap();
     let left = admin.query_one("select string_agg(relname, ' ' order by relname) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace");
@@ -274,7 +274,7 @@ fn an_interrupted_load_leaves_nothing() {
     let own = own("create table reading (a int);", "insert into reading values (1); select pg_sleep(600);", &[]);
     let stop = AtomicBool::new(false);
     let done = std::thread::scope(|scope| {
-        let loading = scope.spawn(|| load(&target, &*own, &CAPS, &how(1), &|_| {}, &stop));
+        let loading = scope.spawn(|| load(&target, &*own, &CAPS, &how(1), &|_| {}, &stop, None));
         let mut admin = connect(&target);
         let asleep =
             "select count(*) from pg_stat_activity where query like '%pg_sleep(600)%' and pid <> pg_backend_pid()";

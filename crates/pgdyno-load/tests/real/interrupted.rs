@@ -46,7 +46,7 @@ fn a_stop_while_rows_are_copied_leaves_no_stamp_and_no_query() {
                 }
             }),
         );
-        let error = load(&target, &sample, &CAPS, &how(loaders), &|_: &Progress<'_>| {}, &stop).unwrap_err();
+        let error = load(&target, &sample, &CAPS, &how(loaders), &|_: &Progress<'_>| {}, &stop, None).unwrap_err();
         assert!(matches!(error, LoadError::Interrupted), "{error}");
         assert!(sample.written.load(Ordering::Relaxed) < 100, "it did not go on to the end");
         assert_partial_and_loads_again(&target, loaders);
@@ -72,7 +72,7 @@ fn a_stop_cancels_a_statement_that_waits_on_the_server() {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let error = load(&target, &Sample::new(&[]), &CAPS, &how(1), &progress, &stop).unwrap_err();
+        let error = load(&target, &Sample::new(&[]), &CAPS, &how(1), &progress, &stop, None).unwrap_err();
         assert!(matches!(error, LoadError::Interrupted), "{error}");
         drop(locker);
         assert_partial_and_loads_again(&target, 1);

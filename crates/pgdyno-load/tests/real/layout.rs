@@ -62,7 +62,7 @@ fn rows_are_the_same_in_every_layout_and_manner() {
         }
     };
     let resumable = |loaders| LoadOptions { resumable: true, ..how(loaders) };
-    let error = load(&resumed, &*plain, &CAPS, &resumable(2), &progress, &stop).unwrap_err();
+    let error = load(&resumed, &*plain, &CAPS, &resumable(2), &progress, &stop, None).unwrap_err();
     assert!(matches!(error, LoadError::Suspended), "{error}");
     let mut admin = connect(&resumed);
     await_alone(&mut admin);

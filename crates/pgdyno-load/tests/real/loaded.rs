@@ -99,7 +99,7 @@ fn progress_counts_every_row_and_names_every_phase() {
         };
         let target = server.database(&format!("progress{loaders}"));
         let report =
-            load(&target, &Sample::new(&[]), &CAPS, &how(loaders), &progress, &AtomicBool::new(false)).unwrap();
+            load(&target, &Sample::new(&[]), &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
         let (phases, rows, bytes, steps) = told.into_inner().unwrap();
         assert_eq!((rows, bytes), (100_000, report.tables[1].copy_bytes));
         let told: std::collections::BTreeSet<_> = phases.iter().copied().collect();

@@ -48,7 +48,7 @@ fn data_of<'a>(id: &str, given: impl IntoIterator<Item = (&'a str, &'a str)>) ->
 }
 
 fn load_with(target: &ConnectOptions, data: &dyn DataSet, how: &LoadOptions) -> Result<LoadReport, LoadError> {
-    load(target, data, &CAPS, how, &|_: &Progress<'_>| {}, &AtomicBool::new(false))
+    load(target, data, &CAPS, how, &|_: &Progress<'_>| {}, &AtomicBool::new(false), None)
 }
 
 fn connect(target: &ConnectOptions) -> Admin {

@@ -107,7 +107,7 @@ fn what_was_stopped_begins_anew() {
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let error = load(&target, &*data, &CAPS, &how(2), &progress, &stop).unwrap_err();
+    let error = load(&target, &*data, &CAPS, &how(2), &progress, &stop, None).unwrap_err();
     assert!(matches!(error, LoadError::Interrupted), "{error}");
     let mut admin = connect(&target);
     crate::await_alone(&mut admin);

@@ -1,12 +1,12 @@
 //! Loads that go on where another one was interrupted.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::sample::{Hook, Sample};
 use crate::server::{self, Server};
 use crate::{CAPS, await_alone, connect, how, load_with, thawed};
-use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, Phase, Progress, drop_data, load, state};
+use pgdyno_load::{DataState, Kept, LoadError, LoadOptions, Phase, Progress, Shared, drop_data, help, load, state};
 use pgdyno_net::{Admin, ConnectOptions};
 
 /// Eight units of a hundred chunks.
@@ -50,7 +50,7 @@ fn at(chunk: u64, stop: &Arc<AtomicBool>) -> Hook {
 fn begin_and_stop(target: &ConnectOptions, loaders: usize, chunk: u64) -> LoadError {
     let stop = Arc::new(AtomicBool::new(false));
     let sample = Sample::with_hook(SCALE, at(chunk, &stop));
-    load(target, &sample, &CAPS, &resumable(loaders), &|_: &Progress<'_>| {}, &stop).unwrap_err()
+    load(target, &sample, &CAPS, &resumable(loaders), &|_: &Progress<'_>| {}, &stop, None).unwrap_err()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_load_goes_on_after_a_stop_and_ends_as_if_there_had_been_none() {
             _ => {}
         };
         // Whether it is to be resumable or not: there is something to go on with.
-        let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &AtomicBool::new(false)).unwrap();
+        let report = load(&target, &sample, &CAPS, &how(loaders), &progress, &AtomicBool::new(false), None).unwrap();
         assert_eq!(*told.lock().unwrap(), (far.rows, 800_000 - far.rows));
         assert_eq!(sample.written.load(Ordering::Relaxed), (800_000 - far.rows) / 1000);
         assert_eq!((report.rows_kept, report.notes.len()), (far.rows, 0), "{:?}", report.notes);
@@ -141,7 +141,7 @@ fn indexes_and_foreign_keys_that_are_there_are_not_made_again() {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let error = load(&target, &Sample::new(&[]), &CAPS, &resumable(1), &progress, &stop).unwrap_err();
+        let error = load(&target, &Sample::new(&[]), &CAPS, &resumable(1), &progress, &stop, None).unwrap_err();
         assert!(matches!(error, LoadError::Suspended), "{error}");
         let mut admin = connect(&target);
         await_alone(&mut admin);
@@ -248,7 +248,7 @@ fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
         let stop = Arc::new(AtomicBool::new(false));
         let sample = Sample::with_hook(SCALE, at(250, &stop));
         let unlogged = LoadOptions { unlogged: true, ..resumable(1) };
-        load(&target, &sample, &CAPS, &unlogged, &|_: &Progress<'_>| {}, &stop).unwrap_err();
+        load(&target, &sample, &CAPS, &unlogged, &|_: &Progress<'_>| {}, &stop, None).unwrap_err();
         let mut admin = connect(&target);
         await_alone(&mut admin);
         admin
@@ -271,4 +271,79 @@ fn unlogged_tables_are_logged_in_the_end_and_a_crash_before_that_begins_anew() {
     let report = load_with(&target, &Sample::new(SCALE), &resumable(1)).unwrap();
     assert!(report.rows_kept > 0);
     assert_eq!(print(&mut admin), expected);
+}
+
+/// Other machines: each stops when the rows of its chunk are made, as one does that dies.
+struct Helpers<'s, 'e> {
+    scope: &'s std::thread::Scope<'s, 'e>,
+    target: &'e ConnectOptions,
+    stop_at: &'e [u64],
+    rows: &'e AtomicU64,
+}
+
+impl Shared for Helpers<'_, '_> {
+    fn begun(&self, schema: &str) {
+        for chunk in self.stop_at {
+            let (schema, target, chunk, rows) = (schema.to_owned(), self.target.clone(), *chunk, self.rows);
+            self.scope.spawn(move || {
+                let stop = Arc::new(AtomicBool::new(false));
+                let sample = Sample::with_hook(SCALE, at(chunk, &stop));
+                let helped = help(&target, &sample, &CAPS, &schema, 2, &|_| {}, &stop);
+                rows.fetch_add(helped.unwrap_or_default(), Ordering::Relaxed);
+            });
+        }
+    }
+}
+
+#[test]
+fn several_machines_load_together_and_what_one_leaves_others_do() {
+    if !server::available("several_machines_load_together_and_what_one_leaves_others_do") {
+        return;
+    }
+    let server = Server::start("");
+    let whole = server.database("whole");
+    load_with(&whole, &Sample::new(SCALE), &how(1)).unwrap();
+    let expected = print(&mut connect(&whole));
+    let never = u64::MAX;
+    for (nth, stop_at) in [vec![never, never], vec![150, 350, never], vec![10, 110, 210, 310, 450]].iter().enumerate() {
+        let target = server.database(&format!("shared{nth}"));
+        let (sample, rows) = (Sample::new(SCALE), AtomicU64::new(0));
+        let report = std::thread::scope(|scope| {
+            let helpers = Helpers { scope, target: &target, stop_at, rows: &rows };
+            load(&target, &sample, &CAPS, &how(1), &|_| {}, &AtomicBool::new(false), Some(&helpers))
+        });
+        let report = report.unwrap();
+        let mut admin = connect(&target);
+        assert_eq!(report.stamp.rows[1], ("big".to_owned(), 800_000));
+        assert_eq!(print(&mut admin), expected, "{stop_at:?}");
+        assert_eq!(thawed(&mut admin, "big"), "0");
+        if !stop_at.contains(&150) && stop_at.contains(&never) {
+            let own = sample.written.load(Ordering::Relaxed) * 1000;
+            assert_eq!(own + rows.load(Ordering::Relaxed), 800_000, "each part is made once");
+        }
+    }
+}
+
+#[test]
+fn a_shared_load_whose_machine_dies_goes_on_and_its_helpers_find_nothing_more() {
+    if !server::available("a_shared_load_whose_machine_dies_goes_on_and_its_helpers_find_nothing_more") {
+        return;
+    }
+    let server = Server::start("");
+    let target = server.database("orphaned");
+    let (stop, rows) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
+    let sample = Sample::with_hook(SCALE, at(350, &stop));
+    let error = std::thread::scope(|scope| {
+        let helpers = Helpers { scope, target: &target, stop_at: &[300], rows: &rows };
+        load(&target, &sample, &CAPS, &how(1), &|_| {}, &stop, Some(&helpers)).unwrap_err()
+    });
+    assert!(matches!(error, LoadError::Suspended), "{error}");
+    let mut admin = connect(&target);
+    await_alone(&mut admin);
+    let sample = Sample::new(SCALE);
+    let far = kept(&mut admin, &sample).unwrap();
+    assert!(far.rows.is_multiple_of(100_000) && far.rows < 800_000, "{far:?}");
+    let report = load_with(&target, &sample, &how(2)).unwrap();
+    assert_eq!((report.rows_kept, sample.written.load(Ordering::Relaxed)), (far.rows, (800_000 - far.rows) / 1000));
+    assert_eq!(admin.query_one("select count(distinct id) from big").unwrap(), "800000");
 }

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use pgdyno_plan::MeetingOrder;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Several drivers")]
 pub(crate) struct MeetingArgs {
     /// The PostgreSQL database where agents meet, as --target has it; not the measured server
     #[arg(long, value_name = "DSN")]
     pub(crate) meet: Option<String>,
-    /// Let this many agents drive, each a share of the clients, instead of this process; see `pgdyno agent`
+    /// Let this many agents drive, each a share of the clients, instead of this process, or help with a load; see
+    /// `pgdyno agent`
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) agents: Option<u32>,
     /// How long to wait for agents [default: 60]

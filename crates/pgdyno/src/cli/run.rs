@@ -303,7 +303,7 @@ impl AnalyticsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Loading")]
 pub(crate) struct LoadingArgs {
-    /// Connections that load [default: the CPUs of this machine, at most 8]
+    /// Connections that load, of each machine [default: the CPUs of this machine, at most 8]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) loaders: Option<u16>,
     /// Load so that an interrupted load can be resumed; always so above 10 GiB

@@ -126,7 +126,7 @@ impl Place {
     }
 
     /// Returns how to connect for code that handles signals itself.
-    fn plain(&self) -> &ConnectOptions {
+    pub(super) fn plain(&self) -> &ConnectOptions {
         self.server.options.as_ref().unwrap_or(&self.options)
     }
 

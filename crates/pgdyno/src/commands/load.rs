@@ -1,12 +1,15 @@
 //! `pgdyno load`: creates and loads a workload's data, and checks the rows.
 
+use pgdyno_life::agents::load::{LoadTeam, SharedLoad};
 use pgdyno_life::data;
 use pgdyno_life::data::loaded::stamped;
 use pgdyno_life::data::loading::LoadSettings;
+use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
 use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
+use pgdyno_live::Progress;
 use pgdyno_load::Moment;
 
 use crate::cli::LoadArgs;
@@ -25,7 +28,15 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.data.workload.order();
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
+    let meeting = args.meeting.clone().order();
+    let gathering = Progress::new(args.data.quiet);
+    let team = LoadTeam::gather(&meeting, &args.data.target.order(), order.id(), interrupt, &gathering)?;
     let place = Place::reach(&args.data, &workload, interrupt)?;
+    if let Some(team) = &team
+        && let Some(warning) = team.look(place.plain(), &mut place.admin()?, interrupt)?
+    {
+        gathering.warn(&warning);
+    }
     // Loaded or partly loaded data decides what the arguments leave open.
     let there = stamped(&mut place.admin()?, &workload)?;
     let workload = source.build(&order, None, there.as_ref(), &ClientSetup::NONE)?;
@@ -33,10 +44,22 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     if let Some(note) = pgdyno_server::unused_cluster(&mut place.admin()?).or_fail(Code::Start)? {
         access.events.note(&note);
     }
-    let how = LoadSettings::of_step(&args.loading.order()).options(args.replace || args.force, args.force);
+    let loading = args.loading.order();
+    let how = LoadSettings::of_step(&loading).options(args.replace || args.force, args.force);
     for data in &workload.data {
-        data::load(&access, data.as_ref(), &how)?;
+        let data = data.as_ref();
+        let shared = match &team {
+            Some(team) => {
+                Some(team.share(place.plain(), &order, there.as_ref(), data, access.caps, loading.loaders)?)
+            }
+            None => None,
+        };
+        data::load(&access, data, &how, shared.as_ref().map(SharedLoad::helpers))?;
+        if let Some(shared) = shared {
+            shared.end(access.events)?;
+        }
     }
+    drop(team);
     let mut codes = Vec::new();
     for data in &workload.data {
         let (set, _) = data::check(&access, data.as_ref(), Moment::AfterLoad, "after the load")?;

@@ -179,3 +179,42 @@ fn too_few_agents_and_another_server_are_told() {
     run("1").says(&["1 of another version of pgdyno: 0.0.9 on", "install pgdyno 0."]);
     assert_eq!(place.home.runs().len(), 0);
 }
+
+#[test]
+fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
+    let Some(place) = Place::new("a load by agents", "", TRUST) else { return };
+    for name in ["alone", "shared"] {
+        place.server.admin().execute(&format!("CREATE DATABASE {name}")).unwrap();
+    }
+    let target = |name: &str| {
+        format!("host={} port={} user=postgres dbname={name}", place.server.dir().display(), place.server.port)
+    };
+    let meet = place.target();
+    let digest = |name: &str| {
+        let mut admin = pgdyno_net::Admin::connect(&place.server.resolve(&target(name))).unwrap();
+        let tables =
+            ["stock", "customer", "orders", "order_line", "new_order", "history", "district", "warehouse", "item"];
+        tables.map(|table| {
+            admin
+                .query_one(&format!("SELECT count(*) || ' ' || sum(hashtext(t::text)::bigint) FROM {table} t"))
+                .unwrap()
+        })
+    };
+    let load = |name: &str, more: &[&str]| {
+        place.home.start(&[&["load", "tproc-c", "-w", "3", "--target", &target(name), "--loaders", "1"], more].concat())
+    };
+    load("alone", &[]).end().ok();
+
+    let mut waiting = agents(&place, 2, &[]);
+    let shared = ["--meet", &meet, "--agents", "2"];
+    let loading = load("shared", &shared);
+    waiting[0].until_it_says("helps to load tproc-c", 1);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    waiting.remove(0).signal(Signal::KILL);
+    loading.end().ok().says(&["others did its part"]);
+    assert_eq!(digest("shared"), digest("alone"));
+    place.home.run(&["check", "tproc-c", "--target", &target("shared")]).ok();
+
+    let refused = place.home.run(&["load", "tproc-c", "-w", "3", "--target", &target("shared"), "--agents", "2"]);
+    refused.ended(1).says(&["--agents 2 needs a place where they meet"]);
+}

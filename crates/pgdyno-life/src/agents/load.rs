@@ -1,0 +1,147 @@
+//! A load that agents help with: they take parts of tables from the same queue as this machine.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use pgdyno_load::Shared;
+use pgdyno_meet::{MemberEnd, News};
+use pgdyno_net::{Admin, ConnectOptions};
+use pgdyno_plan::{Loaded, MeetingOrder, TargetOrder, WorkloadOrder};
+use pgdyno_workload::{Capabilities, DataSet};
+
+use super::Team;
+use super::task::{self, LoadTask, Task};
+use super::team::{Request, Told};
+use crate::events::EventSink;
+use crate::exit_code::Code;
+use crate::failure::{Failure, Result};
+use crate::interrupt::Interrupt;
+use crate::target::Target;
+
+/// How long agents may take to end when everything is loaded: they have nothing left to do.
+const ENDING: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Agents that help with loads.
+pub struct LoadTeam {
+    team: Team,
+}
+
+/// One load that they help with.
+pub struct SharedLoad<'a> {
+    team: &'a Team,
+    begin: Begin,
+}
+
+/// What is sent to the agents when the load has begun.
+struct Begin {
+    requests: Option<Sender<Request>>,
+    agents: usize,
+    task: LoadTask,
+}
+
+impl LoadTeam {
+    /// Gathers agents that all reach the target; `None` if the order wants none.
+    ///
+    /// # Errors
+    /// When there is no meeting, or too few agents come.
+    pub fn gather(
+        order: &MeetingOrder,
+        target: &TargetOrder,
+        what: &str,
+        interrupt: &Interrupt,
+        events: &dyn EventSink,
+    ) -> Result<Option<Self>> {
+        if order.agents.is_some() {
+            Target::resolve(target)?.admit_agents()?;
+        }
+        Ok(Team::gather(order, &format!("load {what}"), interrupt, events)?.map(|team| Self { team }))
+    }
+
+    /// Lets all agents look at the target; returns what the user should know.
+    ///
+    /// # Errors
+    /// When an agent cannot reach it, or sees another server.
+    pub fn look(&self, target: &ConnectOptions, admin: &mut Admin, interrupt: &Interrupt) -> Result<Option<String>> {
+        self.team.look(Some(&target.to_string()), 0, Some(admin), interrupt)
+    }
+
+    /// Returns a load of this data that the agents help with once it has begun.
+    ///
+    /// # Errors
+    /// When its rows are made by SQL, on one connection.
+    pub fn share<'a>(
+        &'a self,
+        target: &ConnectOptions,
+        workload: &WorkloadOrder,
+        loaded: Option<&Loaded>,
+        data: &dyn DataSet,
+        caps: &Capabilities,
+        loaders: Option<u16>,
+    ) -> Result<SharedLoad<'a>> {
+        if data.sql_data().is_some() {
+            let error = format!("the data of {} is made by SQL on one connection", data.meta().id);
+            return Err(Failure::new(Code::Start, error).hint("leave out --agents"));
+        }
+        let task = LoadTask {
+            target: target.to_string(),
+            workload: workload.clone(),
+            loaded: loaded.cloned(),
+            caps: caps.clone(),
+            dataset: data.meta().dataset.to_owned(),
+            identity: pgdyno_load::identity(data),
+            schema: String::new(),
+            loaders,
+        };
+        let begin = Begin { requests: self.team.requests(), agents: self.team.len(), task };
+        Ok(SharedLoad { team: &self.team, begin })
+    }
+}
+
+impl SharedLoad<'_> {
+    /// Returns what the load calls when there is something to take.
+    #[must_use]
+    pub fn helpers(&self) -> &dyn Shared {
+        &self.begin
+    }
+
+    /// Waits until the agents have ended, and tells which of them did not help to the end: this machine and the others
+    /// have loaded their parts.
+    ///
+    /// # Errors
+    /// When the thread that keeps in touch with them has ended.
+    pub fn end(&self, events: &dyn EventSink) -> Result<()> {
+        let until = Instant::now() + ENDING;
+        while Instant::now() < until {
+            let Some(Told::News(News::Ended(end))) = self.team.told(GLANCE)? else { continue };
+            for (place, end) in end.members.iter().enumerate() {
+                let name = self.team.name(place);
+                match end {
+                    MemberEnd::Did(bytes) => {
+                        let rows = task::decode::<u64>(bytes).unwrap_or_default();
+                        events.note(&format!("{name} has loaded {} rows", pgdyno_report::units::count(rows)));
+                    }
+                    MemberEnd::Failed(why) | MemberEnd::Lost(why) => {
+                        events.warn(&format!("{name} did not help to the end, others did its part: {why}"));
+                    }
+                }
+            }
+            return Ok(());
+        }
+        events.warn("an agent has not answered since everything is loaded: others did its part");
+        Ok(())
+    }
+}
+
+impl Shared for Begin {
+    fn begun(&self, schema: &str) {
+        let task = Task::Load(Box::new(LoadTask { schema: schema.to_owned(), ..self.task.clone() }));
+        // Plain data can always be written.
+        let Ok(task) = task::encode(&task) else { return };
+        let task: Arc<[u8]> = task.into();
+        let tasks = vec![task; self.agents];
+        // Without the thread nobody helps, and this machine loads alone.
+        let _ = self.requests.as_ref().map(|requests| requests.send(Request::Begin { tasks, is_load: true }));
+    }
+}
