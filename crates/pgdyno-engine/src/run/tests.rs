@@ -20,8 +20,14 @@ struct Thread {
     statements: Vec<(usize, u64, String)>,
 }
 
-/// Runs the clients of these threads, of all threads of the run.
-fn threads(drive: &dyn Drive, spec: &RunSpec, own: Range<usize>) -> Vec<Thread> {
+/// Runs the clients of these threads, of all threads of the run. The server takes `service_ns` at a time.
+fn threads(
+    drive: &dyn Drive,
+    spec: &RunSpec,
+    own: Range<usize>,
+    service_ns: fn(u64) -> u64,
+    is_logged: bool,
+) -> Vec<Thread> {
     let control = Control::new();
     let statements = numbered(drive.statements(&Capabilities::default()));
     let run = StagedRun { drive, statements, backend: Backend::None, spec, control: &control };
@@ -43,10 +49,10 @@ fn threads(drive: &dyn Drive, spec: &RunSpec, own: Range<usize>) -> Vec<Thread> 
         };
         let fleet = run.fleet(&stage, 0, thread, spec.threads);
         let mut simulation = Simulation::new(fleet, |request| {
-            // Server and statement decide, and nothing that depends on the driver.
-            let service_ns = 1_000_000 + request.at.0 % 977_000 * 50;
-            sent.borrow_mut().push((request.client, request.at.0, request.sql.to_owned()));
-            Answer::Complete { service_ns }
+            if is_logged {
+                sent.borrow_mut().push((request.client, request.at.0, request.sql.to_owned()));
+            }
+            Answer::Complete { service_ns: service_ns(request.at.0) }
         })
         .closing(SECOND_NS, close);
         simulation.run(Tick(SECONDS * SECOND_NS));
@@ -96,9 +102,11 @@ fn four_drivers_do_what_one_does_and_their_figures_are_the_same_to_the_last_digi
         let drive = &*workload.drive;
         drive.prepare();
         let spec = RunSpec { clients: CLIENTS, threads: 8, rate, seed: 42, ..RunSpec::default() };
-        let one = threads(drive, &spec, 0..spec.threads);
+        // The time of a request decides, and nothing that depends on the driver.
+        let service_ns = |at| 1_000_000 + at % 977_000 * 50;
+        let one = threads(drive, &spec, 0..spec.threads, service_ns, true);
         let drivers: Vec<_> = (0..4).map(|driver| Share { driver, drivers: 4 }.threads(spec.threads)).collect();
-        let several: Vec<_> = drivers.iter().map(|own| threads(drive, &spec, own.clone())).collect();
+        let several: Vec<_> = drivers.iter().map(|own| threads(drive, &spec, own.clone(), service_ns, true)).collect();
 
         let logs = |threads: &[Thread]| threads.iter().map(|thread| thread.statements.clone()).collect::<Vec<_>>();
         let log = logs(&one);
@@ -113,4 +121,29 @@ fn four_drivers_do_what_one_does_and_their_figures_are_the_same_to_the_last_digi
         assert!(of_one.contains("committed"), "{of_one}");
         assert_eq!(of_one, merged(several.into_iter().map(driver).collect()));
     }
+}
+
+#[test]
+fn a_hundred_drivers_with_a_hundred_thousand_clients_are_one() {
+    const DRIVERS: usize = 100;
+    let workload = pgdyno_workloads::registry::build("select-only", []).unwrap();
+    let spec = RunSpec { clients: 100_000, threads: DRIVERS, ..RunSpec::default() };
+    let mut merger = Merger::new(&[1; DRIVERS], &[true], StagePlace::default());
+    let mut intervals = Vec::new();
+    for driver in 0..DRIVERS {
+        let own = Share { driver, drivers: DRIVERS }.threads(spec.threads);
+        let mut threads = threads(&*workload.drive, &spec, own, |_| 1_700_000_000, false);
+        for part in threads.remove(0).parts {
+            let sent = PartInterval::from_bytes(&part.to_bytes()).unwrap();
+            assert_eq!(sent, part);
+            intervals.extend(merger.add(driver, sent));
+        }
+    }
+    assert_eq!(intervals.len() as u64, SECONDS + 1);
+    assert!(intervals.iter().all(|interval| interval.workers.len() == DRIVERS));
+    // Two transactions of each client end within five seconds, and a third one after them.
+    let (measured, drain) = (&merger.phases().measured, &merger.phases().drain);
+    assert_eq!((measured.part.all().committed, measured.in_flight_at_end), (200_000, 100_000));
+    assert_eq!((drain.part.all().committed, drain.in_flight_at_end), (100_000, 0));
+    assert_eq!(pgdyno_measure::broken_identities(measured, &["select-only"]), []);
 }

@@ -1,9 +1,12 @@
 //! Several drivers as one: agents that meet in PostgreSQL.
 
+use std::path::Path;
+use std::process::{Command, Stdio};
+
 use rustix::process::Signal;
 
 use crate::given_server::{Place, TRUST};
-use crate::program::{Home, Running, assert_nowhere};
+use crate::program::{Home, PATIENCE, Running, assert_nowhere, eventually, finish, processes};
 
 /// Starts agents at the place's database, and waits until they wait.
 fn agents(place: &Place, number: usize, args: &[&str]) -> Vec<Running> {
@@ -217,4 +220,86 @@ fn agents_help_with_a_load_and_others_do_what_a_killed_one_leaves() {
 
     let refused = place.home.run(&["load", "tproc-c", "-w", "3", "--target", &target("shared"), "--agents", "2"]);
     refused.ended(1).says(&["--agents 2 needs a place where they meet"]);
+}
+
+/// An ssh server of a test, on a port of its own.
+struct Sshd {
+    child: std::process::Child,
+    options: String,
+    _port: pgdyno_testing::port::Port,
+}
+
+impl Sshd {
+    /// Starts it with new keys in `directory`; `None` where there is no sshd.
+    fn start(directory: &Path) -> Option<Self> {
+        let program = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].into_iter().find(|path| Path::new(path).exists());
+        let Some(program) = program else {
+            crate::skipped::skipped("sshd, which starts agents on other machines, is not installed");
+            return None;
+        };
+        let path = |name: &str| directory.join(name).display().to_string();
+        for key in ["host", "user"] {
+            let file = path(key);
+            finish(command("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &file])).ok();
+        }
+        std::fs::copy(path("user.pub"), path("authorized")).unwrap();
+        if rustix::process::geteuid().is_root() {
+            // What Debian's service makes before it starts.
+            std::fs::create_dir_all("/run/sshd").unwrap();
+        }
+        let port = pgdyno_testing::port::Port::reserve();
+        let config = format!(
+            "Port {}\nListenAddress 127.0.0.1\nHostKey {}\nPidFile none\nAuthorizedKeysFile {}\nStrictModes no\n\
+             PasswordAuthentication no\nUsePAM no\n",
+            port.number(),
+            path("host"),
+            path("authorized")
+        );
+        std::fs::write(path("config"), config).unwrap();
+        let child = command(program, &["-D", "-e", "-f", &path("config")]).stderr(Stdio::null()).spawn().unwrap();
+        let options = format!(
+            "-F /dev/null -p {} -i {} -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
+            port.number(),
+            path("user")
+        );
+        let answers = || std::net::TcpStream::connect(("127.0.0.1", port.number())).is_ok();
+        eventually("sshd answers", PATIENCE, answers);
+        Some(Self { child, options, _port: port })
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn agents_are_started_by_ssh_and_leave_nothing_there() {
+    let Some(place) = Place::new("agents by ssh", "", TRUST) else { return };
+    let keys = tempfile::tempdir().unwrap();
+    let Some(sshd) = Sshd::start(keys.path()) else { return };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/ssh/agents.sh");
+    let mut start = command(script.to_str().unwrap(), &[&place.target(), "127.0.0.1", "127.0.0.1"]);
+    start.env("PGDYNO", env!("CARGO_BIN_EXE_pgdyno")).env("SSH_OPTIONS", &sshd.options);
+    let agents = Running::new(start);
+    let target = place.target();
+    let args = ["run", "select-only", "-s", "1", "-c", "4", "-j", "2", "-t", "20", "-q", "--target", &target];
+    place.home.run(&[&args[..], &["--meet", &target, "--agents", "2"]].concat()).ok();
+    let drivers = place.home.the_run();
+    assert_eq!(drivers.at("/drivers").as_array().map(Vec::len), Some(2));
+    // They serve one run, and the copies of the program are gone.
+    let ended = agents.end().ok();
+    assert!(ended.stderr.matches("released").count() == 2, "{}", ended.stderr);
+    let left = processes()
+        .into_iter()
+        .filter(|process| process.args.contains("agent --meet") && process.args.contains(&target));
+    assert_eq!(left.map(|process| process.args).collect::<Vec<_>>(), Vec::<String>::new());
 }
