@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pgdyno_plan::{DriveOrder, InputFile, Order, Plan, ScriptPlan, TargetOrder, WatchOrder, sha256};
+use pgdyno_plan::{DriveOrder, InputFile, MeetingOrder, Order, Plan, ScriptPlan, TargetOrder, WatchOrder, sha256};
 use pgdyno_results::input_path;
 use pgdyno_workloads::own::{Directory, embedded};
 use pgdyno_workloads::registry;
@@ -42,7 +42,10 @@ impl Request {
     pub fn again(plan: &Plan, directory: &Path, order: Order) -> Result<Self> {
         let (target, config) = (order.target.target.clone(), order.target.config.clone());
         let (random_seed, os_metrics) = (order.drive.random_seed, order.watch.os_metrics.clone());
+        // The plan has the number of agents, and not where they meet.
+        let meeting = MeetingOrder { agents: None, ..order.meeting.clone() };
         let counts = Order {
+            meeting: meeting.clone(),
             target: TargetOrder { target: target.clone(), config: config.clone(), ..TargetOrder::default() },
             drive: DriveOrder { random_seed, ..DriveOrder::default() },
             watch: WatchOrder { os_metrics: os_metrics.clone(), ..WatchOrder::default() },
@@ -54,7 +57,7 @@ impl Request {
         };
         if counts != order {
             let error = "--again runs a plan as it is stored: beside it count only --target, --config, --os-metrics, \
-                         --random-seed, --label, --out and --json";
+                         --random-seed, --meet, --wait, --label, --out and --json";
             return Err(Failure::new(Code::Start, error)
                 .hint("leave the others out, or name the workload with the arguments that the run's page has"));
         }
@@ -71,6 +74,7 @@ impl Request {
             },
             drive: DriveOrder { random_seed: random_seed.or(stored.drive.random_seed), ..stored.drive },
             watch: WatchOrder { os_metrics: os_metrics.or(stored.watch.os_metrics), ..stored.watch },
+            meeting: MeetingOrder { agents: stored.meeting.agents, ..meeting },
             suite: counts.suite,
             labels: counts.labels,
             json: counts.json,

@@ -16,7 +16,7 @@ pub(crate) struct MeetingArgs {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) agents: Option<u32>,
     /// How long to wait for agents [default: 60]
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", requires = "agents", value_parser = pgdyno_plan::units::duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", requires = "meet", value_parser = pgdyno_plan::units::duration)]
     pub(crate) wait: Option<f64>,
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct RunArgs {
     pub(crate) until_eof: bool,
     /// Run the plan of this record again, with its seed and the stored texts of its scripts: a run
     /// directory, a run.json, the beginning or end of a run's name, or `last`. Beside it only --target, --config,
-    /// --os-metrics, --random-seed, --label, --out and --json count
+    /// --os-metrics, --random-seed, --meet, --wait, --label, --out and --json count
     #[arg(help_heading = "Workload", long, value_name = "RUN")]
     pub(crate) again: Option<String>,
     /// Do not load: the data must be there

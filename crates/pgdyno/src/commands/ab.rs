@@ -67,8 +67,7 @@ fn new(args: AbArgs) -> Result<Begin> {
     };
     let orders = [side(&args.a)?, side(&args.b)?];
     let recorded = |differs: &[String], order: &Order| -> Result<AbSide> {
-        let mut order = order.clone();
-        order.target.target = order.target.target.as_deref().map(storable).transpose()?;
+        let order = without_passwords(order)?;
         let shown = |difference: &String| match difference.strip_prefix("target=") {
             Some(target) => storable(target).map(|target| format!("target={target}")),
             None if difference.contains("://") => storable(difference),
@@ -87,8 +86,17 @@ fn new(args: AbArgs) -> Result<Begin> {
     Ok(Begin { record, orders })
 }
 
+/// Returns an order as a file may hold it: its connection strings have no passwords.
+pub(super) fn without_passwords(order: &Order) -> Result<Order> {
+    let mut order = order.clone();
+    for dsn in [&mut order.target.target, &mut order.analytics.target, &mut order.meeting.meet] {
+        *dsn = dsn.as_deref().map(storable).transpose()?;
+    }
+    Ok(order)
+}
+
 /// Returns a target as a file may hold it: a connection string loses its password.
-pub(super) fn storable(target: &str) -> Result<String> {
+fn storable(target: &str) -> Result<String> {
     match target == "null" || target.starts_with("embedded") || is_name(target) {
         true => Ok(target.to_owned()),
         false => without_secrets(target).or_fail(Code::Start),
@@ -142,5 +150,21 @@ fn admit_arguments(args: &AbArgs) -> Result<()> {
         ),
         () if args.slice < 0.5 => refuse("a slice of less than half a second is all beginning", "give --slice 2s"),
         () => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_connection_string_of_an_order_takes_its_password_to_a_file() {
+        let dsn = |name: &str| Some(format!("host={name} password=geheim"));
+        let mut order = Order::of("noop");
+        (order.target.target, order.analytics.target, order.meeting.meet) = (dsn("a"), dsn("b"), dsn("c"));
+        let stored = without_passwords(&order).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let text = serde_json::to_string(&stored).unwrap();
+        assert!(["host=a", "host=b", "host=c"].iter().all(|host| text.contains(host)), "{text}");
+        assert!(!text.contains("geheim"), "{text}");
     }
 }

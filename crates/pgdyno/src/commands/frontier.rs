@@ -11,7 +11,7 @@ use pgdyno_plan::Order;
 use pgdyno_results::{FrontierRecord, Objective, admit, run_id};
 use pgdyno_workload::Work;
 
-use super::ab::storable;
+use super::ab::without_passwords;
 use super::confirm::confirm;
 use crate::cli::FrontierArgs;
 use crate::frontier::{FrontierRun, points};
@@ -100,9 +100,7 @@ fn new(args: FrontierArgs) -> Result<(FrontierRecord, Order)> {
     let started = Timestamp::now();
     let salt = started.as_nanosecond() as u64 ^ u64::from(std::process::id());
     let id = run_id(started, &format!("frontier-{}", request.source.name()), salt);
-    let mut stored = order.clone();
-    stored.target.target = order.target.target.as_deref().map(storable).transpose()?;
-    stored.analytics.target = order.analytics.target.as_deref().map(storable).transpose()?;
+    let stored = without_passwords(&order)?;
     let mut record = FrontierRecord::begin(id, started, request.source.name(), draft.target.name(), stored);
     record.restored = !args.no_restore;
     record.objectives = args.slo.iter().map(ToString::to_string).collect();

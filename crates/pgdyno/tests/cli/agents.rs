@@ -63,8 +63,11 @@ fn several_agents_do_what_one_driver_does_one_run_after_another() {
     assert_eq!(rated.intervals().len(), 5, "intervals of both drivers are one");
     assert!(rated.number("/summary/committed") > 600.0, "{}", rated.at("/summary"));
     place.home.run(&["report", "last", "-v"]).ok().prints(&["driver 1 on", "from the common start"]);
+    place.home.run(&["run", "--again", "last", "-q"]).ended(1).says(&["--agents 2 needs a place where they meet"]);
+    place.home.run(&["run", "--again", "last", "-q", "--meet", &target]).ok();
+    assert_eq!(place.home.runs().pop().unwrap().text("/plan_hash"), rated.text("/plan_hash"));
 
-    waiting.iter_mut().for_each(|agent| agent.until_it_says("released", 2));
+    waiting.iter_mut().for_each(|agent| agent.until_it_says("released", 3));
     waiting.iter().for_each(|agent| agent.signal(Signal::TERM));
     waiting.into_iter().for_each(|agent| drop(agent.end().ok()));
     place.home.run(&["agents", "--meet", &target]).ok().prints(&["no agent"]);
