@@ -487,6 +487,7 @@ impl Run<'_> {
             maker: None,
             fresh: Vec::new(),
             rows_before: None,
+            repartitioned: Vec::new(),
             elsewhere,
         };
         stage.execute(server, admin, template.as_ref())

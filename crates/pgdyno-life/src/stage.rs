@@ -65,6 +65,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) fresh: Vec<&'static str>,
     /// About the rows of the table that the clients make longer, when they began.
     pub(crate) rows_before: Option<u64>,
+    /// Queries that move rows between the nodes of Citus.
+    pub(crate) repartitioned: Vec<String>,
     /// The other server of its queries, if they have one.
     pub(crate) elsewhere: Option<AnalyticsServer>,
 }
@@ -183,7 +185,12 @@ impl Stage<'_> {
         self.note_pooler(caps);
         self.describe_cluster(options, admin, caps)?;
         if caps.distributed_tables {
-            query_plans::admit(admin, &self.workload.drive.explained())?;
+            let mut of_queries = self.options_of_queries(options).map(|options| Admin::connect(&options)).transpose();
+            let session = match &mut of_queries {
+                Ok(Some(session)) => session,
+                _ => &mut *admin,
+            };
+            self.repartitioned = query_plans::admit(session, &self.workload.drive.explained())?;
         }
         let sizes = self.table_sizes(admin, caps);
         if !self.plan.no_vacuum {
@@ -494,6 +501,9 @@ impl Stage<'_> {
             let rows = self.rows_before;
             let record = &mut self.recording.record;
             record.analytics = analytics::analytics(&*self.workload.drive, record, outcome, kept, rows);
+            if let Some(analytics) = &mut record.analytics {
+                analytics.repartitioned.clone_from(&self.repartitioned);
+            }
         }
         let broken = figures::broken(outcome, &self.recording.txn_names());
         let tps = self.recording.tps_by_interval().to_vec();

@@ -70,10 +70,27 @@ pub(crate) fn notes(record: &RunRecord, analytics: &AnalyticsRecord) -> Vec<Stri
             notes.push(format!("its replay was up to {} behind", duration(lag)));
         }
     }
+    notes.extend(repartitioned(analytics));
     for query in analytics.stages.iter().take(1).flat_map(|streams| &streams.queries) {
         notes.extend(query.why_no_rows.as_ref().map(|why| format!("{} returned no rows: {why}", query.name)));
     }
     notes
+}
+
+/// Returns the queries that move rows between the nodes of Citus, and what they do to the mean.
+fn repartitioned(analytics: &AnalyticsRecord) -> Option<String> {
+    let moved = &analytics.repartitioned;
+    let queries = &analytics.stages.first().filter(|_| !moved.is_empty())?.queries;
+    let mean = |wanted: &dyn Fn(&QueryRecord) -> bool| {
+        let medians: Vec<f64> =
+            queries.iter().filter(|query| wanted(query)).filter_map(|query| query.seconds_p50).collect();
+        (!medians.is_empty()).then(|| (medians.iter().map(|s| s.ln()).sum::<f64>() / medians.len() as f64).exp())
+    };
+    let means = mean(&|_| true).zip(mean(&|query| !moved.contains(&query.name)));
+    let means = means.map_or_else(String::new, |(with, without)| {
+        format!("; geometric mean of medians {} s with them, {} s without", seconds(with), seconds(without))
+    });
+    Some(format!("{} move rows between the nodes for a join (repartition){means}", moved.join(", ")))
 }
 
 fn of_stage(record: &RunRecord, streams: &StreamsRecord) -> Vec<String> {

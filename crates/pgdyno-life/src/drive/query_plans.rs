@@ -47,21 +47,30 @@ pub(crate) fn explain(
     Ok(QueryPlans { shapes, whole: Value::Array(whole) })
 }
 
-/// Refuses a run whose queries a server with distributed tables cannot plan. All of them are named.
+/// The part of a Citus plan that moves rows between nodes for a join.
+const REPARTITION: &str = "MapMergeJob";
+
+/// Refuses a run whose queries a server with distributed tables cannot plan. All of them are named. Returns the queries that
+/// move rows between the nodes.
 ///
 /// # Errors
 /// When there is such a query, or the connection is lost.
-pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<(), Failure> {
-    let mut refused = Vec::new();
+pub(crate) fn admit(admin: &mut Admin, explained: &Explained) -> Result<Vec<String>, Failure> {
+    let (mut refused, mut repartitioned) = (Vec::new(), Vec::new());
     for (query, sql) in &explained.queries {
-        match admin.execute(&format!("EXPLAIN {sql}")) {
-            Ok(_) => {}
+        match admin.query(&format!("EXPLAIN {sql}")) {
+            Ok(plan) => {
+                let mut lines = plan.rows.iter().flatten().flatten();
+                if lines.any(|line| line.contains(REPARTITION)) {
+                    repartitioned.push((*query).to_owned());
+                }
+            }
             Err(error) if error.is_lost() => return Err(Failure::new(Code::Run, error)),
             Err(error) => refused.push((*query, error.to_string())),
         }
     }
     let names: Vec<_> = explained.queries.iter().map(|(query, _)| *query).collect();
-    refusal(&names, &refused).map_or(Ok(()), Err)
+    refusal(&names, &refused).map_or(Ok(repartitioned), Err)
 }
 
 /// Returns the error for the refused queries, with the server's words, and the others as the remedy.

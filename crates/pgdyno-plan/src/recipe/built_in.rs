@@ -36,6 +36,8 @@ const FILES: &[(&str, &str)] = files! {
     "pgphriday/sensor-2"
     "citus/tproc-c-250"
     "citus/tproc-c-5000"
+    "citus/ch-250"
+    "citus/ch-queries"
     "hammerdb/tproc-h-1"
 };
 
@@ -109,7 +111,7 @@ mod tests {
                 assert!(run.recipe.fitted.unwrap().rule.contains(&run.recipe.size));
             }
         }
-        assert_eq!(runs, 81);
+        assert_eq!(runs, 83);
     }
 
     #[test]

@@ -87,6 +87,8 @@ pgphriday/sensor-1 2cpu scale-50 | 2 - | 1 1 - simple -n | 30 0 | - | scale=50
 pgphriday/sensor-2 2cpu -        | 2 - | 4 1 - simple -n | 30 0 | - | scale=1
 citus/tproc-c-250  c4+2w8    - | 20  - | 250  - - - - | 3600 600 | - | warehouses=1000
 citus/tproc-c-5000 c64+20w32 - | 704 - | 5000 - - - - | 3600 600 | - | warehouses=5000
+citus/ch-250       c4+2w8    - | 20  - | 250  - 250 - - | 3600 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 warehouses=1000
+citus/ch-queries   c4+2w8    - | 20  - | 250  - 250 - - | 7200 180 | - | all-warehouses=true call=procedure profile=hammerdb query-form=citus streams=1 transactions=false warehouses=1000
 hammerdb/tproc-h-1 sf1       - | 1 -   | - - - - -    | - 0      | - | indexes=hammerdb refresh=false scale=1 streams=0
 ";
 
@@ -166,6 +168,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("cloudsql/*", "undated", "PostgreSQL 14"),
     ("polardb/*", "7 August 2024", "PostgreSQL 11"),
     ("pgphriday/*", "September 2016, by the times in its log", "9.6"),
+    ("citus/ch-*", "2022", "HammerDB 4.4"),
     ("citus/*", "12 March 2022", "PostgreSQL 14, Citus 10.2"),
     ("hammerdb/*", "version 6.0, 2026", "HammerDB 6.0"),
 ];
@@ -174,6 +177,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
 const SETTINGS: &[(&str, &str)] = &[
     ("hammerdb/*", "max_parallel_workers_per_gather=2"),
     ("polardb/*", "enable_bitmapscan=off enable_hashjoin=off enable_mergejoin=off log_statement=none"),
+    ("citus/ch-*", "citus.enable_repartition_joins=on"),
     (
         "citus/tproc-c-5000",
         "citus.max_shared_pool_size=12000 max_connections=12000 max_prepared_transactions=12100 \
@@ -278,7 +282,7 @@ fn recipes_have_the_dates_versions_and_settings_of_their_documents() {
         let settings: Vec<_> = recipe.settings.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
         let expected = SETTINGS.iter().find(|(pattern, _)| matches(pattern, &recipe.name)).map_or("", |(_, text)| text);
         assert_eq!(settings.join(" "), expected, "{}", recipe.name);
-        let without = ["pgphriday/", "hammerdb/", "citus/tproc-c-250"];
+        let without = ["pgphriday/", "hammerdb/", "citus/tproc-c-250", "citus/ch-"];
         assert_eq!(recipe.steps.restart, !without.iter().any(|name| recipe.name.starts_with(name)));
     }
 }

@@ -15,6 +15,9 @@ pub struct AnalyticsRecord {
     /// The server of the queries, if it is not that of the transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<AnalyticsServerRecord>,
+    /// Queries whose plans move rows between the nodes of Citus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repartitioned: Vec<String>,
     /// The stages with streams that go on for a time.
     pub stages: Vec<StreamsRecord>,
 }

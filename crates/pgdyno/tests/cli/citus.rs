@@ -245,3 +245,21 @@ fn analytical_queries_run_or_are_named_before_the_first_one() {
     }
     assert!(nodes.last_run().number("/summary/committed") > 0.0);
 }
+
+#[test]
+fn ch_benchmark_names_the_queries_that_move_rows_between_nodes() {
+    let Some(nodes) = Nodes::start("ch-benchmark on Citus", 2) else { return };
+    let run = "run ch-benchmark -w 2 -D shard-count=4 -c 2 --streams 1 --query-form citus -T 4 --ramp 0";
+    let refused = nodes.run(run).ended(1);
+    refused.says(&["queries cannot run where tables are distributed like this: q7", "--queries 1,2,3,4,5,6,10,"]);
+    let spread = "select string_agg(partmethod || tables, ' ' order by partmethod) from \
+                  (select partmethod::text, count(*)::text as tables from pg_dist_partition group by 1) t";
+    assert_eq!(nodes.ask(0, spread), "h8 n4", "item, supplier, nation and region are on every node");
+    assert_eq!(nodes.ask(0, "select count(distinct colocationid) from pg_dist_partition where partmethod = 'h'"), "1");
+
+    let with = format!("{run} --analytics-set citus.enable_repartition_joins=on --queries 1,6,7 --grace 60");
+    nodes.run(&with).ok().prints(&["q7 move rows between the nodes for a join (repartition)"]);
+    let run = nodes.last_run();
+    assert_eq!(run.text("/analytics/repartitioned/0"), "q7");
+    assert!(run.number("/metrics/nopm/value") > 0.0 && run.number("/analytics/stages/0/queries/0/completed") > 0.0);
+}
