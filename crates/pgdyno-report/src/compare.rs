@@ -8,6 +8,7 @@ mod markdown;
 mod plans;
 mod tasks;
 mod text;
+mod two_sides;
 pub(crate) mod words;
 
 use std::io::{self, Write};
@@ -129,8 +130,10 @@ pub struct Comparison {
     pub figures: Vec<Figure>,
     /// The tasks of a stage that does each a few times, such as the queries of a set.
     pub tasks: Tasks,
-    /// The verdict, by the first figure alone.
+    /// The verdict, by the first figure alone; with a second one, by both.
     pub verdict: Verdict,
+    /// The name of the other figure of the verdict, where runs have two sides: transactions and queries.
+    pub other_side: Option<String>,
     /// The reason for a verdict that decides nothing; empty otherwise.
     pub reason: String,
     /// The limit, where one was given.
@@ -168,28 +171,48 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
     if !is_comparable {
         figures.iter_mut().for_each(|figure| figure.verdict = Verdict::NotComparable);
     }
-    let verdict = figures.first().map_or(Verdict::CannotTell, |figure| figure.verdict);
-    let reason = match verdict {
-        Verdict::NotComparable => decisive.join("; "),
-        Verdict::CannotTell => figures::no_interval(&base, &new, wish),
+    let both = two_sides::judge(&figures, base.iter().chain(&new).map(|run| &run.record), wish);
+    let verdict = match &both {
+        Some(both) => both.verdict,
+        None => figures.first().map_or(Verdict::CannotTell, |figure| figure.verdict),
+    };
+    let reason = match (verdict, &both) {
+        (Verdict::NotComparable, _) => decisive.join("; "),
+        (Verdict::CannotTell, Some(both)) if !both.reason.is_empty() => both.reason.clone(),
+        (Verdict::CannotTell, _) => figures::no_interval(&base, &new, wish),
         _ => String::new(),
     };
     let judged = figures.first().filter(|figure| is_comparable && figure.verdict != Verdict::CannotTell);
     let change = judged.and_then(|figure| figure.change);
     let limit = wish.loss_max.map(|loss_max| {
         let tried = base.len().max(new.len());
-        let held = change.map(|change| figures::held(&change, &metric, loss_max, wish.confidence, tried));
+        let held = |change, metric| figures::held(&change, metric, loss_max, wish.confidence, tried);
+        let first = change.map(|change| held(change, &metric));
+        let held = match &both {
+            None => first,
+            // Both sides must hold it.
+            Some(both) => {
+                let other = figures.iter().find(|figure| figure.metric.name() == both.other);
+                let other = other.and_then(|figure| Some(held(figure.change?, &figure.metric)));
+                first.zip(other).map(|(first, other)| two_sides::worse(first, other))
+            }
+        };
         Limit { loss_max, held }
     });
     let plans = plans::changes(&base_records, &new_records);
     let tasks = tasks::tasks(&base, &new, wish, is_comparable);
+    let other_side = both.map(|both| both.other);
     let mut notes = words::notes(&base, &new, &figures, !decisive.is_empty() && wish.anyway, wish);
+    if other_side.is_some() {
+        notes.retain(|note| !note.starts_with(words::BY_ONE));
+        notes.push(two_sides::NOTE.to_owned());
+    }
     notes.extend(tasks::note(&tasks, [base.len(), new.len()], wish));
     notes.extend(plans::missing(&base_records, &new_records));
     let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
     let confidence = wish.confidence;
-    Ok(Comparison { sides, differences, confidence, figures, tasks, verdict, reason, limit, plans, notes })
+    Ok(Comparison { sides, differences, confidence, figures, tasks, verdict, other_side, reason, limit, plans, notes })
 }
 
 /// The metric of this name, or the one that all of these runs are known by.

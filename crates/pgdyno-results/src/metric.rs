@@ -274,7 +274,9 @@ impl Metric {
             Source::Workload(transactions) => interval.completed_of(transactions).unwrap_or(interval.committed),
             _ => interval.committed,
         };
-        whole.map(|interval| counted(interval) as f64 / interval.seconds).collect()
+        let values: Vec<f64> = whole.map(|interval| counted(interval) as f64 / interval.seconds).collect();
+        // The intervals are of transactions that the metric does not count, such as those beside queries.
+        if values.iter().all(|value| *value == 0.0) { Vec::new() } else { values }
     }
 }
 

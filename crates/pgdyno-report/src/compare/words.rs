@@ -6,6 +6,9 @@ use pgdyno_results::RunRecord;
 
 use super::{Comparison, Difference, Figure, Run, Side, Verdict, Wish, figures};
 
+/// The beginning of the note on a verdict by one figure.
+pub(super) const BY_ONE: &str = "the verdict is by ";
+
 /// A change in percent, with its sign: `+2.5 %`, `-0.04 %`.
 pub(crate) fn signed(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
@@ -73,7 +76,15 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
             } else {
                 format!("of {} against {} runs", sides[1], sides[0])
             };
-            format!("{name}: {seen}, {} interval {}, {of}", share(comparison.confidence), interval(figure))
+            let side = |figure: &Figure| {
+                let metric = figure.metric.title();
+                let seen = format!("{metric} {}", signed(figure.new / figure.base));
+                format!("{seen}, {} interval {}", share(comparison.confidence), interval(figure))
+            };
+            let other = comparison.other_side.as_deref();
+            let other = comparison.figures.iter().find(|figure| Some(figure.metric.name()) == other);
+            let sides: Vec<_> = std::iter::once(figure).chain(other).map(side).collect();
+            format!("{name}: {}, {of}", sides.join("; "))
         }
     }
 }
@@ -139,7 +150,7 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
         );
     }
     notes.push(format!(
-        "the verdict is by {} alone; the other figures are for information, and of many one differs by chance now and \
+        "{BY_ONE}{} alone; the other figures are for information, and of many one differs by chance now and \
          then",
         metric.title()
     ));

@@ -4,11 +4,14 @@ use jiff::Timestamp;
 use pgdyno_life::events::EventSink as _;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
+use pgdyno_life::plan::resolve::Request;
 use pgdyno_live::Progress;
 use pgdyno_net::without_secrets;
 use pgdyno_plan::Order;
 use pgdyno_plan::targets::is_name;
 use pgdyno_results::{AbRecord, AbSide, AbVerdict, admit, run_id};
+
+use pgdyno_workload::Work;
 
 use crate::ab::{AbRun, Side, differ};
 use crate::cli::AbArgs;
@@ -66,6 +69,7 @@ fn new(args: AbArgs) -> Result<Begin> {
         Ok(order)
     };
     let orders = [side(&args.a)?, side(&args.b)?];
+    orders.iter().try_for_each(admit_one_side)?;
     let recorded = |differs: &[String], order: &Order| -> Result<AbSide> {
         let order = without_passwords(order)?;
         let shown = |difference: &String| match difference.strip_prefix("target=") {
@@ -124,6 +128,23 @@ fn resumed(args: AbArgs, name: &str) -> Result<Begin> {
     record.budget_s = record.spent_s + budget_s;
     let orders = [&record.a, &record.b].map(|side| Order { out: order.out.clone(), ..side.order.clone() });
     Ok(Begin { record, orders })
+}
+
+/// Refuses a workload whose runs have two sides: an experiment decides by one figure.
+fn admit_one_side(order: &Order) -> Result<()> {
+    let request = Request::read(order.clone())?;
+    let workload = request.draft()?.resolved.workload;
+    let stages = workload.drive.stages();
+    let main = stages.first().into_iter().flat_map(|stage| &stage.groups);
+    let works: Vec<Work> = main.map(|group| group.work).collect();
+    if !(works.contains(&Work::Transactions) && works.contains(&Work::Queries)) {
+        return Ok(());
+    }
+    let error =
+        format!("an experiment decides by one figure, and {} has two: transactions and queries", workload.meta.id);
+    Err(Failure::new(Code::Start, error).hint(
+        "measure one side, with --streams 0 or -D transactions=false; or compare several runs of each, with pgdyno compare",
+    ))
 }
 
 fn admit_arguments(args: &AbArgs) -> Result<()> {

@@ -54,6 +54,13 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     let page = std::fs::read_to_string(run.path.join("report.html")).unwrap();
     assert!(page.contains("Streams of stage mixed") && page.contains("oltp a second, at most"));
 
+    // Better is only what is better in both.
+    place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 3 --ramp 0 --no-check").ok();
+    let compared = place.home.run(&["compare", "last", "last-1", "--anyway", "--run-noise", "1%"]);
+    compared.prints(&["one run is better than another only if both"]);
+    let one_figure = ["ab", "ch-benchmark", "-w", "1", "--a", "clients=1", "--b", "clients=2"];
+    place.home.run(&one_figure).ended(1).says(&["an experiment decides by one figure, and ch-benchmark has two"]);
+
     // The same tables are tproc-c's.
     place.run("check tproc-c").ok();
     place.run("run tproc-c -c 1 -T 1 --ramp 0 --no-check").ok();

@@ -249,7 +249,7 @@ fn analytical_queries_run_or_are_named_before_the_first_one() {
 #[test]
 fn ch_benchmark_names_the_queries_that_move_rows_between_nodes() {
     let Some(nodes) = Nodes::start("ch-benchmark on Citus", 2) else { return };
-    let run = "run ch-benchmark -w 2 -D shard-count=4 -c 2 --streams 1 --query-form citus -T 4 --ramp 0";
+    let run = "run ch-benchmark -w 1 -D shard-count=2 -c 2 --streams 1 --query-form citus -T 4 --ramp 0";
     let refused = nodes.run(run).ended(1);
     refused.says(&["queries cannot run where tables are distributed like this: q7", "--queries 1,2,3,4,5,6,10,"]);
     let spread = "select string_agg(partmethod || tables, ' ' order by partmethod) from \
@@ -261,5 +261,9 @@ fn ch_benchmark_names_the_queries_that_move_rows_between_nodes() {
     nodes.run(&with).ok().prints(&["q7 move rows between the nodes for a join (repartition)"]);
     let run = nodes.last_run();
     assert_eq!(run.text("/analytics/repartitioned/0"), "q7");
-    assert!(run.number("/metrics/nopm/value") > 0.0 && run.number("/analytics/stages/0/queries/0/completed") > 0.0);
+    assert!(run.number("/metrics/nopm/value") > 0.0);
+    // A repartition may take longer than the whole run: then it is still running at its end.
+    let begun =
+        ["queries", "unfinished"].map(|list| run.at(&format!("/analytics/stages/0/{list}")).as_array().unwrap().len());
+    assert!(begun.iter().sum::<usize>() > 0, "{}", run.at("/analytics"));
 }
