@@ -149,11 +149,14 @@ impl Stage<'_> {
             self.maker = self.maker.or(provided.maker);
             data::repair(&access, admin, set.as_ref())?;
         }
-        self.recording.record.data_from = match (self.maker, self.workload.data.first()) {
-            (Some(maker), _) => Some(maker.to_owned()),
-            (None, Some(data)) => pgdyno_load::loaded_by(admin, data.as_ref()).or_fail(Code::Load)?,
-            (None, None) => None,
+        let stamp = match (self.maker, self.workload.data.first()) {
+            (None, Some(data)) => pgdyno_load::complete_stamp(admin, data.as_ref()).or_fail(Code::Load)?,
+            _ => None,
         };
+        let record = &mut self.recording.record;
+        record.rows_read =
+            stamp.as_ref().and_then(|stamp| self.workload.drive.rows_read(stamp.changes.as_deref(), true));
+        record.data_from = self.maker.map(str::to_owned).or(stamp.map(|stamp| format!("pgdyno {}", stamp.pgdyno)));
         Ok(())
     }
 

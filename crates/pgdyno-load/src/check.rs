@@ -33,6 +33,8 @@ pub enum Moment<'a> {
     /// After a run, as [`Moment::AtRest`]: everything that did not fail before, and every [`Expect::UnchangedByRun`]
     /// compared with the baseline.
     AfterRun(&'a Baseline),
+    /// These checks and nothing else, at rest.
+    Only(&'a [Check]),
 }
 
 /// State before a run, with which the checks after it compare.
@@ -145,7 +147,10 @@ pub fn check(
             report.baseline.differences = differences;
         }
     }
-    let checks = changes.map_or_else(|| data.checks(), |changes| data.changed(&changes).checks);
+    let checks = match moment {
+        Moment::Only(checks) => checks.to_vec(),
+        _ => changes.map_or_else(|| data.checks(), |changes| data.changed(&changes).checks),
+    };
     let questions = questions(&tables, &loaded, &checks, moment);
     let answers = ask(&mut admin, options, connections.max(1), &questions, progress, &halt)?;
     for (question, answer) in questions.iter().zip(answers) {
@@ -199,7 +204,7 @@ pub const SCHEMA_CONDITION: &str =
 impl Moment<'_> {
     /// Whether the data may have changed since it was loaded.
     fn is_later(self) -> bool {
-        !matches!(self, Self::AfterLoad | Self::BeforeRun)
+        !matches!(self, Self::AfterLoad | Self::BeforeRun | Self::Only(_))
     }
 }
 
@@ -211,7 +216,7 @@ fn questions<'a>(
     moment: Moment<'_>,
 ) -> Vec<Question<'a>> {
     let asked = |check: &&Check| match moment {
-        Moment::InFull => true,
+        Moment::InFull | Moment::Only(_) => true,
         _ if check.cost == CheckCost::Heavy => false,
         Moment::AfterLoad => !check.expect.is_unchanged_by_run(),
         Moment::BeforeRun => check.expect.is_unchanged_by_run(),
@@ -220,7 +225,7 @@ fn questions<'a>(
     };
     let counted = |table: &&Table| match moment {
         Moment::AfterLoad => true,
-        Moment::BeforeRun => false,
+        Moment::BeforeRun | Moment::Only(_) => false,
         Moment::AtRest | Moment::InFull => !table.grows,
         Moment::AfterRun(before) => !table.grows && !before.miscounted.contains(&table.name),
     };

@@ -52,4 +52,4 @@ pub use state::relations::table_sizes;
 pub use state::schema::{Difference, Part, Schema};
 pub use state::stamp::{STAMP_TABLE, Stamp, identity};
 pub use state::stored::{Stored, stored};
-pub use state::{DataState, foreign_objects, loaded_by, state};
+pub use state::{DataState, complete_stamp, foreign_objects, state};

@@ -70,16 +70,16 @@ pub fn foreign_objects(admin: &mut Admin, data: &dyn DataSet) -> Result<(String,
     Ok((inventory.schema, objects))
 }
 
-/// Returns the program that loaded the data, according to its stamp: `pgdyno 0.1.0`.
+/// Returns the stamp of pgdyno's data, if it is complete.
 ///
 /// # Errors
 /// When the catalog cannot be read, or there is no schema.
-pub fn loaded_by(admin: &mut Admin, data: &dyn DataSet) -> Result<Option<String>, LoadError> {
+pub fn complete_stamp(admin: &mut Admin, data: &dyn DataSet) -> Result<Option<Stamp>, LoadError> {
     if !data.meta().has_data() {
         return Ok(None);
     }
     Ok(match state(admin, data)? {
-        DataState::Complete(stamp) | DataState::Other(stamp) => Some(format!("pgdyno {}", stamp.pgdyno)),
+        DataState::Complete(stamp) | DataState::Other(stamp) => Some(stamp),
         _ => None,
     })
 }

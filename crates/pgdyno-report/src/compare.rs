@@ -209,6 +209,7 @@ pub fn compare(base: Vec<Run>, new: Vec<Run>, wish: &Wish) -> Result<Comparison,
     }
     notes.extend(tasks::note(&tasks, [base.len(), new.len()], wish));
     notes.extend(plans::missing(&base_records, &new_records));
+    notes.extend(words::answers(&base_records, &new_records));
     let side = |runs: &[Run], left_out| Side { runs: runs.iter().map(|run| run.record.id.clone()).collect(), left_out };
     let sides = [side(&base, left_out_of_base), side(&new, left_out_of_new)];
     let confidence = wish.confidence;

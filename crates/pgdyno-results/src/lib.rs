@@ -13,6 +13,7 @@
 //! Records hold no secrets: targets are stored without their passwords.
 
 mod ab;
+mod answers;
 mod cells;
 mod cost;
 mod csv;
@@ -44,6 +45,7 @@ mod timeline;
 mod trust;
 
 pub use ab::{AbRecord, AbRuns, AbSide, AbUnit, AbVerdict};
+pub use answers::{Answer, answers, compare_answers};
 pub use csv::IntervalsCsv;
 pub use error::StoreError;
 pub use executions::{Execution, ExecutionOutcome, write_executions};

@@ -125,6 +125,10 @@ pub struct RunRecord {
     /// The program that loaded the data: `pgdyno 0.1.0`, `HammerDB`. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_from: Option<String>,
+    /// Name of the rows that the queries of the first stage read: where it is the same, so are the answers. Absent if
+    /// they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_read: Option<String>,
     /// The load, if this run loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadRecord>,
@@ -220,6 +224,7 @@ impl RunRecord {
             cost: None,
             copy: None,
             data_from: None,
+            rows_read: None,
             load: None,
             checks: Vec::new(),
             summary: None,

@@ -2,7 +2,7 @@
 
 use pgdyno_wire::Statement;
 
-use crate::{Capabilities, ClientContext, ClientScript, Figures, Group, Judgement, Metric, Stage};
+use crate::{Capabilities, ClientContext, ClientScript, Figures, Group, Judgement, Metric, Oracle, Stage};
 
 /// One kind of transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +76,17 @@ pub trait Drive: Send + Sync {
     /// Returns what `--plans` explains; no queries if it explains none.
     fn explained(&self) -> Explained {
         Explained::default()
+    }
+    /// Returns what another program needs to answer the queries over the same rows, if that is possible. `changes` is
+    /// what earlier runs have changed, in the words of the stamp.
+    fn oracle(&self, _changes: Option<&str>) -> Option<Oracle> {
+        None
+    }
+    /// Returns a name for the rows that queries read: queries with the same text have the same answers wherever it is
+    /// the same. `None` if there is none, or they change meanwhile. `changes` is as for [`Drive::oracle`], `in_run`
+    /// whether the first stage of a run reads them, which may change them before.
+    fn rows_read(&self, _changes: Option<&str>, _in_run: bool) -> Option<String> {
+        None
     }
     /// Returns the use of the statement with this number.
     fn statement_use(&self, _statement: usize) -> StatementUse {

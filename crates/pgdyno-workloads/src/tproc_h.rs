@@ -4,8 +4,10 @@
 //! dbgen's; parameters are qgen's.
 
 mod answers;
+mod current;
 mod digests;
 mod months;
+mod oracle;
 mod parameters;
 mod queries;
 mod refresh;
@@ -19,8 +21,8 @@ use std::sync::Arc;
 use pgdyno_wire::{QueryMode, Statement, StmtId};
 use pgdyno_workload::{
     Capabilities, Changed, Check, ClientContext, ClientCounts, ClientScript, Clients, Counted, DataSet, Drive, Ends,
-    Explained, Group, Maker, Measured, Meta, Metric, Pace, Param, ParamKind, Params, Results, Routines, SqlData, Stage,
-    StatementUse, Table, Txn, When, Work, Workload,
+    Explained, Group, Maker, Measured, Meta, Metric, Oracle, Pace, Param, ParamKind, Params, Results, Routines,
+    SqlData, Stage, StatementUse, Table, Txn, When, Work, Workload,
 };
 
 use crate::query_set::selection::Selection;
@@ -363,6 +365,25 @@ impl Drive for TprocH {
         let chosen = (1..=QUERIES).filter(|number| self.selection.has(*number));
         let query = |number| (NAMES[number - 1], queries::text(number, &self.values(number, 0)));
         Explained { setup: self.timeout_ms().map(limit), queries: chosen.map(query).collect() }
+    }
+
+    fn oracle(&self, changes: Option<&str>) -> Option<Oracle> {
+        let pairs = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?.pairs;
+        let (slow, wanted): (Vec<_>, Vec<_>) = (1..=QUERIES)
+            .filter(|query| self.selection.has(*query))
+            .partition(|query| self.slow_queries().contains(query));
+        let queries = wanted.into_iter().map(|query| (query, self.values(query, 0)));
+        Some(oracle::of(self.scale, pairs, queries, &slow))
+    }
+
+    fn rows_read(&self, changes: Option<&str>, in_run: bool) -> Option<String> {
+        let state = State::read(changes.unwrap_or_default()).filter(|state| state.progress == Progress::Whole)?;
+        let (scale, pairs) = (self.params.text("scale"), state.pairs);
+        match in_run && self.has_refresh() {
+            false => Some(format!("scale {scale}, {state}")),
+            true if self.repeat == 1 => Some(format!("scale {scale}, {state}, rf1 of {}", pairs + 1)),
+            true => None,
+        }
     }
 
     fn statement_use(&self, statement: usize) -> StatementUse {

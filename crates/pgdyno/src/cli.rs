@@ -38,6 +38,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use pgdyno_plan::RESULTS;
 use pgdyno_workload::IsolationLevel;
 
 /// Puts a PostgreSQL server on the dyno: prepares a database, loads it, drives it, checks it and reports.
@@ -160,6 +161,13 @@ pub(crate) struct CheckArgs {
     /// Isolation level of the tests: read-committed, repeatable-read or serializable [default: the one that runs have]
     #[arg(help_heading = "Checks", long, value_name = "LEVEL", requires = "isolation", value_parser = isolation_level)]
     pub(crate) isolation_level: Option<IsolationLevel>,
+    /// Also compare the answers of tproc-h's queries with those of this program over the same rows, with the
+    /// parameters of the power stage: duckdb, as the program `duckdb` or the module of Python
+    #[arg(help_heading = "Checks", long, value_name = "PROGRAM", value_parser = ["duckdb"])]
+    pub(crate) oracle: Option<String>,
+    /// Where run directories are: answers to tproc-h's queries are compared with those of the last run over the same rows
+    #[arg(help_heading = "Checks", long, value_name = "DIR", default_value = RESULTS)]
+    pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
 }

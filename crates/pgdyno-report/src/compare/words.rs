@@ -2,7 +2,7 @@
 
 use pgdyno_measure::compare::{Change, Held};
 use pgdyno_plan::Pace;
-use pgdyno_results::RunRecord;
+use pgdyno_results::{RunRecord, compare_answers};
 
 use super::{Comparison, Difference, Figure, Run, Side, Verdict, Wish, figures};
 
@@ -57,6 +57,28 @@ pub(crate) fn runs(side: &Side) -> String {
     match side.runs.as_slice() {
         [run] => run.clone(),
         runs => format!("{} runs: {}", runs.len(), runs.join(", ")),
+    }
+}
+
+/// Whether all runs had the same answers, of those that read the same rows as the first run of the base.
+pub(super) fn answers(base: &[RunRecord], new: &[RunRecord]) -> Option<String> {
+    let (first, others) = base.split_first()?;
+    let (mut compared, mut differing) = (0, Vec::new());
+    for (queries, other) in others.iter().chain(new).filter_map(|record| compare_answers(first, record)) {
+        compared = compared.max(queries);
+        differing.extend(other.into_iter().map(str::to_owned));
+    }
+    differing.sort_by_key(|query| (query.len(), query.clone()));
+    differing.dedup();
+    match (compared, differing.as_slice()) {
+        (0, _) => None,
+        (n, []) => Some(format!("all runs had the same answers to {n} queries, by digests of their rows")),
+        (_, queries) => Some(format!(
+            "runs that read the same rows had different answers to {}: one of them is wrong, and `pgdyno check {} --oracle \
+             duckdb` can say which",
+            queries.join(", "),
+            first.plan.workload
+        )),
     }
 }
 

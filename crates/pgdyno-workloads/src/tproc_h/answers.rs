@@ -22,7 +22,7 @@ const FILES: [(u64, &str); 3] = [
 ];
 
 /// Names of the checks, and what must hold.
-const CHECKS: [(&str, &str); QUERIES] = [
+pub(super) const CHECKS: [(&str, &str); QUERIES] = [
     ("answer of q1", "rows and their order are those of DuckDB"),
     ("answer of q2", "rows and their order are those of DuckDB"),
     ("answer of q3", "rows and their order are those of DuckDB"),
@@ -48,17 +48,17 @@ const CHECKS: [(&str, &str); QUERIES] = [
 ];
 
 /// An answer.
-struct Answer<'a> {
-    /// Names and kinds of its columns.
-    columns: Vec<(&'a str, &'a str)>,
+pub(super) struct Answer<'a> {
+    /// Names and kinds of its columns: `integer`, `number`, `date` or `text`.
+    pub(super) columns: Vec<(&'a str, &'a str)>,
     /// The rows, or the first ones, as lines.
-    rows: Vec<&'a str>,
+    pub(super) rows: Vec<&'a str>,
     /// The number and the MD5 of all rows, if not all are here.
     all: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Answer<'a> {
-    fn read(section: &'a str) -> Self {
+    pub(super) fn read(section: &'a str) -> Self {
         let mut lines = section.lines();
         let columns = lines.next().unwrap_or_default().split('|').filter_map(|column| column.split_once(' ')).collect();
         let mut rows: Vec<_> = lines.collect();
@@ -80,11 +80,12 @@ impl<'a> Answer<'a> {
     }
 
     /// Returns SQL whose rows are the differences of the query's rows from the answer: row, column, expected, found.
-    fn differences(&self, query: &str) -> String {
+    /// `order` is what the found rows are sorted by; the query's own order where it is empty.
+    pub(super) fn differences(&self, query: &str, order: &str) -> String {
         let fields = self.fields().join(", ");
         let lines = self.rows.join("\n");
         let mut sql = format!(
-            "with found as (\nselect row_number() over () as row, array[{fields}] as fields from (\n{query}\n) as q),\n\
+            "with found as (\nselect row_number() over ({order}) as row, array[{fields}] as fields from (\n{query}\n) as q),\n\
              expected as (\nselect nth as row, string_to_array(line, '|') as fields\n  \
              from unnest(string_to_array(nullif($answer${lines}$answer$, ''), e'\\n')) with ordinality as l (line, nth)),\n\
              pairs as (\nselect coalesce(e.row, f.row) as row, e.fields as expected, f.fields as found\n  \
@@ -119,6 +120,12 @@ fn sections(scale: ScaleFactor) -> impl Iterator<Item = (&'static str, &'static 
     sections.filter_map(|section| section.split_once('\n'))
 }
 
+/// Returns names and kinds of the columns of a query's answer, which are the same at all scale factors.
+pub(super) fn columns(query: usize) -> &'static str {
+    let section = sections(ScaleFactor::of_thousandths(FILES[0].0)).find(|(name, _)| *name == NAMES[query - 1]);
+    section.and_then(|(_, section)| section.lines().next()).unwrap_or_default()
+}
+
 /// Returns the checks of the answers of the `wanted` queries, if there are answers at this scale factor.
 pub(super) fn answers(scale: ScaleFactor, wanted: impl Fn(usize) -> bool) -> Vec<Check> {
     let check = |(nth, (name, condition)): (usize, &(&'static str, &'static str))| {
@@ -128,7 +135,7 @@ pub(super) fn answers(scale: ScaleFactor, wanted: impl Fn(usize) -> bool) -> Vec
         Some(Check {
             name,
             condition,
-            sql: Answer::read(section).differences(&text).into(),
+            sql: Answer::read(section).differences(&text, "").into(),
             parts: None,
             expect: Expect::Answer,
             cost: CheckCost::Expensive,

@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use md5::{Digest as _, Md5};
 use pgdyno_workload::{Check, CheckCost, CheckSql, CopyBuf, Expect, RowSource as _};
-use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 
-use super::refresh::{PARTS, Set};
-use super::rows::{self, Of, Rows};
+use super::current::{CurrentRows, TABLES};
 use super::scale::ScaleFactor;
 use super::{answers, schema};
 
@@ -20,18 +18,6 @@ pub(super) struct TableDigest {
     /// The sum of the first 32 bits of each row's MD5.
     pub(super) sum: u64,
 }
-
-/// Tables by name.
-const TABLES: [(&str, Of); 8] = [
-    ("region", Of::Region),
-    ("nation", Of::Nation),
-    ("part", Of::Part),
-    ("supplier", Of::Supplier),
-    ("partsupp", Of::PartSupplier),
-    ("customer", Of::Customer),
-    ("orders", Of::Orders),
-    ("lineitem", Of::Lines),
-];
 
 /// Returns the check of the rows of all tables after so many pairs of refresh functions.
 pub(super) fn check(scale: ScaleFactor, pairs: u32) -> Check {
@@ -75,23 +61,11 @@ fn text_of((name, kind): (&str, &str)) -> String {
 
 /// Makes all rows after so many pairs, in parallel, and returns their digests; `None` if `stop` returned true.
 fn of_rows(scale: ScaleFactor, pairs: u32, stop: &(dyn Fn() -> bool + Sync)) -> Option<Vec<TableDigest>> {
-    TABLES.iter().map(|(table, of)| of_table(table, *of, scale, pairs, stop)).collect()
+    TABLES.iter().map(|(table, of)| of_table(table, &CurrentRows::of(*of, scale, pairs), stop)).collect()
 }
 
-fn of_table(
-    table: &'static str,
-    of: Of,
-    scale: ScaleFactor,
-    pairs: u32,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Option<TableDigest> {
-    let loaded = Rows { of, scale };
-    let is_refreshed = pairs > 0 && matches!(of, Of::Orders | Of::Lines);
-    let chunks = if is_refreshed { u64::from(PARTS) } else { loaded.chunks() };
-    let write = |chunk: u64, out: &mut CopyBuf| match is_refreshed {
-        true => refreshed(of, scale, pairs, chunk as u32 + 1, out),
-        false => loaded.write(chunk, out),
-    };
+fn of_table(table: &'static str, source: &CurrentRows, stop: &(dyn Fn() -> bool + Sync)) -> Option<TableDigest> {
+    let chunks = source.chunks();
     let (next, rows, sum) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let work = || {
         let mut out = CopyBuf::new();
@@ -101,7 +75,7 @@ fn of_table(
                 return;
             }
             out.clear();
-            write(chunk, &mut out);
+            source.write(chunk, &mut out);
             rows.fetch_add(out.rows(), Ordering::Relaxed);
             sum.fetch_add(sum_of(out.bytes()), Ordering::Relaxed);
         }
@@ -109,18 +83,6 @@ fn of_table(
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(chunks as usize);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     (!stop()).then(|| TableDigest { table, rows: rows.into_inner(), sum: sum.into_inner() })
-}
-
-/// Writes one part of the orders or lines after so many pairs, each of which has replaced a part.
-fn refreshed(of: Of, scale: ScaleFactor, pairs: u32, part: u32, out: &mut CopyBuf) {
-    let set = Set::of(scale, part).filter(|_| part <= pairs);
-    let (factor, parts) = (scale.factor(), PARTS as i32);
-    match (set, of) {
-        (Some(set), Of::Orders) => set.write_orders(out),
-        (Some(set), _) => set.write_lines(out),
-        (None, Of::Orders) => rows::orders(OrderGenerator::new(factor, part as i32, parts), out),
-        (None, _) => rows::lines(LineItemGenerator::new(factor, part as i32, parts), out),
-    }
 }
 
 /// Returns the sum of the hashes of rows in COPY's text format.

@@ -261,6 +261,12 @@ pub(super) fn columns(table: &str) -> impl Iterator<Item = (&'static str, &'stat
         .filter_map(|column| column.split_once(' '))
 }
 
+/// Returns names and types of the columns of a table, with order keys that are wide enough for any scale factor.
+pub(super) fn wide_columns(table: &str) -> String {
+    let column = |(name, kind): (&str, &str)| format!("{name} {}", kind.replace("ORDERKEY", "bigint"));
+    columns(table).map(column).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the bytes of tables and indexes right after the load. Keys and indexes are a third of them.
 pub(super) fn data_bytes(scale: ScaleFactor, profile: Profile) -> u64 {
     let with_keys = FIXED

@@ -29,7 +29,8 @@ Examples:
 pub(super) const CHECK: &str = "\
 Examples:
   pgdyno check tproc-c --target db1
-  pgdyno check tproc-c --isolation";
+  pgdyno check tproc-c --isolation
+  pgdyno check tproc-h --oracle duckdb";
 
 pub(super) const DROP: &str = "\
 Examples:

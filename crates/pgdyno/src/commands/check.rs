@@ -1,6 +1,8 @@
 //! `pgdyno check`: checks loaded data.
 
+mod earlier;
 mod isolation;
+mod oracle;
 
 use std::sync::atomic::AtomicBool;
 
@@ -40,6 +42,9 @@ fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     let order = args.workload.order();
     let source = WorkloadSource::read(&order)?;
     let workload = source.build(&order, None, None, &ClientSetup::NONE)?;
+    if check.oracle.is_some() {
+        oracle::admit(&workload)?;
+    }
     let place = Place::reach(args, &workload, interrupt)?;
     let mut admin = place.admin()?;
     let workload = place.as_loaded(&mut admin, &order, &source, &workload)?;
@@ -64,6 +69,10 @@ fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
         }
         codes.push(print_set(&set)?);
         super::print(note(data.as_ref(), &noted).as_bytes())?;
+    }
+    codes.push(earlier::compare(&access, &mut admin, &workload, &check.out)?);
+    if check.oracle.is_some() {
+        codes.push(oracle::compare(&access, &mut admin, &workload)?);
     }
     Ok(Code::first_bad(codes))
 }

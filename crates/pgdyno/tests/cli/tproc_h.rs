@@ -1,6 +1,7 @@
 //! `tproc-h`: one load, whose rows and answers are checked, and what runs on it.
 
 use crate::given_server::{Place, TRUST};
+use crate::skipped::skipped;
 
 #[test]
 fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
@@ -17,6 +18,7 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
         .ended(1)
         .says(&["timeout must be a number between 0.001 and"]);
     place.home.run(&["run", "select-only", "--plans"]).ended(1).says(&["--plans explains the queries of tproc-h"]);
+    place.home.run(&["check", "tpcb-like", "--oracle", "duckdb"]).ended(1).says(&["tpcb-like has none to compare"]);
     // Without a target it would be a private server, whose disk is this machine's.
     let short = ["scale 10,000 of tproc-h takes about", "the disk of the private server"];
     place.home.run(&["plan", "tproc-h", "-s", "10000"]).ok().prints(&short);
@@ -54,6 +56,9 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     let plans = std::fs::read_to_string(run.path.join("plans.json")).unwrap();
     assert!(plans.contains("\"Node Type\"") && plans.contains("Actual Rows"), "{plans}");
 
+    let beside = format!("answers beside those of run {}, which read the same rows:", run.text("/id"));
+    place.run("check tproc-h").ok().prints(&[&beside, "holds  digest of q22"]);
+
     // A part of the queries is no set of 22.
     place
         .run("run tproc-h --queries 1,14 --repeat 3 --no-check --plans --set enable_hashjoin=off")
@@ -74,7 +79,7 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
         .run("run tproc-h --queries 1,14 --repeat 3 --no-check --set enable_hashjoin=off")
         .ok()
         .prints(&["95 % interval ms"]);
-    let judged = ["BASE ms", "q14", "2 tasks are judged together, by Holm's method"];
+    let judged = ["BASE ms", "q14", "2 tasks are judged together, by Holm's method", "the same answers to 2 queries"];
     place.home.run(&["compare", "last-1", "last"]).ok().prints(&judged);
 
     // Nobody scans a table in a millisecond.
@@ -88,7 +93,11 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     place.ask("update lineitem set l_quantity = l_quantity + 1 where l_orderkey = 1 and l_linenumber = 1 returning 1");
     let wrong = ["answer of q1:", "row=3 column=sum_qty expected=742802.00 found=742803.00"];
     place.run("run tproc-h").ended(12).says(&["the data is broken before the run"]).says(&wrong);
-    place.run("check tproc-h").ended(12).prints(&["BROKEN answer of q1", "BROKEN digests", "table=lineitem"]);
+    let broken =
+        ["BROKEN answer of q1", "BROKEN digests", "table=lineitem", "BROKEN digest of q1", "of which some differ"];
+    place.run("check tproc-h").ended(12).prints(&broken);
+    let oracle = ["against DuckDB", "BROKEN answer of q1", "row=3 column=sum_qty expected=", "holds  answer of q22"];
+    by_duckdb(&place, "", 12, &oracle);
     place.ask("update lineitem set l_quantity = l_quantity - 1 where l_orderkey = 1 and l_linenumber = 1 returning 1");
     sabotaged(&place);
     refreshed(&place);
@@ -99,6 +108,17 @@ fn answers_are_checked_and_a_set_has_figures_only_if_it_is_whole() {
     place.run("run tproc-h --queries 6 --no-check --plans").ok();
     let run = place.home.runs().pop().unwrap();
     assert!(run.text("/query_plans/0/scans/0/scan").ends_with(" of 12 partitions"), "{}", run.at("/query_plans"));
+}
+
+/// Compares the answers with DuckDB's, where it is installed.
+fn by_duckdb(place: &Place, more: &str, code: i32, printed: &[&str]) {
+    let works = |program: &str, args: &[&str]| {
+        std::process::Command::new(program).args(args).output().is_ok_and(|output| output.status.success())
+    };
+    if !works("duckdb", &["--version"]) && !works("python3", &["-c", "import duckdb"]) {
+        return skipped("answers beside DuckDB's: neither `duckdb` nor python3's module duckdb is installed");
+    }
+    place.run(format!("check tproc-h --oracle duckdb {more}").trim_end()).ended(code).prints(printed);
 }
 
 /// A query that computes something else on the right rows has a wrong answer.
@@ -138,6 +158,7 @@ fn refreshed(place: &Place) {
     assert_eq!(["0/groups/0", "1/groups/0", "1/groups/1"].map(committed), [24.0, 44.0, 4.0]);
     assert_eq!([place.ask(orders), place.ask(stamp)], ["15000 45", "refresh 3"]);
     place.run("check tproc-h").ok().prints(&["holds  refresh", "holds  digests"]);
+    by_duckdb(place, "-D parameter-seed=7 -D queries=1,3,18", 0, &["holds  answer of q3", "holds  answer of q18"]);
 
     // A pair that fails in RF1 is undone, one that fails in RF2 is completed.
     for (event, end) in [("insert", ["15000 45", "refresh 3"]), ("delete", ["15000 60", "refresh 4"])] {
