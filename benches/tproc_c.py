@@ -83,6 +83,8 @@ def spread(numbers, form="{:.0f}"):
 class HammerDB:
     """A HammerDB that is installed somewhere, given the commands that a user would type."""
 
+    benchmark = "TPC-C"
+
     def __init__(self, directory, private):
         self.directory, self.private = os.path.abspath(directory), private
         program = os.path.join(self.directory, "hammerdbcli")
@@ -99,16 +101,20 @@ class HammerDB:
         path = scratch("hammerdb.tcl")
         with open(path, "w") as f:
             f.write("\n".join([
-                "dbset db pg", "dbset bm TPC-C",
+                "dbset db pg", f"dbset bm {self.benchmark}",
                 f"diset connection pg_host {self.private.host}", f"diset connection pg_port {self.private.port}",
                 "diset connection pg_sslmode disable",
-                f"diset tpcc pg_dbase {database}", f"diset tpcc pg_user {database}", f"diset tpcc pg_pass {database}", *commands, ""]))
+                *self.names(database), *commands, ""]))
         text, usage = timed(["./hammerdbcli", "tcl", "auto", path], cwd=self.directory, env={**os.environ, "TMP": scratch("")})
         # It ends with status 0 whatever happened.
         failed = re.search(r".*(FINISHED FAILED|^Error).*", text, re.M)
         if failed:
             raise RuntimeError(f"HammerDB: {failed.group(0)}\n{text[-2000:]}")
         return text, usage
+
+    def names(self, database):
+        """Names database and role in its settings."""
+        return [f"diset tpcc pg_dbase {database}", f"diset tpcc pg_user {database}", f"diset tpcc pg_pass {database}"]
 
     def build(self, database, warehouses, routines):
         users = min(2, warehouses)
