@@ -4,12 +4,11 @@
 usage: benches/ab_sooner.py FILE...     what benches/ab.py printed
 
 A slice is freed of its side's mean, so that only noise is left. Then the same measured time is divided in two ways: in turns, as
-`pgdyno ab` does (the contrast of a unit's slices, A B B A), and as separate runs would (all of A first, then all of B: the contrast of
-a unit's first and second half, and of whole units, one for A and the next for B). The variance of a contrast for the same measured
-time is the time until a decision: a ratio of 3 is three times as long.
+`pgdyno ab` does (the contrast of a unit's slices, A B B A), and as separate runs would (first A, then B: the contrast of a unit's
+first and second half, and of one, two, four or eight units with the next ones). The variance of a contrast, for the same measured
+time, goes as the time until a decision: a ratio of 3 is three times as long.
 """
 
-import statistics
 import sys
 from math import log, sqrt
 
@@ -33,7 +32,10 @@ def mean(values):
     return sum(values) / len(values)
 
 
-turns, halves, whole = [], [], []
+RUNS = [1, 2, 4, 8]
+contrasts = {"in turns, A B B A": [], "half a unit of A, then half of B": []}
+contrasts |= {f"{n} unit{'s' * (n > 1)} of A, then {n} of B": [] for n in RUNS}
+turns, halves, *separate = contrasts.values()
 for path in sys.argv[1:]:
     for experiment in units(path):
         level = {side: mean([value for unit in experiment for s, value in unit if s == side]) for side in "ab"}
@@ -44,12 +46,13 @@ for path in sys.argv[1:]:
             values = [value for _, value in unit]
             halves.append(mean(values[2:]) - mean(values[:2]))
         means = [mean([value for _, value in unit]) for unit in noise]
-        # Two units of four slices: half of the variance for the time of one.
-        whole += [(after - before) / sqrt(2) for before, after in zip(means[::2], means[1::2])]
+        for n, found in zip(RUNS, separate):
+            runs = [mean(means[at:at + n]) for at in range(0, len(means) - n + 1, n)]
+            # 2n units in all: freed of that, for the time of one.
+            found += [(after - before) * sqrt(2 * n) / 2 for before, after in zip(runs[::2], runs[1::2])]
 
-deviation = {name: sqrt(mean([v * v for v in values])) for name, values in
-             [("in turns, A B B A", turns), ("two slices of A, then two of B", halves), ("a unit of A, then a unit of B", whole)]}
-least = deviation["in turns, A B B A"]
-print(f"{len(turns)} units of four slices; the contrast of B to A for the measured time of one unit")
-for name, one in deviation.items():
-    print(f"{name:32} {100 * one:5.1f} %   {one * one / least ** 2:4.1f} times the time")
+least = mean([v * v for v in turns])
+print(f"{len(turns)} units of four slices; the contrast of B to A, for the measured time of one unit")
+for name, found in contrasts.items():
+    variance = mean([v * v for v in found]) if found else float("nan")
+    print(f"{name:34} {100 * sqrt(variance):5.1f} %   {variance / least:4.1f} times the time   ({len(found)} contrasts)")

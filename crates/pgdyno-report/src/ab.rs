@@ -66,11 +66,14 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
         let each_s = record.spent_s / record.units.len() as f64;
         lines.push(match record.units_for_power {
             _ if record.looks == 0 => {
-                format!("fewer than five units show nothing: `pgdyno ab --resume {}` goes on", record.id)
+                format!(
+                    "too few: the first verdict comes after five units; continue with `pgdyno ab --resume {}`",
+                    record.id
+                )
             }
             Some(units) => format!(
-                "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured: \
-                 `pgdyno ab --resume {}` goes on",
+                "about {units} units ({}) decide in 4 of 5 cases, if the change is what was measured; continue with \
+                 `pgdyno ab --resume {}`",
                 duration(each_s * f64::from(units)),
                 record.id
             ),
@@ -78,7 +81,11 @@ pub(crate) fn lines(record: &AbRecord) -> Vec<String> {
         });
     }
     if let Some(ended) = record.ended.as_deref().filter(|ended| *ended != "decided") {
-        lines.push(format!("ended by: {ended}"));
+        lines.push(match ended {
+            "budget" => "ended: the budget is used up".to_owned(),
+            "interrupted" => "ended: interrupted".to_owned(),
+            failed => format!("ended: {failed}"),
+        });
     }
     lines
 }
@@ -148,11 +155,11 @@ mod tests {
         let mut record = record();
         (record.verdict, record.ended) = (AbVerdict::CannotTell, Some("budget".to_owned()));
         let text = rendered(&record, "text");
-        assert!(text.contains("fewer than five units show nothing"), "{text}");
+        assert!(text.contains("the first verdict comes after five units"), "{text}");
         (record.looks, record.units_for_power) = (3, Some(40));
         let text = rendered(&record, "markdown");
         assert!(text.contains("- about 40 units (20 min 0 s) decide in 4 of 5 cases"), "{text}");
         assert!(text.contains("`pgdyno ab --resume x-ab-7`"), "{text}");
-        assert!(text.contains("- ended by: budget"), "{text}");
+        assert!(text.contains("- ended: the budget is used up"), "{text}");
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     let metric = figure.metric.title();
     let seen = format!("{metric} {}", signed(figure.new / figure.base));
     match comparison.verdict {
-        Verdict::NotComparable => format!("{name}: {}; for a verdict all the same: --anyway", comparison.reason),
+        Verdict::NotComparable => format!("{name}: {}; --anyway gives a verdict nevertheless", comparison.reason),
         Verdict::CannotTell => format!("{name}: {seen}, {}", comparison.reason),
         _ => {
             let sides = comparison.sides.each_ref().map(|side| side.runs.len());
@@ -142,7 +142,7 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
     let Some((Figure { metric, .. }, others)) = figures.split_first() else { return notes };
     let all = || base.iter().chain(new).map(|run| &run.record);
     if different_work {
-        notes.push("the runs did different work, and the verdict stands by --anyway".to_owned());
+        notes.push("the runs did different work; --anyway asked for the verdict".to_owned());
     }
     if let Some(both) = base.iter().find(|run| new.iter().any(|other| other.record.id == run.record.id)) {
         notes.push(format!("{} is on both sides", both.record.id));
@@ -166,14 +166,13 @@ pub(super) fn notes(base: &[Run], new: &[Run], figures: &[Figure], different_wor
         notes.push("the runs were done in turns: a drift over time is taken out of the change".to_owned());
     } else if is_one_after_the_other(base, new) {
         notes.push(
-            "every run of one side came before every run of the other: a drift of the machine looks like a change of the \
+            "every run of one side came before every run of the other: a drift of the machine would look like a change of the \
              server; run them in turns (A B B A)"
                 .to_owned(),
         );
     }
     notes.push(format!(
-        "{BY_ONE}{} alone; the other figures are for information, and of many one differs by chance now and \
-         then",
+        "{BY_ONE}{} alone; the others are for information: of so many, one may differ by chance",
         metric.title()
     ));
     let untold: Vec<_> = others.iter().filter(|f| f.change.is_none()).map(|f| f.metric.name()).collect();

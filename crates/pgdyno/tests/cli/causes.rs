@@ -57,6 +57,9 @@ struct Cause {
     can: Option<String>,
 }
 
+/// Above this share of its CPUs, other programs crowd the machine.
+const CROWDED: f64 = 0.25;
+
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/causes")
 }
@@ -213,7 +216,12 @@ fn hold(name: &str) {
         };
         assert!(findings.iter().any(has_words), "{words:?} is in no finding: {}", told());
     }
-    for unwanted in &cause.absent {
+    // Where others take the machine, clients, server and driver do wait for CPUs: to say so is right then.
+    let machine = &run.record["server_machine"];
+    let others = machine["other_cpus"].as_f64().unwrap_or_default();
+    let is_crowded = others > CROWDED * machine["cpus"].as_f64().unwrap_or(1.0);
+    let held = |rule: &&String| !is_crowded || !["driver", "cpu"].contains(&rule.as_str());
+    for unwanted in cause.absent.iter().filter(held) {
         assert!(!rules.contains(unwanted), "{unwanted} is found: {}", told());
     }
     let shares: f64 =
