@@ -77,7 +77,9 @@ impl Progress {
     /// Prints a line that stays, above the one that changes.
     fn line(&self, text: &str) {
         terminal::settle();
-        let text = if self.kind == Kind::Pipe { text.to_owned() } else { pgdyno_report::folded(text) };
+        // A pipe gets each line as it is.
+        let is_terminal = std::io::stderr().is_terminal();
+        let text = if is_terminal { pgdyno_report::folded(text) } else { text.to_owned() };
         let print = || drop(writeln!(std::io::stderr(), "{text}"));
         // If standard error is closed, the line is lost.
         match &*locked(&self.bar) {
