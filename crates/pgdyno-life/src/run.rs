@@ -147,7 +147,7 @@ impl Run<'_> {
     /// When the run could not start, or was interrupted by a failure.
     pub(crate) fn execute(&mut self, target: Target, recording: &mut Option<Recording>) -> Result<End> {
         let done = &self.request.order.cycle.done;
-        if !is_prepared(&self.plan) && done.is_empty() {
+        if !self.plan.cycle.provision && done.is_empty() {
             return self.run_on_target(target, recording);
         }
         let mut evidence: Vec<_> =
@@ -215,6 +215,7 @@ impl Run<'_> {
         let Some(mut admin) = server.admin()?.filter(|admin| !is_null(admin)) else { return Ok(()) };
         let Some(options) = &server.options else { return Ok(()) };
         self.facts.server = Some(pgdyno_server::capabilities(&mut admin, options).or_fail(Code::Start)?);
+        settings::admit(&mut admin, &self.plan.settings)?;
         self.request.resolve(&self.facts).map(drop)
     }
 

@@ -126,7 +126,7 @@ pub(crate) fn line_of_server(record: &RunRecord) -> String {
     let Some(server) = &record.server else {
         return match record.plan.target.as_str() {
             "none" => "no server: pgdyno itself is measured".to_owned(),
-            target => format!("target {target}: the run did not come as far as to look at the server"),
+            target => format!("target {target}: the run ended before it had looked at the server"),
         };
     };
     let version = server.version.split(" on ").next().unwrap_or(&server.version);

@@ -90,7 +90,7 @@ fn cause(facts: &Facts<'_>, table: &Table) -> (String, Option<String>) {
     }
     if facts.seconds() < facts.setting_seconds("autovacuum_naptime").unwrap_or(60.0) {
         let what = "run for longer, so that the figures have vacuum's part in them";
-        return word("the window was too short for autovacuum to come round", what, &["autovacuum_naptime"]);
+        return word("the window was too short for autovacuum to run", what, &["autovacuum_naptime"]);
     }
     if let Some(workers) = number_of("autovacuum_max_workers").filter(|workers| at_work.most >= *workers) {
         let why = format!("all {} autovacuum workers were at work on other tables", workers);
@@ -191,7 +191,7 @@ mod tests {
         let (text, advice) = why(&on(run("60000", "40000")));
         assert!(text == "autovacuum did not come" && advice.contains("fillfactor"), "{text} {advice}");
         let (text, _) = why(&on(run("60000", "40000")).setting("autovacuum_naptime", "1min"));
-        assert_eq!(text, "the window was too short for autovacuum to come round");
+        assert_eq!(text, "the window was too short for autovacuum to run");
         let factor = on(run("60000", "40000"))
             .setting("autovacuum_vacuum_threshold", "50")
             .setting("autovacuum_vacuum_scale_factor", "2");

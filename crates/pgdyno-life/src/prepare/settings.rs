@@ -70,6 +70,14 @@ fn shown<'a>(admin: &mut Admin, names: impl Iterator<Item = &'a String>) -> Resu
     Ok(rows.rows.into_iter().map(shown).collect())
 }
 
+/// Refuses settings that this server does not have, or that nobody can change. Changes nothing.
+///
+/// # Errors
+/// For such a setting, with a similar name if there is one.
+pub(crate) fn admit(admin: &mut Admin, asked: &BTreeMap<String, String>) -> Result<()> {
+    if asked.is_empty() { Ok(()) } else { look(admin, asked).map(drop) }
+}
+
 /// Reads the requested settings from the server, and decides how each can be set.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ pub(super) fn advice(rules: Rules, clients: u32) -> Vec<String> {
         let home = if warehouses == 1 { "home warehouse" } else { "home warehouses" };
         let (remedy, rule) = match rules.waits {
             true => ("more -w", "the standard has ten terminals for each warehouse"),
-            false => ("more -w, or --all-warehouses", "the field's rule is 4 to 5 warehouses for each client"),
+            false => ("more -w, or --all-warehouses", "the usual rule is 4 to 5 warehouses for each client"),
         };
         all.push(format!(
             "{clients} clients share {warehouses} {home} ({remedy}): they wait for each other's row locks; {rule}"

@@ -256,11 +256,18 @@ fn settings_that_a_session_may_set_die_with_it_and_others_are_put_back() {
     drop(suite);
     assert_eq!(db.altered(), before);
 
-    // An asked value that is wrong, or cannot be, is told before anything is measured.
+    // What cannot be set leaves no run that `last` would mean.
+    let runs = db.home.runs().len();
     for (set, words) in [
         ("work_men=1MB", &["no setting 'work_men'", "did you mean work_mem"][..]),
         ("server_version=9", &["cannot be changed"]),
-        ("max_connections=50", &["takes effect only after a restart", "hook `restart`"]),
+    ] {
+        db.run(&format!("{SHORT} --no-load --set {set}")).ended(1).says(words);
+        assert_eq!((db.home.runs().len(), db.altered(), db.notes().len()), (runs, before.clone(), 0), "{set}");
+    }
+    // A value that is wrong, or cannot be, is told before anything is measured.
+    for (set, words) in [
+        ("max_connections=50", &["takes effect only after a restart", "hook `restart`"][..]),
         ("checkpoint_timeout=soon", &["checkpoint_timeout", "soon"]),
         ("work_mem=lots", &["work_mem", "lots"]),
         ("checkpoint_timeout=19min --set work_mem=lots", &["work_mem", "lots"]),
