@@ -16,10 +16,10 @@ use pgdyno_engine::{GroupOutcome, RunOutcome};
 use pgdyno_measure::{Interval, Phase, Totals};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    CostRecord, CycleRecord, Names, RunDir, RunRecord, StageRecord, Status, TrustRecord, group_record,
+    CostRecord, CycleRecord, Names, RunDir, RunRecord, SampleTable, StageRecord, Status, TrustRecord, group_record,
     note_stage_metrics, run_id, summarize,
 };
-use pgdyno_samples::replication;
+use pgdyno_samples::{horizon, replication, tables};
 use pgdyno_workload::{Capabilities, Drive, Stage, has_groups};
 
 use crate::exit_code::Code;
@@ -152,6 +152,20 @@ impl Recording {
     /// Returns start in seconds and throughput of each whole interval of the measured window.
     pub(crate) fn tps_by_interval(&self) -> &[(f64, f64)] {
         &self.tps
+    }
+
+    /// Adds to the figures of queries what they may have kept from being removed, from the samples of the run.
+    pub(crate) fn note_dead_rows(&mut self) {
+        let (Some(analytics), Some(files)) = (&mut self.record.analytics, &self.files) else { return };
+        let whole = (0.0, f64::INFINITY);
+        let of_table = |(name, table): (String, SampleTable)| {
+            let most = table.gauge(tables::N_DEAD_TUP).max(whole.0, whole.1).filter(|most| *most > 0.0)?;
+            Some((name, most as u64))
+        };
+        let by_table = files.samples.of(tables::SOURCE).by(tables::TABLE);
+        analytics.dead_rows_max = by_table.into_iter().filter_map(of_table).collect();
+        let held = files.samples.of(horizon::SOURCE).gauge(horizon::HELD_S);
+        analytics.oldest_snapshot_s_max = held.max(whole.0, whole.1);
     }
 
     /// Returns the longest time that a standby's replay was behind in the samples of the run.

@@ -535,6 +535,7 @@ impl Stage<'_> {
         }
         let end = verdict::of(driven, record, &broken, death);
         diagnosis::add(self.recording);
+        self.recording.note_dead_rows();
         self.recording.record.warnings.extend(before);
         end
     }

@@ -59,6 +59,7 @@ pub(crate) fn notes(record: &RunRecord, analytics: &AnalyticsRecord) -> Vec<Stri
             ));
         }
     }
+    notes.extend(dead_rows(analytics));
     for streams in &analytics.stages {
         notes.extend(of_stage(record, streams));
     }
@@ -75,6 +76,23 @@ pub(crate) fn notes(record: &RunRecord, analytics: &AnalyticsRecord) -> Vec<Stri
         notes.extend(query.why_no_rows.as_ref().map(|why| format!("{} returned no rows: {why}", query.name)));
     }
     notes
+}
+
+/// Tables that the note on dead rows names.
+const TABLES_MAX: usize = 4;
+
+/// Returns how many dead rows there were, and how long a snapshot kept them.
+fn dead_rows(analytics: &AnalyticsRecord) -> Option<String> {
+    let mut tables: Vec<_> = analytics.dead_rows_max.iter().collect();
+    tables.sort_by_key(|(_, rows)| std::cmp::Reverse(**rows));
+    let tables = tables.iter().take(TABLES_MAX).map(|(name, rows)| format!("{name} {}", count(**rows)));
+    let tables = tables.collect::<Vec<_>>().join(", ");
+    let oldest = analytics
+        .oldest_snapshot_s_max
+        .map(|held| format!("oldest snapshot or transaction sampled: {}", duration(held)));
+    let dead = (!tables.is_empty()).then(|| format!("most dead rows sampled: {tables}"));
+    let both: Vec<_> = dead.into_iter().chain(oldest).collect();
+    (!both.is_empty()).then(|| both.join("; "))
 }
 
 /// Returns the queries that move rows between the nodes of Citus, and what they do to the mean.

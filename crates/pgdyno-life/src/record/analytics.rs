@@ -63,7 +63,7 @@ pub(crate) fn analytics(
         })
     };
     let stages: Vec<_> = stages.iter().enumerate().filter_map(of_stage).collect();
-    (!stages.is_empty()).then_some(AnalyticsRecord { growth, server: None, repartitioned: Vec::new(), stages })
+    (!stages.is_empty()).then_some(AnalyticsRecord { growth, stages, ..AnalyticsRecord::default() })
 }
 
 fn clients(group: &Group, record: &RunRecord) -> u32 {

@@ -15,6 +15,13 @@ pub struct AnalyticsRecord {
     /// The server of the queries, if it is not that of the transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<AnalyticsServerRecord>,
+    /// The most dead rows of each table that were sampled, as the server estimates them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub dead_rows_max: BTreeMap<String, u64>,
+    /// The longest time that a session had held its snapshot or transaction when it was sampled, in seconds: as long, no dead row
+    /// of a later transaction can be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_snapshot_s_max: Option<f64>,
     /// Queries whose plans move rows between the nodes of Citus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repartitioned: Vec<String>,

@@ -13,7 +13,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     };
     place.run("load tproc-c -w 1").ok();
     place.run("plan ch-benchmark -c 2").ok().prints(&["mixed", "olap: 1 client"]);
-    let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 3 --ramp 1 --alone").ok();
+    let ran = place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 1 --alone").ok();
     ran.says(&["loading ch-benchmark with suppliers 10,000", "creates tables region, nation, supplier, ch_markers"])
         .prints(&[
             "NOPM",
@@ -55,7 +55,7 @@ fn transactions_and_queries_run_on_a_loaded_tproc_c_and_each_alone() {
     assert!(page.contains("Streams of stage mixed") && page.contains("oltp a second, at most"));
 
     // Better is only what is better in both.
-    place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 3 --ramp 0 --no-check").ok();
+    place.run("run ch-benchmark -c 2 --streams 2 --queries 1,6,22 -T 2 --ramp 0 --no-check").ok();
     let compared = place.home.run(&["compare", "last", "last-1", "--anyway", "--run-noise", "1%"]);
     compared.prints(&["one run is better than another only if both"]);
     let one_figure = ["ab", "ch-benchmark", "-w", "1", "--a", "clients=1", "--b", "clients=2"];
@@ -164,7 +164,7 @@ fn a_frontier_measures_each_point_on_the_same_data_and_goes_on_where_it_ended() 
     let none = ["has no queries beside transactions"];
     place.run("frontier select-only -s 1").ended(1).says(&none);
     place.run("frontier ch-benchmark -w 1 --rate 5").ended(1).says(&["a frontier has several rates"]);
-    let options = "-w 1 -c 2 -T 2 --ramp 0 --queries 6,13 --no-check --max-streams 1";
+    let options = "-w 1 -c 2 -T 1 --ramp 0 --queries 6,13 --no-check --max-streams 1";
     // The time is over before the second point.
     let first = place.run(&format!("frontier ch-benchmark {options} --budget 1")).ok();
     first.says(&["highest rate, closed loop without queries"]).prints(&["the budget ended it", "1 of 9 points"]);
