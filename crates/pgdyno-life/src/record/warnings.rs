@@ -63,23 +63,26 @@ pub(crate) fn from_figures(record: &RunRecord, outcome: &RunOutcome, plan: &Plan
 /// Returns the warnings about several drivers. What holds for several of them is one warning, with the figures of the
 /// first.
 fn drivers(record: &RunRecord, summary: &Summary, real: bool) -> Vec<String> {
-    let mut found: Vec<(String, String, usize)> = Vec::new();
+    // The kind of warning, the first one, its driver, and how many drivers have it.
+    let mut found: Vec<(String, String, String, usize)> = Vec::new();
     for (nth, one) in record.drivers.iter().enumerate() {
         for warning in driver::judge(&one.client, summary, real) {
             let kind = warning.split(" (").next().unwrap_or(&warning).to_owned();
             match found.iter_mut().find(|(known, ..)| *known == kind) {
                 Some((.., drivers)) => *drivers += 1,
-                None => {
-                    let name = format!("driver {} on {}", nth + 1, one.host);
-                    found.push((kind, warning.replacen("the driver", &name, 1), 1));
-                }
+                None => found.push((kind, warning, format!("driver {} on {}", nth + 1, one.host), 1)),
             }
         }
     }
     let of = record.drivers.len();
-    let told = |(_, warning, drivers): (String, String, usize)| match drivers {
-        1 => warning,
-        _ => format!("{drivers} of {of} drivers: {warning}"),
+    let told = |(_, warning, first, drivers): (String, String, String, usize)| {
+        let (who, were) = match drivers {
+            1 => (first.clone(), "was"),
+            _ => (format!("{drivers} of {of} drivers"), "were"),
+        };
+        let told = warning.replacen("the driver was", &format!("{who} {were}"), 1);
+        let told = told.replacen("the driver's clock is", &format!("the clock of {who} is"), 1);
+        if drivers > 1 { format!("{told} (figures of {first})") } else { told }
     };
     found.into_iter().map(told).collect()
 }
@@ -119,4 +122,28 @@ fn unsteady(summary: &Summary) -> Option<String> {
         units::rate(change.tps_before),
         units::rate(change.tps_after)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgdyno_results::{ClientRecord, DriverRecord};
+
+    #[test]
+    fn what_several_drivers_have_in_common_is_one_warning() {
+        let text = include_str!("../../../../fixtures/runs/v1/run.json");
+        let mut record: RunRecord = serde_json::from_str(text).unwrap();
+        let one = |host: &str, run_delay| DriverRecord {
+            host: host.to_owned(),
+            client: ClientRecord { run_delay, ..ClientRecord::default() },
+            ..DriverRecord::default()
+        };
+        record.drivers = vec![one("a", 0.0), one("b", 0.3)];
+        let told = drivers(&record, &Summary::default(), true);
+        assert!(told.len() == 1 && told[0].starts_with("driver 2 on b was short of CPU ("), "{told:?}");
+        record.drivers[0].client.run_delay = 0.2;
+        let told = drivers(&record, &Summary::default(), true);
+        assert!(told.len() == 1 && told[0].starts_with("2 of 2 drivers were short of CPU ("), "{told:?}");
+        assert!(told[0].contains("20.0 %") && told[0].ends_with("(figures of driver 1 on a)"), "{told:?}");
+    }
 }
