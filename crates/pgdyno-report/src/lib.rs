@@ -28,12 +28,14 @@ pub mod scaling;
 pub mod search;
 mod steady;
 pub mod suite;
+mod sysbench;
 mod tasks;
 mod text;
 mod time_profile;
 mod trust;
 pub mod units;
 pub mod wrap;
+mod ycsb;
 
 use std::io::{self, Write};
 
@@ -71,6 +73,8 @@ pub const FORMATS: &[(&str, Render)] = &[
     ("markdown", markdown::render),
     ("html", html::render),
     ("time-profile", time_profile::render),
+    ("ycsb", ycsb::render),
+    ("sysbench", sysbench::render),
 ];
 
 /// Returns the renderer of a format.

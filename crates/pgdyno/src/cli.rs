@@ -224,7 +224,7 @@ pub(crate) struct ReportArgs {
     /// A run directory, a run.json or what --json wrote, the beginning or end of a run's name, `last`, or `last-1` for the run before
     pub(crate) run: String,
     /// Output format
-    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile"])]
+    #[arg(long, default_value = "text", value_parser = ["text", "json", "csv", "markdown", "html", "time-profile", "ycsb", "sysbench"])]
     pub(crate) format: String,
     /// Where it is written; `-` is standard output [default: standard output; for html report.html in the run
     /// directory]

@@ -140,3 +140,9 @@ fn a_record_does_not_lead_to_what_lies_elsewhere() {
         assert!(!outside.join("report.html").exists(), "{id}");
     }
 }
+
+#[test]
+fn a_stored_record_in_the_words_of_ycsb_and_sysbench() {
+    insta::assert_snapshot!("a_stored_record_as_ycsb", report("ycsb"));
+    insta::assert_snapshot!("a_stored_record_as_sysbench", report("sysbench"));
+}
