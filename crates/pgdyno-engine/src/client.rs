@@ -138,6 +138,8 @@ struct Failed {
     /// Number of results of the batch before it.
     results: u32,
     message: ServerMessage,
+    /// Whether another try may succeed.
+    is_retryable: bool,
 }
 
 /// One client.

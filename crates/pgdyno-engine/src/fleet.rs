@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pgdyno_measure::Recorder;
-use pgdyno_wire::{ProtocolError, QueryMode, Received, SqlState, Statement, StmtId, Wire};
+use pgdyno_wire::{Event, ProtocolError, QueryMode, Received, SqlState, Statement, StmtId, Wire};
 use pgdyno_workload::{ClientScript, Note, ShellOutcome};
 
 use crate::backlog::Backlog;
@@ -707,6 +707,11 @@ fn digest(
                 break;
             }
             Received::Event { event, used } => {
+                if let Event::Part(stmt) = event
+                    && line.session.lacks_row(&rest[..used])
+                {
+                    client.found_nothing(stmt, common);
+                }
                 *ready |= client.on_event(now, event, line, common);
                 rest = &rest[used..];
             }

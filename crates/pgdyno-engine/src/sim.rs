@@ -26,6 +26,11 @@ pub enum Answer {
         /// Time that the server takes.
         service_ns: u64,
     },
+    /// It succeeds after so many nanoseconds, and finds no row.
+    Empty {
+        /// Time that the server takes.
+        service_ns: u64,
+    },
     /// It fails after so many nanoseconds.
     Fail {
         /// Time that the server takes.

@@ -33,6 +33,8 @@ fn statements() -> Vec<Statement> {
 enum Act {
     /// Sends these, and awaits the reply.
     Send(Vec<StmtId>),
+    /// Sends one that must find a row, and awaits the reply.
+    Find(StmtId),
     /// Sends these, leaves the pipeline open, and sleeps.
     Hold(Vec<StmtId>, u64),
     /// Sends these with a Sync, and sleeps: the reply comes meanwhile.
@@ -66,6 +68,10 @@ impl ClientScript for Script {
         match act {
             Act::Send(statements) => {
                 send(statements);
+                Next::Await
+            }
+            Act::Find(statement) => {
+                batch.find(*statement, &[]);
                 Next::Await
             }
             Act::Hold(statements, ns) => {
@@ -302,6 +308,7 @@ fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
     let mut run = |on_failure| {
         let acts = vec![send(BEGIN), send(SELECT), send(SELECT), send(END)];
         let mut play = Play::of([acts]).transactions(5);
+        play.rules.max_tries = 0;
         play.on_failure = on_failure;
         let outcome = play.run(|request| match request.sql {
             "SELECT 1" => {
@@ -320,6 +327,31 @@ fn the_script_decides_what_becomes_of_a_client_that_met_an_error() {
     assert_eq!(run(OnFailure::Ignore), (5, 0, 4, 4, State::Finished));
     assert_eq!(run(OnFailure::Count), (2, 3, 3, 3, State::Finished));
     assert_eq!(run(OnFailure::Abort), (0, 1, 1, 1, State::Aborted));
+    // Tried again until both SELECTs succeed.
+    assert_eq!(run(OnFailure::Retry), (5, 0, 5, 5, State::Finished));
+}
+
+#[test]
+fn a_statement_that_must_find_a_row_and_finds_none_has_failed() {
+    for mode in MODES {
+        for (finding, committed) in [(false, 6), (true, 3)] {
+            let mut play = Play::of([vec![send(SELECT)]]).transactions(6);
+            play.mode = mode;
+            if finding {
+                play.acts = vec![vec![Act::Find(SELECT)]];
+            }
+            let mut requests = 0;
+            let outcome = play.run(|_| {
+                requests += 1;
+                if requests % 2 == 0 { Answer::Empty { service_ns: MS } } else { Answer::Complete { service_ns: MS } }
+            });
+            let txn = &outcome.part.txns[0];
+            assert_eq!((txn.committed, outcome.failed(ErrorClass::Data)), (committed, 6 - committed), "{mode:?}");
+            assert_eq!(outcome.part.stmts[1].failed, 6 - committed, "{mode:?}");
+            let heard = if finding { vec!["server : no row has this key"; 3] } else { Vec::new() };
+            assert_eq!(play.heard(), heard);
+        }
+    }
 }
 
 #[test]

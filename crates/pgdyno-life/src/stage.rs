@@ -9,11 +9,11 @@ use pgdyno_load::{Baseline, Difference, Fresh, Moment, SCHEMA, Template};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::Plan;
 use pgdyno_results::{
-    AnalyticsServerRecord, CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerRecord, Status,
-    note_counts, note_metrics, write_json,
+    AnalyticsServerRecord, CheckRecord, CheckSet, CopyRecord, GrowthRecord, QUERY_PLANS, ServerCountRecord,
+    ServerRecord, Status, note_counts, note_metrics, write_json,
 };
 use pgdyno_server::os::{Machines, OsMetrics, ServerSession};
-use pgdyno_workload::{Capabilities, DataSet, Metric, Workload};
+use pgdyno_workload::{Capabilities, DataSet, ServerCount, Workload};
 
 use crate::data::copies;
 use crate::data::foreign;
@@ -459,7 +459,7 @@ impl Stage<'_> {
             None if set.checks.iter().any(|check| !check.passes() && !allowed(check)) => {
                 return Err(data::broken(&set));
             }
-            Some(maker) => foreign::unlike(&set, maker).map_or(Ok(()), Err)?,
+            Some(maker) => foreign::unlike(&set, maker, data).map_or(Ok(()), Err)?,
             None => {}
         }
         self.warn_of_schema(baseline.differences().iter());
@@ -488,10 +488,14 @@ impl Stage<'_> {
         }
     }
 
-    /// Returns the server's own counts for the workload's metrics, in their order.
+    /// Returns what the server's tables count, in this order: for each of the workload's metrics, then the others.
     fn server_counts(&self, admin: &mut Admin) -> Vec<Option<u64>> {
-        let count = |metric: &Metric| data::number(admin, metric.server_count?);
-        self.workload.drive.counted().metrics.iter().map(count).collect()
+        let drive = &self.workload.drive;
+        let of_metrics = drive.counted().metrics.iter().map(|metric| metric.server_count.map(str::to_owned));
+        // They may read whole tables.
+        let others = if self.plan.checks { drive.server_counts() } else { Vec::new() };
+        let queries: Vec<_> = of_metrics.chain(others.into_iter().map(|count| Some(count.query))).collect();
+        queries.into_iter().map(|query| data::number(admin, &query?)).collect()
     }
 
     /// Fills in the figures, and returns how the run ended.
@@ -540,30 +544,36 @@ impl Stage<'_> {
         end
     }
 
-    /// Compares the server's own count for a metric with the clients' count.
-    fn compare_counts(&mut self, metric: &Metric, by_server: u64, driven: &Driven, end: &mut End) {
+    /// Compares what the server's tables counted during the run with the clients' counts.
+    fn compare_counts(&mut self, before: &[Option<u64>], after: &[Option<u64>], driven: &Driven, end: &mut End) {
+        let metrics = self.workload.drive.counted().metrics;
+        let counted = |nth: usize| Some(after.get(nth)?.as_ref()?.saturating_sub(*before.get(nth)?.as_ref()?));
+        for (nth, metric) in metrics.iter().enumerate() {
+            let Some(by_server) = counted(nth) else { continue };
+            let by_client = self.committed(metric.transactions, driven);
+            note_counts(&mut self.recording.record, metric.name, by_server, by_client);
+            judge_counts(metric.counted, [by_server, by_client], ServerCount::OTHER_PROGRAM, driven, end);
+        }
+        for (nth, count) in self.workload.drive.server_counts().into_iter().enumerate() {
+            let Some(by_server) = counted(metrics.len() + nth) else { continue };
+            let by_client = self.committed(count.transactions, driven);
+            let record = ServerCountRecord { counted: count.counted.to_owned(), by_client, by_server };
+            self.recording.record.server_counts.push(record);
+            judge_counts(count.counted, [by_server, by_client], count.if_different, driven, end);
+        }
+    }
+
+    /// Returns how many of these transactions were committed in the whole run.
+    fn committed(&self, transactions: &[&str], driven: &Driven) -> u64 {
         let outcome = &driven.outcome;
         let kinds = self.workload.drive.txns();
-        let by_client: u64 = outcome
+        outcome
             .phases_by_group()
             .flatten()
             .flat_map(|totals| totals.part.txns.iter().zip(&kinds))
-            .filter(|(_, kind)| metric.transactions.contains(&kind.name))
+            .filter(|(_, kind)| transactions.contains(&kind.name))
             .map(|(txn, _)| txn.committed)
-            .sum();
-        note_counts(&mut self.recording.record, metric.name, by_server, by_client);
-        // A cancelled transaction may have committed just before.
-        let unknown = outcome.cancelled_in_flight as u64 + outcome.measured.part.lost;
-        if by_server.abs_diff(by_client) > unknown && end.status == Status::Complete {
-            *end = End {
-                status: Status::Invalid,
-                reason: Some(format!(
-                    "the server's tables count {by_server} {} and the client {by_client}; does another program drive the same tables?",
-                    metric.counted
-                )),
-                code: Code::Run,
-            };
-        }
+            .sum()
     }
 
     /// Checks the data after the run, and compares the server's counts with those of the clients.
@@ -577,13 +587,7 @@ impl Stage<'_> {
         end: &mut End,
     ) {
         let counted_after = self.server_counts(admin);
-        for ((metric, before), after) in
-            self.workload.drive.counted().metrics.iter().zip(counted_before).zip(counted_after)
-        {
-            if let (Some(before), Some(after)) = (*before, after) {
-                self.compare_counts(metric, after.saturating_sub(before), driven, end);
-            }
-        }
+        self.compare_counts(counted_before, &counted_after, driven, end);
         if let Some(server) = &mut self.recording.record.server {
             server.database_bytes_after = match &server.cluster {
                 Some(_) => cluster::database_bytes(admin),
@@ -625,6 +629,23 @@ impl Stage<'_> {
             }
         }
     }
+}
+
+/// Makes the run invalid if the server's tables and the client counted another number of transactions.
+fn judge_counts(counted: &str, by: [u64; 2], if_different: &str, driven: &Driven, end: &mut End) {
+    let [by_server, by_client] = by;
+    // A cancelled transaction may have committed just before.
+    let unknown = driven.outcome.cancelled_in_flight as u64 + driven.outcome.measured.part.lost;
+    if by_server.abs_diff(by_client) <= unknown || end.status != Status::Complete {
+        return;
+    }
+    *end = End {
+        status: Status::Invalid,
+        reason: Some(format!(
+            "the server's tables count {by_server} {counted} and the client {by_client}: {if_different}"
+        )),
+        code: Code::Run,
+    };
 }
 
 fn server_record(admin: &mut Admin, options: &ConnectOptions, server: &Server) -> Result<ServerRecord> {

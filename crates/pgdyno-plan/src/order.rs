@@ -193,6 +193,18 @@ pub struct WorkloadOrder {
     pub shard_count: Option<String>,
     /// Indexes of `tproc-h`: `keys`, `dates` or `none`.
     pub indexes: Option<String>,
+    /// Records of YCSB.
+    pub records: Option<String>,
+    /// Fields of a record.
+    pub fields: Option<String>,
+    /// Bytes of a field.
+    pub field_bytes: Option<String>,
+    /// The table of YCSB: `jdbc` or `jsonb`.
+    pub schema: Option<String>,
+    /// How keys of YCSB are drawn.
+    pub distribution: Option<String>,
+    /// Tables of sysbench.
+    pub tables: Option<String>,
     /// Streams of `tproc-h`'s throughput stage, or of `ch-benchmark`.
     pub streams: Option<String>,
     /// Sets of queries in `tproc-h`'s power stage.

@@ -109,10 +109,12 @@ pub(crate) fn what_ran(record: &RunRecord) -> String {
     std::iter::once(workload(record)).chain(way(record)).chain(data_from(record)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the parameters that decide the rules of the workload: `profile spec`, `call procedure`.
+/// Returns the parameters that decide the rules of the workload: `profile spec`, `distribution zipfian`.
 fn way(record: &RunRecord) -> impl Iterator<Item = String> {
     let params = &record.plan.params;
-    ["profile", "call"].into_iter().filter_map(|name| Some(format!("{name} {}", params.get(name)?)))
+    ["profile", "call", "distribution", "rand-type"]
+        .into_iter()
+        .filter_map(|name| Some(format!("{name} {}", params.get(name)?)))
 }
 
 /// Returns the program that loaded the data, if it was another one.

@@ -78,11 +78,13 @@ pub(crate) fn figures(record: &RunRecord) -> Vec<Headline> {
     figures
 }
 
-/// Returns what the workload's metrics count in the whole run: the name, the client's count, and the count in the
+/// Returns what both sides count in the whole run: the name, the client's count, and the count in the
 /// server's tables.
 pub(crate) fn server_counts(record: &RunRecord) -> Vec<(String, u64, u64)> {
     let own = record.metrics.values().filter_map(|metric| metric.workload.as_ref());
-    let found: Vec<_> = own.filter_map(|own| Some((own.counted.clone(), own.by_client?, own.by_server?))).collect();
+    let others = record.server_counts.iter().map(|count| (count.counted.clone(), count.by_client, count.by_server));
+    let found: Vec<_> =
+        own.filter_map(|own| Some((own.counted.clone(), own.by_client?, own.by_server?))).chain(others).collect();
     // A record of 0.1.0 has them only in its summary.
     let of_summary = || {
         let summary = record.summary.as_ref()?;

@@ -28,8 +28,8 @@ pub use data::{CheckRecord, CheckSet, CopyRecord, LoadRecord, LoadTable};
 pub use driver::{ClientRecord, DriverRecord};
 pub(crate) use figures::PercentileRecord;
 pub use figures::{
-    ErrorRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord, StatementRecord,
-    SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
+    ErrorRecord, LatencyRecord, LevelChangeRecord, MetricRecord, NoticeRecord, RuleRecord, ServerCountRecord,
+    StatementRecord, SteadyRecord, Summary, TallyRecord, TransactionRecord, WorkloadMetricRecord,
 };
 pub use groups::{GroupRecord, StageRecord};
 pub use observed::{EventRecord, FindingRecord, LeftOutRecord, MachineRecord, SamplesRecord, TimePartRecord};
@@ -160,6 +160,9 @@ pub struct RunRecord {
     /// Counts of the clients beside transactions in the measured window, such as remote accesses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<TallyRecord>,
+    /// Transactions that the server's tables count, too, beside those of the metrics.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_counts: Vec<ServerCountRecord>,
     /// Results of the workload's own rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<RuleRecord>,
@@ -235,6 +238,7 @@ impl RunRecord {
             statements: Vec::new(),
             query_plans: Vec::new(),
             tallies: Vec::new(),
+            server_counts: Vec::new(),
             rules: Vec::new(),
             errors: Vec::new(),
             notices: Vec::new(),

@@ -1,8 +1,8 @@
 //! Evaluation of operators and functions on their arguments.
 
 use pgdyno_workload::Rng;
+use pgdyno_workload::dist::pgbench as distributions;
 
-use crate::distributions;
 use crate::functions::Fun;
 use crate::{EvalError, Value};
 

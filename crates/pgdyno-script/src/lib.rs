@@ -37,7 +37,6 @@ mod calls;
 mod code;
 mod commands;
 mod defined;
-mod distributions;
 mod eval_error;
 mod functions;
 mod grammar;

@@ -26,7 +26,8 @@ pub enum Event<'a> {
     Row(DataRow<'a>),
     /// A statement succeeded.
     Complete(StmtId),
-    /// One of the statements of a text succeeded.
+    /// One of the statements of a text succeeded, or one that must find a row ([`Session::lacks_row`]). ReadyForQuery
+    /// completes it.
     Part(StmtId),
     /// A notice: the body of the message, for [`backend::ServerMessage::parse`].
     Notice(&'a [u8]),
@@ -116,8 +117,10 @@ const BIND_COMPLETE: &[u8] = b"2\0\0\0\x04";
 struct Group {
     statements: u32,
     parses: u32,
-    /// One text with any number of statements.
+    /// One text with any number of statements; or one statement that must find a row.
     text: bool,
+    /// One statement that must find a row.
+    finds: bool,
     failed: bool,
 }
 
@@ -197,6 +200,21 @@ impl Session {
             return;
         }
         self.execute_in_parts(id, statement, values, capture, out);
+    }
+
+    /// Appends one statement that must find a row, before a Sync. It ends with [`Event::Part`] and [`Event::Ready`]; between
+    /// them [`Session::lacks_row`] says if it found none. Its rows are skipped.
+    #[inline]
+    pub fn find(&mut self, id: StmtId, statement: &Statement, values: &[Value<'_>], out: &mut Vec<u8>) {
+        (self.open.text, self.open.finds) = (true, true);
+        self.execute(id, statement, values, Capture::Nothing, out);
+    }
+
+    /// Returns true if the statement that has just ended must find a row and found none. `input` is what [`Session::receive`] used
+    /// last: it ends with the command tag.
+    #[must_use]
+    pub fn lacks_row(&self, input: &[u8]) -> bool {
+        self.groups.first().is_some_and(|group| group.finds) && input.ends_with(b" 0\0")
     }
 
     /// Appends one statement that does not fit a template.
@@ -453,7 +471,9 @@ impl Session {
     /// and [`Session::receive`] reads the input.
     #[inline]
     pub fn receive_answer(&mut self, input: &[u8]) -> Option<(StmtId, TxStatus)> {
-        let &Group { statements: 1, parses: 0, text: false, failed: false } = self.groups.only()? else { return None };
+        let &Group { statements: 1, parses: 0, text: false, failed: false, .. } = self.groups.only()? else {
+            return None;
+        };
         let &Expected { stmt, capture: Capture::Nothing } = self.expected.only()? else { return None };
         let mut rest = input.strip_prefix(BIND_COMPLETE)?;
         loop {
@@ -770,6 +790,29 @@ mod tests {
             assert_eq!(session.receive_answer(&other), None);
             assert_eq!(format!("{session:?}"), format!("{untouched:?}"));
             assert_eq!(untouched.receive_answer(&plain), Some((StmtId(0), TxStatus::InBlock)));
+        }
+    }
+
+    #[test]
+    fn a_statement_that_must_find_a_row_says_if_it_found_none() {
+        for mode in [QueryMode::Simple, QueryMode::Prepared] {
+            for (finds, tag, lacks) in
+                [(true, &b"UPDATE 0\0"[..], true), (true, b"SELECT 10\0", false), (false, b"UPDATE 0\0", false)]
+            {
+                let mut session = Session::new(mode, 1);
+                session.assume_prepared(StmtId(0));
+                let (statement, values) = (statement(), [Value::Int4(1)]);
+                match finds {
+                    true => session.find(StmtId(0), &statement, &values, &mut Vec::new()),
+                    false => session.execute(StmtId(0), &statement, &values, Capture::Nothing, &mut Vec::new()),
+                }
+                session.sync(&mut Vec::new());
+                let ends = [msg(b'D', b"\0\x01\0\0\0\x011"), msg(b'C', tag)].concat();
+                let Received::Event { used, .. } = session.receive(&ends).unwrap() else { panic!("no end") };
+                assert_eq!(session.lacks_row(&ends[..used]), lacks, "{mode:?}");
+                drain(&mut session, &msg(b'Z', b"I"));
+                assert!(!session.is_busy() && session.current().is_none() && !session.is_open());
+            }
         }
     }
 

@@ -7,6 +7,10 @@
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
+    /// `02000`: no data. A statement that must find a row found none.
+    pub const NO_DATA: Self = Self(*b"02000");
+    /// `23505`: a unique key exists already.
+    pub const UNIQUE_VIOLATION: Self = Self(*b"23505");
     /// `40001`: serialization failure.
     pub const SERIALIZATION_FAILURE: Self = Self(*b"40001");
     /// `40P01`: deadlock.
@@ -53,7 +57,7 @@ impl SqlState {
             (Self::QUERY_CANCELED, _) => ErrorClass::Canceled,
             (_, b"53" | b"58") => ErrorClass::Resources,
             (_, b"57" | b"08") => ErrorClass::Connection,
-            (_, b"22" | b"23") => ErrorClass::Data,
+            (_, b"02" | b"22" | b"23") => ErrorClass::Data,
             _ => ErrorClass::Other,
         }
     }
@@ -86,7 +90,7 @@ pub enum ErrorClass {
     Deadlock,
     /// 57014: a statement timeout or a cancel request.
     Canceled,
-    /// Classes 22 and 23: data exceptions and integrity constraints.
+    /// Classes 02, 22 and 23: missing rows, data exceptions and integrity constraints.
     Data,
     /// Classes 53 and 58: disk full, out of memory, I/O errors.
     Resources,
@@ -146,6 +150,7 @@ mod tests {
             ("53100", ErrorClass::Resources),
             ("57P01", ErrorClass::Connection),
             ("23505", ErrorClass::Data),
+            ("02000", ErrorClass::Data),
             ("42P01", ErrorClass::Other),
             ("nonsense", ErrorClass::Other),
         ] {

@@ -34,6 +34,24 @@ pub struct Counted {
     pub tallies: &'static [&'static str],
 }
 
+/// Committed transactions that the server's tables count, too. If both counts differ, the run is invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerCount {
+    /// Their name in the plural: `inserts`.
+    pub counted: &'static str,
+    /// The names of the transactions.
+    pub transactions: &'static [&'static str],
+    /// A query that returns one number, which each of the transactions increases by 1.
+    pub query: String,
+    /// What it means if the tables count another number, and what can be done.
+    pub if_different: &'static str,
+}
+
+impl ServerCount {
+    /// The reason if no other is known.
+    pub const OTHER_PROGRAM: &'static str = "does another program drive the same tables?";
+}
+
 /// Numbers of clients and connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientCounts {
@@ -105,8 +123,17 @@ pub trait Drive: Send + Sync {
     fn counted(&self) -> Counted {
         Counted::default()
     }
+    /// Returns counts of transactions that the server's tables have, beside those of its metrics. They may read whole
+    /// tables: a run that checks nothing does not ask for them.
+    fn server_counts(&self) -> Vec<ServerCount> {
+        Vec::new()
+    }
     /// Returns true if its transactions only read, as far as their statements show. A standby can run them then.
     fn is_read_only(&self) -> bool {
+        false
+    }
+    /// Returns true if its clients share what they know while they run: several drivers cannot run it together then.
+    fn has_shared_state(&self) -> bool {
         false
     }
     /// Returns true if its transactions are few queries that read much: a private server is sized for that.

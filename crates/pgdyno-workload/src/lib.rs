@@ -9,6 +9,7 @@
 //! - [`Check`] is a question to the database that shows whether its data is still right;
 //! - [`Scenario`] says what must come of transactions that meet, [`Durability`] what of a crash;
 //! - [`Metric`] is what a workload's runs are known by, beside TPS and latencies;
+//! - [`dist`] has the random distributions of pgbench, YCSB and sysbench;
 //! - [`Rng`] gives every purpose its own stream, so that neither threads nor order change the data.
 //!
 //! A new workload is a directory in `pgdyno-workloads` and one line in its registry.
@@ -18,6 +19,7 @@ mod check;
 mod cluster;
 mod copy;
 mod data_set;
+pub mod dist;
 mod drive;
 mod judgement;
 mod metric;
@@ -38,7 +40,7 @@ pub use check::{Check, CheckCost, CheckSql, Expect, Parts};
 pub use cluster::{Cluster, Node};
 pub use copy::{ColumnType, CopyBuf, Timestamp};
 pub use data_set::{Changed, DataSet, Repair, STAMP_TABLE};
-pub use drive::{ClientCounts, Counted, Drive, Explained, Growth, StatementUse, Txn};
+pub use drive::{ClientCounts, Counted, Drive, Explained, Growth, ServerCount, StatementUse, Txn};
 pub use judgement::{Figures, Judgement, TxnFigures};
 pub use metric::{Better, Measured, Metric, Unit};
 pub use oracle::{Oracle, OracleQuery, OracleTable};

@@ -155,6 +155,8 @@ pub enum Failure<'a> {
 pub enum OnFailure {
     /// Count the failure; the client goes on with its next transaction.
     Count,
+    /// Try the transaction again, as after a serialization failure, while tries are left.
+    Retry,
     /// Ignore it; the client goes on with the next step.
     Ignore,
     /// The workload expected it: the transaction ended so. The server has undone its work.
@@ -388,6 +390,13 @@ impl<'a> Batch<'a> {
     #[inline]
     pub fn execute(&mut self, id: StmtId, values: &[Value<'_>]) {
         self.session.execute(id, &self.statements[id.0 as usize], values, self.unread, self.out);
+    }
+
+    /// Adds a statement that fails if it returns or changes no row (SQLSTATE 02000). It is the last one of its batch, and the
+    /// script does not read its rows.
+    #[inline]
+    pub fn find(&mut self, id: StmtId, values: &[Value<'_>]) {
+        self.session.find(id, &self.statements[id.0 as usize], values, self.out);
     }
 
     /// Adds a statement whose rows the next step reads.

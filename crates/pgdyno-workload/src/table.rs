@@ -133,13 +133,16 @@ pub trait RowSource: Send + Sync {
 pub struct Maker {
     /// Its name.
     pub name: &'static str,
-    /// Names of its procedures or functions. If all of them exist beside all tables, this program made the data.
+    /// Names of its procedures or functions. If all of them exist beside all tables, this program made the data. Empty
+    /// if the names of the tables are enough to know it.
     pub routines: &'static [&'static str],
     /// The command that drives its data as it is.
     pub drive: &'static str,
     /// The schema in which the workload's routines are kept apart from the program's: the value of parameter
     /// [`Maker::ROUTINE_SCHEMA`] for its data.
     pub routine_schema: &'static str,
+    /// What the user can do if columns or keys are missing.
+    pub remedy: &'static str,
     /// Checks that its data is known to fail, right after its load or after its runs, each with the reason.
     pub deviations: &'static [(&'static str, &'static str)],
 }

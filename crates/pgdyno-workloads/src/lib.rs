@@ -4,6 +4,8 @@
 //! - `tproc_c`: the nine tables and five transactions of TPC-C, unaudited;
 //! - `ch_benchmark`: transactions of `tproc_c` beside the 22 queries of CH-benCHmark;
 //! - `tproc_h`: the eight tables and 22 queries of TPC-H, unaudited;
+//! - `oltp`: sysbench's OLTP benchmarks on its tables;
+//! - `ycsb`: the core workloads A to F of YCSB;
 //! - `noop`: no server at all, to measure pgdyno itself;
 //! - [`own`]: a user's directory of scripts and SQL files.
 //!
@@ -18,6 +20,7 @@
 
 mod ch_benchmark;
 mod noop;
+mod oltp;
 pub mod own;
 pub mod pgbench;
 mod query_set;
@@ -25,3 +28,4 @@ pub mod registry;
 pub mod scripted;
 mod tproc_c;
 mod tproc_h;
+mod ycsb;

@@ -3,7 +3,7 @@
 use pgdyno_workload::{Meta, Metric, ParamError, ParamKind, Params, Workload};
 
 use crate::own::embedded;
-use crate::{ch_benchmark, noop, pgbench, tproc_c, tproc_h};
+use crate::{ch_benchmark, noop, oltp, pgbench, tproc_c, tproc_h, ycsb};
 
 /// A built-in workload.
 #[derive(Debug)]
@@ -30,13 +30,29 @@ pub enum BuildError {
     Param(#[from] ParamError),
 }
 
-static ALL: [Entry; 7] = [
+static ALL: [Entry; 23] = [
     Entry { meta: &pgbench::TPCB_LIKE, build: pgbench::tpcb_like },
     Entry { meta: &pgbench::SIMPLE_UPDATE, build: pgbench::simple_update },
     Entry { meta: &pgbench::SELECT_ONLY, build: pgbench::select_only },
     Entry { meta: &tproc_c::META, build: tproc_c::build },
     Entry { meta: &ch_benchmark::META, build: ch_benchmark::build },
     Entry { meta: &tproc_h::META, build: tproc_h::build },
+    Entry { meta: &ycsb::A, build: ycsb::a },
+    Entry { meta: &ycsb::B, build: ycsb::b },
+    Entry { meta: &ycsb::C, build: ycsb::c },
+    Entry { meta: &ycsb::D, build: ycsb::d },
+    Entry { meta: &ycsb::E, build: ycsb::e },
+    Entry { meta: &ycsb::F, build: ycsb::f },
+    Entry { meta: &oltp::READ_WRITE, build: oltp::read_write },
+    Entry { meta: &oltp::READ_ONLY, build: oltp::read_only },
+    Entry { meta: &oltp::WRITE_ONLY, build: oltp::write_only },
+    Entry { meta: &oltp::POINT_SELECT, build: oltp::point_select },
+    Entry { meta: &oltp::UPDATE_INDEX, build: oltp::update_index },
+    Entry { meta: &oltp::UPDATE_NON_INDEX, build: oltp::update_non_index },
+    Entry { meta: &oltp::INSERT, build: oltp::insert },
+    Entry { meta: &oltp::DELETE, build: oltp::delete },
+    Entry { meta: &oltp::SELECT_RANDOM_POINTS, build: oltp::select_random_points },
+    Entry { meta: &oltp::SELECT_RANDOM_RANGES, build: oltp::select_random_ranges },
     Entry { meta: &noop::META, build: noop::build },
 ];
 
@@ -98,7 +114,7 @@ pub(crate) fn suggestion(id: &str, known: impl Iterator<Item = &'static str>) ->
 }
 
 /// Names that other benchmarks have for the same.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 15] = [
     ("ch", "ch-benchmark"),
     ("chbench", "ch-benchmark"),
     ("chbenchmark", "ch-benchmark"),
@@ -112,6 +128,8 @@ const ELSEWHERE: [(&str, &str); 13] = [
     ("pgbench", "tpcb-like"),
     ("readonly", "select-only"),
     ("read-only", "select-only"),
+    ("sysbench", "oltp-read-write"),
+    ("oltp", "oltp-read-write"),
 ];
 
 /// Returns names that begin with `id`, or differ from it in at most a third of their letters; at most three, best
@@ -145,15 +163,21 @@ mod tests {
 
     #[test]
     fn an_unknown_workload_is_answered_with_the_nearest_known_ones() {
-        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, ch-benchmark, tproc-h, noop, index-insert, mixed, \
-                   polardb-ro, polardb-rw, sensor-1, sensor-2";
+        let all = "choose from tpcb-like, simple-update, select-only, tproc-c, ch-benchmark, tproc-h, ycsb-a, ycsb-b, ycsb-c, \
+                   ycsb-d, ycsb-e, ycsb-f, oltp-read-write, oltp-read-only, oltp-write-only, oltp-point-select, \
+                   oltp-update-index, oltp-update-non-index, oltp-insert, oltp-delete, select-random-points, \
+                   select-random-ranges, noop, index-insert, mixed, polardb-ro, polardb-rw, sensor-1, sensor-2";
         assert_eq!(refusal("orders", &[]), format!("unknown workload 'orders'; {all}"));
         assert_eq!(refusal("TPCC", &[]), "unknown workload 'TPCC'; did you mean tproc-c?");
         assert_eq!(refusal("TPC-H", &[]), "unknown workload 'TPC-H'; did you mean tproc-h?");
         assert_eq!(refusal("tproc_c", &[]), "unknown workload 'tproc_c'; did you mean tproc-c or tproc-h?");
-        assert_eq!(refusal("select", &[]), "unknown workload 'select'; did you mean select-only?");
+        let selects = "did you mean select-only or select-random-points or select-random-ranges?";
+        assert_eq!(refusal("select", &[]), format!("unknown workload 'select'; {selects}"));
         assert_eq!(refusal("tpcb-liek", &[]), "unknown workload 'tpcb-liek'; did you mean tpcb-like?");
         assert_eq!(refusal("", &[]), format!("unknown workload ''; {all}"));
+        assert_eq!(refusal("oltp_insert", &[]), "unknown workload 'oltp_insert'; did you mean oltp-insert?");
+        assert_eq!(refusal("ycsb", &[]), "unknown workload 'ycsb'; did you mean ycsb-a or ycsb-b or ycsb-c?");
+        assert_eq!(refusal("sysbench", &[]), "unknown workload 'sysbench'; did you mean oltp-read-write?");
         assert_eq!(refusal("sensor_1", &[]), "unknown workload 'sensor_1'; did you mean sensor-1 or sensor-2?");
     }
 

@@ -11,6 +11,7 @@ use crate::observer::TxOutcome;
 
 /// The ROLLBACK after an error, which is not a statement of the script.
 const ROLLBACK: StmtId = StmtId(u32::MAX);
+const NO_ROW: &str = "no row has this key";
 const NO_COPY: &str = "COPY is not possible in a measured transaction";
 
 /// Passes a notice of the server on to the user, unless too many are waiting.
@@ -54,6 +55,16 @@ impl Client {
         self.reply.clear();
     }
 
+    /// Handles a statement that must find a row and found none: it failed.
+    #[cold]
+    pub(crate) fn found_nothing(&mut self, stmt: StmtId, common: &mut Common) {
+        let code = SqlState::NO_DATA;
+        common.errors.note(code, || (NO_ROW.to_owned(), self.script.location(Some(stmt), None)));
+        self.statement_failed(Some(stmt), common);
+        let message = ServerMessage { code, message: NO_ROW.to_owned(), ..ServerMessage::default() };
+        self.note_error(code, code.class(), Some(stmt), message);
+    }
+
     /// Handles the start of a COPY, which no measured client runs.
     #[cold]
     pub(super) fn refuse_copy(&mut self, wanted: bool, line: &mut Line, common: &mut Common) {
@@ -88,7 +99,8 @@ impl Client {
         message: ServerMessage,
     ) {
         let results = self.results;
-        self.error.get_or_insert_with(|| Box::new(Failed { code, class, stmt, results, message }));
+        let is_retryable = class.is_retryable();
+        self.error.get_or_insert_with(|| Box::new(Failed { code, class, stmt, results, message, is_retryable }));
     }
 
     /// Returns true if this statement has failed in this batch already: a COPY that was refused ends separately.
@@ -126,6 +138,11 @@ impl Client {
     fn on_failure(&mut self, now: Tick, line: &mut Line, common: &mut Common) -> bool {
         match self.tell_error(common) {
             OnFailure::Count => {}
+            OnFailure::Retry => {
+                if let Some(error) = &mut self.error {
+                    error.is_retryable = true;
+                }
+            }
             OnFailure::Abort => return true,
             OnFailure::Ignore => {
                 self.error = None;
@@ -182,8 +199,8 @@ impl Client {
     /// Decides after an error, outside of any transaction block.
     #[cold]
     fn retry_or_fail(&mut self, now: Tick, common: &mut Common) -> bool {
-        let class = self.error.as_ref().map_or(ErrorClass::Other, |error| error.class);
-        if self.may_retry(now, class, common) {
+        let is_retryable = self.error.as_ref().is_some_and(|error| error.is_retryable);
+        if is_retryable && self.may_retry(now, common) {
             if let Some(stmt) = self.error.take().and_then(|error| error.stmt) {
                 common.recorder.statement_retried(stmt.0 as usize);
             }
@@ -194,10 +211,9 @@ impl Client {
         true
     }
 
-    /// Decides as pgbench does: by class, by number of tries, and within the latency limit and the run's time.
-    fn may_retry(&self, now: Tick, class: ErrorClass, common: &Common) -> bool {
-        class.is_retryable()
-            && (common.rules.max_tries == 0 || self.tries < common.rules.max_tries)
+    /// Decides as pgbench does: by number of tries, and within the latency limit and the run's time.
+    fn may_retry(&self, now: Tick, common: &Common) -> bool {
+        (common.rules.max_tries == 0 || self.tries < common.rules.max_tries)
             && common.rules.latency_limit_ns.is_none_or(|limit| now.since(self.intended) <= limit)
             && !common.stopping
     }

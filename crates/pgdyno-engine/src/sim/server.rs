@@ -118,13 +118,13 @@ impl Server {
         });
     }
 
-    fn complete(&mut self, sql: &str) {
+    fn complete(&mut self, sql: &str, tag: &str) {
         match sql.split([' ', ';']).next().unwrap_or_default() {
             "BEGIN" => self.in_block = true,
             "END" | "COMMIT" | "ROLLBACK" => (self.in_block, self.failed_block) = (false, false),
             _ => {}
         }
-        frontend::message(&mut self.reply, b'C', |out| frontend::cstr(out, "SELECT 1"));
+        frontend::message(&mut self.reply, b'C', |out| frontend::cstr(out, tag));
     }
 
     /// Returns true if the connection holds.
@@ -133,6 +133,7 @@ impl Server {
         let answer = behave(&Request { client, at: self.free, sql: &sql });
         let service_ns = match answer {
             Answer::Complete { service_ns }
+            | Answer::Empty { service_ns }
             | Answer::Fail { service_ns, .. }
             | Answer::Notice { service_ns }
             | Answer::CopyOut { service_ns }
@@ -151,7 +152,7 @@ impl Server {
                 frontend::message(&mut self.reply, b'H', copy);
                 frontend::message(&mut self.reply, b'd', |out| out.extend_from_slice(b"1\n"));
                 frontend::message(&mut self.reply, b'c', |_| {});
-                self.complete(&sql);
+                self.complete(&sql, "SELECT 1");
             }
             Answer::Notice { .. } => {
                 frontend::message(&mut self.reply, b'N', |out| {
@@ -159,9 +160,10 @@ impl Server {
                         frontend::cstr(out, field);
                     }
                 });
-                self.complete(&sql);
+                self.complete(&sql, "SELECT 1");
             }
-            Answer::Complete { .. } | Answer::Disconnect => self.complete(&sql),
+            Answer::Empty { .. } => self.complete(&sql, "SELECT 0"),
+            Answer::Complete { .. } | Answer::Disconnect => self.complete(&sql, "SELECT 1"),
         }
         true
     }

@@ -137,10 +137,12 @@ pub(crate) fn broken_before(set: &CheckSet) -> Vec<String> {
 }
 
 /// Returns the failure for another program's data that lacks columns or keys: figures with it would mean nothing.
-pub(crate) fn unlike(set: &CheckSet, maker: &str) -> Option<Failure> {
+pub(crate) fn unlike(set: &CheckSet, maker: &str, data: &dyn DataSet) -> Option<Failure> {
     let shape = set.checks.iter().find(|check| check.name == SHAPE && !check.holds)?;
     let error = format!("the tables loaded by {maker} are incomplete: {}", shape.violations.join("; "));
-    Some(Failure::new(Code::Check, error).hint(
-        "restore what is missing (an interrupted build makes its indexes last), or drive it as it is with --no-check",
-    ))
+    let failure = Failure::new(Code::Check, error);
+    Some(match data.other_maker().filter(|known| known.name == maker) {
+        Some(known) => failure.hint(known.remedy),
+        None => failure,
+    })
 }

@@ -393,6 +393,10 @@ fn admit_agents(order: &Order, workload: &Workload, setup: &ClientSetup, agents:
         );
         return failed(error, "leave out --agents");
     }
+    if workload.drive.has_shared_state() {
+        let error = format!("the clients of {} share which records exist: it needs one driver", workload.meta.id);
+        return failed(error, "leave out --agents");
+    }
     if order.log {
         return failed("--log needs one driver: each agent runs its clients elsewhere".to_owned(), "leave it out");
     }

@@ -139,7 +139,11 @@ impl WorkloadSource {
         let size = loaded.map(|loaded| loaded.size).or(size);
         match self {
             Self::BuiltIn(entry) => {
-                choose_size(&mut given, entry.meta, size);
+                choose_size(
+                    &mut given,
+                    entry.meta,
+                    size.filter(|_| loaded.is_some() || is_counted_in_units(entry.meta)),
+                );
                 leave_as_loaded(&mut given, entry.meta, loaded);
                 Ok((entry.build)(&params(entry.meta, &given)?))
             }
@@ -162,7 +166,7 @@ impl WorkloadSource {
                 directory.build(&params, Arc::new(scripts)).or_fail(Code::Start)
             }
             Self::Scripts(sources) => {
-                refuse_options_of_queries(order)?;
+                refuse_options_of_built_in(order)?;
                 let (scale, defines) = variables(&given)?;
                 Ok(scripts(&self.name(), sources.clone(), defines, scale, setup, None)?.into_workload())
             }
@@ -244,6 +248,12 @@ pub(super) fn given(order: &WorkloadOrder) -> Vec<(&str, String)> {
         ("partitions", &order.partitions),
         ("shard-count", &order.shard_count),
         ("indexes", &order.indexes),
+        ("records", &order.records),
+        ("fields", &order.fields),
+        ("field-bytes", &order.field_bytes),
+        ("schema", &order.schema),
+        ("distribution", &order.distribution),
+        ("tables", &order.tables),
         ("streams", &order.streams),
         ("repeat", &order.repeat),
         ("queries", &order.queries),
@@ -273,6 +283,12 @@ fn choose_size(given: &mut Vec<(&str, String)>, meta: &Meta, size: Option<u64>) 
     if let (Some(param), Some(size)) = (param, size) {
         given.push((param.name, size.to_string()));
     }
+}
+
+/// Returns true if one unit of its size is enough for a client. A workload whose size is a number of rows has a default of
+/// its own.
+fn is_counted_in_units(meta: &Meta) -> bool {
+    meta.params.iter().any(|param| param.name == meta.scale_name && param.default == "1")
 }
 
 /// Takes parameters that are not given from the loaded data: those that shaped its rows, and those that suit it.
@@ -316,21 +332,32 @@ fn is_option_of_built_in(name: &str) -> bool {
     options.contains(&name)
 }
 
-/// Refuses options that scripts may have as variables.
-fn refuse_options_of_queries(order: &WorkloadOrder) -> Result<()> {
+/// Refuses options whose names scripts may have as variables.
+fn refuse_options_of_built_in(order: &WorkloadOrder) -> Result<()> {
     let options = [
-        ("indexes", order.indexes.is_some()),
-        ("streams", order.streams.is_some()),
-        ("repeat", order.repeat.is_some()),
-        ("queries", order.queries.is_some()),
-        ("timeout", order.timeout.is_some()),
-        ("no-refresh", order.no_refresh),
-        ("validation", order.validation),
-        ("query-form", order.query_form.is_some()),
-        ("alone", order.alone),
+        ("indexes", "tproc-h", order.indexes.is_some()),
+        ("streams", "tproc-h", order.streams.is_some()),
+        ("repeat", "tproc-h", order.repeat.is_some()),
+        ("queries", "tproc-h", order.queries.is_some()),
+        ("timeout", "tproc-h", order.timeout.is_some()),
+        ("no-refresh", "tproc-h", order.no_refresh),
+        ("validation", "tproc-h", order.validation),
+        ("query-form", "tproc-h", order.query_form.is_some()),
+        ("alone", "tproc-h", order.alone),
+        ("records", "ycsb", order.records.is_some()),
+        ("fields", "ycsb", order.fields.is_some()),
+        ("field-bytes", "ycsb", order.field_bytes.is_some()),
+        ("schema", "ycsb", order.schema.is_some()),
+        ("distribution", "ycsb", order.distribution.is_some()),
+        ("tables", "oltp", order.tables.is_some()),
     ];
-    let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };
-    let error = format!("--{option} is for tproc-h or ch-benchmark; a script has --scale and the variables of -D");
+    let Some((option, whose, _)) = options.iter().find(|(_, _, given)| *given) else { return Ok(()) };
+    let whose = match *whose {
+        "ycsb" => "ycsb-a to ycsb-f",
+        "oltp" => "sysbench's workloads",
+        _ => "tproc-h or ch-benchmark",
+    };
+    let error = format!("--{option} is for {whose}; a script has --scale and the variables of -D");
     Err(Failure::new(Code::Start, error))
 }
 

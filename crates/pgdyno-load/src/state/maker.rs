@@ -11,7 +11,7 @@ use crate::state::object::Object;
 use crate::{LoadError, state};
 
 /// Returns the program that made all tables, if the workload knows it: its routines are there, or the tables have the
-/// columns, types and unique keys of that program.
+/// columns, types and unique keys of that program. The tables of a program without routines are known by their names.
 pub(crate) fn of(
     admin: &mut Admin,
     data: &dyn DataSet,
@@ -86,13 +86,14 @@ fn lacking(admin: &mut Admin, tables: &[Table]) -> Result<Vec<String>, AdminErro
             let column = format!("{}.{name}", table.name);
             match columns.get(&column) {
                 None => lacking.push(format!("column {column} is missing")),
-                Some(found) if *found != wanted => {
+                Some(found) if !is_as_good(found, &wanted) => {
                     lacking.push(format!("column {column} is {found} instead of {wanted}"));
                 }
                 Some(_) => {}
             }
         }
-        let wanted = table.indexes.iter().filter_map(|sql| Some(format!("{} {}", table.name, brackets(sql)?)));
+        let unique = table.indexes.iter().filter(|sql| is_unique(sql));
+        let wanted = unique.filter_map(|sql| Some(format!("{} {}", table.name, brackets(sql)?)));
         lacking
             .extend(wanted.filter(|key| !keys.contains(key)).map(|key| format!("the unique key of {key} is missing")));
     }
@@ -102,6 +103,22 @@ fn lacking(admin: &mut Admin, tables: &[Table]) -> Result<Vec<String>, AdminErro
 fn pair(row: Vec<Option<String>>) -> Option<(String, String)> {
     let [key, value] = <[Option<String>; 2]>::try_from(row).ok()?;
     Some((key?, value?))
+}
+
+/// Returns true if the statement makes a key: other indexes may be missing.
+fn is_unique(sql: &str) -> bool {
+    let sql = sql.to_lowercase();
+    sql.contains("primary key") || sql.contains("unique")
+}
+
+/// Types of a text whose length does not matter: 255 is the usual number where one has to be written.
+const ANY_TEXT: [&str; 2] = ["text", "character varying(255)"];
+
+/// Returns true if a column of type `found` takes the values of a column of type `wanted`. The server says if a text is too
+/// long.
+fn is_as_good(found: &str, wanted: &str) -> bool {
+    let is_text = |name: &str| name == "text" || name.starts_with("character varying");
+    found == wanted || (is_text(found) && ANY_TEXT.contains(&wanted))
 }
 
 /// Returns the columns of a CREATE TABLE with their types, in the form of `format_type`.
@@ -118,6 +135,7 @@ fn written_out(name: &str) -> String {
     match name.split_once('(') {
         Some(("varchar", rest)) => format!("character varying({rest}"),
         Some(("char", rest)) => format!("character({rest}"),
+        _ if name == "serial" => "integer".to_owned(),
         _ if name == "timestamptz" => "timestamp with time zone".to_owned(),
         _ => name.to_owned(),
     }
@@ -148,5 +166,14 @@ mod tests {
         assert_eq!(columns, expected);
         assert_eq!(brackets("ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY (a, b)"), Some("(a, b)"));
         assert_eq!(brackets("none"), None);
+        assert!(is_unique("alter table t add primary key (id)") && !is_unique("create index k_1 on t (k)"));
+    }
+
+    #[test]
+    fn texts_of_any_length_are_as_good_as_each_other() {
+        let varchar = |length: &str| format!("character varying{length}");
+        assert!(is_as_good(&varchar("(64)"), &varchar("(255)")) && is_as_good(&varchar(""), "text"));
+        assert!(is_as_good("text", "text") && !is_as_good("integer", "text") && !is_as_good("jsonb", "text"));
+        assert!(!is_as_good(&varchar("(9)"), &varchar("(10)")) && !is_as_good("text", "character(120)"));
     }
 }

@@ -103,6 +103,17 @@ pub struct WorkloadMetricRecord {
     pub by_client: Option<u64>,
 }
 
+/// Transactions that client and server count, over the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerCountRecord {
+    /// Their name in the plural: `inserts`.
+    pub counted: String,
+    /// The client's count of committed transactions.
+    pub by_client: u64,
+    /// The count of the server's tables.
+    pub by_server: u64,
+}
+
 /// Left out if it is 0: records of 0.1.0 read and write as before.
 fn is_zero(n: &u64) -> bool {
     *n == 0

@@ -13,6 +13,7 @@ pub(super) static HAMMERDB: Maker = Maker {
     routines: &["neword", "payment", "delivery", "ostat", "slev"],
     drive: "pgdyno run tproc-c",
     routine_schema: super::ROUTINE_SCHEMA,
+    remedy: "restore what is missing (an interrupted build makes its indexes last), or drive it as it is with --no-check",
     deviations: &[
         (
             "3.3.2.10",

@@ -8,11 +8,13 @@ mod pgbench;
 mod registry;
 #[expect(clippy::disallowed_methods, reason = "a real server is waited for")]
 mod support;
+mod sysbench;
 mod tproc_c;
 mod tproc_c_concurrency;
 mod tproc_c_defects;
 mod tproc_c_forms;
 mod tproc_c_plans;
 mod tproc_c_procedures;
+mod ycsb;
 
 use pgdyno_testing::postgres;

@@ -103,6 +103,7 @@ impl RunArgs {
                     pipeline,
                     keying_time,
                     no_think,
+                    distribution,
                     streams,
                     repeat,
                     queries,
@@ -145,6 +146,7 @@ impl RunArgs {
                 pipeline,
                 keying_time,
                 no_think,
+                distribution,
                 streams,
                 repeat,
                 queries,
@@ -191,7 +193,8 @@ pub(crate) struct WorkloadArgs {
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) warehouses: Option<String>,
     /// Scale, for pgbench's workloads [default: what is loaded, else one for each client, at most 10]; scale factor of
-    /// tproc-h, which may be a fraction [default: what is loaded, else 1]; for scripts the value of :scale [default: 1]
+    /// tproc-h, which may be a fraction [default: what is loaded, else 1]; rows of each table of sysbench's workloads
+    /// [default: what is loaded, else 100000]; for scripts the value of :scale [default: 1]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, conflicts_with = "warehouses")]
     pub(crate) scale: Option<String>,
     /// How transactions of tproc-c are issued: procedure, function, or client (plain SQL)
@@ -212,6 +215,21 @@ pub(crate) struct WorkloadArgs {
     /// Indexes of tproc-h: keys, dates (keys and dates), hammerdb (as HammerDB has them), or none [default: keys]
     #[arg(long, value_name = "WHICH")]
     pub(crate) indexes: Option<String>,
+    /// Records of ycsb [default: what is loaded, else 100000]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) records: Option<String>,
+    /// Fields of a record of ycsb [default: 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) fields: Option<String>,
+    /// Bytes of a field of ycsb [default: 100]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) field_bytes: Option<String>,
+    /// Table of ycsb: jdbc (a column for each field) or jsonb [default: jdbc]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) schema: Option<String>,
+    /// Tables of sysbench's workloads [default: what is loaded, else 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) tables: Option<String>,
     /// Any parameter of the workload, or a variable of scripts, as NAME=VALUE
     #[arg(short = 'D', long = "param", visible_alias = "define", value_name = "NAME=VALUE", value_parser = super::target::setting)]
     pub(crate) params: Vec<(String, String)>,
@@ -220,8 +238,23 @@ pub(crate) struct WorkloadArgs {
 impl WorkloadArgs {
     /// Returns the workload and its parameters.
     pub(crate) fn order(&self) -> WorkloadOrder {
-        let Self { workload, warehouses, scale, call, profile, partitions, foreign_keys, shard_count, indexes, params } =
-            self.clone();
+        let Self {
+            workload,
+            warehouses,
+            scale,
+            call,
+            profile,
+            partitions,
+            foreign_keys,
+            shard_count,
+            indexes,
+            records,
+            fields,
+            field_bytes,
+            schema,
+            tables,
+            params,
+        } = self.clone();
         WorkloadOrder {
             names: workload,
             warehouses,
@@ -232,6 +265,11 @@ impl WorkloadArgs {
             foreign_keys,
             shard_count,
             indexes,
+            records,
+            fields,
+            field_bytes,
+            schema,
+            tables,
             params,
             ..WorkloadOrder::default()
         }
@@ -254,6 +292,10 @@ pub(crate) struct IssueArgs {
     /// Clients do not wait, even if the profile does
     #[arg(long)]
     pub(crate) no_think: bool,
+    /// How keys of ycsb are drawn: zipfian, uniform, latest, hotspot, exponential (YCSB's), or zipf (a true Zipf over the
+    /// records) [default: zipfian; latest for ycsb-d]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) distribution: Option<String>,
     /// Streams of queries: of tproc-h's throughput stage [default: 0], of ch-benchmark [default: 1]; 0 is none
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) streams: Option<String>,

@@ -53,5 +53,6 @@ mod tproc_c;
 mod tproc_c_data;
 mod tproc_h;
 mod trouble;
+mod ycsb;
 
 use pgdyno_testing::{pki, postgres, server, skipped};

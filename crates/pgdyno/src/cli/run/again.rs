@@ -87,6 +87,10 @@ fn everything_else() -> Vec<Vec<String>> {
             "ch-benchmark --target embedded -w 2 --streams 3 --queries 1,6 --query-form citus --alone --timeout 5min -c 3 \
              --analytics-target host=db2 --analytics-set work_mem=1GB",
         ),
+        line(
+            "ycsb-e --target embedded --records 5000 --fields 3 --field-bytes 40 --schema jsonb --distribution zipf -D scan-length=7",
+        ),
+        line("oltp-read-write --target embedded -s 5000 --tables 3 -D range_size=7 -D rand-type=pareto"),
         line("noop -c 9 -R 1000 -T 3s --agents 3"),
         line("polardb-ro --target embedded -c 3"),
         line("mixed --target embedded -c 6"),

@@ -1,6 +1,6 @@
-//! Random distributions, hashes, and the pseudorandom permutation, bit for bit as in pgbench.
+//! pgbench's distributions, hashes and pseudorandom permutation, bit for bit.
 
-use pgdyno_workload::Rng;
+use crate::Rng;
 
 /// Returns how many numbers `low..=high` has; the caller has checked that it fits.
 fn count(low: i64, high: i64) -> f64 {
@@ -8,7 +8,8 @@ fn count(low: i64, high: i64) -> f64 {
 }
 
 /// Draws `random_exponential`: the density at `high` is e^-parameter of that at `low`. The parameter is positive.
-pub(crate) fn exponential(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i64 {
+#[inline]
+pub fn exponential(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i64 {
     let cut = (-parameter).exp();
     let uniform = 1.0 - rng.unit();
     let share = -(cut + (1.0 - cut) * uniform).ln() / parameter;
@@ -16,7 +17,8 @@ pub(crate) fn exponential(rng: &mut Rng, low: i64, high: i64, parameter: f64) ->
 }
 
 /// Draws `random_gaussian` by Box and Muller, truncated `parameter` standard deviations from the middle. At least 2.
-pub(crate) fn gaussian(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i64 {
+#[inline]
+pub fn gaussian(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i64 {
     let deviation = loop {
         let u1 = 1.0 - rng.unit();
         let u2 = 1.0 - rng.unit();
@@ -32,7 +34,8 @@ pub(crate) fn gaussian(rng: &mut Rng, low: i64, high: i64, parameter: f64) -> i6
 /// Draws `random_zipfian` with an exponent over 1, by rejection.
 ///
 /// Source: Devroye, "Non-Uniform Random Variate Generation" (1986), p. 550.
-pub(crate) fn zipfian(rng: &mut Rng, low: i64, high: i64, exponent: f64) -> i64 {
+#[inline]
+pub fn zipfian(rng: &mut Rng, low: i64, high: i64, exponent: f64) -> i64 {
     let n = high - low + 1;
     if n <= 1 {
         return low;
@@ -52,13 +55,17 @@ pub(crate) fn zipfian(rng: &mut Rng, low: i64, high: i64, exponent: f64) -> i64 
 }
 
 /// Returns `hash_fnv1a` of the eight bytes, low first.
-pub(crate) fn fnv1a(value: i64, seed: i64) -> i64 {
+#[inline]
+#[must_use]
+pub fn fnv1a(value: i64, seed: i64) -> i64 {
     let start = 0xcbf2_9ce4_8422_2325 ^ seed as u64;
     value.to_le_bytes().iter().fold(start, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)) as i64
 }
 
 /// Returns `hash_murmur2`: Austin Appleby's 64-bit MurmurHash2 of eight bytes.
-pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
+#[inline]
+#[must_use]
+pub fn murmur2(value: i64, seed: i64) -> i64 {
     const M: u64 = 0xc6a4_a793_5bd1_e995;
     const R: u32 = 47;
     let mut k = (value as u64).wrapping_mul(M);
@@ -71,7 +78,9 @@ pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
 }
 
 /// Returns `permute`: the place of `value` in the permutation of `0..size` that `seed` selects. `size` is positive.
-pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
+#[inline]
+#[must_use]
+pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
     }

@@ -1,0 +1,114 @@
+//! YCSB's workloads on a server: one load, what runs on it, what is told, and data of other programs. sysbench's, as far as they are
+//! alike.
+
+use crate::given_server::{Place, TRUST};
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_anything_connects() {
+    let home = crate::program::Home::new();
+    let refused = |line: &str, words: &[&str]| {
+        let ran = home.run(&line.split(' ').collect::<Vec<_>>()).ended(1);
+        drop(ran.says(words));
+    };
+    refused("plan ycsb-a --records 0", &["records must be a whole number between 1 and 10000000000"]);
+    refused("plan ycsb-a --distribution pareto", &["one of zipfian, uniform, latest, hotspot, exponential, zipf"]);
+    refused("plan ycsb-b --schema json", &["schema must be one of jdbc, jsonb"]);
+    refused("plan ycsb-a -s 5", &["workload ycsb-a has no parameter 'scale'; it has records, fields"]);
+    refused("plan ycsb-c -D scan-length=5", &["has no parameter 'scan-length'"]);
+    refused("plan oltp-read-write --tables 0", &["tables must be a whole number between 1 and 10000"]);
+    refused("plan oltp-insert -D rand-type=normal", &["one of uniform, gaussian, special, pareto, zipfian"]);
+    refused("plan tpcb-like --records 5", &["workload tpcb-like has no parameter 'records'"]);
+    refused(
+        "plan ycsb-d --meet host=nowhere --agents 2 --target host=nowhere",
+        &["ycsb-d share which records exist: it needs one driver"],
+    );
+    std::fs::write(home.join("own.sql"), "select 1").unwrap();
+    refused("plan own.sql --records 5", &["--records is for ycsb-a to ycsb-f; a script has --scale"]);
+    refused("plan own.sql --tables 5", &["--tables is for sysbench's workloads"]);
+}
+
+#[test]
+fn one_load_serves_all_six_and_a_missing_row_is_a_failure() {
+    let Some(place) = Place::new("YCSB", "fsync = off\nshared_buffers = 64MB\n", TRUST) else { return };
+    place.run("load ycsb-a --records 2000 --fields 4").ok().says(&["records 2,000, about", "loaded 2,000 rows"]);
+    place.run("check ycsb-a").ok().prints(&["holds  fields"]);
+    place.run("run ycsb-a --records 5 -T 1").ended(11).says(&["data of records 2000; you asked for records 5"]);
+
+    let brief = "-c 2 -T 1 --ramp 0";
+    place
+        .run(&format!("run ycsb-a --distribution hotspot {brief}"))
+        .ok()
+        .prints(&["ycsb-a, 2,000 records", "distribution hotspot"]);
+    // What one run inserts the next one finds; what the table has gained is what the client counted.
+    for id in ["ycsb-d", "ycsb-e"] {
+        place.run(&format!("run {id} {brief}")).ok().prints(&["inserts: client and server count the same"]);
+        let run = place.home.runs().pop().unwrap();
+        let counts = ["by_client", "by_server"].map(|side| run.number(&format!("/server_counts/0/{side}")));
+        assert!(counts[0] > 0.0 && counts[0] == counts[1], "{counts:?}");
+        assert_eq!(run.number("/summary/failed"), 0.0);
+    }
+    place
+        .run(&format!("run ycsb-f -D lost-updates=true -D read-modify-write=transaction {brief}"))
+        .ok()
+        .prints(&["read-modify-writes: client and server count the same"]);
+    place
+        .run("run ycsb-e -D scan-length=5000 -D expected-inserts=1 -c 3 -t 200")
+        .ok()
+        .says(&["scans of up to 5000 rows are longer than the table of 2000", "zipfian never draws those"]);
+
+    // With a rate both latencies are told.
+    place.run(&format!("run ycsb-b -R 300 -L 500 {brief}")).ok();
+    let lines =
+        ["[READ], Operations, ", "[READ], 99thPercentileLatency(us), ", "[Intended-UPDATE], AverageLatency(us), "];
+    place.home.run(&["report", "last", "--format", "ycsb"]).ok().prints(&lines);
+    let block = ["queries performed:", "95th percentile:", "Service latency (ms):", "per sec.)"];
+    place.home.run(&["report", "last", "--format", "sysbench"]).ok().prints(&block);
+
+    place.execute(
+        "delete from usertable where ycsb_key > (select ycsb_key from usertable order by 1 offset 1500 limit 1)",
+    );
+    place.run(&format!("run ycsb-c --no-check {brief}")).prints(&["error 02000", "no row has this key"]);
+    let run = place.home.runs().pop().unwrap();
+    assert!(run.number("/summary/failed_by_class/data") > 0.0, "{}", run.at("/summary"));
+}
+
+#[test]
+fn tables_of_other_programs_are_driven_or_told_what_they_lack() {
+    let Some(place) = Place::new("tables of other programs", "fsync = off\n", TRUST) else { return };
+    place.run("load ycsb-a --records 500 --fields 3").ok();
+    // As go-ycsb makes it.
+    place.execute(
+        "create table theirs (ycsb_key varchar(64) primary key, field0 varchar(100), field1 varchar(100), field2 varchar(100));
+         insert into theirs select * from usertable",
+    );
+    place.run("drop ycsb-a").ok();
+    place.execute("alter table theirs rename to usertable");
+    let brief = "-c 2 -T 1 --ramp 0";
+    place
+        .run(&format!("run ycsb-a --fields 3 {brief}"))
+        .ok()
+        .says(&["driving data loaded by YCSB as it is: records 500"]);
+    place.run(&format!("run ycsb-a {brief}")).ended(12).says(&[
+        "the tables loaded by YCSB",
+        "column usertable.field3 is missing",
+        "--fields",
+    ]);
+    place
+        .run(&format!("run ycsb-a --schema jsonb {brief}"))
+        .ended(12)
+        .says(&["column usertable.ycsb_value is missing"]);
+    place
+        .run("run ycsb-a --fields 3 --records 400 -T 1")
+        .ended(11)
+        .says(&["YCSB loaded records 500; you asked for records 400"]);
+
+    // A sysbench table of another width, and one that is missing.
+    place.execute(
+        "create table sbtest1 (id integer primary key, k integer, c char(120)); insert into sbtest1 values (1, 1, 'x')",
+    );
+    place
+        .run(&format!("run oltp-point-select {brief}"))
+        .ended(12)
+        .says(&["the tables loaded by sysbench", "column sbtest1.pad is missing"]);
+    place.run(&format!("run oltp-point-select --tables 2 {brief}")).ended(11).says(&["are missing: sbtest2"]);
+}
