@@ -60,6 +60,10 @@ struct Cause {
 /// Above this share of its CPUs, other programs crowd the machine.
 const CROWDED: f64 = 0.25;
 
+/// A driver that was on a CPU, or waited for one, for more of the time than this did take time of its clients: one that is built for
+/// tests and shares two CPUs with its server may do so in any situation.
+const DRIVER_HAD_WORK: f64 = 0.15;
+
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/causes")
 }
@@ -220,7 +224,15 @@ fn hold(name: &str) {
     let machine = &run.record["server_machine"];
     let others = machine["other_cpus"].as_f64().unwrap_or_default();
     let is_crowded = others > CROWDED * machine["cpus"].as_f64().unwrap_or(1.0);
-    let held = |rule: &&String| !is_crowded || !["driver", "cpu"].contains(&rule.as_str());
+    let client = &run.record["client"];
+    let busiest =
+        client["thread_busy"].as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).fold(0.0, f64::max);
+    let had_work = busiest + client["run_delay"].as_f64().unwrap_or_default() > DRIVER_HAD_WORK;
+    let held = |rule: &&String| match rule.as_str() {
+        "driver" => !is_crowded && !had_work,
+        "cpu" => !is_crowded,
+        _ => true,
+    };
     for unwanted in cause.absent.iter().filter(held) {
         assert!(!rules.contains(unwanted), "{unwanted} is found: {}", told());
     }
