@@ -1,5 +1,6 @@
 //! All findings of a machine, and of a server if one was given.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::finding::{Finding, Severity};
@@ -8,7 +9,7 @@ use crate::finding::{Finding, Severity};
 const FORMAT_VERSION: u32 = 1;
 
 /// What was examined: this machine, or a server.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
     /// `machine` or `server`.
     pub name: &'static str,
@@ -19,7 +20,7 @@ pub struct Place {
 }
 
 /// All findings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Examination {
     /// Version of this form.
     pub format_version: u32,

@@ -1,9 +1,10 @@
 //! The result of one check.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How much a finding matters, in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Nothing to do.
@@ -17,7 +18,7 @@ pub enum Severity {
 }
 
 /// The result of one check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The name of the check, such as `steal`.
     pub check: &'static str,

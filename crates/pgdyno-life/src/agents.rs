@@ -15,7 +15,8 @@ pub mod serve;
 pub(crate) mod task;
 mod team;
 
-use pgdyno_meet::postgres::{self, AgentRow, MeetError};
+pub use pgdyno_meet::postgres::AgentRow;
+use pgdyno_meet::postgres::{self, MeetError};
 use pgdyno_net::{ConnectOptions, Env};
 
 use crate::exit_code::Code;

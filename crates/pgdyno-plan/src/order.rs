@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Arrivals, LoadChoice, Pace, Plan, QueryMode, Rate, SuitePlan, Wire, targets};
@@ -16,7 +17,7 @@ const WORKLOAD: &str = "tpcb-like";
 /// a suite or a program makes one; a recipe fills in what is open.
 ///
 /// A [`Plan`](crate::Plan) is made from it by filling in every default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Order {
     /// The workload.
@@ -164,7 +165,7 @@ impl Order {
 }
 
 /// A workload and its parameters. Values are unparsed; the workload checks them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkloadOrder {
     /// A workload, a directory with `workload.toml` or a recipe; or script files, `FILE` or `FILE@WEIGHT`.
@@ -235,7 +236,7 @@ impl WorkloadOrder {
 }
 
 /// The server of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TargetOrder {
     /// A connection string, a name in `pgdyno.toml`, `embedded` with or without a version or directory, or `null`.
@@ -259,7 +260,7 @@ impl TargetOrder {
 }
 
 /// Clients, pace and length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DriveOrder {
     /// Clients.
@@ -303,7 +304,7 @@ pub struct DriveOrder {
 }
 
 /// How streams of queries connect, where they run beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnalyticsOrder {
     /// Another server for them: a connection string, or a name in `pgdyno.toml`.
@@ -313,7 +314,7 @@ pub struct AnalyticsOrder {
 }
 
 /// How data is loaded, if it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LoadingOrder {
     /// Connections that load.
@@ -325,7 +326,7 @@ pub struct LoadingOrder {
 }
 
 /// How a recipe is followed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecipeOrder {
     /// The size whose numbers are used unchanged.
@@ -339,7 +340,7 @@ pub struct RecipeOrder {
 }
 
 /// Steps on the server around a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CycleOrder {
     /// Restart the server first.
@@ -357,7 +358,7 @@ pub struct CycleOrder {
 }
 
 /// Agents on other machines that are one driver together, and where they meet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MeetingOrder {
     /// The connection string of the meeting database. It may contain a password: plans and records do not have it.
@@ -370,7 +371,7 @@ pub struct MeetingOrder {
 }
 
 /// How server and machines are sampled.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WatchOrder {
     /// Sample nothing.

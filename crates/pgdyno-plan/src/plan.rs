@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use pgdyno_wire::{QueryMode, Wire};
 use pgdyno_workload::Pace;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
 use crate::StagePlan;
 
 /// Whether the data is loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadChoice {
     /// Unless the same data is already there.
@@ -23,7 +24,7 @@ pub enum LoadChoice {
 }
 
 /// A script of the user's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptPlan {
     /// The file as the user named it.
     pub file: String,
@@ -37,7 +38,7 @@ pub struct ScriptPlan {
 pub const INLINE_BYTES: usize = 64 << 10;
 
 /// A file of a workload of the user's, with its content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InputFile {
     /// Its name within the directory of the workload; for a script, as the user named it.
     pub file: String,
@@ -65,7 +66,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Steps on the server around a run, in addition to the load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Cycle {
     /// Restart the server before the data is loaded, which empties its caches.
@@ -89,7 +90,7 @@ impl Cycle {
 }
 
 /// A figure that a document published.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// The name of the figure as in the summary of a record: `nopm`, `tpm`, `tps`, `qps`, `latency_ms_mean`,
     /// `latency_ms_stddev`, `server_cpu_percent`.
@@ -102,7 +103,7 @@ pub struct Published {
 }
 
 /// What a recipe's numbers were scaled to.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fitted {
     /// CPUs of the server that the run is for.
     pub vcpus: u32,
@@ -113,7 +114,7 @@ pub struct Fitted {
 }
 
 /// How much a recipe's times were shortened.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shortened {
     /// The divisor.
     pub by: f64,
@@ -124,7 +125,7 @@ pub struct Shortened {
 }
 
 /// The recipe that a run follows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipePlan {
     /// Its name: `alloydb/tpcc-full`.
     pub name: String,
@@ -155,7 +156,7 @@ pub struct RecipePlan {
 }
 
 /// How streams of queries connect, where they run beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AnalyticsPlan {
     /// Another server for them, without a password.
@@ -175,7 +176,7 @@ impl AnalyticsPlan {
 }
 
 /// How server and machines are watched while the clients run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct WatchPlan {
     /// Whether nothing is sampled.
@@ -200,7 +201,7 @@ impl WatchPlan {
 }
 
 /// The place of a run in a suite.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SuitePlan {
     /// The suite's name.
     pub suite: String,
@@ -214,7 +215,7 @@ pub struct SuitePlan {
 
 /// Everything that decides what a run does. Two runs of the same plan differ only by the server, the machine and
 /// chance.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The workload's id.
     pub workload: String,

@@ -2,12 +2,13 @@
 
 use pgdyno_wire::QueryMode;
 use pgdyno_workload::{Ends, Pace, Stage, has_groups};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Plan;
 
 /// A stage of a run, with everything filled in that its workload leaves to the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StagePlan {
     /// Its name.
     pub name: String,
@@ -24,7 +25,7 @@ pub struct StagePlan {
 }
 
 /// A group of clients.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupPlan {
     /// Its name.
     pub name: String,

@@ -3,7 +3,7 @@
 
 mod facts;
 mod figures;
-mod json;
+pub(crate) mod json;
 mod markdown;
 mod plans;
 mod tasks;

@@ -2,7 +2,7 @@
 //! docs/adr/0018-change-points.md the reasons.
 
 mod csv;
-mod json;
+pub(crate) mod json;
 mod series;
 mod text;
 

@@ -2,6 +2,7 @@
 //! proportion.
 
 mod axis;
+pub(crate) mod json;
 pub(crate) mod svg;
 mod table;
 
@@ -179,6 +180,6 @@ pub const FORMATS: &[(&str, Render)] = &[
     ("text", table::text),
     ("markdown", table::markdown),
     ("csv", table::csv),
-    ("json", table::json),
+    ("json", json::render),
     ("svg", svg::render),
 ];

@@ -10,6 +10,7 @@ use pgdyno_results::table::quoted;
 use pgdyno_results::{Metric, RunRecord, Unit};
 
 use crate::compare::{deviation, mean};
+use crate::forms::{CellForm, FORMAT_VERSION, SuiteCellsForm};
 use crate::units;
 
 /// A run of a suite.
@@ -150,6 +151,27 @@ pub fn markdown(name: &str, runs: &[SuiteRun<'_>]) -> String {
     text += "| --- | --- | --- | --- | ---: | ---: | ---: |\n";
     text.extend(rows.iter().map(|row| line(&cells(row))));
     text + &notes(&rows, "- ")
+}
+
+/// Returns the same for programs, with exact figures; `name` is that of the execution.
+#[must_use]
+pub fn form(name: &str, runs: &[SuiteRun<'_>]) -> SuiteCellsForm {
+    let cell = |row: Row<'_>| {
+        let (mean, spread) = mean_and_spread(&row.figures);
+        CellForm {
+            cell: row.key.to_owned(),
+            complete: row.complete.iter().map(|record| record.id.clone()).collect(),
+            failed: row.failed.iter().map(|(record, _)| record.id.clone()).collect(),
+            planned: row.planned,
+            metric: row.metric.name().to_owned(),
+            mean,
+            spread,
+            published: row.published,
+            ran: row.ran,
+        }
+    };
+    let cells = rows(runs).into_iter().map(cell).collect();
+    SuiteCellsForm { format_version: FORMAT_VERSION, suite: name.to_owned(), cells }
 }
 
 /// Returns the same as CSV, with exact figures.

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_plan::Order;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -14,7 +15,7 @@ use crate::store::{named, read_versioned};
 const DIRECTORY: &str = "ab";
 
 /// What an experiment shows of B against A.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AbVerdict {
     /// B is faster.
@@ -42,7 +43,7 @@ impl AbVerdict {
 }
 
 /// What one side of an experiment runs, and where.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbSide {
     /// In what it differs, as it was given.
     pub differs: Vec<String>,
@@ -54,7 +55,7 @@ pub struct AbSide {
 }
 
 /// The runs of both sides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbRuns {
     /// Names of the runs of A.
     pub a: Vec<String>,
@@ -63,7 +64,7 @@ pub struct AbRuns {
 }
 
 /// What was measured between two restarts of the servers, or a block where they are not restarted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbUnit {
     /// Natural logarithm of the ratio of B's figure to A's.
     pub log_ratio: f64,
@@ -72,7 +73,7 @@ pub struct AbUnit {
 }
 
 /// An experiment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AbRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,

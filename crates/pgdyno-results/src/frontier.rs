@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use pgdyno_plan::Order;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
@@ -15,7 +16,7 @@ use crate::store::read_versioned;
 const DIRECTORY: &str = "frontiers";
 
 /// Throughputs of transactions and of queries that share a server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrontierRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
@@ -61,7 +62,7 @@ pub struct FrontierRecord {
 }
 
 /// A rate of transactions beside a number of streams.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrontierPoint {
     /// The offered rate as a share of the highest, 0 to 1. 0: no transactions.
     pub share: f64,
@@ -82,7 +83,7 @@ pub struct FrontierPoint {
 }
 
 /// The shape of a frontier. Points are named by their places.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FrontierResult {
     /// The points that no other one reaches in both throughputs, by transactions.
     pub hull: Vec<usize>,

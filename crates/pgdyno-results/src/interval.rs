@@ -1,10 +1,11 @@
 //! An interval in the record, under the names of `intervals.csv`.
 
 use pgdyno_measure::{GroupInterval, Interval, Latency, Part, WorkerUsage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One interval of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalRecord {
     /// Number from 0, over all phases.
     pub interval: u64,
@@ -51,7 +52,7 @@ pub struct IntervalRecord {
 }
 
 /// Latencies of one interval, in nanoseconds, to three digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IntervalLatency {
     /// Arithmetic mean.
     pub mean: f64,

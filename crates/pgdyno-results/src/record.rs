@@ -16,6 +16,7 @@ mod target;
 use std::collections::BTreeMap;
 
 use pgdyno_plan::Plan;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::IntervalRecord;
@@ -41,7 +42,7 @@ pub use target::{CostRecord, CycleRecord, SettingRecord, TargetRecord};
 pub const FORMAT_VERSION: u32 = 1;
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// As planned.
@@ -68,7 +69,7 @@ impl Status {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,

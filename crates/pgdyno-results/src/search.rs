@@ -1,12 +1,13 @@
 //! The record of a search for the highest load: `searches/<id>.json` in the results directory. Each of its
 //! measurements is an ordinary run with its own record; this one has their names.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::FORMAT_VERSION;
 
 /// How a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchStatus {
     /// A load was found that meets the objectives.
@@ -33,7 +34,7 @@ impl SearchStatus {
 }
 
 /// A search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchRecord {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
@@ -125,7 +126,7 @@ impl SearchRecord {
 }
 
 /// A load. Its figures are medians of its measurements.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchPoint {
     /// Transactions a second offered, or clients.
     pub load: f64,

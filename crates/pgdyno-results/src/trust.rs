@@ -1,6 +1,7 @@
 //! Whether the figures of a run can be used: in three words, with the reasons.
 
 use pgdyno_measure::Verdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{RunRecord, Status};
@@ -9,7 +10,7 @@ use crate::{RunRecord, Status};
 const LINE: usize = 70;
 
 /// How far the figures of a run can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
     /// Nothing is known against them.
@@ -33,7 +34,7 @@ impl Trust {
 }
 
 /// How far the figures of a run can be trusted, and why no further.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustRecord {
     /// How far.
     pub verdict: Trust,

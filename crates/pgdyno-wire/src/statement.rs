@@ -7,6 +7,7 @@ use crate::{ParamType, Value, Wire, frontend, push_int};
 
 /// Query mode: pgbench's `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryMode {
     /// One Query message with the values as literals in the text.

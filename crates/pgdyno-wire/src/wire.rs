@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Messages of the extended protocol for a statement, and the format of its parameters. The simple protocol has only
 /// one form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Wire {
     /// The cheapest form for server and driver: numbers in binary with declared types, and a Describe only if the

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The unit of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unit {
     /// Per second.
     #[serde(rename = "1/s")]
@@ -27,6 +28,7 @@ pub enum Unit {
 
 /// Direction in which a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     /// More is better: throughput.

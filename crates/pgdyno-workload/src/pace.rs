@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the arrivals of a schedule are spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// At exponentially distributed distances, as independent users arrive; pgbench's `--rate`.
@@ -41,6 +42,7 @@ impl std::str::FromStr for Arrivals {
 
 /// The rate of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
     /// Transactions a second, over all clients.
     pub per_s: f64,
@@ -50,6 +52,7 @@ pub struct Rate {
 
 /// When transactions start.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// When the client's last one ended.

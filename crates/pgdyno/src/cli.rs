@@ -6,6 +6,7 @@ mod cycle;
 mod doctor;
 mod examples;
 mod export;
+mod format;
 mod frontier;
 pub(crate) mod hints;
 mod history;
@@ -23,6 +24,7 @@ pub(crate) use compare::{CompareArgs, ScalingArgs};
 pub(crate) use cycle::CycleArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, SelectArgs};
+pub(crate) use format::FormatArgs;
 pub(crate) use frontier::FrontierArgs;
 pub(crate) use history::HistoryArgs;
 pub(crate) use meeting::{AgentArgs, AgentsArgs, MeetingArgs};
@@ -53,10 +55,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Prepare, load, check, drive, check again and report
     #[command(after_help = examples::RUN)]
-    Run(RunArgs),
+    Run(RunCommand),
     /// Print every step of `run` with the same arguments; writes nothing
     #[command(after_help = examples::PLAN)]
-    Plan(RunArgs),
+    Plan(PlanCommand),
     /// Create and load a workload's data
     #[command(after_help = examples::LOAD)]
     Load(LoadArgs),
@@ -140,6 +142,23 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RunCommand {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Format of the report on standard output
+    #[arg(help_heading = "Output", long, default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    pub(crate) format: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanCommand {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     #[command(flatten)]
     pub(crate) workload: WorkloadArgs,
@@ -148,6 +167,8 @@ pub(crate) struct DataArgs {
     /// No progress
     #[arg(help_heading = "Output", short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -210,13 +231,18 @@ pub(crate) struct DropArgs {
 pub(crate) enum List {
     /// Workloads and their parameters
     #[command(after_help = examples::LIST)]
-    Workloads,
+    Workloads(FormatArgs),
     /// Recipes: the scenarios of published guides, and the sizes that they have numbers for
     #[command(after_help = examples::LIST)]
-    Recipes,
+    Recipes(FormatArgs),
     /// Runs in the results directory, oldest first
     #[command(after_help = examples::LIST)]
-    Runs(SelectArgs),
+    Runs {
+        #[command(flatten)]
+        select: SelectArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -254,6 +280,8 @@ pub(crate) enum Server {
         /// A setting of PostgreSQL, as NAME=VALUE
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = target::setting)]
         settings: Vec<(String, String)>,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Stop it and remove its data
     #[command(after_help = examples::SERVER_STOP)]
@@ -261,10 +289,12 @@ pub(crate) enum Server {
         /// Keep the data for the next start
         #[arg(long)]
         keep_data: bool,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Show whether it runs, and how to reach it
     #[command(after_help = examples::SERVER_STATUS)]
-    Status,
+    Status(FormatArgs),
     /// Run a null server, which answers every query at once: the limit of a client
     #[command(after_help = examples::SERVER_NULL)]
     Null {

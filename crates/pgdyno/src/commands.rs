@@ -33,7 +33,9 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::plan::resolve::Request;
 use pgdyno_plan::Order;
+use pgdyno_report::forms;
 use pgdyno_results::{find_run, read_record};
+use serde::Serialize;
 
 use crate::cli::{Cli, Command, RunArgs, hints};
 
@@ -142,6 +144,13 @@ fn print_text(text: &str) -> Result<()> {
         true => print(pgdyno_report::folded(text).as_bytes()),
         false => print(text.as_bytes()),
     }
+}
+
+/// Writes a form to standard output as JSON.
+fn print_form(form: &impl Serialize) -> Result<()> {
+    let mut bytes = Vec::new();
+    forms::write(form, &mut bytes).or_fail(Code::Start)?;
+    print(&bytes)
 }
 
 /// Returns the look of standard output: with colours on a terminal, unless `NO_COLOR` is set.

@@ -1,14 +1,12 @@
-//! The points as a table: for people, and for programs.
+//! The points as a table.
 
 use std::io::{self, Write};
-
-use serde_json::json;
 
 use pgdyno_results::table::quoted;
 
 use super::{Point, Scaling};
 use crate::Look;
-use crate::metric::{unit_in_json, value_text};
+use crate::metric::value_text;
 use crate::paint::Paint;
 use crate::units::percent;
 
@@ -108,33 +106,4 @@ pub(super) fn csv(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result
         )?;
     }
     Ok(())
-}
-
-/// Writes the same as JSON, with labels and notes.
-pub(super) fn json(scaling: &Scaling, _: Look, out: &mut dyn Write) -> io::Result<()> {
-    let point = |point: &Point| {
-        json!({
-            "label": point.label,
-            "value": point.at,
-            "runs": point.runs,
-            "mean": point.mean,
-            "min": point.min,
-            "max": point.max,
-            "stddev": point.stddev,
-            "ratio": point.ratio,
-            "linear": point.linear,
-            "efficiency": point.efficiency(),
-        })
-    };
-    let left_out = |(run, why): &(String, String)| json!({ "run": run, "why": why });
-    let value = json!({
-        "axis": scaling.axis.title(),
-        "metric": scaling.metric.name(),
-        "unit": unit_in_json(&scaling.metric),
-        "points": scaling.points.iter().map(point).collect::<Vec<_>>(),
-        "left_out": scaling.left_out.iter().map(left_out).collect::<Vec<_>>(),
-        "notes": scaling.notes,
-    });
-    serde_json::to_writer_pretty(&mut *out, &value)?;
-    writeln!(out)
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PlaceRecord;
 
 /// Streams of queries, by stage.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnalyticsRecord {
     /// The table that the transactions make longer; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +31,7 @@ pub struct AnalyticsRecord {
 }
 
 /// A table that grows during the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowingTableRecord {
     /// Its name.
     pub table: String,
@@ -41,7 +42,7 @@ pub struct GrowingTableRecord {
 }
 
 /// The streams of a stage, in its measured window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamsRecord {
     /// The stage.
     pub stage: String,
@@ -68,7 +69,7 @@ pub struct StreamsRecord {
 
 /// The age of the data that queries saw: the time from the acknowledgement of the first commit that a query did not see to
 /// its start; 0 if it saw all that had been acknowledged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FreshnessRecord {
     /// Queries whose snapshot is known.
     pub queries: u64,
@@ -85,7 +86,7 @@ pub struct FreshnessRecord {
 }
 
 /// The server of the queries.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnalyticsServerRecord {
     /// Where it is.
     pub place: PlaceRecord,
@@ -103,7 +104,7 @@ pub struct AnalyticsServerRecord {
 }
 
 /// A query in the measured window: executions that ended in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueryRecord {
     /// Its name.
     pub name: String,
@@ -136,7 +137,7 @@ pub struct QueryRecord {
 }
 
 /// A query that did not end in the window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnfinishedRecord {
     /// The number of its stream within the stage, from 0.
     pub stream: u32,

@@ -1,9 +1,10 @@
 //! Data of a run: its copy, its load, its checks.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A fresh copy of a database, made for the run and dropped after it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CopyRecord {
     /// The database copied.
     pub template: String,
@@ -17,7 +18,7 @@ pub struct CopyRecord {
 }
 
 /// A load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
     /// Number of connections.
     pub loaders: usize,
@@ -47,7 +48,7 @@ impl LoadRecord {
 }
 
 /// A loaded table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadTable {
     /// Its name.
     pub name: String,
@@ -60,7 +61,7 @@ pub struct LoadTable {
 }
 
 /// All checks at one time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckSet {
     /// `after load`, `before run`, `after run`.
     pub when: String,
@@ -69,7 +70,7 @@ pub struct CheckSet {
 }
 
 /// A check and its result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckRecord {
     /// The clause or a name.
     pub name: String,

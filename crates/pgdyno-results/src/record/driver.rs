@@ -1,11 +1,12 @@
 //! The driver: its machine, and its own measurements.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LatencyRecord;
 
 /// One of several drivers that were one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverRecord {
     /// Name of its machine.
     pub host: String,
@@ -27,7 +28,7 @@ pub struct DriverRecord {
 }
 
 /// The driver: the machine of pgdyno, and pgdyno's usage of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientRecord {
     /// Operating system and kernel.
     pub os: String,

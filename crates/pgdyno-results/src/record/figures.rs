@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use pgdyno_measure::{Percentiles, Steadiness, Verdict};
 use pgdyno_workload::{Better, Unit};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Figures of a latency distribution, in nanoseconds, to three digits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyRecord {
     /// Arithmetic mean.
     pub mean: f64,
@@ -50,7 +51,7 @@ impl From<Percentiles> for LatencyRecord {
 }
 
 /// A percentile of `--latency-percentiles`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PercentileRecord {
     /// The percentage: above 0, up to 100.
     pub percent: f64,
@@ -69,7 +70,7 @@ impl LatencyRecord {
 }
 
 /// A metric of the measured window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricRecord {
     /// Its value.
     pub value: f64,
@@ -83,7 +84,7 @@ pub struct MetricRecord {
 }
 
 /// A metric as its workload declares it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadMetricRecord {
     /// Its name in reports: `NOPM`.
     pub title: String,
@@ -104,7 +105,7 @@ pub struct WorkloadMetricRecord {
 }
 
 /// Transactions that client and server count, over the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerCountRecord {
     /// Their name in the plural: `inserts`.
     pub counted: String,
@@ -120,7 +121,7 @@ fn is_zero(n: &u64) -> bool {
 }
 
 /// Figures of the measured window. The formulas are in docs/metrics.md.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Committed transactions a second.
     pub tps: f64,
@@ -223,7 +224,7 @@ pub struct Summary {
 }
 
 /// A change of the level of throughput.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelChangeRecord {
     /// Time, in seconds since the clients began.
     pub at_s: f64,
@@ -234,7 +235,7 @@ pub struct LevelChangeRecord {
 }
 
 /// Throughput over the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyRecord {
     /// Standard deviation of the intervals over their mean.
     pub variation: f64,
@@ -257,7 +258,7 @@ impl SteadyRecord {
 }
 
 /// One kind of transaction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionRecord {
     /// Its name.
     pub name: String,
@@ -291,7 +292,7 @@ pub struct TransactionRecord {
 }
 
 /// A count of the clients beside transactions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TallyRecord {
     /// Its name.
     pub name: String,
@@ -300,7 +301,7 @@ pub struct TallyRecord {
 }
 
 /// Result of one of the workload's rules.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleRecord {
     /// The clause or a name.
     pub name: String,
@@ -314,7 +315,7 @@ pub struct RuleRecord {
 }
 
 /// One statement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementRecord {
     /// Its text.
     pub sql: String,
@@ -349,7 +350,7 @@ pub struct StatementRecord {
 }
 
 /// Notices and warnings of one kind from the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoticeRecord {
     /// `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
     pub severity: String,
@@ -362,7 +363,7 @@ pub struct NoticeRecord {
 }
 
 /// Errors with one SQLSTATE.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
     /// The SQLSTATE.
     pub sqlstate: String,

@@ -1,11 +1,12 @@
 //! Figures by stage and group of clients.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{StatementRecord, Summary, TransactionRecord};
 
 /// One stage of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageRecord {
     /// Its name.
     pub name: String,
@@ -14,7 +15,7 @@ pub struct StageRecord {
 }
 
 /// One group of clients in the measured window of its stage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupRecord {
     /// Its name.
     pub name: String,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How server and machines were sampled, and which sources are missing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SamplesRecord {
     /// The sources: names of the files in `samples/`, without their extension.
     pub sources: Vec<String>,
@@ -30,7 +31,7 @@ pub struct SamplesRecord {
 }
 
 /// A source of samples that could not be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOutRecord {
     /// Its name.
     pub source: String,
@@ -39,7 +40,7 @@ pub struct LeftOutRecord {
 }
 
 /// A machine in the measured window. CPU usage is in CPUs: 1.5 means one and a half CPUs all the time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineRecord {
     /// Source of the figures: `local`, `ssh user@host`, `command`.
     pub seen_by: String,
@@ -94,7 +95,7 @@ pub struct MachineRecord {
 }
 
 /// An event while the clients were running.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EventRecord {
     /// Its kind: `checkpoint`, `autovacuum`, `vacuum`, `reset`, `restart`, `clock`, `stall`.
     pub kind: String,
@@ -108,7 +109,7 @@ pub struct EventRecord {
 }
 
 /// Something that held the server back.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingRecord {
     /// The rule that found it; docs/metrics.md has all.
     pub rule: String,
@@ -127,7 +128,7 @@ pub struct FindingRecord {
 }
 
 /// A part of the clients' time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimePartRecord {
     /// What it was spent on.
     pub name: String,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRecord {
     /// Its own version string: `PostgreSQL 18.1 on x86_64-pc-linux-gnu, …`.
     pub version: String,
@@ -54,7 +55,7 @@ pub struct ServerRecord {
 }
 
 /// A build of PostgreSQL.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BuildRecord {
     /// The directory of its programs.
     pub bindir: String,
@@ -63,7 +64,7 @@ pub struct BuildRecord {
 }
 
 /// Place of the clients' connections. Never a password.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlaceRecord {
     /// Name or address of the host, or the directory of the server's socket.
     pub host: String,
@@ -89,7 +90,7 @@ impl std::fmt::Display for PlaceRecord {
 }
 
 /// The nodes of a server that distributes tables (Citus).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterRecord {
     /// Its size in one word: `c4+2w8` is a coordinator of 4 CPUs and two workers of 8; `?` if unknown.
     pub label: String,
@@ -108,7 +109,7 @@ pub struct ClusterRecord {
 }
 
 /// A node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeRecord {
     /// `host:port`, as the nodes know it.
     pub name: String,
@@ -121,7 +122,7 @@ pub struct NodeRecord {
 }
 
 /// Growth of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthRecord {
     /// Its name.
     pub name: String,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A target that `pgdyno.toml` describes. Never its connection string.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetRecord {
     /// Its name.
     pub name: String,
@@ -30,7 +31,7 @@ pub struct TargetRecord {
 }
 
 /// One step of the life cycle around the measured window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CycleRecord {
     /// `provision`, `drop`, `restart`, `drop-caches`, `settings`, `prewarm`, `checkpoint`, `restore-settings`, `teardown`.
     pub step: String,
@@ -46,7 +47,7 @@ pub struct CycleRecord {
 }
 
 /// A setting that the run changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingRecord {
     /// Its name.
     pub name: String,
@@ -66,7 +67,7 @@ pub struct SettingRecord {
 }
 
 /// Cost of the figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CostRecord {
     /// The currency.
     pub currency: String,

@@ -55,4 +55,6 @@ pub(crate) struct AgentsArgs {
     /// The PostgreSQL database where they meet
     #[arg(long, value_name = "DSN")]
     pub(crate) meet: String,
+    #[command(flatten)]
+    pub(crate) format: super::FormatArgs,
 }

@@ -32,4 +32,6 @@ impl RecipeArgs {
 pub(crate) struct ShowArgs {
     /// A recipe, which `pgdyno list recipes` names, or your own recipe file
     pub(crate) recipe: String,
+    #[command(flatten)]
+    pub(crate) format: super::FormatArgs,
 }

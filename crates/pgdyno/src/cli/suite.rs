@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use pgdyno_plan::SuitePlan;
 
-use super::{ConsentArgs, OutArgs, examples};
+use super::{ConsentArgs, FormatArgs, OutArgs, examples};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
@@ -14,7 +14,12 @@ pub(crate) enum Suite {
     Run(BeginArgs),
     /// Print the runs of a suite in order, and their time; writes nothing
     #[command(after_help = examples::SUITE_PLAN)]
-    Plan(SuiteArgs),
+    Plan {
+        #[command(flatten)]
+        suite: SuiteArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
     /// Start a suite in the background: it survives the terminal
     #[command(after_help = examples::SUITE_START)]
     Start(BeginArgs),
@@ -23,7 +28,12 @@ pub(crate) enum Suite {
     Resume(ResumeArgs),
     /// Show the progress of a suite
     #[command(after_help = examples::SUITE_STATUS)]
-    Status(ExecutionArgs),
+    Status {
+        #[command(flatten)]
+        which: ExecutionArgs,
+        #[command(flatten)]
+        format: FormatArgs,
+    },
     /// Follow the output of a suite to its end; Ctrl-C leaves it running
     #[command(after_help = examples::SUITE_ATTACH)]
     Attach(ExecutionArgs),
@@ -41,6 +51,8 @@ pub(crate) enum Suite {
     List {
         #[command(flatten)]
         out: OutArgs,
+        #[command(flatten)]
+        format: FormatArgs,
     },
     /// Show the table of a suite: mean and spread of each cell, and published figures
     #[command(after_help = examples::SUITE_REPORT)]
@@ -48,7 +60,7 @@ pub(crate) enum Suite {
         #[command(flatten)]
         which: ExecutionArgs,
         /// Output format
-        #[arg(long, default_value = "text", value_parser = ["text", "markdown", "csv", "junit"])]
+        #[arg(long, default_value = "text", value_parser = ["text", "json", "markdown", "csv", "junit"])]
         format: String,
     },
 }

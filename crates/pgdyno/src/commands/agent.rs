@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use pgdyno_life::agents::AgentRow;
 use pgdyno_life::agents::serve::{AgentOrder, serve};
 use pgdyno_life::events::EventSink;
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::Result;
 use pgdyno_live::Progress;
+use pgdyno_report::forms::{AgentForm, AgentsForm, FORMAT_VERSION};
 
 use crate::cli::{AgentArgs, AgentsArgs};
 use crate::interrupt;
@@ -22,6 +24,11 @@ pub(crate) fn run(args: AgentArgs) -> Result<Code> {
 
 pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {
     let agents = pgdyno_life::agents::list(&args.meet)?;
+    if args.format.is_json() {
+        let agents = agents.into_iter().map(form).collect();
+        super::print_form(&AgentsForm { format_version: FORMAT_VERSION, agents })?;
+        return Ok(Code::Success);
+    }
     let mut rows =
         vec![["agent", "host", "process", "version", "CPUs", "run", "state", "clock ±", "heard"].map(str::to_owned)];
     for agent in agents {
@@ -50,4 +57,9 @@ pub(crate) fn list(args: &AgentsArgs) -> Result<Code> {
     };
     super::print(rows.iter().map(line).collect::<String>().as_bytes())?;
     Ok(Code::Success)
+}
+
+fn form(agent: AgentRow) -> AgentForm {
+    let AgentRow { agent, host, pid, program, cpus, run, state, clock_error_us, silent_s, .. } = agent;
+    AgentForm { agent, host, pid, version: program, cpus, run, state, clock_error_us, silent_s }
 }

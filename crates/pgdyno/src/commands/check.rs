@@ -3,6 +3,9 @@
 mod earlier;
 mod isolation;
 mod oracle;
+mod output;
+
+pub(super) use output::CheckOutput;
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,12 +19,10 @@ use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_life::stage::is_null;
 use pgdyno_life::target::reach;
 use pgdyno_life::target::{Server, Target, named};
-use pgdyno_load::{Baseline, DataState, Moment, SCHEMA, SCHEMA_CONDITION};
+use pgdyno_load::{DataState, Moment, SCHEMA, SCHEMA_CONDITION};
 use pgdyno_net::{Admin, ConnectOptions};
 use pgdyno_plan::WorkloadOrder;
-use pgdyno_report::units;
-use pgdyno_results::CheckSet;
-use pgdyno_workload::{Capabilities, DataSet, Workload};
+use pgdyno_workload::{Capabilities, Workload};
 
 use crate::cli::{CheckArgs, DataArgs};
 use crate::interrupt;
@@ -51,29 +52,31 @@ fn execute(check: &CheckArgs, interrupt: &Interrupt) -> Result<Code> {
     let stop = interrupt.control.stop_flag();
     let access = place.access(stop);
     let mut codes = Vec::new();
+    let mut output = CheckOutput::new(args.format.is_json());
     if check.isolation {
         reach::admit_change(access.caps, "check --isolation")?;
         reach::admit_sessions(access.caps, "check --isolation")?;
         // The test's sessions end cleanly on a signal: they are cancelled and rolled back, so that none of them keeps
         // waiting.
         let plain = data::DataAccess { options: place.plain(), ..access };
-        let tested = isolation::scenarios(&plain, &mut place.admin()?, &workload, check.isolation_level);
+        let tested = isolation::scenarios(&plain, &mut place.admin()?, &workload, check.isolation_level, &mut output);
         codes.push(interrupt.blamed(tested).map_err(rolled_back)?);
-        codes.push(isolation::durability(&access, &Target::resolve(&args.target.order())?, &workload, stop)?);
+        let target = Target::resolve(&args.target.order())?;
+        codes.push(isolation::durability(&access, &target, &workload, stop, &mut output)?);
     }
     for data in &workload.data {
         let (set, noted) = data::check(&access, data.as_ref(), Moment::InFull, "as it is")?;
         if let Some(why) = noted.schema_unknown() {
-            let text = line(Verdict::Skipped, SCHEMA, None, SCHEMA_CONDITION, &[why.to_owned()]);
-            super::print_text(&text)?;
+            output.skipped(&set.when, SCHEMA, SCHEMA_CONDITION, &[why])?;
         }
-        codes.push(print_set(&set)?);
-        super::print(note(data.as_ref(), &noted).as_bytes())?;
+        codes.push(output.set(&set)?);
+        output.noted(data.as_ref(), &noted)?;
     }
-    codes.push(earlier::compare(&access, &mut admin, &workload, &check.out)?);
+    codes.push(earlier::compare(&access, &mut admin, &workload, &check.out, &mut output)?);
     if check.oracle.is_some() {
-        codes.push(oracle::compare(&access, &mut admin, &workload)?);
+        codes.push(oracle::compare(&access, &mut admin, &workload, &mut output)?);
     }
+    output.end()?;
     Ok(Code::first_bad(codes))
 }
 
@@ -87,17 +90,6 @@ fn rolled_back(failure: Failure) -> Failure {
         ),
         _ => failure,
     }
-}
-
-/// Returns a note about the figures that must not change: only a run can check them.
-fn note(data: &dyn DataSet, noted: &Baseline) -> String {
-    let checks = data.checks();
-    let line = |(name, rows): (&str, Vec<String>)| {
-        let condition = checks.iter().find(|c| c.name == name).map_or("", |c| c.condition);
-        let figures = rows.join("; ");
-        format!("noted  {name:<24}           {condition}\n         {figures}; a run must leave this as it is\n")
-    };
-    noted.figures().map(line).collect()
 }
 
 /// The database of a single step.
@@ -193,48 +185,4 @@ impl Place {
         let data_dir = self.server.data_dir();
         data::DataAccess { options: &self.options, caps: &self.caps, events: &self.progress, stop, data_dir }
     }
-}
-
-/// The outcome of a check.
-#[derive(Clone, Copy)]
-enum Verdict {
-    Holds,
-    Broken,
-    /// Another program is known to cause this error.
-    Known,
-    Skipped,
-}
-
-/// Returns the line of a check: its outcome, its name and its condition.
-fn line(verdict: Verdict, name: &str, seconds: Option<f64>, condition: &str, notes: &[String]) -> String {
-    let verdict = match verdict {
-        Verdict::Holds => "holds  ",
-        Verdict::Broken => "BROKEN ",
-        Verdict::Known => "known  ",
-        // The longest outcome is wider than its column, and takes the room from the name.
-        Verdict::Skipped => "skipped ",
-    };
-    let time = seconds.map_or_else(String::new, units::duration);
-    let width = 31 - verdict.len();
-    let mut text = format!("{verdict}{name:<width$} {time:>8}  {condition}\n");
-    for note in notes {
-        text += &format!("         {note}\n");
-    }
-    text
-}
-
-/// Prints a set of checks; wrong data has exit code 12.
-pub(super) fn print_set(set: &CheckSet) -> Result<Code> {
-    let mut text = String::new();
-    for check in &set.checks {
-        let verdict = match (check.holds, &check.known) {
-            (true, _) => Verdict::Holds,
-            (false, Some(_)) => Verdict::Known,
-            (false, None) => Verdict::Broken,
-        };
-        let notes: Vec<_> = check.known.iter().chain(&check.violations).cloned().collect();
-        text += &line(verdict, &check.name, Some(check.seconds), &check.condition, &notes);
-    }
-    super::print_text(&text)?;
-    Ok(if data::holds(set) { Code::Success } else { Code::Check })
 }

@@ -6,6 +6,7 @@ use pgdyno_life::interrupt::Interrupt;
 use pgdyno_life::plan::workload_source::{ClientSetup, WorkloadSource};
 use pgdyno_life::target::reach;
 use pgdyno_load::drop_data;
+use pgdyno_report::forms::{DropForm, FORMAT_VERSION};
 
 use crate::cli::DropArgs;
 use crate::interrupt;
@@ -38,6 +39,10 @@ fn execute(args: &DropArgs, interrupt: &Interrupt) -> Result<Code> {
         let dropped = drop_data(&mut admin, data.as_ref(), args.force).or_fail(Code::Load)?;
         names.extend(dropped.relations.into_iter().chain(dropped.routines));
         stamped |= dropped.stamp;
+    }
+    if args.data.format.is_json() {
+        super::print_form(&DropForm { format_version: FORMAT_VERSION, dropped: names, stamp: stamped })?;
+        return Ok(Code::Success);
     }
     let text = match (names.is_empty(), stamped) {
         (true, false) => "nothing to drop\n".to_owned(),

@@ -4,31 +4,41 @@ use std::path::PathBuf;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{OrFail, Result};
+use pgdyno_report::forms::{
+    FORMAT_VERSION, ListedWorkloadForm, ParamForm, RecipesForm, RunsForm, UnreadableForm, WorkloadsForm,
+};
 use pgdyno_report::units;
 use pgdyno_results::{Metric, RECORD, RunRecord, StoreError, list_runs, read_record};
-use pgdyno_workload::Meta;
+use pgdyno_workload::{Meta, Param};
 use pgdyno_workloads::own::embedded;
 use pgdyno_workloads::registry;
 
 use crate::cli::{List, SelectArgs};
 
 pub(crate) fn run(what: &List) -> Result<Code> {
-    let text = match what {
-        List::Workloads => workloads()?,
-        List::Recipes => recipes(),
-        List::Runs(select) => runs(select)?,
-    };
-    super::print_text(&text)?;
+    match what {
+        List::Workloads(format) if format.is_json() => super::print_form(&workloads_form()?)?,
+        List::Workloads(_) => super::print_text(&workloads()?)?,
+        List::Recipes(format) if format.is_json() => super::print_form(&recipes_form())?,
+        List::Recipes(_) => super::print_text(&recipes())?,
+        List::Runs { select, format } if format.is_json() => super::print_form(&runs_form(select)?)?,
+        List::Runs { select, .. } => super::print_text(&runs(select)?)?,
+    }
     Ok(Code::Success)
 }
 
-fn workloads() -> Result<String> {
+/// Returns all workloads, those of directories in the program last.
+fn metas() -> Result<Vec<&'static Meta>> {
     let mut metas: Vec<&Meta> = registry::all().iter().map(|entry| entry.meta).collect();
     for directory in embedded::names().filter_map(embedded::find) {
         metas.push(directory.or_fail(Code::Start)?.meta());
     }
+    Ok(metas)
+}
+
+fn workloads() -> Result<String> {
     let mut text = String::new();
-    for meta in metas {
+    for meta in metas()? {
         text += &format!("{:<14} {}\n", meta.id, meta.summary);
         for param in meta.params {
             let value = if param.is_fixed() { "always" } else { "default:" };
@@ -36,6 +46,37 @@ fn workloads() -> Result<String> {
         }
     }
     Ok(text)
+}
+
+fn workloads_form() -> Result<WorkloadsForm> {
+    let param = |param: &Param| ParamForm {
+        name: param.name.to_owned(),
+        help: param.help.to_owned(),
+        default: param.default.to_owned(),
+        fixed: param.is_fixed(),
+    };
+    let workload = |meta: &Meta| ListedWorkloadForm {
+        id: meta.id.to_owned(),
+        summary: meta.summary.to_owned(),
+        params: meta.params.iter().map(param).collect(),
+    };
+    Ok(WorkloadsForm { format_version: FORMAT_VERSION, workloads: metas()?.into_iter().map(workload).collect() })
+}
+
+fn recipes_form() -> RecipesForm {
+    let recipes = pgdyno_plan::recipe::all();
+    RecipesForm { format_version: FORMAT_VERSION, recipes: recipes.iter().map(|recipe| recipe.into()).collect() }
+}
+
+fn runs_form(select: &SelectArgs) -> Result<RunsForm> {
+    let mut form = RunsForm { format_version: FORMAT_VERSION, runs: Vec::new(), unreadable: Vec::new() };
+    for run in selected(select)? {
+        match run.record {
+            Ok(record) => form.runs.push((&record).into()),
+            Err(error) => form.unreadable.push(UnreadableForm { id: run.name, error: error.to_string() }),
+        }
+    }
+    Ok(form)
 }
 
 fn recipes() -> String {

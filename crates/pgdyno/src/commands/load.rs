@@ -15,7 +15,7 @@ use pgdyno_load::Moment;
 use crate::cli::LoadArgs;
 use crate::interrupt;
 
-use super::check::{Place, print_set};
+use super::check::{CheckOutput, Place};
 use super::confirm::confirm;
 
 pub(crate) fn run(args: &LoadArgs) -> Result<Code> {
@@ -46,6 +46,7 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     }
     let loading = args.loading.order();
     let how = LoadSettings::of_step(&loading).options(args.replace || args.force, args.force);
+    let mut output = CheckOutput::new(args.data.format.is_json());
     for data in &workload.data {
         let data = data.as_ref();
         let shared = match &team {
@@ -54,7 +55,7 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
             }
             None => None,
         };
-        data::load(&access, data, &how, shared.as_ref().map(SharedLoad::helpers))?;
+        output.loaded(data::load(&access, data, &how, shared.as_ref().map(SharedLoad::helpers))?);
         if let Some(shared) = shared {
             shared.end(access.events)?;
         }
@@ -63,7 +64,8 @@ fn execute(args: &LoadArgs, interrupt: &Interrupt) -> Result<Code> {
     let mut codes = Vec::new();
     for data in &workload.data {
         let (set, _) = data::check(&access, data.as_ref(), Moment::AfterLoad, "after the load")?;
-        codes.push(print_set(&set)?);
+        codes.push(output.set(&set)?);
     }
+    output.end()?;
     Ok(Code::first_bad(codes))
 }

@@ -12,28 +12,61 @@ use pgdyno_life::stage::is_null;
 use pgdyno_life::target::Target;
 use pgdyno_net::Admin;
 use pgdyno_plan::{Facts, LoadChoice, RecipePlan};
+use pgdyno_report::forms::{FORMAT_VERSION, PlanForm};
 use pgdyno_workload::Workload;
 
-use crate::cli::RunArgs;
+use crate::cli::PlanCommand;
 
-pub(crate) fn run(args: RunArgs) -> Result<Code> {
-    let request = super::request(args)?;
+pub(crate) fn run(command: PlanCommand) -> Result<Code> {
+    let request = super::request(command.run)?;
     let Draft { target, mut facts, resolved } = request.draft()?;
     let looked = match &request.order.from_template {
         Some(_) => Ok(()),
         None => look(&target, &resolved.workload, &mut facts),
     };
-    let Resolved { plan, workload, notes } = request.resolve(&facts)?;
-    let mut text = format!("plan {} of {}\n", plan.hash(), plan.workload);
-    if let Some(place) = target.given().map(ToString::to_string).filter(|place| *place != plan.target) {
+    let Resolved { plan, workload, mut notes } = request.resolve(&facts)?;
+    if let Err(why) = looked {
+        notes.push(format!("what the target holds is not known: {why}"));
+    }
+    let caps = facts.server.clone().unwrap_or_default();
+    let loaded = workload.data.iter().filter(|data| data.meta().has_data());
+    let before_run = workload.data.iter().flat_map(|data| data.before_run()).filter(|_| !plan.no_vacuum);
+    let mut warnings = Vec::new();
+    if plan.load != LoadChoice::Never {
+        warnings.extend(shortages(&workload, &target));
+    }
+    warnings.extend(workload.drive.advice(plan.clients));
+    let form = PlanForm {
+        format_version: FORMAT_VERSION,
+        hash: plan.hash(),
+        address: target.given().map(ToString::to_string).filter(|place| *place != plan.target),
+        steps: pgdyno_plan::steps(&plan).into_iter().map(Into::into).collect(),
+        creates: loaded.map(|data| pgdyno_life::data::created(data.as_ref(), &caps)).collect(),
+        before_run: before_run.map(|statement| (*statement).to_owned()).collect(),
+        undecided: request.left_to_server(&facts)?,
+        notes,
+        warnings,
+        plan,
+    };
+    match command.format.is_json() {
+        true => super::print_form(&form)?,
+        false => super::print_text(&text(&form))?,
+    }
+    Ok(Code::Success)
+}
+
+/// Returns the plan as text.
+fn text(form: &PlanForm) -> String {
+    let plan = &form.plan;
+    let mut text = format!("plan {} of {}\n", form.hash, plan.workload);
+    if let Some(place) = &form.address {
         text += &format!("    target {}: {place}\n", plan.target);
     }
     for line in plan.recipe.iter().flat_map(pgdyno_report::guide::lines) {
         text += &format!("    {line}\n");
     }
-    let steps = pgdyno_plan::steps(&plan);
-    let width = steps.iter().map(|step| step.name.len()).max().unwrap_or_default().max(8);
-    for (i, step) in steps.iter().enumerate() {
+    let width = form.steps.iter().map(|step| step.name.len()).max().unwrap_or_default().max(8);
+    for (i, step) in form.steps.iter().enumerate() {
         let below = format!("\n{:width$}       ", "");
         text += &format!("{:>2}. {:<width$} {}\n", i + 1, step.name, step.what.replace('\n', &below));
     }
@@ -43,40 +76,28 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     for (name, value) in &plan.params {
         text += &format!("    {name} = {value}\n");
     }
-    let caps = facts.server.clone().unwrap_or_default();
-    for data in workload.data.iter().filter(|data| data.meta().has_data()) {
-        text += &format!("the load {}\n", pgdyno_life::data::created(data.as_ref(), &caps));
+    for created in &form.creates {
+        text += &format!("the load {created}\n");
     }
-    let before_run: Vec<_> = workload.data.iter().flat_map(|data| data.before_run()).copied().collect();
-    if !before_run.is_empty() && !plan.no_vacuum {
+    if !form.before_run.is_empty() {
         text += &format!(
             "before the run: {} (left out on a standby, where the role may not, and with --no-vacuum)\n",
-            before_run.join("; ")
+            form.before_run.join("; ")
         );
     }
     if let Some(recipe) = &plan.recipe {
         text += &of_recipe(recipe);
     }
-    let open = request.left_to_server(&facts)?;
-    if !open.is_empty() {
-        text += &format!("note: decided when the server has answered: {}\n", open.join(", "));
+    if !form.undecided.is_empty() {
+        text += &format!("note: decided when the server has answered: {}\n", form.undecided.join(", "));
     }
-    for note in notes {
+    for note in &form.notes {
         text += &format!("note: {note}\n");
     }
-    if let Err(why) = looked {
-        text += &format!("note: what the target holds is not known: {why}\n");
+    for warning in &form.warnings {
+        text += &format!("warning: {warning}\n");
     }
-    if plan.load != LoadChoice::Never {
-        for shortage in shortages(&workload, &target) {
-            text += &format!("warning: {shortage}\n");
-        }
-    }
-    for advice in workload.drive.advice(plan.clients) {
-        text += &format!("warning: {advice}\n");
-    }
-    super::print_text(&text)?;
-    Ok(Code::Success)
+    text
 }
 
 /// How long to wait for a connection before the server is left out of the plan.

@@ -12,11 +12,15 @@ use pgdyno_plan::RESULTS;
 use pgdyno_report::Look;
 
 use super::confirm::confirm;
-use crate::cli::RunArgs;
+use crate::cli::RunCommand;
 use crate::interrupt;
 use pgdyno_live::Progress;
 
-pub(crate) fn run(args: RunArgs) -> Result<Code> {
+/// The format for people.
+const TEXT: &str = "text";
+
+pub(crate) fn run(command: RunCommand) -> Result<Code> {
+    let RunCommand { run: args, format } = command;
     let (quiet, full_screen, until_eof) = (args.quiet, !args.watch.no_live, args.until_eof);
     let look = Look { verbose: args.verbose, ..super::look() };
     let (yes, is_child) = (args.consent.yes, args.order);
@@ -34,24 +38,33 @@ pub(crate) fn run(args: RunArgs) -> Result<Code> {
     let ran = life::run_request(&request, &interrupt, &*progress)?;
     let (code, failure) = (ran.code, ran.failure);
     if let Some(recording) = ran.recording {
-        show(recording, &ran.unwritten, look, &progress)?;
+        show(recording, &ran.unwritten, &format, look, &progress)?;
     }
     failure.map_or(Ok(code), Err)
 }
 
 /// Shows how a run ended.
-fn show(mut recording: Recording, unwritten: &[String], look: Look, progress: &Progress) -> Result<()> {
+fn show(mut recording: Recording, unwritten: &[String], format: &str, look: Look, progress: &Progress) -> Result<()> {
     progress.ended();
     let has_figures = recording.record.summary.is_some();
-    if has_figures {
-        print_report(&recording, look)?;
+    let is_text = format == TEXT;
+    if has_figures || !is_text {
+        print_report(&recording, format, look)?;
     }
     for error in unwritten {
         progress.warn(error);
     }
     let directory = recording.path().display().to_string();
+    // Another format is read by a program: only the report is on standard output.
+    let tell = |text: String| match is_text {
+        true => super::print(text.as_bytes()),
+        false => {
+            progress.note(text.trim_end());
+            Ok(())
+        }
+    };
     if !has_figures {
-        return super::print(format!("record: {directory}\n").as_bytes());
+        return tell(format!("record: {directory}\n"));
     }
     // The result of the run stands even if its page cannot be written.
     let page = match page::write(&mut recording) {
@@ -61,8 +74,11 @@ fn show(mut recording: Recording, unwritten: &[String], look: Look, progress: &P
             format!("none; the record is in {directory}")
         }
     };
+    if !is_text {
+        return tell(format!("page: {page}\n"));
+    }
     let more = if look.verbose { String::new() } else { format!("MORE    pgdyno report {} -v\n", name(&directory)) };
-    super::print(format!("{more}PAGE    {page}\n").as_bytes())
+    tell(format!("{more}PAGE    {page}\n"))
 }
 
 /// Returns the name of the newest run for `pgdyno report`: `last` where it looks by default.
@@ -71,9 +87,10 @@ fn name(directory: &str) -> &str {
     if in_default { "last" } else { directory }
 }
 
-fn print_report(recording: &Recording, look: Look) -> Result<()> {
-    let render = pgdyno_report::format("text").ok_or_else(|| Failure::new(Code::Start, "no text format"))?;
-    let mut bytes = b"\n".to_vec();
+fn print_report(recording: &Recording, format: &str, look: Look) -> Result<()> {
+    let render =
+        pgdyno_report::format(format).ok_or_else(|| Failure::new(Code::Start, format!("unknown format '{format}'")))?;
+    let mut bytes = if format == TEXT { b"\n".to_vec() } else { Vec::new() };
     render(&recording.record, look, &mut bytes).or_fail(Code::Start)?;
     super::print(&bytes)
 }

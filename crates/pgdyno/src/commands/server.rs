@@ -10,21 +10,29 @@ use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
 use pgdyno_life::target;
 use pgdyno_null::{NullServer, Options};
+use pgdyno_report::forms::{FORMAT_VERSION, ServerForm, ServerSettingForm, ServerState};
 use pgdyno_report::units;
-use pgdyno_server::{PrivateServer, kept};
+use pgdyno_server::{PrivateServer, Setting, kept};
 
 use crate::cli::Server;
 use pgdyno_live::Progress;
 
 pub(crate) fn run(action: Server) -> Result<Code> {
     match action {
-        Server::Start { tcp, target, connections, settings } => {
+        Server::Start { tcp, target, connections, settings, format } => {
             let options = target::embedded_options(connections, tcp, settings)?;
             let progress = Progress::new(false);
             let want = target::private_version(&target::absolute(target, Path::new(""))?)?;
             let started = kept::start(&want, &options, &mut target::starting(&progress)).or_fail(Code::Server)?;
             for warning in &started.warnings {
                 progress.warn(&warning.to_string());
+            }
+            if format.is_json() {
+                let mut form = running(&started.server);
+                form.settings = started.server.settings().iter().map(setting).collect();
+                form.password = started.password.as_ref().map(|password| password.reveal().to_string());
+                super::print_form(&form)?;
+                return Ok(Code::Success);
             }
             let mut text = describe(&started.server);
             for setting in started.server.settings() {
@@ -35,12 +43,22 @@ pub(crate) fn run(action: Server) -> Result<Code> {
             }
             super::print(text.as_bytes())?;
         }
-        Server::Stop { keep_data } => {
+        Server::Stop { keep_data, format } => {
             kept::stop(&target::places()?, keep_data).or_fail(Code::Server)?;
+            if format.is_json() {
+                let state = if keep_data { ServerState::Stopped } else { ServerState::Absent };
+                super::print_form(&ServerForm { format_version: FORMAT_VERSION, state, ..ServerForm::default() })?;
+                return Ok(Code::Success);
+            }
             super::print(if keep_data { b"stopped; its data is kept\n" } else { b"stopped; its data is removed\n" })?;
         }
-        Server::Status => {
-            let text = match kept::status(&target::places()?).or_fail(Code::Server)? {
+        Server::Status(format) => {
+            let status = kept::status(&target::places()?).or_fail(Code::Server)?;
+            if format.is_json() {
+                super::print_form(&form(&status))?;
+                return Ok(Code::Success);
+            }
+            let text = match status {
                 kept::Status::Running(server) => describe(&server),
                 kept::Status::Busy => "starting or stopping\n".to_owned(),
                 kept::Status::Absent => "not running; `pgdyno server start` starts one\n".to_owned(),
@@ -97,6 +115,39 @@ fn serve(server: NullServer, until_eof: bool) -> Result<()> {
         }
         server.serve(&stop).or_fail(Code::Server)
     })
+}
+
+/// Returns the state of the kept server for programs.
+fn form(status: &kept::Status) -> ServerForm {
+    let only = |state| ServerForm { format_version: FORMAT_VERSION, state, ..ServerForm::default() };
+    match status {
+        kept::Status::Running(server) => running(server),
+        kept::Status::Busy => only(ServerState::Busy),
+        kept::Status::Absent => only(ServerState::Absent),
+        kept::Status::Stopped { data_bytes, crashed } => {
+            ServerForm { data_bytes: Some(*data_bytes), crashed: Some(*crashed), ..only(ServerState::Stopped) }
+        }
+    }
+}
+
+fn running(server: &PrivateServer) -> ServerForm {
+    ServerForm {
+        format_version: FORMAT_VERSION,
+        state: ServerState::Running,
+        version: Some(server.installation().version.text.clone()),
+        origin: Some(target::origin(server)),
+        pid: Some(server.postmaster_pid()),
+        uptime_s: Some(server.uptime().as_secs_f64()),
+        data_bytes: Some(server.data_bytes()),
+        psql: Some(server.psql_command()),
+        tcp_dsn: server.tcp_dsn("postgres"),
+        ..ServerForm::default()
+    }
+}
+
+fn setting(setting: &Setting) -> ServerSettingForm {
+    let Setting { name, value, why } = setting.clone();
+    ServerSettingForm { name, value, why }
 }
 
 fn describe(server: &PrivateServer) -> String {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use pgdyno_life::exit_code::Code;
 use pgdyno_life::failure::{Failure, OrFail, Result};
-use pgdyno_plan::suite::Suite as Plan;
+use pgdyno_plan::suite::{Suite as Plan, Turn};
+use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuitePlanForm, SuitesForm, TurnForm};
 use pgdyno_report::{suite as report, units};
 
 use crate::cli::{BeginArgs, ExecutionArgs, ResumeArgs, Suite, SuiteArgs};
@@ -25,12 +26,16 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             let lock = execution.lock()?;
             execute(execution, &lock, &suite, &drafts, false)
         }
-        Suite::Plan(args) => plan(args),
+        Suite::Plan { suite, format } => plan(suite, format.is_json()),
         Suite::Start(args) => start(&begin(args, "suite start")?.2),
         Suite::Resume(args) => resume(args),
-        Suite::Status(which) => {
+        Suite::Status { which, format } => {
             let execution = find(which)?;
-            super::print(view::status(&execution, &standing::standings(&execution.state)?).as_bytes())?;
+            let standings = standing::standings(&execution.state)?;
+            match format.is_json() {
+                true => super::print_form(&view::status_form(&execution, &standings))?,
+                false => super::print(view::status(&execution, &standings).as_bytes())?,
+            }
             Ok(Code::Success)
         }
         Suite::Attach(which) => attach(&find(which)?),
@@ -41,12 +46,16 @@ pub(crate) fn run(action: &Suite) -> Result<Code> {
             super::print(format!("stopped; `pgdyno suite resume {name}` goes on with it\n").as_bytes())?;
             Ok(Code::Success)
         }
-        Suite::List { out } => list(&out.out),
+        Suite::List { out, format } => list(&out.out, format.is_json()),
         Suite::Report { which, format } => {
             let execution = find(which)?;
             let standings = standing::standings(&execution.state)?;
             let (name, runs) = (execution.state.name(), standing::runs(&execution.state, &standings));
             let text = match format.as_str() {
+                "json" => {
+                    super::print_form(&report::form(&name, &runs))?;
+                    return Ok(Code::Success);
+                }
                 "markdown" => report::markdown(&name, &runs),
                 "csv" => report::csv(&name, &runs),
                 "junit" => report::junit(&name, &runs).or_fail(Code::Start)?,
@@ -89,9 +98,28 @@ fn confirm_all(drafts: &[Draft], command: &str, yes: bool) -> Result<()> {
     unnamed.map_or(Ok(()), |draft| confirm(&draft.target_order, command, yes))
 }
 
-fn plan(args: &SuiteArgs) -> Result<Code> {
+fn plan(args: &SuiteArgs, is_json: bool) -> Result<Code> {
     let (_, suite, drafts) = read(args)?;
     let turns = suite.turns();
+    let known: Option<f64> = turns.iter().map(|turn| drafts[turn.cell].seconds()).sum();
+    let rests = suite.cool_down_s * turns.len().saturating_sub(1) as f64;
+    if is_json {
+        let turn = |turn: &Turn| TurnForm {
+            cell: suite.cells[turn.cell].key.clone(),
+            repetition: turn.repetition,
+            seconds: drafts[turn.cell].seconds(),
+            args: suite.cells[turn.cell].args.clone(),
+        };
+        let form = SuitePlanForm {
+            format_version: FORMAT_VERSION,
+            suite: suite.name.clone(),
+            runs: turns.iter().map(turn).collect(),
+            seconds: known.map(|seconds| seconds + rests),
+            budget_s: suite.budget_s,
+        };
+        super::print_form(&form)?;
+        return Ok(Code::Success);
+    }
     let mut text = String::new();
     for (nth, turn) in turns.iter().enumerate() {
         let cell = &suite.cells[turn.cell];
@@ -101,8 +129,6 @@ fn plan(args: &SuiteArgs) -> Result<Code> {
             text += &format!("     pgdyno run {}\n", cell.args.join(" "));
         }
     }
-    let known: Option<f64> = turns.iter().map(|turn| drafts[turn.cell].seconds()).sum();
-    let rests = suite.cool_down_s * turns.len().saturating_sub(1) as f64;
     let whole = known.map_or_else(
         || "not known, as some count transactions".to_owned(),
         |seconds| format!("{} without loads", units::duration(seconds + rests)),
@@ -211,22 +237,19 @@ fn attach(execution: &Execution) -> Result<Code> {
     Ok(runner::verdict(&execution, &standings))
 }
 
-fn list(results: &Path) -> Result<Code> {
-    let mut text = String::new();
-    for execution in Execution::all(results)? {
+fn list(results: &Path, is_json: bool) -> Result<Code> {
+    let suite = |execution: Execution| {
         let standings = standing::standings(&execution.state)?;
-        let complete = standings.iter().flatten().filter(|done| done.failure.is_none()).count();
-        let failed = standings.iter().flatten().count() - complete;
-        let how = match execution.state.end {
-            _ if execution.lives() => "running",
-            Some(end) => end.words(),
-            None => "broken off",
-        };
-        text += &format!(
-            "{:<44} {how:<28} {complete} of {} complete, {failed} failed\n",
-            execution.state.name(),
-            standings.len()
-        );
+        Ok(view::form(&execution, &standings))
+    };
+    let suites = Execution::all(results)?.into_iter().map(suite).collect::<Result<Vec<_>>>()?;
+    if is_json {
+        super::print_form(&SuitesForm { format_version: FORMAT_VERSION, suites })?;
+        return Ok(Code::Success);
+    }
+    let mut text = String::new();
+    for SuiteForm { name, state, planned, complete, failed } in suites {
+        text += &format!("{name:<44} {state:<28} {complete} of {planned} complete, {failed} failed\n");
     }
     if text.is_empty() {
         text = format!("no suites in {}\n", results.display());

@@ -122,7 +122,7 @@ fn parse(cell: &Cell, config: &Path) -> Result<RunArgs> {
     let own = ["pgdyno", "run", "--until-eof", "--suite-run=s:i:r:1", "--out=."].map(str::to_owned);
     let args = own.into_iter().chain(target_args(&cell.target, config)).chain(cell.args.clone());
     match Cli::try_parse_from(args).map(|cli| cli.command) {
-        Ok(Command::Run(args)) => Ok(args),
+        Ok(Command::Run(command)) => Ok(command.run),
         Ok(_) => Err(Failure::new(Code::Start, "these are not arguments of a run")),
         Err(error) => {
             let text = error.render().to_string();

@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use pgdyno_life::events::EventSink as _;
+use pgdyno_report::forms::{FORMAT_VERSION, SuiteForm, SuiteRunForm, SuiteStatusForm};
 use pgdyno_report::units;
 use pgdyno_results::Metric;
 
@@ -99,6 +100,52 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&tail).into_owned();
     let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
     Some(line.chars().filter(|c| !c.is_control()).take(100).collect())
+}
+
+/// Returns the counts of an execution for programs.
+pub(crate) fn form(execution: &Execution, standings: &[Option<Done>]) -> SuiteForm {
+    let complete = standings.iter().flatten().filter(|done| done.failure.is_none()).count();
+    let state = match execution.state.end {
+        _ if execution.lives() => "running",
+        Some(end) => end.words(),
+        None => "broken off",
+    };
+    SuiteForm {
+        name: execution.state.name(),
+        state: state.to_owned(),
+        planned: standings.len(),
+        complete,
+        failed: standings.iter().flatten().count() - complete,
+    }
+}
+
+/// Returns the state of an execution and of each of its runs, for programs.
+pub(crate) fn status_form(execution: &Execution, standings: &[Option<Done>]) -> SuiteStatusForm {
+    let state = &execution.state;
+    let lives = execution.lives();
+    let run = |(nth, done): (usize, &Option<Done>)| SuiteRunForm {
+        cell: state.runs[nth].run.clone(),
+        repetition: state.runs[nth].repetition,
+        state: match done {
+            Some(done) if done.failure.is_some() => "failed",
+            Some(_) => "complete",
+            None if lives && state.current == Some(nth) => "running",
+            None => "to do",
+        }
+        .to_owned(),
+        run: done.as_ref().map(|done| done.record.id.clone()),
+        why: done.as_ref().and_then(|done| done.failure.clone()),
+    };
+    SuiteStatusForm {
+        format_version: FORMAT_VERSION,
+        suite: form(execution, standings),
+        pid: lives.then(|| execution.holder()).flatten(),
+        spent_s: state.worked_s,
+        left_s: left_s(state, standings, 0.0),
+        file: state.file.display().to_string(),
+        log: execution.log().display().to_string(),
+        runs: standings.iter().enumerate().map(run).collect(),
+    }
 }
 
 /// Returns the state of an execution and of each of its runs, for people.

@@ -37,7 +37,7 @@ const NOT_KEPT: [&str; 20] = [
 
 fn parsed<S: AsRef<str>>(words: &[S]) -> Order {
     match Cli::try_parse_from(words.iter().map(AsRef::as_ref)).map(|cli| cli.command) {
-        Ok(Command::Run(args)) => args.order(),
+        Ok(Command::Run(command)) => command.run.order(),
         Ok(_) => panic!("no arguments of a run"),
         Err(error) => panic!("{error}"),
     }

@@ -11,12 +11,17 @@ use pgdyno_net::{Admin, Rows};
 use pgdyno_results::{Answer, CheckRecord, CheckSet, RunRecord, answers, list_runs, read_record};
 use pgdyno_workload::Workload;
 
-use super::print_set;
-use crate::commands::print;
+use super::CheckOutput;
 
 /// Compares the answers with those of the last run in `results`, and prints the result of each. Returns success if
 /// there is no such run.
-pub(super) fn compare(access: &DataAccess<'_>, admin: &mut Admin, workload: &Workload, results: &Path) -> Result<Code> {
+pub(super) fn compare(
+    access: &DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &Workload,
+    results: &Path,
+    output: &mut CheckOutput,
+) -> Result<Code> {
     let Some(data) = workload.data.first() else { return Ok(Code::Success) };
     let stamp = pgdyno_load::complete_stamp(admin, data.as_ref()).or_fail(Code::Load)?;
     let rows_read = stamp.and_then(|stamp| workload.drive.rows_read(stamp.changes.as_deref(), false));
@@ -48,8 +53,8 @@ pub(super) fn compare(access: &DataAccess<'_>, admin: &mut Admin, workload: &Wor
     }
     access.events.ended();
     admin.execute("rollback").or_fail(Code::Check)?;
-    print(format!("answers beside those of run {}, which read the same rows:\n", run.id).as_bytes())?;
-    print_set(&CheckSet { when: "beside an earlier run".to_owned(), checks })
+    output.heading(&format!("answers beside those of run {}, which read the same rows:", run.id))?;
+    output.set(&CheckSet { when: "beside an earlier run".to_owned(), checks })
 }
 
 fn failed(access: &DataAccess<'_>, query: &str, error: &dyn std::fmt::Display) -> Failure {

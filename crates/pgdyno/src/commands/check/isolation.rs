@@ -10,12 +10,14 @@ use pgdyno_life::prepare::durability;
 use pgdyno_life::target::{Kind, Target, places};
 use pgdyno_load::{DataState, Rules, default_level, play, refresh_routines};
 use pgdyno_net::Admin;
+use pgdyno_report::forms::{Outcome, OutcomeForm};
 use pgdyno_server::kept;
 use pgdyno_workload::{IsolationLevel, Workload};
 
-use crate::commands::print;
+use super::CheckOutput;
 
-use super::{Verdict, line};
+/// What these tests are called beside other checks.
+const WHEN: &str = "isolation";
 
 /// What a user who operates the server can do.
 const BY_HAND: &str = "pgdyno does not crash a server that it did not start; do it by hand: kill its postmaster (kill -9) \
@@ -28,6 +30,7 @@ pub(super) fn scenarios(
     admin: &mut Admin,
     workload: &Workload,
     level: Option<IsolationLevel>,
+    output: &mut CheckOutput,
 ) -> Result<Code> {
     let id = workload.meta.id;
     let actual = level.map_or_else(|| default_level(admin), Ok).or_fail(Code::Start)?;
@@ -38,7 +41,7 @@ pub(super) fn scenarios(
     }
     if access.caps.distributed_tables {
         let why = "the tables may lie on several nodes, and who waits for whom is known to each of them alone";
-        print(line(Verdict::Skipped, "isolation", None, why, &[]).as_bytes())?;
+        output.skipped(WHEN, "isolation", why, &[])?;
         return Ok(Code::Success);
     }
     for data in &workload.data {
@@ -50,21 +53,21 @@ pub(super) fn scenarios(
         refresh_routines(admin, data.as_ref(), access.caps).or_fail(Code::Load)?;
     }
     let whose = if level.is_some() { "as given" } else { "as the server has it for this role and database" };
-    print(format!("isolation level: {}, {whose}\n", actual.name()).as_bytes())?;
+    output.heading(&format!("isolation level: {}, {whose}", actual.name()))?;
     let mut code = Code::Success;
     for (nth, scenario) in scenarios.iter().enumerate() {
         access.events.step(&format!("isolation test {}", scenario.clause), nth, scenarios.len());
         let played = play(access.options, scenario, &Rules { level, ..Rules::default() }, access.stop);
         access.events.ended();
         let result = played.map_err(durability::failure)?;
-        let verdict = if result.holds { Verdict::Holds } else { Verdict::Broken };
+        let outcome = if result.holds { Outcome::Holds } else { Outcome::Broken };
         if !result.holds {
             code = Code::Check;
         }
         let again =
             result.tried_again.iter().map(|name| format!("{name} was tried again after a serialization failure"));
         let notes: Vec<_> = result.found.into_iter().chain(scenario.remark.map(str::to_owned)).chain(again).collect();
-        print(line(verdict, scenario.clause, Some(result.seconds), scenario.title, &notes).as_bytes())?;
+        output.outcome(tested(outcome, scenario.clause, scenario.title, result.seconds, notes))?;
     }
     Ok(code)
 }
@@ -75,11 +78,11 @@ pub(super) fn durability(
     target: &Target,
     workload: &Workload,
     stop: &AtomicBool,
+    output: &mut CheckOutput,
 ) -> Result<Code> {
     let Some(test) = workload.audit.as_ref().map(|audit| audit.durability()) else { return Ok(Code::Success) };
     let Kind::Embedded(_) = target.kind else {
-        let text = line(Verdict::Skipped, test.clause, None, test.title, &[BY_HAND.to_owned()]);
-        print(text.as_bytes())?;
+        output.skipped(WHEN, test.clause, test.title, &[BY_HAND])?;
         return Ok(Code::Success);
     };
     let kept::Status::Running(like) = kept::status(&places()?).or_fail(Code::Server)? else {
@@ -87,9 +90,16 @@ pub(super) fn durability(
             Failure::new(Code::Server, "the private server is gone").hint("start it again with `pgdyno server start`")
         );
     };
-    let outcome = durability::test(&like, workload, &test, access.events, stop)?;
-    let verdict = if outcome.found.is_empty() { Verdict::Holds } else { Verdict::Broken };
-    let notes: Vec<_> = outcome.found.iter().cloned().chain([outcome.remark]).collect();
-    print(line(verdict, test.clause, Some(outcome.seconds), test.title, &notes).as_bytes())?;
-    Ok(if outcome.found.is_empty() { Code::Success } else { Code::Check })
+    let result = durability::test(&like, workload, &test, access.events, stop)?;
+    let holds = result.found.is_empty();
+    let outcome = if holds { Outcome::Holds } else { Outcome::Broken };
+    let notes = result.found.into_iter().chain([result.remark]).collect();
+    output.outcome(tested(outcome, test.clause, test.title, result.seconds, notes))?;
+    Ok(if holds { Code::Success } else { Code::Check })
+}
+
+/// Returns the outcome of a test that ran.
+fn tested(outcome: Outcome, clause: &str, title: &str, seconds: f64, notes: Vec<String>) -> OutcomeForm {
+    let (name, condition) = (clause.to_owned(), title.to_owned());
+    OutcomeForm { when: WHEN.to_owned(), name, condition, outcome, seconds: Some(seconds), notes }
 }

@@ -10,9 +10,7 @@ use pgdyno_load::Moment;
 use pgdyno_net::Admin;
 use pgdyno_workload::{Check, Workload};
 
-use crate::commands::print;
-
-use super::{Verdict, line, print_set};
+use super::CheckOutput;
 use duckdb::DuckDb;
 
 /// Refuses workloads that have no queries to compare.
@@ -28,7 +26,12 @@ pub(super) fn admit(workload: &Workload) -> Result<()> {
 }
 
 /// Compares all answers, and prints the result of each.
-pub(super) fn compare(access: &data::DataAccess<'_>, admin: &mut Admin, workload: &Workload) -> Result<Code> {
+pub(super) fn compare(
+    access: &data::DataAccess<'_>,
+    admin: &mut Admin,
+    workload: &Workload,
+    output: &mut CheckOutput,
+) -> Result<Code> {
     let duckdb = DuckDb::find(access.stop)?;
     let mut codes = Vec::new();
     for data in &workload.data {
@@ -49,14 +52,13 @@ pub(super) fn compare(access: &data::DataAccess<'_>, admin: &mut Admin, workload
             checks.push((query.check)(&duckdb.answer(query)?));
         }
         access.events.ended();
-        let heading = format!("answers with the parameters of a run, against {}:\n", duckdb.version);
-        print(heading.as_bytes())?;
+        output.heading(&format!("answers with the parameters of a run, against {}:", duckdb.version))?;
         let (set, _) =
             data::check(access, data.as_ref(), Moment::Only(&checks), &format!("against {}", duckdb.version))?;
-        codes.push(print_set(&set)?);
+        codes.push(output.set(&set)?);
         for name in oracle.left_out {
             let why = "without indexes the server takes hours";
-            print(line(Verdict::Skipped, name, None, why, &[]).as_bytes())?;
+            output.skipped(&set.when, name, why, &[])?;
         }
     }
     Ok(Code::first_bad(codes))

@@ -1,0 +1,192 @@
+//! The JSON Schemas in `schemas/v1`: those of the types, and those of what the program writes.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::postgres;
+use crate::program::{Home, finish, json};
+use crate::python::python;
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/v1")
+}
+
+fn schemas() -> Vec<(&'static str, Value)> {
+    let mut schemas = pgdyno_report::schemas::all();
+    schemas.push(("doctor", pgdyno_report::schemas::schema::<pgdyno_doctor::Examination>("doctor")));
+    schemas
+}
+
+#[test]
+fn the_files_are_the_schemas_of_the_types() {
+    let mut names = BTreeSet::new();
+    for (name, schema) in schemas() {
+        let path = directory().join(format!("{name}.json"));
+        let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+        if std::env::var_os("PGDYNO_WRITE_SCHEMAS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let file = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(file == text, "{name} has changed: PGDYNO_WRITE_SCHEMAS=1 writes schemas/v1 anew");
+        names.insert(format!("{name}.json"));
+    }
+    let files = std::fs::read_dir(directory()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(files.collect::<BTreeSet<_>>(), names);
+    let readme = std::fs::read_to_string(directory().join("../README.md")).unwrap();
+    assert!(names.iter().all(|name| readme.contains(&format!("(v1/{name})"))), "schemas/README.md names all of them");
+}
+
+/// A schema that refuses fields which it does not name. Objects with names of their own for keys stay open.
+fn strict(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.contains_key("properties") && !map.contains_key("additionalProperties") {
+                map.insert("unevaluatedProperties".to_owned(), false.into());
+            }
+            map.values_mut().for_each(strict);
+        }
+        Value::Array(list) => list.iter_mut().for_each(strict),
+        _ => {}
+    }
+}
+
+/// What the program has written, by schema.
+struct Written {
+    directory: PathBuf,
+    names: Vec<String>,
+}
+
+impl Written {
+    fn keep(&mut self, name: &str, text: &str) {
+        self.names.push(name.to_owned());
+        let file = self.directory.join(format!("{name}.{}.json", self.names.len()));
+        std::fs::write(file, text).unwrap();
+    }
+}
+
+/// Two tiny runs, then every command that prints JSON about them.
+#[test]
+fn what_the_program_writes_is_what_the_schemas_say() {
+    let Some(python) = python(&["jsonschema"], "validates JSON") else { return };
+    let home = Home::of_an_ordinary_user();
+    let directory = tempfile::tempdir().unwrap();
+    let mut written = Written { directory: directory.path().to_owned(), names: Vec::new() };
+    let mut print = |name: &str, code: i32, args: &[&str]| {
+        let ran = home.run(args).ended(code);
+        written.keep(name, &ran.stdout);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}"))
+    };
+    let null = ["--target", "null", "-T", "1", "--ramp", "0", "-c", "2", "-q", "--format", "json"];
+    for seed in ["1", "2"] {
+        print("run", 0, &[&["run", "select-only", "--random-seed", seed, "--label", "commit=abc"][..], &null].concat());
+    }
+    print("run", 0, &["report", "last", "--format", "json"]);
+    print("compare", 21, &["compare", "last-1", "last", "--fail-if-slower", "3%", "--format", "json"]);
+    print("history", 21, &["history", "--format", "json"]);
+    print("scaling", 0, &["scaling", "last-1", "last", "--axis", "clients", "--format", "json"]);
+    let listed = print("list-runs", 0, &["list", "runs", "--format", "json"]);
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!(listed["runs"][0]["labels"]["commit"], "abc");
+    print("list-workloads", 0, &["list", "workloads", "--format", "json"]);
+    let recipes = print("list-recipes", 0, &["list", "recipes", "--format", "json"]);
+    for recipe in recipes["recipes"].as_array().unwrap() {
+        print("show", 0, &["show", recipe["name"].as_str().unwrap(), "--format", "json"]);
+    }
+    let plan = print("plan", 0, &["plan", "tproc-c", "-w", "2", "--target", "embedded", "--format", "json"]);
+    assert_eq!(plan["plan"]["workload"], "tproc-c");
+    assert!(plan["steps"].as_array().unwrap().iter().any(|step| step["name"] == "load"), "{plan}");
+    print("plan", 0, &["plan", "ch-benchmark", "-w", "1", "--target", "null", "--format", "json"]);
+    // Its exit code is its worst finding's.
+    let doctor = home.run(&["doctor", "--format", "json"]);
+    written.keep("doctor", &doctor.stdout);
+    std::fs::write(
+        home.join("tiny.toml"),
+        "name = \"tiny\"\ntargets = [\"null\"]\n[[run]]\nwhat = \"select-only\"\ntime = \"1s\"\nramp = \"0s\"\nclients = 2\n",
+    )
+    .unwrap();
+    let mut print = |name: &str, code: i32, args: &[&str]| {
+        let ran = home.run(args).ended(code);
+        written.keep(name, &ran.stdout);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}"))
+    };
+    print("suite-plan", 0, &["suite", "plan", "tiny.toml", "--format", "json"]);
+    home.run(&["suite", "run", "tiny.toml"]).ok();
+    let list = print("suite-list", 0, &["suite", "list", "--format", "json"]);
+    assert_eq!((&list["suites"][0]["planned"], &list["suites"][0]["complete"]), (&1.into(), &1.into()), "{list}");
+    print("suite-status", 0, &["suite", "status", "tiny", "--format", "json"]);
+    let cells = print("suite-report", 0, &["suite", "report", "tiny", "--format", "json"]);
+    assert!(cells["cells"][0]["mean"].as_f64().unwrap() > 0.0, "{cells}");
+    let ab = ["ab", "select-only", "--target", "null", "--slice", "500ms", "--budget", "1s", "-c", "2", "-q"];
+    let ran = home.run(&[&ab[..], &["--b", "mode=simple", "--format", "json"]].concat());
+    assert!(matches!(ran.code, Some(0 | 20 | 21)), "{:?} {}", ran.code, ran.stderr);
+    written.keep("ab", &ran.stdout);
+    let search =
+        ["search", "select-only", "--target", "null", "-T", "1", "--ramp", "0", "--slo", "p99 < 1s", "--by", "clients"];
+    let ran = home.run(&[&search[..], &["--max", "2", "--steps", "3", "-q", "--format", "json"]].concat());
+    written.keep("search", &ran.stdout);
+    let with_server = postgres::available("the JSON of servers, checks and loads");
+    if with_server {
+        with_a_server(&home, &mut written);
+    }
+    for run in home.runs() {
+        written.keep("run", &run.record.to_string());
+    }
+    let missing: Vec<_> =
+        schemas().iter().map(|(name, _)| *name).filter(|name| !written.names.iter().any(|n| n == name)).collect();
+    if with_server {
+        // Agents need a meeting, and a frontier takes minutes.
+        assert_eq!(missing, ["frontier", "agents"]);
+    }
+    validate(&python, &written, true);
+}
+
+/// The commands that need a server.
+fn with_a_server(home: &Home, written: &mut Written) {
+    let mut print = |name: &str, args: &[&str]| {
+        let ran = home.run(args).ok();
+        written.keep(name, &ran.stdout);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}"))
+    };
+    let status = print("server", &["server", "status", "--format", "json"]);
+    assert_eq!(status["state"], "absent", "{status}");
+    let started = print("server", &["server", "start", "--tcp", "--format", "json"]);
+    assert!(started["password"].as_str().is_some_and(|password| password.len() > 8), "it is shown once");
+    let status = print("server", &["server", "status", "--format", "json"]);
+    assert_eq!((&status["state"], status.get("password")), (&"running".into(), None), "{status}");
+    let loaded = print("check", &["load", "tpcb-like", "-s", "1", "-q", "--format", "json"]);
+    assert_eq!(loaded["loads"].as_array().map(Vec::len), Some(1), "{loaded}");
+    let checked = print("check", &["check", "tpcb-like", "-q", "--format", "json"]);
+    assert!(checked["checks"].as_array().is_some_and(|checks| !checks.is_empty()), "{checked}");
+    print("run", &["run", "tpcb-like", "-T", "1", "--ramp", "0", "-c", "1", "-q", "--format", "json"]);
+    let dropped = print("drop", &["drop", "tpcb-like", "-q", "--format", "json"]);
+    assert!(dropped["dropped"].as_array().is_some_and(|names| names.len() >= 4), "{dropped}");
+    print("server", &["server", "stop", "--format", "json"]);
+}
+
+/// Validates all that was written.
+fn validate(python: &Path, written: &Written, are_valid: bool) {
+    for (name, mut schema) in schemas() {
+        strict(&mut schema);
+        std::fs::write(written.directory.join(format!("{name}.schema.json")), schema.to_string()).unwrap();
+    }
+    let mut command = Command::new(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/schemas/validate.py")).arg(&written.directory);
+    let ran = finish(command);
+    assert_eq!(ran.code, Some(i32::from(!are_valid)), "{}\n{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn a_field_that_no_schema_knows_is_found() {
+    let Some(python) = python(&["jsonschema"], "validates JSON") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut written = Written { directory: directory.path().to_owned(), names: Vec::new() };
+    let home = Home::new();
+    home.run(&["run", "select-only", "--target", "null", "-T", "1", "--ramp", "0", "-c", "1", "-q"]).ok();
+    let mut record = json(&home.the_run().path.join("run.json"));
+    record["summary"]["tps_too"] = 1.into();
+    written.keep("run", &record.to_string());
+    validate(&python, &written, false);
+}
