@@ -23,6 +23,7 @@ mod serve;
 mod server;
 mod show;
 mod suite;
+pub(crate) mod version;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Write};

@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     if let Some(args) = commands::pgbench::arguments() {
         return commands::pgbench::main(&args);
     }
+    if commands::version::is_wanted() {
+        return commands::version::print_all();
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return commands::usage(error),
