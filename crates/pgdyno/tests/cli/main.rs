@@ -31,6 +31,7 @@ mod notices;
 mod null_server;
 mod outputs;
 mod own;
+mod packaging;
 mod place;
 mod pooler;
 mod private_server;

@@ -224,3 +224,46 @@ fn a_line_that_changes_a_plan_is_known_by_its_words() {
         assert!(!changes_a_plan(line), "{line}");
     }
 }
+
+/// The instructions of a Dockerfile: each with its arguments, lines that go on joined.
+fn instructions(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect::<Vec<_>>().join("\n");
+    let joined = lines.replace("\\\n", " ");
+    let instruction = |line: &str| {
+        let (name, arguments) = line.split_once(char::is_whitespace)?;
+        Some((name.to_uppercase(), arguments.trim().to_owned()))
+    };
+    joined.lines().filter(|line| !line.trim().is_empty()).filter_map(instruction).collect()
+}
+
+#[test]
+fn the_dockerfile_has_known_instructions_and_paths_that_are_there() {
+    let text = fs::read_to_string(root().join("deploy/kubernetes/Dockerfile")).expect("a Dockerfile");
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
+    let rust = manifest.split("rust-version = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("its Rust");
+    let mut stages = Vec::new();
+    for (name, arguments) in instructions(&text) {
+        let words: Vec<_> = arguments.split_whitespace().collect();
+        match name.as_str() {
+            "FROM" => {
+                if words[0].starts_with("rust:") {
+                    assert!(words[0].starts_with(&format!("rust:{rust}-")), "{arguments}: Cargo.toml asks for {rust}");
+                }
+                stages.push(words.get(2).copied().unwrap_or_default().to_owned());
+            }
+            "COPY" => match words[0].strip_prefix("--from=") {
+                Some(stage) => {
+                    assert!(stages.iter().any(|known| known == stage), "COPY from an unknown stage: {stage}")
+                }
+                None => assert!(root().join(words[0]).exists(), "COPY of what is not there: {arguments}"),
+            },
+            "ENTRYPOINT" => {
+                serde_json::from_str::<Vec<String>>(&arguments).expect("ENTRYPOINT in the form that needs no shell");
+            }
+            "USER" => assert!(!arguments.starts_with('0') && arguments != "root", "runs as root"),
+            "RUN" | "WORKDIR" | "LABEL" | "ENV" => {}
+            _ => panic!("unknown instruction {name} {arguments}"),
+        }
+    }
+    assert_eq!(stages.len(), 2, "a stage that builds and one that runs");
+}
