@@ -10,6 +10,7 @@ mod browser;
 mod builds;
 mod causes;
 mod ch_benchmark;
+mod ci;
 mod citus;
 mod compare;
 mod corruption;

@@ -71,6 +71,16 @@ impl Home {
         self.as_user(command, [program])
     }
 
+    /// A bash script that ends at the first failure, as CI systems run theirs; `pgdyno` is in its PATH.
+    pub(crate) fn bash(&self, script: &str) -> Command {
+        let mut command = Command::new("bash");
+        command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]);
+        let mut command = self.as_user(command, [] as [&str; 0]);
+        let own = self.program.parent().unwrap().display();
+        command.env("PATH", format!("{own}:{}", std::env::var("PATH").unwrap_or_default()));
+        command
+    }
+
     fn as_user<S: AsRef<OsStr>>(&self, mut command: Command, args: impl IntoIterator<Item = S>) -> Command {
         command.args(args).env_clear().env("HOME", self.path()).env("XDG_CACHE_HOME", self.join("cache"));
         command.env("LC_ALL", "C").envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
