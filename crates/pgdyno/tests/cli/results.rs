@@ -168,3 +168,24 @@ fn runs_that_fail_or_are_interrupted_have_their_line_with_the_reason() {
     let line = list.lines().nth(1).unwrap();
     assert!(line.contains(",interrupted,130,") && line.contains("ended by the user"), "{line}");
 }
+
+#[test]
+fn the_example_for_pandas_and_duckdb_runs_as_it_stands() {
+    let modules = ["pandas", "pyarrow", "duckdb"];
+    let Some(python) = crate::python::python(&modules, "read Parquet") else { return };
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let example = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let export = example.lines().next().unwrap().strip_prefix("# pgdyno ").unwrap();
+    let home = home_with_runs();
+    home.run(&export.split(' ').collect::<Vec<_>>()).ok();
+    std::fs::write(home.join("example.py"), example).unwrap();
+    let mut command = std::process::Command::new(python);
+    let ran = crate::program::finish({
+        command.arg("example.py").current_dir(home.path());
+        command
+    });
+    // Two of the three runs have figures; the failed one has none, and is no zero.
+    let ran = ran.ok().prints(&["started_at", "select-only", "tproc-c", "count"]);
+    assert!(ran.stdout.contains("NaN") || ran.stdout.contains("NULL"), "{}", ran.stdout);
+}

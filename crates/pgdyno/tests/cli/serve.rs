@@ -3,6 +3,7 @@
 mod browser;
 mod comparisons;
 mod manners;
+mod metrics;
 mod refusals;
 mod watching;
 
